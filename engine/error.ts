@@ -1,0 +1,80 @@
+/**
+ * The one error type of the project. What went wrong is its `kind`; the server
+ * maps kinds to HTTP in one table and the command line maps them to exit codes
+ * in another, so nothing else ever decides a status.
+ */
+
+/** Every kind of failure that can reach a user. */
+export type ErrorKind =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'spending_limit'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'unprocessable'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal'
+  | 'bad_gateway'
+  | 'circuit_open'
+  | 'unavailable'
+  | 'gateway_timeout'
+  | 'upgrade_required'
+  | 'config'
+  | 'usage'
+  | 'cancelled';
+
+export interface ErrorDetails {
+  /** The specification's code, such as `VALIDATION_002`, where it has one. */
+  readonly code?: string;
+  /** What lies beneath. Goes to the log, never over the wire. */
+  readonly cause?: unknown;
+  /** When another try makes sense, in seconds. */
+  readonly retryAfterS?: number;
+  /** What the user can do about it, as one sentence. The command line prints it below the message. */
+  readonly cure?: string;
+}
+
+const BRAND = Symbol.for('svc.error');
+
+/** A failure with a kind. Its message is written for the user and never holds a secret. */
+export class SvcError extends Error {
+  readonly [BRAND] = true;
+  readonly kind: ErrorKind;
+  readonly code: string | undefined;
+  readonly retryAfterS: number | undefined;
+  readonly cure: string | undefined;
+  /** The graph node in which it arose; stamped once by the engine. */
+  node: string | undefined;
+
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'SvcError';
+    this.kind = kind;
+    this.code = details.code;
+    this.retryAfterS = details.retryAfterS;
+    this.cure = details.cure;
+    this.node = undefined;
+  }
+}
+
+/** True for a `SvcError`, also one made by another copy of this module (a plugin's own install). */
+export function isSvcError(value: unknown): value is SvcError {
+  return value instanceof Error && BRAND in value;
+}
+
+/**
+ * Turns whatever was thrown in `node` into a `SvcError`. Its own kind is kept and the
+ * first node that saw it stays; a stranger becomes `internal` with the stranger as cause.
+ */
+export function toSvcError(thrown: unknown, node?: string): SvcError {
+  const error = isSvcError(thrown)
+    ? thrown
+    : new SvcError('internal', 'The proxy failed while handling this request', { cause: thrown });
+  if (error.node === undefined && node !== undefined) error.node = node;
+  return error;
+}

@@ -1,0 +1,115 @@
+/**
+ * From a graph to a plan: checks everything once, at start, and precomputes the
+ * ways and the segments, so that a run only walks lists.
+ */
+import type { Frame } from '../frame.ts';
+import { isTransform } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
+import { insert } from './insert.ts';
+import { requestPathOf, responsePathOf } from './path.ts';
+import { toSegment } from './segment.ts';
+import type { Segment } from './segment.ts';
+import { validate } from './validate.ts';
+
+export interface PlanNode<F extends Frame> {
+  readonly name: string;
+  readonly stage: Stage<F>;
+  /** Position in the plan's list: where a run keeps this node's context. */
+  readonly index: number;
+}
+
+/** A compiled graph: frozen, shared by all runs. */
+export interface Plan<F extends Frame> {
+  /** All nodes, in the order in which frames reach them. */
+  readonly nodes: readonly PlanNode<F>[];
+  readonly requestPath: readonly PlanNode<F>[];
+  /** For each node that may answer, by its index: the segments that its answer passes. */
+  readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
+  readonly lastKind: F['kind'];
+  /** True if some stage sees events, so that answers should come unencoded. */
+  readonly needsEvents: boolean;
+}
+
+export interface CompileOptions<F extends Frame> {
+  readonly insertions?: readonly Insertion<F>[];
+  /** False makes every node a segment of its own; the frames that come out are the same. Default true. */
+  readonly fuse?: boolean;
+}
+
+export type Compiled<F extends Frame> =
+  | { readonly plan: Plan<F>; readonly faults: readonly [] }
+  | { readonly plan: undefined; readonly faults: readonly GraphFault[] };
+
+/** Every node behind all those that lead to it (Kahn's algorithm, ties in declared order). */
+function inOrder<F extends Frame>(graph: Graph<F>): GraphNode<F>[] {
+  const waiting = [...graph.nodes];
+  const ordered: GraphNode<F>[] = [];
+  while (waiting.length > 0) {
+    const ready = waiting.findIndex(
+      (node) =>
+        !graph.edges.some(
+          (edge) => edge.to === node.name && waiting.some((other) => other.name === edge.from),
+        ),
+    );
+    ordered.push(...waiting.splice(Math.max(ready, 0), 1));
+  }
+  return ordered;
+}
+
+/** Neighbouring stages with handlers share a segment; a stage with its own stream stands alone. */
+function toSegments<F extends Frame>(
+  path: readonly PlanNode<F>[],
+  kinds: readonly F['kind'][],
+  fuse: boolean,
+): Segment<F>[] {
+  const groups: PlanNode<F>[][] = [];
+  for (const node of path) {
+    const group = groups.at(-1);
+    const joins =
+      fuse &&
+      group !== undefined &&
+      !isTransform(node.stage.behaviour) &&
+      !isTransform(group[0]!.stage.behaviour);
+    if (joins) group.push(node);
+    else groups.push([node]);
+  }
+  return groups.map((group) => toSegment(group, kinds));
+}
+
+/** Checks and compiles a graph. All faults are reported at once, and then there is no plan. */
+export function compile<F extends Frame>(
+  declared: Graph<F>,
+  options: CompileOptions<F> = {},
+): Compiled<F> {
+  const { graph, faults: misplaced } = insert(declared, options.insertions ?? []);
+  const faults = [...misplaced, ...validate(graph)];
+  if (faults.length > 0) return { plan: undefined, faults };
+
+  const ordered = inOrder(graph);
+  const nodes: PlanNode<F>[] = ordered.map(({ name, stage }, index) => ({ name, stage, index }));
+  const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;
+  const splitter = graph.splitter;
+  const needsEvents = nodes.some((node) => node.stage.needs === 'events');
+  const splitting: PlanNode<F> | undefined =
+    splitter && needsEvents
+      ? { name: splitter.name, stage: splitter, index: nodes.length }
+      : undefined;
+
+  const answerPaths = new Map<number, readonly Segment<F>[]>();
+  for (const node of nodes) {
+    if (node.stage.answers !== true) continue;
+    const path = responsePathOf(graph, node.name).map(planned);
+    const split = path.some((behind) => behind.stage.needs === 'events');
+    const full = split && splitting !== undefined ? [splitting, ...path] : path;
+    answerPaths.set(node.index, toSegments(full, graph.kinds.response, options.fuse ?? true));
+  }
+  const plan: Plan<F> = Object.freeze({
+    nodes: Object.freeze(splitting === undefined ? nodes : [...nodes, splitting]),
+    requestPath: Object.freeze(requestPathOf(graph).map(planned)),
+    answerPaths,
+    lastKind: graph.kinds.last,
+    needsEvents,
+  });
+  return { plan, faults: [] };
+}

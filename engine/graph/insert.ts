@@ -1,0 +1,73 @@
+/** Puts plugins' stages into a graph; the graph given is not changed. */
+import type { Frame } from '../frame.ts';
+import type { Graph, GraphEdge, GraphFault, Insertion } from './declare.ts';
+
+function byOrder<F extends Frame>(a: Insertion<F>, b: Insertion<F>): number {
+  const order = (a.order ?? 0) - (b.order ?? 0);
+  if (order !== 0) return order;
+  return a.plugin < b.plugin ? -1 : a.plugin > b.plugin ? 1 : 0;
+}
+
+/** All edges into `target` lead to `node` instead, and `node` leads to `target`. */
+function before(edges: readonly GraphEdge[], node: string, target: string): GraphEdge[] {
+  const moved = edges.map((edge) => (edge.to === target ? { ...edge, to: node } : edge));
+  return [...moved, { from: node, to: target }];
+}
+
+/** All edges out of `target` start at `node` instead; where they part by frame, only the request's does. */
+function after(edges: readonly GraphEdge[], node: string, target: string): GraphEdge[] {
+  const parts = edges.some((edge) => edge.from === target && edge.on !== undefined);
+  const moves = (edge: GraphEdge) => edge.from === target && (!parts || edge.on !== 'response');
+  const moved = edges.map((edge) => (moves(edge) ? { from: node, to: edge.to } : edge));
+  const entry: GraphEdge = parts
+    ? { from: target, on: 'request', to: node }
+    : { from: target, to: node };
+  return [...moved, entry];
+}
+
+/**
+ * The graph with all insertions made. Several at the same place stand in the
+ * order of `order`, then of the plugin's name, read in the direction of travel.
+ * Insertions that name an unknown node are left out and reported.
+ */
+export function insert<F extends Frame>(
+  graph: Graph<F>,
+  insertions: readonly Insertion<F>[],
+): { graph: Graph<F>; faults: GraphFault[] } {
+  const faults: GraphFault[] = [];
+  const known = new Set(graph.nodes.map((node) => node.name));
+  const sorted = insertions.toSorted(byOrder);
+  let { entry } = graph;
+  let edges: readonly GraphEdge[] = graph.edges;
+  const nodes = [...graph.nodes];
+
+  const place = (insertion: Insertion<F>, target: string | undefined): boolean => {
+    const name = insertion.stage.name;
+    if ((insertion.before === undefined) === (insertion.after === undefined)) {
+      const message = `Plugin '${insertion.plugin}' must say where '${name}' stands: either before or after a node`;
+      faults.push({ fault: 'bad_insertion', message });
+      return false;
+    }
+    if (target === undefined || !known.has(target)) {
+      const message = `Plugin '${insertion.plugin}' inserts '${name}' beside '${target}', which is no node of the graph`;
+      faults.push({ fault: 'unknown_node', message });
+      return false;
+    }
+    nodes.push({ name, stage: insertion.stage });
+    return true;
+  };
+
+  for (const insertion of sorted.filter((each) => each.after === undefined)) {
+    const target = insertion.before;
+    if (!place(insertion, target) || target === undefined) continue;
+    edges = before(edges, insertion.stage.name, target);
+    if (entry === target) entry = insertion.stage.name;
+  }
+  // Each one goes directly behind its target, so the last to be placed stands first.
+  for (const insertion of sorted.filter((each) => each.after !== undefined).toReversed()) {
+    const target = insertion.after;
+    if (!place(insertion, target) || target === undefined) continue;
+    edges = after(edges, insertion.stage.name, target);
+  }
+  return { graph: { ...graph, entry, nodes, edges }, faults };
+}

@@ -1,0 +1,26 @@
+/** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
+export { isAnswer, isWhole } from './answer.ts';
+export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
+export { createManualClock, systemClock } from './clock.ts';
+export type { Clock, ManualClock } from './clock.ts';
+export { Cancelled } from './context.ts';
+export type { CancelReason, NoteValue, RunInfo, StageContext } from './context.ts';
+export { SvcError, isSvcError, toSvcError } from './error.ts';
+export type { ErrorDetails, ErrorKind } from './error.ts';
+export type { Frame, FrameKinds, FrameOf } from './frame.ts';
+export { compile } from './graph/compile.ts';
+export type { Compiled, CompileOptions, Plan } from './graph/compile.ts';
+export { chain } from './graph/declare.ts';
+export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
+export { run } from './run.ts';
+export type { Sink } from './run.ts';
+export type { Outcome, Settlement, Span } from './settle.ts';
+export { defineStage } from './stage.ts';
+export type {
+  Behaviour,
+  HandlerBehaviour,
+  Stage,
+  StageDefinition,
+  TransformBehaviour,
+} from './stage.ts';
+export { toTransform } from './to-transform.ts';

@@ -1,0 +1,176 @@
+/** The state of one run: a context for every node, what was seen, and whether it was cancelled. */
+import { isAnswer, isWhole } from './answer.ts';
+import { Cancelled } from './context.ts';
+import type { RunInfo, StageContext } from './context.ts';
+import { SvcError, isSvcError, toSvcError } from './error.ts';
+import type { Frame } from './frame.ts';
+import type { Plan } from './graph/compile.ts';
+import type { StepScope } from './graph/segment.ts';
+import { NodeRun } from './node-run.ts';
+import type { Outcome, Settlement } from './settle.ts';
+import { isTransform } from './stage.ts';
+import type { Handled } from './stage.ts';
+
+export class RunScope<F extends Frame> implements StepScope {
+  readonly nodeRuns: readonly NodeRun[];
+  /** True once something of the answer left the graph towards the sink. */
+  handed = false;
+  #plan: Plan<F>;
+  #info: RunInfo;
+  #last: { [kind: string]: F } = {};
+  #answering: NodeRun | undefined;
+  #waiting = new Set<(reason: unknown) => void>();
+  #listening = false;
+
+  constructor(plan: Plan<F>, info: RunInfo) {
+    this.#plan = plan;
+    this.#info = info;
+    this.nodeRuns = plan.nodes.map((node) => new NodeRun(node, info));
+  }
+
+  /** Calls every node's `open`, so that `settled` finds its state whatever happens later. */
+  open(): void {
+    for (const node of this.#plan.nodes) {
+      const { behaviour } = node.stage;
+      if (isTransform(behaviour) || behaviour.open === undefined) continue;
+      const nodeRun = this.nodeRuns[node.index]!;
+      try {
+        nodeRun.state = behaviour.open(nodeRun);
+      } catch (thrown) {
+        throw toSvcError(thrown, node.name);
+      }
+    }
+  }
+
+  now(): number {
+    return this.#info.clock.monotonicMs();
+  }
+
+  saw(frame: F): void {
+    this.#last[frame.kind] = frame;
+  }
+
+  /** A response frame leaves the graph. */
+  leaves(frame: F): void {
+    this.saw(frame);
+    this.handed = true;
+    if (frame.kind === this.#plan.lastKind) this.#answering?.answered(this.now());
+  }
+
+  answeredBy(index: number): void {
+    this.#answering = this.nodeRuns[index];
+  }
+
+  /** Throws if an answer ended without the frame that closes it. */
+  mustBeComplete(): void {
+    if (this.#last[this.#plan.lastKind] !== undefined) return;
+    const error = new SvcError('bad_gateway', 'The answer broke off before its end');
+    throw toSvcError(error, this.#answering?.node);
+  }
+
+  watch(watch: (frame: F, ctx: StageContext) => void, frame: F, nodeRun: NodeRun): void {
+    try {
+      watch(frame, nodeRun);
+    } catch (thrown) {
+      nodeRun.note('watch_error', thrown instanceof Error ? thrown.message : 'unknown');
+    }
+  }
+
+  /** A fault that must not change the outcome is left as a note at the answering node. */
+  noteFault(name: string, thrown: unknown): void {
+    const text = thrown instanceof Error ? thrown.message : 'unknown';
+    (this.#answering ?? this.nodeRuns[0])?.note(name, text);
+  }
+
+  /** The error that a cancelled run ends with, or undefined while it is not cancelled. */
+  cancelled(): SvcError | undefined {
+    if (!this.#info.signal.aborted) return undefined;
+    const reason: unknown = this.#info.signal.reason;
+    if (isSvcError(reason)) return reason;
+    if (!(reason instanceof Cancelled)) return new SvcError('cancelled', 'The run was cancelled');
+    if (reason.reason === 'timeout')
+      return new SvcError('gateway_timeout', 'The request took too long', { cause: reason });
+    if (reason.reason === 'shutdown')
+      return new SvcError('unavailable', 'The proxy is shutting down', { cause: reason });
+    return new SvcError('cancelled', 'The client went away', { cause: reason });
+  }
+
+  race<T>(promise: Promise<T>): Promise<T> {
+    const stopped = this.cancelled();
+    if (stopped !== undefined) {
+      promise.catch(() => undefined);
+      return Promise.reject(stopped);
+    }
+    this.#listen();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.add(reject);
+      promise.then(
+        (value) => {
+          this.#waiting.delete(reject);
+          resolve(value);
+        },
+        (thrown: unknown) => {
+          this.#waiting.delete(reject);
+          reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        },
+      );
+    });
+  }
+
+  /** Like `race`; a live answer that comes after the run was cancelled is cancelled too. */
+  raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>> {
+    promise.then(
+      (result) => {
+        if (!this.#info.signal.aborted || result === undefined || result === null) return;
+        if (isAnswer<F>(result) && !isWhole(result)) result.cancel().catch(() => undefined);
+      },
+      () => undefined,
+    );
+    return this.race(promise);
+  }
+
+  #listen(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    this.#info.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  #onAbort = (): void => {
+    const reason = this.cancelled();
+    for (const reject of this.#waiting) reject(reason);
+    this.#waiting.clear();
+  };
+
+  close(): void {
+    if (this.#listening) this.#info.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {
+    const { nodeRuns } = this;
+    let spans: Settlement<F>['spans'] | undefined;
+    return {
+      outcome,
+      error,
+      last: this.#last as Settlement<F>['last'],
+      durationMs: this.now() - this.#info.startedMs,
+      get spans() {
+        return (spans ??= nodeRuns.map((nodeRun) => nodeRun.span()));
+      },
+    };
+  }
+
+  /** Tells every stage how the run ended, in graph order; one that fails does not stop the next. */
+  async settle(settlement: Settlement<F>): Promise<void> {
+    for (const node of this.#plan.nodes) {
+      const { behaviour } = node.stage;
+      if (behaviour.settled === undefined) continue;
+      const nodeRun = this.nodeRuns[node.index]!;
+      try {
+        const pending = behaviour.settled(settlement, nodeRun);
+        if (pending instanceof Promise) await pending;
+      } catch (thrown) {
+        nodeRun.note('settled_error', thrown instanceof Error ? thrown.message : 'unknown');
+      }
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * One run through a plan: the request half is a loop over one frame, the
+ * response half is a web stream piped through the segments into the sink. How
+ * it ended is told to every stage exactly once.
+ */
+import { isAnswer, isWhole, toLive } from './answer.ts';
+import type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
+import type { RunInfo } from './context.ts';
+import { SvcError, toSvcError } from './error.ts';
+import type { Frame } from './frame.ts';
+import type { Plan, PlanNode } from './graph/compile.ts';
+import { applySteps, stepOf } from './graph/segment.ts';
+import type { Segment } from './graph/segment.ts';
+import { RunScope } from './run-scope.ts';
+import type { Outcome, Settlement } from './settle.ts';
+import { isTransform } from './stage.ts';
+import type { TransformBehaviour } from './stage.ts';
+
+/**
+ * Where an answer goes. It must error itself as soon as the run's signal
+ * aborts, also while a write is pending: that is what stops the source.
+ */
+export interface Sink<F extends Frame> {
+  /** Takes a live answer. Its `close` resolves when the last byte has been handed over. */
+  open(): WritableStream<F>;
+  /** Takes an answer that is complete. */
+  whole(frames: readonly F[]): void | Promise<void>;
+  /** Tells the client that the run failed, in whatever way is still possible. */
+  fail(error: SvcError): void | Promise<void>;
+}
+
+/** Sends `first` through the plan and the answer to the sink. Never rejects: the settlement says how it ended. */
+export async function run<F extends Frame>(
+  plan: Plan<F>,
+  first: F,
+  info: RunInfo,
+  sink: Sink<F>,
+): Promise<Settlement<F>> {
+  const scope = new RunScope(plan, info);
+  let error: SvcError | undefined;
+  try {
+    scope.open();
+    const { answer, segments } = await answerTo(plan, first, scope);
+    if (isWhole(answer)) await sendWhole(answer, segments, scope, sink);
+    else await sendLive(answer, segments, scope, sink);
+  } catch (thrown) {
+    error = toSvcError(scope.cancelled() ?? thrown);
+  }
+  const outcome = outcomeOf(error, scope);
+  if (error !== undefined && outcome !== 'cancelled') await tell(sink, error, scope);
+  const settlement = scope.settlement(outcome, error);
+  await scope.settle(settlement);
+  scope.close();
+  return settlement;
+}
+
+function outcomeOf<F extends Frame>(error: SvcError | undefined, scope: RunScope<F>): Outcome {
+  if (error === undefined) return 'ok';
+  if (error.kind === 'cancelled') return 'cancelled';
+  return scope.handed ? 'partial' : 'error';
+}
+
+async function tell<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunScope<F>) {
+  try {
+    await sink.fail(error);
+  } catch (thrown) {
+    scope.noteFault('sink_error', thrown);
+  }
+}
+
+interface Answered<F extends Frame> {
+  readonly answer: Answer<F>;
+  readonly segments: readonly Segment<F>[];
+}
+
+/** The request half: one frame along the request path, until a node answers it. */
+async function answerTo<F extends Frame>(
+  plan: Plan<F>,
+  first: F,
+  scope: RunScope<F>,
+): Promise<Answered<F>> {
+  let frame = first;
+  scope.saw(frame);
+  for (const node of plan.requestPath) {
+    const result = await requestStep(node, frame, scope);
+    if (isAnswer<F>(result)) {
+      scope.answeredBy(node.index);
+      return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
+    }
+    frame = result;
+    scope.saw(frame);
+  }
+  throw new SvcError(
+    'internal',
+    'The request reached the end of the graph and no stage answered it',
+  );
+}
+
+async function requestStep<F extends Frame>(
+  node: PlanNode<F>,
+  frame: F,
+  scope: RunScope<F>,
+): Promise<F | Answer<F>> {
+  const { behaviour } = node.stage;
+  const step = stepOf(node, frame.kind);
+  if (step === undefined && !isTransform(behaviour)) return frame;
+  const nodeRun = scope.nodeRuns[node.index]!;
+  const inMs = scope.now();
+  try {
+    let result: F | Answer<F> = frame;
+    if (isTransform(behaviour)) result = await scope.race(through(behaviour, frame, nodeRun));
+    else {
+      const handled = step?.handle?.(frame, nodeRun);
+      const settled = handled instanceof Promise ? await scope.raceAnswer(handled) : handled;
+      result = settled ?? frame;
+      if (step?.watch !== undefined && !isAnswer<F>(result))
+        scope.watch(step.watch, result, nodeRun);
+    }
+    nodeRun.timed(inMs, scope.now());
+    if (isAnswer<F>(result) && node.stage.answers !== true) {
+      throw new SvcError(
+        'internal',
+        `Stage '${node.name}' answered without declaring that it does`,
+      );
+    }
+    return result;
+  } catch (thrown) {
+    throw toSvcError(thrown, node.name);
+  }
+}
+
+/** One request frame through an author's own stream. */
+async function through<F extends Frame>(
+  behaviour: TransformBehaviour<F>,
+  frame: F,
+  ctx: Parameters<TransformBehaviour<F>['transform']>[0],
+): Promise<F> {
+  const { readable, writable } = behaviour.transform(ctx);
+  const writer = writable.getWriter();
+  const reader = readable.getReader();
+  const written = writer.write(frame).then(() => writer.close());
+  const { value } = await reader.read();
+  written.catch(() => undefined);
+  reader.cancel().catch(() => undefined);
+  if (value === undefined)
+    throw new SvcError('internal', 'The stream ended without passing the request on');
+  return value;
+}
+
+/** A complete answer: every frame through every segment, then to the sink in one piece. */
+async function sendWhole<F extends Frame>(
+  answer: WholeAnswer<F>,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  if (segments.some((segment) => segment.form === 'own')) {
+    await sendLive(toLive(answer), segments, scope, sink);
+    return;
+  }
+  const frames: F[] = [];
+  for (const frame of answer) {
+    let current = frame;
+    for (const segment of segments) {
+      const steps = segment.form === 'fused' ? segment.steps.get(current.kind) : undefined;
+      if (steps === undefined) continue;
+      const result = applySteps(steps, current, scope);
+      current = result instanceof Promise ? await result : result;
+    }
+    scope.saw(current);
+    frames.push(current);
+  }
+  scope.mustBeComplete();
+  scope.handed = true;
+  await scope.race(Promise.resolve(sink.whole(frames)));
+}
+
+/** A live answer: one stream a segment, and the last one also sees what leaves the graph. */
+async function sendLive<F extends Frame>(
+  answer: LiveAnswer<F>,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  const list = segments.length > 0 ? segments : [emptySegment<F>()];
+  const lastIsOwn = list.at(-1)?.form === 'own';
+  let stream = answer;
+  for (const [index, segment] of list.entries()) {
+    const isLast = !lastIsOwn && index === list.length - 1;
+    stream = stream.pipeThrough(openSegment(segment, scope, isLast));
+  }
+  if (lastIsOwn) stream = stream.pipeThrough(openSegment(emptySegment<F>(), scope, true));
+  // A failed source leaves the sink usable, so that it can still say what happened.
+  await stream.pipeTo(sink.open(), { preventAbort: true });
+}
+
+function emptySegment<F extends Frame>(): Segment<F> {
+  return { form: 'fused', nodes: [], steps: new Map() };
+}
+
+function openSegment<F extends Frame>(
+  segment: Segment<F>,
+  scope: RunScope<F>,
+  isLast: boolean,
+): ReadableWritablePair<F, F> {
+  if (segment.form === 'own') {
+    const nodeRun = scope.nodeRuns[segment.node.index]!;
+    try {
+      return segment.behaviour.transform(nodeRun);
+    } catch (thrown) {
+      throw toSvcError(thrown, segment.node.name);
+    }
+  }
+  const emit = (frame: F, controller: TransformStreamDefaultController<F>) => {
+    if (isLast) scope.leaves(frame);
+    controller.enqueue(frame);
+  };
+  return new TransformStream<F, F>({
+    transform(frame, controller) {
+      const steps = segment.steps.get(frame.kind);
+      const result = steps === undefined ? frame : applySteps(steps, frame, scope);
+      if (result instanceof Promise) return result.then((value) => emit(value, controller));
+      emit(result, controller);
+      return undefined;
+    },
+    flush() {
+      if (isLast) scope.mustBeComplete();
+    },
+  });
+}

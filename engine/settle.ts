@@ -1,0 +1,37 @@
+/** How a run ended, told to every stage exactly once. */
+import type { Frame } from './frame.ts';
+import type { NoteValue } from './context.ts';
+import type { SvcError } from './error.ts';
+
+/**
+ * - `ok`: the last frame reached the sink and the sink finished.
+ * - `error`: it failed before anything of the answer was handed to the sink.
+ * - `cancelled`: the client left, or the run was stopped, before the end.
+ * - `partial`: it failed after part of the answer had been handed to the sink.
+ */
+export type Outcome = 'ok' | 'error' | 'cancelled' | 'partial';
+
+/** What one node did in a run. Times are milliseconds since the start of the run. */
+export interface Span {
+  readonly node: string;
+  readonly traceAs: string | undefined;
+  readonly firstInMs: number | undefined;
+  readonly firstOutMs: number | undefined;
+  readonly lastOutMs: number | undefined;
+  /** Time spent inside the node's own handlers, waiting for their promises included. */
+  readonly busyMs: number;
+  /** Frames seen. Where chunks are sampled, all are counted and some are timed. */
+  readonly frames: number;
+  readonly notes: { readonly [name: string]: NoteValue };
+}
+
+export interface Settlement<F extends Frame> {
+  readonly outcome: Outcome;
+  /** Set for `error`, `partial`, and for `cancelled` if there was one. */
+  readonly error: SvcError | undefined;
+  /** The last frame of every kind that occurred, as it stood when it left the graph. */
+  readonly last: { readonly [K in F['kind']]?: Extract<F, { readonly kind: K }> };
+  /** Duration from the first byte of the request to this moment, in milliseconds. */
+  readonly durationMs: number;
+  readonly spans: readonly Span[];
+}

@@ -1,0 +1,84 @@
+/**
+ * What a stage is: a name, a configuration, and a `build` that returns handlers
+ * for the frame kinds that it cares about, or a TransformStream of its own.
+ */
+import type { Answer } from './answer.ts';
+import type { StageContext } from './context.ts';
+import type { Frame, FrameOf } from './frame.ts';
+import type { Settlement } from './settle.ts';
+
+/** A handler's result: a frame in place of the one it got, nothing (unchanged), or an answer. */
+export type Handled<F extends Frame> = F | Answer<F> | undefined | void;
+
+export type Handlers<F extends Frame, State> = {
+  readonly [K in F['kind']]?: (
+    frame: FrameOf<F, K>,
+    ctx: StageContext<State>,
+  ) => Handled<F> | Promise<Handled<F>>;
+};
+
+export type Watchers<F extends Frame, State> = {
+  readonly [K in F['kind']]?: (frame: FrameOf<F, K>, ctx: StageContext<State>) => void;
+};
+
+/** A stage made of handlers, fused with its neighbours into one segment. */
+export interface HandlerBehaviour<F extends Frame, State = unknown> {
+  /** Makes the state of one run. Called for every node before the first frame. */
+  open?(ctx: StageContext<undefined>): State;
+  /** May replace a frame or answer it. Only listed kinds cost anything. */
+  readonly on?: Handlers<F, State>;
+  /** Sees frames and changes nothing. A fault in here is noted and never reaches the client. */
+  readonly watch?: Watchers<F, State>;
+  /** Called exactly once a run, in graph order, when the sink has finished or was destroyed. */
+  settled?(settlement: Settlement<F>, ctx: StageContext<State>): void | Promise<void>;
+}
+
+/** A stage that brings its own stream, for timers or buffering: a segment of its own. */
+export interface TransformBehaviour<F extends Frame> {
+  /** One stream a run. It must pass on, in order, every frame that it does not mean to change. */
+  transform(ctx: StageContext<undefined>): ReadableWritablePair<F, F>;
+  settled?(settlement: Settlement<F>, ctx: StageContext<undefined>): void | Promise<void>;
+}
+
+/** The state of some stage: private to it, so the engine passes it on and never looks inside. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type StageState = any;
+
+export type Behaviour<F extends Frame> = HandlerBehaviour<F, StageState> | TransformBehaviour<F>;
+
+/** A stage ready to stand in a graph: configuration and services are already bound. */
+export interface Stage<F extends Frame> {
+  readonly name: string;
+  /** The name under which the trace shows it, where the specification has one. */
+  readonly traceAs?: string;
+  /** `events`: response chunks must end on event boundaries before they get here. */
+  readonly needs?: 'events';
+  /** True if it may answer a request frame. A graph whose path has no such stage does not compile. */
+  readonly answers?: boolean;
+  readonly behaviour: Behaviour<F>;
+}
+
+/** A stage as its author writes it. */
+export interface StageDefinition<F extends Frame, Config, Services> {
+  readonly name: string;
+  readonly traceAs?: string;
+  readonly needs?: 'events';
+  readonly answers?: boolean;
+  readonly build: (config: Config, services: Services) => Behaviour<F>;
+}
+
+/** Declares a stage; the result makes a `Stage` from a configuration and services. */
+export function defineStage<F extends Frame, Config, Services>(
+  definition: StageDefinition<F, Config, Services>,
+): (config: Config, services: Services) => Stage<F> {
+  const { build, ...description } = definition;
+  return (config, services) =>
+    Object.freeze({ ...description, behaviour: build(config, services) });
+}
+
+/** True if the stage brings its own stream. */
+export function isTransform<F extends Frame>(
+  behaviour: Behaviour<F>,
+): behaviour is TransformBehaviour<F> {
+  return 'transform' in behaviour;
+}

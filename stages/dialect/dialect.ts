@@ -1,0 +1,57 @@
+/**
+ * What every dialect tells the stages: how its requests and answers are read.
+ * Nothing in here rewrites bytes; same-dialect traffic passes unchanged.
+ */
+import type { SvcError } from '../../engine/index.ts';
+import type { Block } from '../model/block.ts';
+import type { Usage } from '../model/usage.ts';
+
+export type DialectName = 'messages' | 'chat' | 'responses' | 'generative' | 'opaque';
+
+/** What the proxy needs to know of a request, whatever its dialect. */
+export interface RequestFacts {
+  readonly model: string | undefined;
+  readonly stream: boolean;
+  readonly maxOutputTokens: number | undefined;
+  /** True if a chat stream already asks for the usage chunk; false where the notion does not exist. */
+  readonly asksForUsage: boolean;
+  readonly hasTools: boolean;
+  readonly hasThinking: boolean;
+}
+
+/** Follows the bytes of an answer and gathers what it says of its usage. Never throws. */
+export interface UsageObserver {
+  /** Takes the next bytes, in any split. */
+  push(bytes: Buffer): void;
+  /** What is known so far. */
+  usage(): Usage;
+  /** The model that the answer names, if it did. */
+  model(): string | undefined;
+  /** True once the dialect's terminator was seen (`message_stop`, `[DONE]`, a finish reason…). */
+  terminated(): boolean;
+  /** True if an error event was seen inside the stream. */
+  failed(): boolean;
+}
+
+/** One reader of a dialect: stateless, one frozen object each. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Checks presence and JSON kinds only (VALIDATION_002/003); all else is the upstream's to judge. */
+  validate(body: unknown, target: string): SvcError | undefined;
+  /** Reads a body that passed `validate`. `target` is the path with its query. */
+  facts(body: unknown, target: string): RequestFacts;
+  /** Every block in reading order; an empty list for a dialect that is not rewritten. */
+  blocks(body: unknown): readonly Block[];
+  /** An observer for one answer: `streaming` says whether it is events or one document. */
+  observeUsage(streaming: boolean): UsageObserver;
+  /** True if this event carries content, so that no fallback is possible after it was sent. */
+  isContent(event: string | undefined, data: string): boolean;
+  /** True if this event ends the stream properly. */
+  isTerminator(event: string | undefined, data: string): boolean;
+  /** The bytes that tell a client of this dialect, inside a stream, that it failed. They end the stream. */
+  errorEvent(error: SvcError, requestId: string): Buffer;
+  /** Header fields that carry a configured key to a provider of this dialect. */
+  keyHeaders(key: string, scheme: 'key' | 'bearer'): readonly string[];
+  /** The client's own credential in these header fields, if there is one. */
+  readonly credentialHeaders: readonly string[];
+}

@@ -1,0 +1,12 @@
+/** One try at a provider, as the trace's waterfall shows it. */
+export interface Attempt {
+  readonly provider: string;
+  readonly model: string | undefined;
+  /** Milliseconds since the start of the run. */
+  readonly startedMs: number;
+  /** When the response head arrived, or undefined if none did. */
+  readonly headMs: number | undefined;
+  readonly status: number | undefined;
+  /** Why this try did not become the answer: a code or a short reason. */
+  readonly failure: string | undefined;
+}

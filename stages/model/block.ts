@@ -1,0 +1,50 @@
+/**
+ * The blocks of a request: every piece of content that a message holds, in the
+ * order in which the model reads them, with what a stage must know to decide
+ * whether it may be rewritten.
+ */
+
+export type BlockKind =
+  | 'system'
+  | 'text'
+  | 'tool_use'
+  | 'tool_result'
+  | 'thinking'
+  | 'image'
+  | 'document'
+  | 'other';
+
+/** Why a block may not be rewritten. */
+export type ProtectedReason =
+  | 'system'
+  | 'assistant'
+  | 'thinking'
+  | 'tool_call'
+  | 'media'
+  | 'citations'
+  | 'error_result'
+  | 'typed'
+  | 'opaque';
+
+export type JsonPath = readonly (string | number)[];
+
+export interface Block {
+  /** Position in the request's list of blocks. */
+  readonly index: number;
+  /** Position of the message (or input item) that holds it; -1 for a top-level system prompt. */
+  readonly message: number;
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly kind: BlockKind;
+  /** Where the JSON string that carries `text` stands in the body; undefined where there is none. */
+  readonly path: JsonPath | undefined;
+  /** The text that the model reads; empty where the block has no text of its own. */
+  readonly text: string;
+  /** For a tool result: the id of the call that it answers, and the tool's name if the conversation says it. */
+  readonly toolUseId?: string;
+  readonly toolName?: string;
+  /** For a tool result: the input of the call, as JSON text. */
+  readonly toolInput?: string;
+  readonly isError?: boolean;
+  readonly hasCacheControl?: boolean;
+  readonly hasCitations?: boolean;
+}

@@ -1,0 +1,88 @@
+/**
+ * The frames of this project. A run is `body` → `request` → `head` → `chunk`* →
+ * `end`: the first two travel alone to the stage that answers, the others are
+ * the answer. A plain JSON answer is the same sequence as a stream.
+ */
+import type { FrameKinds } from '../../engine/index.ts';
+import type { Attempt } from './attempt.ts';
+import type { Headers } from './headers.ts';
+import type { ProxyRequest } from './request.ts';
+
+/** A request as it came in: collected under the gate and the size cap. */
+export interface BodyFrame {
+  readonly kind: 'body';
+  readonly method: string;
+  /** Path and query as sent, such as `/v1/messages?beta=true`. */
+  readonly target: string;
+  readonly headers: Headers;
+  /** The body as it was on the wire, in whatever `Content-Encoding` it had. */
+  readonly wireBytes: Buffer;
+  /** The body decoded; the same buffer where nothing was encoded or nothing may be decoded. */
+  readonly bytes: Buffer;
+  /** The transport towards the client; a WebSocket run always answers in event objects. */
+  readonly transport: 'http' | 'websocket';
+}
+
+/** A request that was understood, with the edits that stages made to it. */
+export interface RequestFrame {
+  readonly kind: 'request';
+  readonly request: ProxyRequest;
+}
+
+/** Status and headers of an answer, with the request that it answers. */
+export interface HeadFrame {
+  readonly kind: 'head';
+  readonly status: number;
+  readonly headers: Headers;
+  readonly request: ProxyRequest;
+  readonly attempts: readonly Attempt[];
+  /** True if the body is a stream of events rather than one document. */
+  readonly streaming: boolean;
+}
+
+/** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */
+export interface ChunkEvent {
+  readonly event: string | undefined;
+  /** Undefined for a piece that carries no event: a comment, garbage, an oversized line. */
+  readonly data: string | undefined;
+  readonly bytes: Buffer;
+}
+
+/** A coalesced read of the upstream socket; `events` is a view of the same bytes, if a stage asked for one. */
+export interface ChunkFrame {
+  readonly kind: 'chunk';
+  readonly bytes: Buffer;
+  readonly events?: readonly ChunkEvent[];
+}
+
+/** The answer is complete: its terminator or its declared length arrived. */
+export interface EndFrame {
+  readonly kind: 'end';
+}
+
+export type ProxyFrame = BodyFrame | RequestFrame | HeadFrame | ChunkFrame | EndFrame;
+
+export const proxyFrameKinds: FrameKinds<ProxyFrame> = Object.freeze({
+  request: Object.freeze(['body', 'request'] as const),
+  response: Object.freeze(['head', 'chunk', 'end'] as const),
+  last: 'end',
+});
+
+export const END: EndFrame = Object.freeze({ kind: 'end' });
+
+/** A chunk without an event view. */
+export function toChunk(bytes: Buffer): ChunkFrame {
+  return Object.freeze({ kind: 'chunk', bytes });
+}
+
+/** The same chunk with one event's payload replaced; the other events keep their bytes. */
+export function replaceEvent(chunk: ChunkFrame, event: ChunkEvent, bytes: Buffer): ChunkFrame {
+  const events = (chunk.events ?? []).map((other) =>
+    other === event ? Object.freeze({ ...other, bytes }) : other,
+  );
+  return Object.freeze({
+    kind: 'chunk',
+    bytes: Buffer.concat(events.map((each) => each.bytes)),
+    events: Object.freeze(events),
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * Header fields as they are on the wire: a flat list of names and values,
+ * `[name, value, name, value, …]`, in order, with their case and duplicates.
+ * This is the shape of node's `rawHeaders` and of what the dispatcher takes, so
+ * fields that nobody here knows survive without a copy.
+ */
+export type Headers = readonly string[];
+
+/** The first value of `name` (lower case), or undefined. */
+export function headerValue(headers: Headers, name: string): string | undefined {
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const field = headers[i]!;
+    if (field.length === name.length && field.toLowerCase() === name) return headers[i + 1];
+  }
+  return undefined;
+}
+
+/** A copy without the fields that `drop` (given a lower-case name) says to leave out. */
+export function withoutHeaders(headers: Headers, drop: (lowerName: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (!drop(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** True for a field that concerns one connection only (RFC 9110 §7.6.1). Names listed in `Connection` come on top. */
+export function isHopByHop(lowerName: string): boolean {
+  return HOP_BY_HOP.has(lowerName);
+}
+
+/** The names that a `Connection` field lists as belonging to this hop, in lower case. */
+export function connectionNamed(headers: Headers): ReadonlySet<string> | undefined {
+  let named: Set<string> | undefined;
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (headers[i]!.length !== 10 || headers[i]!.toLowerCase() !== 'connection') continue;
+    for (const part of headers[i + 1]!.split(',')) {
+      const name = part.trim().toLowerCase();
+      if (name !== '' && name !== 'keep-alive' && name !== 'close') (named ??= new Set()).add(name);
+    }
+  }
+  return named;
+}
