@@ -1,0 +1,151 @@
+/**
+ * The file of proxy keys, `$SVC_HOME/keys.json`: JSON, mode 0600, replaced as a whole by a
+ * rename. It holds hashes, so reading it gives nobody a key; writing it would, so a file
+ * that others may write is refused.
+ */
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+
+/** One proxy key as it is stored. Times are ISO 8601 in UTC. */
+export interface StoredKey {
+  readonly id: string;
+  readonly label: string;
+  /** SHA-256 of the key, 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly created: string;
+  readonly expires?: string;
+  readonly revoked?: string;
+}
+
+const FORMAT = 1;
+const STALE_LOCK_MS = 10_000;
+
+/** All keys of `file`, in its order; none when it is absent. Throws `config` when it cannot be trusted or parsed. */
+export function readKeys(file: string): readonly StoredKey[] {
+  let text: string;
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      refuseLoose(file, descriptor);
+      text = readFileSync(descriptor, 'utf8');
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return [];
+    if (error instanceof SvcError) throw error;
+    throw unreadable(file, 'it cannot be read', error);
+  }
+  return parseKeys(file, text);
+}
+
+/**
+ * Replaces the keys by `change(keys)`. The temporary file is opened exclusively and so is
+ * the lock as well: a second writer gets `conflict`. One left by a crash is taken over after
+ * ten seconds. Throws what `change` throws, and `config` as `readKeys` does.
+ */
+export function changeKeys(
+  file: string,
+  nowMs: number,
+  change: (keys: readonly StoredKey[]) => readonly StoredKey[],
+): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const next = `${file}.new`;
+  const descriptor = openExclusively(next, nowMs);
+  let isRenamed = false;
+  try {
+    try {
+      const keys = change(readKeys(file));
+      writeSync(descriptor, `${JSON.stringify({ format: FORMAT, keys }, undefined, 2)}\n`);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(next, file);
+    isRenamed = true;
+  } finally {
+    if (!isRenamed) unlinkSync(next);
+  }
+}
+
+function openExclusively(path: string, nowMs: number): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if (!isSystemError(error, 'EEXIST')) throw unreadable(path, 'it cannot be written', error);
+  }
+  const age = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+  if (nowMs - age > STALE_LOCK_MS) {
+    unlinkSync(path);
+    return openSync(path, 'wx', 0o600);
+  }
+  throw new SvcError('conflict', 'Another command is changing the proxy keys', {
+    cure: 'Try again in a moment.',
+  });
+}
+
+function refuseLoose(file: string, descriptor: number): void {
+  const stats = fstatSync(descriptor);
+  const owner = process.getuid?.();
+  if ((stats.mode & 0o022) !== 0) throw unreadable(file, 'others may write it');
+  if (owner !== undefined && stats.uid !== owner && stats.uid !== 0) {
+    throw unreadable(file, 'it belongs to another user');
+  }
+}
+
+function parseKeys(file: string, text: string): readonly StoredKey[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(file, 'it is not JSON', error);
+  }
+  if (!isRecord(parsed) || parsed['format'] !== FORMAT || !Array.isArray(parsed['keys'])) {
+    throw unreadable(file, 'it is not a key store of this version');
+  }
+  const keys: readonly unknown[] = parsed['keys'];
+  if (!keys.every(isStoredKey)) throw unreadable(file, 'it holds an entry that is not a key');
+  return keys;
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (!isRecord(value)) return false;
+  const { id, label, sha256, created, expires, revoked } = value;
+  return (
+    typeof id === 'string' &&
+    typeof label === 'string' &&
+    typeof sha256 === 'string' &&
+    /^[0-9a-f]{64}$/.test(sha256) &&
+    isTime(created) &&
+    (expires === undefined || isTime(expires)) &&
+    (revoked === undefined || isTime(revoked))
+  );
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSystemError(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function unreadable(file: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', `The key store ${file} is not used: ${reason}`, { cause });
+}

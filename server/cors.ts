@@ -1,0 +1,85 @@
+/**
+ * What `security.allowed_origins` tells a browser. This is advice to browsers about who may
+ * read an answer; who may ask is the gate's to say, and `*` here opens nothing there. No
+ * answer ever allows credentials: an origin that may read must bring its own key.
+ */
+
+export interface Cors {
+  /** Headers for the answer to a request with this `Origin` (undefined: none), as a flat name, value list. Shared: do not change. */
+  headers(origin: string | undefined): readonly string[];
+  /** Headers of the 204 that answers an OPTIONS, preflight or not. Needs no key; asks for nothing but the fields given. */
+  preflight(request: PreflightRequest): readonly string[];
+}
+
+/** The fields of an OPTIONS that matter. */
+export interface PreflightRequest {
+  readonly origin: string | undefined;
+  /** `Access-Control-Request-Method`: present in a preflight, absent in a plain OPTIONS. */
+  readonly requestMethod: string | undefined;
+  /** `Access-Control-Request-Headers`. */
+  readonly requestHeaders: string | undefined;
+  /** `Access-Control-Request-Private-Network`. */
+  readonly privateNetwork: string | undefined;
+}
+
+const METHODS = 'GET, HEAD, POST, OPTIONS';
+const EXPOSED =
+  'X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset';
+const MAX_AGE_S = '600';
+const PREFLIGHT_VARY =
+  'Origin, Access-Control-Request-Method, Access-Control-Request-Headers, Access-Control-Request-Private-Network';
+
+// A list of field names (RFC 9110 §5.1), short enough to be repeated in an answer.
+const FIELD_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~ \t,-]{1,4096}$/;
+
+/** Builds the answers for `allowedOrigins`: origins by name, and `*` for anyone. */
+export function createCors(allowedOrigins: readonly string[]): Cors {
+  const isOpen = allowedOrigins.includes('*');
+  const named = new Set(allowedOrigins.map(withoutSlash).filter(isName));
+  const varying: readonly string[] = named.size > 0 ? ['Vary', 'Origin'] : [];
+  const open = readableBy('*', varying);
+
+  function headers(origin: string | undefined): readonly string[] {
+    if (origin === undefined) return varying;
+    if (!named.has(origin)) return isOpen ? open : varying;
+    return readableBy(origin, varying);
+  }
+
+  return {
+    headers,
+    preflight({ origin, requestMethod, requestHeaders, privateNetwork }) {
+      const answer = ['Allow', METHODS, 'Vary', PREFLIGHT_VARY];
+      if (origin === undefined || requestMethod === undefined) return answer;
+      const isNamed = named.has(origin);
+      if (!isNamed && !isOpen) return answer;
+      answer.push('Access-Control-Allow-Origin', isNamed ? origin : '*');
+      answer.push('Access-Control-Allow-Methods', METHODS, 'Access-Control-Max-Age', MAX_AGE_S);
+      if (requestHeaders !== undefined && FIELD_NAMES.test(requestHeaders)) {
+        answer.push('Access-Control-Allow-Headers', requestHeaders);
+      }
+      // Lets a public page reach into this machine: for an origin that was chosen, never for `*`.
+      if (isNamed && privateNetwork === 'true') {
+        answer.push('Access-Control-Allow-Private-Network', 'true');
+      }
+      return answer;
+    },
+  };
+}
+
+function readableBy(origin: string, varying: readonly string[]): readonly string[] {
+  return [
+    'Access-Control-Allow-Origin',
+    origin,
+    'Access-Control-Expose-Headers',
+    EXPOSED,
+    ...varying,
+  ];
+}
+
+function withoutSlash(origin: string): string {
+  return origin.toLowerCase().replace(/\/$/, '');
+}
+
+function isName(origin: string): boolean {
+  return origin !== '*' && origin !== 'null';
+}

@@ -1,0 +1,111 @@
+/**
+ * Which `Host` names and which `Origin`s are this proxy's own. A page that rebinds its name
+ * to 127.0.0.1 still sends that name in `Host`, so names are compared with a closed list and
+ * never resolved.
+ */
+import { isIP } from 'node:net';
+import { SvcError } from '../../engine/error.ts';
+import { canonicalAddress, isLoopback } from './addresses.ts';
+
+/** A `Host` value taken apart: the name in lower case (an IPv6 literal without brackets) and the port if one was given. */
+export interface Authority {
+  readonly name: string;
+  readonly port: number | undefined;
+}
+
+/** What decides the names: how the listeners were opened and what the user added. */
+export interface NameOptions {
+  /** `server.host`: an address or a name. A wildcard (`0.0.0.0`, `::`) is nobody's name. */
+  readonly boundHost: string;
+  /** The ports we listen on. Must return the same array until they change. */
+  readonly ports: () => readonly number[];
+  /** `server.allowed_hosts`: `name` for any port, or `name:port`. */
+  readonly allowedHosts: readonly string[];
+}
+
+export interface Names {
+  /** True when `authority` is one of our names and its port, if given, one of ours. `localAddress` is the socket's. */
+  isOurHost(authority: Authority, localAddress: string | undefined): boolean;
+  /** True for a `Host` in one of its usual spellings: the same answer as `isOurHost`, without parsing. */
+  isUsualHost(host: string): boolean;
+  /** True when a page of `origin` was served by us, seen from a request with this (accepted) `host`. */
+  isOurOrigin(origin: string, host: string, localAddress: string | undefined): boolean;
+}
+
+const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?$/;
+
+/** Takes a `Host` value apart; undefined when it is not `name[:port]` (RFC 9110 §7.2, without the forms no client sends). */
+export function parseAuthority(value: string): Authority | undefined {
+  const match = AUTHORITY.exec(value);
+  if (match === null) return undefined;
+  const [, literal, name, digits] = match;
+  if (literal !== undefined && isIP(literal) !== 6) return undefined;
+  const port = digits === undefined ? undefined : Number(digits);
+  if (port !== undefined && (port === 0 || port > 65_535)) return undefined;
+  return { name: (literal ?? name ?? '').toLowerCase(), port };
+}
+
+/** Builds the closed list. Throws `config` for an entry of `allowedHosts` that is no host. */
+export function createNames(options: NameOptions): Names {
+  const allowed = options.allowedHosts.map(parseAllowedHost);
+  const bound = canonicalName(options.boundHost.toLowerCase());
+  const isWildcard = bound === '0.0.0.0' || bound === '::';
+  let usualPorts: readonly number[] = [];
+  let usual: ReadonlySet<string> = new Set();
+
+  function isOwnName(name: string, localAddress: string | undefined): boolean {
+    if (name === 'localhost' || isLoopback(name)) return true;
+    const canonical = canonicalName(name);
+    if (!isWildcard) return canonical === bound;
+    // Bound to every address, ours is the one this connection came in on. Only a literal
+    // can equal it, and a literal cannot be rebound.
+    return localAddress !== undefined && canonical === canonicalAddress(localAddress);
+  }
+
+  return {
+    isOurHost({ name, port }, localAddress) {
+      if (port === undefined || options.ports().includes(port)) {
+        if (isOwnName(name, localAddress)) return true;
+      }
+      const canonical = canonicalName(name);
+      return allowed.some((entry) => {
+        return entry.name === canonical && (entry.port === undefined || entry.port === port);
+      });
+    },
+    isUsualHost(host) {
+      const ports = options.ports();
+      if (ports !== usualPorts) {
+        usualPorts = ports;
+        usual = new Set(
+          ports.flatMap((port) => [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]),
+        );
+      }
+      return usual.has(host);
+    },
+    isOurOrigin(origin, host, localAddress) {
+      if (!origin.startsWith('http://')) return false;
+      const text = origin.slice('http://'.length);
+      if (text.toLowerCase() === host.toLowerCase()) return true;
+      const authority = parseAuthority(text);
+      if (authority === undefined) return false;
+      // In an origin, no port means 80: the page of some other server on this machine.
+      if (!options.ports().includes(authority.port ?? 80)) return false;
+      return isOwnName(authority.name, localAddress);
+    },
+  };
+}
+
+function parseAllowedHost(entry: string): Authority {
+  const authority = parseAuthority(isIP(entry) === 6 ? `[${entry}]` : entry);
+  if (authority === undefined) {
+    throw new SvcError(
+      'config',
+      `server.allowed_hosts: '${entry}' is not a host name or host:port`,
+    );
+  }
+  return { name: canonicalName(authority.name), port: authority.port };
+}
+
+function canonicalName(name: string): string {
+  return canonicalAddress(name) ?? name;
+}

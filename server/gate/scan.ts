@@ -1,0 +1,172 @@
+/**
+ * One walk over a request's raw header fields, collecting the few facts that decide who is
+ * let in. `req.headers` is not used: node joins or drops duplicates there, and a duplicate
+ * is exactly what must be seen.
+ */
+
+/** The parts of a node:http request that the gate reads. An `IncomingMessage` is one. */
+export interface GateRequest {
+  readonly rawHeaders: readonly string[];
+  readonly url?: string | undefined;
+  readonly method?: string | undefined;
+  readonly httpVersion: string;
+  readonly socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly localAddress?: string | undefined;
+  };
+}
+
+/** What one walk over the fields found. Values are those of the first field of the name. */
+export interface HeaderScan {
+  host: string | undefined;
+  hosts: number;
+  origin: string | undefined;
+  origins: number;
+  fetchSite: string | undefined;
+  fetchSites: number;
+  fetchMode: string | undefined;
+  fetchDest: string | undefined;
+  key: string | undefined;
+  keys: number;
+  length: string | undefined;
+  lengths: number;
+  coding: string | undefined;
+  codings: number;
+  /** A forwarding field is present: someone stands between the client and us. */
+  forwarded: boolean;
+  /** A field that no honest client sends: a control character in a value, or a prototype's name. */
+  unclean: boolean;
+}
+
+type Mark = (scan: HeaderScan, value: string) => void;
+
+const markForwarded: Mark = (scan) => {
+  scan.forwarded = true;
+};
+
+// Fields that proxies, tunnels and CDNs add about the client they speak for. They are
+// never read for an address; that one is there is what counts.
+const FORWARDING = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'client-ip',
+  'x-cluster-client-ip',
+  'x-original-forwarded-for',
+  'x-original-host',
+  'x-envoy-external-address',
+  'x-envoy-original-path',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-proxyuser-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-appengine-user-ip',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'cf-ray',
+  'cf-visitor',
+  'cdn-loop',
+  'true-client-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'tailscale-user-login',
+] as const;
+
+const FORWARDING_PREFIX = 'x-forwarded-';
+
+const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
+  [
+    'host',
+    (scan, value) => {
+      if (scan.hosts++ === 0) scan.host = value;
+    },
+  ],
+  [
+    'origin',
+    (scan, value) => {
+      if (scan.origins++ === 0) scan.origin = value;
+    },
+  ],
+  [
+    'sec-fetch-site',
+    (scan, value) => {
+      if (scan.fetchSites++ === 0) scan.fetchSite = value;
+    },
+  ],
+  ['sec-fetch-mode', (scan, value) => void (scan.fetchMode ??= value)],
+  ['sec-fetch-dest', (scan, value) => void (scan.fetchDest ??= value)],
+  [
+    'x-svc-key',
+    (scan, value) => {
+      if (scan.keys++ === 0) scan.key = value;
+    },
+  ],
+  [
+    'content-length',
+    (scan, value) => {
+      if (scan.lengths++ === 0) scan.length = value;
+    },
+  ],
+  [
+    'transfer-encoding',
+    (scan, value) => {
+      if (scan.codings++ === 0) scan.coding = value;
+    },
+  ],
+  // Harmless to us, but whatever copies fields into a plain object would be hurt.
+  ['__proto__', (scan) => void (scan.unclean = true)],
+  ...FORWARDING.map((name): [string, Mark] => [name, markForwarded]),
+]);
+
+// node's parser refuses these already; it has been wrong before (CVE-2022-32214 and kin).
+// oxlint-disable-next-line no-control-regex
+const UNCLEAN = /[\0\r\n]/;
+
+/** Walks `rawHeaders` once. Never throws; keeps no reference to the array. */
+export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
+  const scan: HeaderScan = {
+    host: undefined,
+    hosts: 0,
+    origin: undefined,
+    origins: 0,
+    fetchSite: undefined,
+    fetchSites: 0,
+    fetchMode: undefined,
+    fetchDest: undefined,
+    key: undefined,
+    keys: 0,
+    length: undefined,
+    lengths: 0,
+    coding: undefined,
+    codings: 0,
+    forwarded: false,
+    unclean: false,
+  };
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const value = rawHeaders[i + 1]!;
+    if (UNCLEAN.test(value)) scan.unclean = true;
+    let mark = MARKS.get(name);
+    if (mark === undefined) {
+      const lower = name.toLowerCase();
+      if (lower.startsWith(FORWARDING_PREFIX)) mark = markForwarded;
+      else if (lower !== name) mark = MARKS.get(lower);
+    }
+    mark?.(scan, value);
+  }
+  return scan;
+}
+
+/** The same marks under the two spellings that clients use, so that most lookups need no lower-casing. */
+function withUsualSpellings(marks: readonly [string, Mark][]): ReadonlyMap<string, Mark> {
+  const titled = marks.map(([name, mark]): [string, Mark] => [
+    name.replaceAll(/(^|-)([a-z])/g, (_, dash: string, letter: string) => {
+      return dash + letter.toUpperCase();
+    }),
+    mark,
+  ]);
+  return new Map([...marks, ...titled]);
+}

@@ -1,0 +1,185 @@
+/**
+ * How much one client may ask for: requests a source (`security.rate_limit_per_minute`,
+ * `rate_limit.*`) and streams at a time (`streaming.max_concurrent_streams`).
+ *
+ * A bucket is kept as one number, the time at which it would be full again (the generic
+ * cell rate algorithm, ITU-T I.371). Sources live in two generations: when the young one is
+ * full it becomes the old one and the old one is dropped, so a flood of addresses costs
+ * constant memory, no timer, and no bookkeeping per request. A source that asks again is
+ * moved to the young generation, so only idle ones are forgotten.
+ */
+import type { Clock } from '../engine/clock.ts';
+
+export interface RateLimitOptions {
+  /** Requests a minute, which is also the burst; 0 or undefined: no such limit. */
+  readonly perMinute?: number | undefined;
+  /** Sustained requests a second; 0 or undefined: no such limit. */
+  readonly perSecond?: number | undefined;
+  /** Requests at once under `perSecond`; default one second's worth, at least 1. */
+  readonly burst?: number | undefined;
+  readonly clock: Clock;
+  /** Sources remembered at least; at most twice as many are held. Default 10,000. */
+  readonly sources?: number;
+}
+
+/** What a source may still do. Of two limits, the tighter one is told. */
+export interface RateDecision {
+  readonly isAllowed: boolean;
+  /** Requests a full bucket holds. */
+  readonly limit: number;
+  /** Requests that would pass right now, after this one. */
+  readonly remaining: number;
+  /** When the bucket is full again, in seconds since the epoch. */
+  readonly resetEpochS: number;
+  /** How long a refused source should wait, in whole seconds, at least 1; 0 when allowed. */
+  readonly retryAfterS: number;
+}
+
+export interface RateLimiter {
+  /** Takes one request from `source`, the address of the socket's peer. Undefined when nothing is limited. */
+  take(source: string): RateDecision | undefined;
+  /** Sources held in memory now. */
+  readonly size: number;
+}
+
+interface Bucket {
+  readonly capacity: number;
+  readonly intervalMs: number;
+}
+
+/** When each of the two buckets of a source is full again, in monotonic milliseconds. */
+interface Source {
+  firstFullMs: number;
+  secondFullMs: number;
+}
+
+const DEFAULT_SOURCES = 10_000;
+
+/** A limiter in this process's memory. */
+export function createRateLimiter(options: RateLimitOptions): RateLimiter {
+  const { clock, sources = DEFAULT_SOURCES } = options;
+  const [first, second] = toBuckets(options);
+  let young = new Map<string, Source>();
+  let old = new Map<string, Source>();
+
+  function recall(name: string): Source {
+    let source = young.get(name);
+    if (source !== undefined) return source;
+    if (young.size >= sources) {
+      old = young;
+      young = new Map();
+    }
+    source = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
+    young.set(name, source);
+    return source;
+  }
+
+  return {
+    get size() {
+      return young.size + old.size;
+    },
+    take(name) {
+      if (first === undefined) return undefined;
+      const nowMs = clock.monotonicMs();
+      const source = recall(name);
+      const firstMs = afterOneMore(first, source.firstFullMs, nowMs);
+      const secondMs = second === undefined ? 0 : afterOneMore(second, source.secondFullMs, nowMs);
+      const firstWaitMs = waitMs(first, firstMs, nowMs);
+      const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
+      const isAllowed = firstWaitMs <= 0 && secondWaitMs <= 0;
+      if (isAllowed) {
+        source.firstFullMs = firstMs;
+        source.secondFullMs = secondMs;
+      }
+      const byFirst = toDecision(first, source.firstFullMs, firstWaitMs, nowMs, clock, isAllowed);
+      if (second === undefined) return byFirst;
+      const bySecond = toDecision(
+        second,
+        source.secondFullMs,
+        secondWaitMs,
+        nowMs,
+        clock,
+        isAllowed,
+      );
+      if (!isAllowed) return byFirst.retryAfterS >= bySecond.retryAfterS ? byFirst : bySecond;
+      return byFirst.remaining <= bySecond.remaining ? byFirst : bySecond;
+    },
+  };
+}
+
+/** The `X-RateLimit-*` fields of a decision as a flat name, value list. `Retry-After` comes with the error. */
+export function rateLimitHeaders(decision: RateDecision): string[] {
+  return [
+    'X-RateLimit-Limit',
+    String(decision.limit),
+    'X-RateLimit-Remaining',
+    String(decision.remaining),
+    'X-RateLimit-Reset',
+    String(decision.resetEpochS),
+  ];
+}
+
+export interface StreamLimit {
+  /** Streams open now. */
+  readonly active: number;
+  /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
+  acquire(): (() => void) | undefined;
+}
+
+/** Counts streams up to `max`; undefined or 0: counted only. */
+export function createStreamLimit(max: number | undefined): StreamLimit {
+  let active = 0;
+  return {
+    get active() {
+      return active;
+    },
+    acquire() {
+      if (max !== undefined && max > 0 && active >= max) return undefined;
+      active += 1;
+      let isHeld = true;
+      return () => {
+        if (isHeld) active -= 1;
+        isHeld = false;
+      };
+    },
+  };
+}
+
+function toBuckets(options: RateLimitOptions): Bucket[] {
+  const buckets: Bucket[] = [];
+  const { perMinute = 0, perSecond = 0 } = options;
+  if (perMinute > 0) buckets.push({ capacity: perMinute, intervalMs: 60_000 / perMinute });
+  if (perSecond > 0) {
+    const capacity = Math.max(1, Math.floor(options.burst ?? perSecond));
+    buckets.push({ capacity, intervalMs: 1000 / perSecond });
+  }
+  return buckets;
+}
+
+function afterOneMore(bucket: Bucket, fullMs: number, nowMs: number): number {
+  return Math.max(fullMs, nowMs) + bucket.intervalMs;
+}
+
+function waitMs(bucket: Bucket, fullMs: number, nowMs: number): number {
+  // Half a microsecond of slack, or rounding refuses the last request of a full bucket.
+  return fullMs - nowMs - bucket.capacity * bucket.intervalMs - 5e-4;
+}
+
+function toDecision(
+  bucket: Bucket,
+  fullMs: number,
+  delayMs: number,
+  nowMs: number,
+  clock: Clock,
+  isAllowed: boolean,
+): RateDecision {
+  const owedMs = Math.max(0, fullMs - nowMs);
+  const free = Math.floor(bucket.capacity - owedMs / bucket.intervalMs + 1e-6);
+  return {
+    isAllowed,
+    limit: bucket.capacity,
+    remaining: Math.max(0, free),
+    resetEpochS: Math.ceil((clock.wallMs() + owedMs) / 1000),
+    retryAfterS: isAllowed ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
+  };
+}

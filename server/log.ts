@@ -1,0 +1,166 @@
+/**
+ * The structured log. The logger and the rotating file are loaded when the first line is
+ * written, so that they cost the start nothing; lines written meanwhile wait in memory.
+ * Every line passes the redactor, there is no way around it. Bodies are never logged unless
+ * the user asked for them.
+ */
+import type { Level, Logger } from 'pino';
+import type { Clock } from '../engine/clock.ts';
+import { type Redactor, createRedactor } from './log/redact.ts';
+import { type LogDestination, type LogSink, openSink } from './log/sink.ts';
+import { toTextLine } from './log/text.ts';
+
+export type { LogDestination } from './log/sink.ts';
+
+/** `logging.level`. */
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+/** What a line says beside its message; of any shape, it is copied and cleaned. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface LogOptions {
+  /** `logging.enabled`; false makes every call a no-op. */
+  readonly isEnabled: boolean;
+  readonly level: LogLevel;
+  readonly destination: LogDestination;
+  readonly format: 'json' | 'text';
+  readonly retentionDays: number;
+  readonly includeRequestBody: boolean;
+  readonly includeResponseBody: boolean;
+  readonly clock: Clock;
+  /** Values that must never be written: configured keys, tokens, passwords. */
+  readonly secrets?: Iterable<string>;
+}
+
+export interface Log {
+  /** The least level that is written. */
+  readonly level: LogLevel;
+  /** Switches the level while running (`svc debug on|off`). */
+  setLevel(level: LogLevel): void;
+  /** True when a line of `level` would be written: ask before building costly fields. */
+  isEnabled(level: LogLevel): boolean;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** Writes a body at level info if the user asked for bodies of this direction; cut at 16 Ki characters. */
+  body(direction: 'request' | 'response', requestId: string, bytes: Uint8Array): void;
+  /** Makes a value unsayable from now on, also in lines that still wait. */
+  addSecret(value: string): void;
+  /** Lines lost because the destination failed or was too slow. */
+  readonly dropped: number;
+  /** Writes what waits and closes the file. Later lines are dropped. */
+  close(): Promise<void>;
+}
+
+const RANKS = Object.freeze({ debug: 20, info: 30, warning: 40, error: 50 });
+const NAMES = Object.freeze({ debug: 'debug', info: 'info', warning: 'warn', error: 'error' });
+const MOST_WAITING = 1000;
+
+interface Entry {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields | undefined;
+  readonly wallMs: number;
+}
+
+interface Writer {
+  write(entry: Entry): void;
+  readonly sink: LogSink;
+}
+
+/** Opens the log. Touches neither disk nor logger before the first line. */
+export function createLog(options: LogOptions): Log {
+  const redactor = createRedactor(options.secrets);
+  let level = options.level;
+  let waiting: Entry[] = [];
+  let dropped = 0;
+  let isClosed = false;
+  let writer: Writer | undefined;
+  let opening: Promise<void> | undefined;
+
+  async function open(): Promise<void> {
+    try {
+      const opened = await openWriter(options, redactor);
+      for (const entry of waiting) opened.write(entry);
+      writer = opened;
+    } catch {
+      // Nowhere to write, and nowhere to say so: `dropped` tells it in /health.
+      dropped += waiting.length;
+      isClosed = true;
+    }
+    waiting = [];
+  }
+
+  function isEnabled(asked: LogLevel): boolean {
+    return options.isEnabled && RANKS[asked] >= RANKS[level];
+  }
+
+  function say(asked: LogLevel, message: string, fields?: LogFields): void {
+    if (!isEnabled(asked)) return;
+    const entry = { level: asked, message, fields, wallMs: options.clock.wallMs() };
+    if (isClosed || waiting.length >= MOST_WAITING) dropped += 1;
+    else if (writer !== undefined) writer.write(entry);
+    else {
+      waiting.push({ ...entry, fields: redactor.value(fields) as LogFields | undefined });
+      opening ??= open();
+    }
+  }
+
+  return {
+    get level() {
+      return level;
+    },
+    get dropped() {
+      return dropped + (writer?.sink.dropped ?? 0);
+    },
+    setLevel(next) {
+      level = next;
+    },
+    isEnabled,
+    debug: (message, fields) => say('debug', message, fields),
+    info: (message, fields) => say('info', message, fields),
+    warning: (message, fields) => say('warning', message, fields),
+    error: (message, fields) => say('error', message, fields),
+    body(direction, requestId, bytes) {
+      const isWanted =
+        direction === 'request' ? options.includeRequestBody : options.includeResponseBody;
+      if (!isWanted || !isEnabled('info')) return;
+      say('info', `${direction} body`, { requestId, text: Buffer.from(bytes).toString('utf8') });
+    },
+    addSecret: (value) => redactor.addSecret(value),
+    async close() {
+      await opening;
+      isClosed = true;
+      await writer?.sink.close();
+    },
+  };
+}
+
+async function openWriter(options: LogOptions, redactor: Redactor): Promise<Writer> {
+  const [{ pino }, sink] = await Promise.all([import('pino'), openSink(options)]);
+  const logger: Logger = pino(
+    {
+      level: 'debug',
+      base: null,
+      timestamp: false,
+      formatters: { level: (label) => ({ level: label === 'warn' ? 'warning' : label }) },
+    },
+    { write: (line) => sink.write(options.format === 'text' ? toTextLine(line) : line) },
+  );
+  return {
+    sink,
+    write({ level, message, fields, wallMs }) {
+      const method: Level = NAMES[level];
+      const time = new Date(wallMs).toISOString();
+      logger[method]({ time, ...toFields(redactor.value(fields)) }, redactor.text(message));
+    },
+  };
+}
+
+/** Fields must not be able to pose as the line's own time, level or message. */
+function toFields(copied: unknown): object {
+  if (typeof copied !== 'object' || copied === null) return {};
+  const { time, level, msg, ...fields } = copied as Record<string, unknown>;
+  const posing = Object.entries({ time, level, msg }).filter(([, value]) => value !== undefined);
+  return { ...fields, ...Object.fromEntries(posing.map(([name, value]) => [`${name}_`, value])) };
+}

@@ -1,0 +1,167 @@
+/**
+ * What may be written down. Everything on its way to the log passes here: values are cleaned
+ * of terminal control, secrets are removed by the name they stand under, by their own value
+ * in each of the encodings in which they travel, and by the shapes that keys usually have.
+ * Known values come first because shapes miss short keys.
+ */
+
+/** What replaces a secret. */
+export const REDACTED = '[redacted]';
+
+export interface Redactor {
+  /** Makes `value` unsayable from now on, in any encoding. The empty string is ignored. */
+  addSecret(value: string): void;
+  /** Text without control characters and secrets, cut at the longest text that is written. */
+  text(value: string): string;
+  /** A plain copy of any value: cleaned, secrets gone, errors flattened, bytes and functions named only. */
+  value(value: unknown): unknown;
+}
+
+const LONGEST_TEXT = 16_384;
+const DEEPEST = 8;
+const WIDEST = 200;
+
+const SECRET_NAME =
+  /^(?:(?:proxy-)?authorization|cookie|set-cookie|secret|password|passwd|token)$|(?:^|[-_.])(?:api[-_]?key|svc[-_]key|goog[-_]api[-_]key|secret|password|(?:access|auth|oauth|refresh|bearer|session|csrf|id)[-_]?token2?)$|^(?:apikey|svckey|accesstoken|authtoken|refreshtoken)$|(?:api[-_]?key|oauth_token2?)$/i;
+
+// CSI and OSC sequences as a whole, then any other escape (ECMA-48 §5.4, §5.6).
+const ESCAPES =
+  // oxlint-disable-next-line no-control-regex
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
+// C0 but tab and newline, DEL, C1, and the bidirectional controls that reorder a line for its reader.
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+// oxlint-disable-next-line no-control-regex
+const UNCLEAN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
+
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
+  [/\b(?:sk|pk|rk|svc|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}/g, REDACTED],
+  [/\bAIza[A-Za-z0-9_-]{8,}/g, REDACTED],
+  [/([?&](?:key|api[-_]?key|access_token|token|secret)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
+  [
+    /((?:x-api-key|x-svc-key|x-goog-api-key|authorization|cookie)"?\s*[:=]\s*"?)[^\s"',;]+/gi,
+    `$1${REDACTED}`,
+  ],
+];
+
+/** A redactor that knows `secrets` from the start. */
+export function createRedactor(secrets: Iterable<string> = []): Redactor {
+  const forms = new Set<string>();
+  let known: RegExp | undefined;
+
+  function addSecret(value: string): void {
+    if (value === '') return;
+    for (const form of secretForms(value)) forms.add(form);
+    // Longest first, so that a secret which begins with another is removed whole.
+    const sources = [...forms].toSorted((a, b) => b.length - a.length);
+    known = new RegExp(sources.join('|'), 'g');
+  }
+
+  function clean(value: string): string {
+    let text = value;
+    // Escapes go first: inside a secret they would hide it.
+    if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
+    if (known !== undefined) text = text.replace(known, REDACTED);
+    for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
+    // Cut last: half a secret would not be recognised.
+    if (text.length <= LONGEST_TEXT) return text;
+    return `${text.slice(0, LONGEST_TEXT)}… (${text.length} characters)`;
+  }
+
+  function copy(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return clean(value);
+    if (typeof value === 'bigint') return String(value);
+    if (value === null || typeof value !== 'object') {
+      return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value;
+    }
+    if (depth >= DEEPEST) return '[deeper]';
+    if (value instanceof Error) return copy(flattenError(value), depth);
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+    if (value instanceof URL) return clean(value.href);
+    if (Array.isArray(value)) return copyList(value, depth);
+    const entries = value instanceof Map ? [...value.entries()] : Object.entries(value);
+    return copyEntries(entries, depth);
+  }
+
+  function copyList(list: readonly unknown[], depth: number): unknown[] {
+    const copied: unknown[] = [];
+    for (const [index, item] of list.slice(0, WIDEST).entries()) {
+      // Header fields come as flat lists and as pairs: what follows a secret's name is secret.
+      const before = index > 0 ? list[index - 1] : undefined;
+      const isSecret = typeof before === 'string' && SECRET_NAME.test(before);
+      copied.push(isSecret ? REDACTED : copy(item, depth + 1));
+    }
+    if (list.length > WIDEST) copied.push(`[${list.length - WIDEST} more]`);
+    return copied;
+  }
+
+  function copyEntries(entries: readonly (readonly unknown[])[], depth: number): object {
+    const copied = entries.slice(0, WIDEST).map(([key, item]) => {
+      const name = String(key);
+      const isSecret = SECRET_NAME.test(name) && item !== null && item !== undefined;
+      return [clean(name), isSecret ? REDACTED : copy(item, depth + 1)] as const;
+    });
+    return Object.fromEntries(copied);
+  }
+
+  for (const secret of secrets) addSecret(secret);
+  return { addSecret, text: clean, value: (value) => copy(value, 0) };
+}
+
+function flattenError(error: Error): Record<string, unknown> {
+  const { name, message, stack, cause } = error;
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return {
+    name,
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined ? {} : { cause }),
+  };
+}
+
+const SHORT = 6;
+
+/** Sources of regular expressions that match `secret` as it is, escaped in JSON or a URL, in hex and in base64. */
+function secretForms(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const percent = encodeURIComponent(bytes.toString('utf8'));
+  const texts = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    percent,
+    percent.replaceAll(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
+    percent.replaceAll('%20', '+'),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    bytes.toString('base64'),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+  ];
+  if (bytes.length >= SHORT) {
+    for (const core of base64Cores(bytes)) {
+      texts.push(core, core.replaceAll('+', '-').replaceAll('/', '_'));
+    }
+  }
+  const unique = [...new Set(texts)].filter((text) => text !== '');
+  return unique.map((text) => {
+    const source = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+    // A key of a few letters is part of many words, and is only meant where it stands alone.
+    return text.length < SHORT ? `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])` : source;
+  });
+}
+
+/** The characters that base64 of any text around `bytes` must contain, for each of the three ways it can be aligned. */
+function base64Cores(bytes: Buffer): string[] {
+  return [0, 1, 2].map((shift) => {
+    const coded = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const bits = (shift + bytes.length) * 8;
+    // The first character that holds no bit of the filler, and the last that holds only ours.
+    return coded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
+  });
+}

@@ -1,0 +1,112 @@
+/**
+ * Where log lines end up: a file that is rotated daily and by size and kept for some days,
+ * or a stream. A log that cannot be written never stops the proxy: lines are counted as
+ * dropped instead.
+ */
+import { chmod, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../../engine/clock.ts';
+
+/** A file by its path, or a stream such as `process.stdout`, which is never closed. */
+export type LogDestination =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'stream'; readonly stream: Writable };
+
+export interface LogSink {
+  write(line: string): void;
+  /** Lines that could not be written. */
+  readonly dropped: number;
+  /** Resolves when what was written has left the process. */
+  close(): Promise<void>;
+}
+
+export interface SinkOptions {
+  readonly destination: LogDestination;
+  readonly retentionDays: number;
+  readonly clock: Clock;
+}
+
+const ROTATE_AT = '32M';
+// What a stuck disk or terminal may hold in memory.
+const MOST_PENDING_BYTES = 4 * 1024 * 1024;
+const DAY_MS = 86_400_000;
+
+/** Opens the destination. A file's folder is made with mode 0700, the file has 0600. */
+export async function openSink(options: SinkOptions): Promise<LogSink> {
+  const { destination } = options;
+  if (destination.kind === 'stream') return sinkTo(destination.stream, () => Promise.resolve());
+  const { path } = destination;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await chmod(path, 0o600).catch(() => undefined);
+  const { createStream } = await import('rotating-file-stream');
+  const stream = createStream((time, index) => rotatedName(path, time, index), {
+    path: dirname(path),
+    interval: '1d',
+    size: ROTATE_AT,
+    mode: 0o600,
+  });
+  const purge = () => purgeOld(path, options.clock.wallMs() - options.retentionDays * DAY_MS);
+  stream.on('rotated', () => void purge());
+  await purge();
+  return sinkTo(stream, () => {
+    return new Promise<void>((resolve) => {
+      const done = () => resolve();
+      stream.once('close', done);
+      stream.once('error', done);
+      stream.end(done);
+    });
+  });
+}
+
+function sinkTo(stream: Writable, close: () => Promise<void>): LogSink {
+  let dropped = 0;
+  let isBroken = false;
+  const onError = () => {
+    isBroken = true;
+  };
+  stream.on('error', onError);
+  return {
+    get dropped() {
+      return dropped;
+    },
+    write(line) {
+      if (isBroken || stream.writableLength > MOST_PENDING_BYTES) dropped += 1;
+      else stream.write(line);
+    },
+    async close() {
+      await close();
+      stream.off('error', onError);
+    },
+  };
+}
+
+/** `svc.log` → `svc-20260131-00.log`, UTC; without a time it is the live file's own name. */
+function rotatedName(path: string, time: number | Date | null, index = 0): string {
+  const name = basename(path);
+  if (time === null) return name;
+  const day = new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
+  const [stem, extension] = splitName(name);
+  return `${stem}-${day}-${String(index).padStart(2, '0')}${extension}`;
+}
+
+async function purgeOld(path: string, beforeMs: number): Promise<void> {
+  const [stem, extension] = splitName(basename(path));
+  const folder = dirname(path);
+  const isRotated = (name: string) => {
+    if (!name.startsWith(`${stem}-`) || !name.endsWith(extension)) return false;
+    return /^\d{8}-\d{2,}$/.test(name.slice(stem.length + 1, name.length - extension.length));
+  };
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter(isRotated)) {
+    const file = join(folder, name);
+    const stats = await stat(file).catch(() => undefined);
+    // Failing to remove an old file is no reason to stop logging.
+    if (stats !== undefined && stats.mtimeMs < beforeMs) await unlink(file).catch(() => undefined);
+  }
+}
+
+function splitName(name: string): [stem: string, extension: string] {
+  const dot = name.lastIndexOf('.');
+  return dot <= 0 ? [name, ''] : [name.slice(0, dot), name.slice(dot)];
+}

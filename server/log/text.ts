@@ -1,0 +1,33 @@
+/** A log line for people: `time LEVEL message key=value …`, always on one line. */
+
+/** Turns one JSON line of the log into a line of text. A line that is not JSON is returned as it is. */
+export function toTextLine(line: string): string {
+  let entry: unknown;
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return line;
+  }
+  if (typeof entry !== 'object' || entry === null) return line;
+  const { time, level, msg, ...fields } = entry as Record<string, unknown>;
+  const parts = [plain(time), plain(level).toUpperCase().padEnd(7), plain(msg)];
+  for (const [name, value] of Object.entries(fields)) {
+    parts.push(
+      `${oneLine(name)}=${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
+    );
+  }
+  return `${parts.join(' ')}\n`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? oneLine(value) : JSON.stringify(value ?? '');
+}
+
+function quoted(value: string): string {
+  return /^[\w./:@%+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** A newline inside a message would let its author write log lines of his own. */
+function oneLine(text: string): string {
+  return text.replaceAll('\n', String.raw`\n`).replaceAll('\t', ' ');
+}

@@ -1,0 +1,183 @@
+/**
+ * Every failure that the specification gives a code or a status, as a function. The
+ * messages are the patterns of its section 7, so they are written once and here; which
+ * status a kind becomes is decided in `server/error-response.ts` alone.
+ */
+import { SvcError } from '../../engine/error.ts';
+
+/**
+ * AUTH_001: no usable credential. `why` is added to the message, for the cases in which
+ * a user could not guess what was missing.
+ */
+export function authMissing(why?: string): SvcError {
+  const pattern = 'Invalid or missing authentication';
+  return new SvcError('unauthorized', why === undefined ? pattern : `${pattern}; ${why}`, {
+    code: 'AUTH_001',
+  });
+}
+
+/** AUTH_002: an `Authorization` header that is not `Bearer <token>`. */
+export function authMalformed(): SvcError {
+  return new SvcError('unauthorized', 'Invalid authentication format; expected Bearer <token>', {
+    code: 'AUTH_002',
+  });
+}
+
+/** AUTH_003: a proxy key that was revoked, rotated away or has expired. */
+export function authRevoked(): SvcError {
+  return new SvcError('unauthorized', 'Authentication failed; key may be expired or revoked', {
+    code: 'AUTH_003',
+    cure: 'Make a new key with `svc auth --generate`.',
+  });
+}
+
+/** VALIDATION_001: the body is not JSON. The parser's own words may quote a prompt, so they stay in `cause`. */
+export function invalidJson(cause?: unknown): SvcError {
+  return new SvcError('bad_request', 'Invalid JSON payload', { code: 'VALIDATION_001', cause });
+}
+
+/** VALIDATION_002: a required field is absent. */
+export function missingField(field: string): SvcError {
+  return new SvcError('bad_request', `Missing required field: ${field}`, {
+    code: 'VALIDATION_002',
+  });
+}
+
+/** VALIDATION_003: a field of the wrong JSON type; both types in JSON's words (`string`, `array`). */
+export function wrongType(field: string, expected: string, got: string): SvcError {
+  return new SvcError('bad_request', `Field '${field}' must be a ${expected}, got ${got}`, {
+    code: 'VALIDATION_003',
+  });
+}
+
+/** PROVIDER_001: the provider refused every configured key. */
+export function providerKeyRejected(): SvcError {
+  return new SvcError('bad_gateway', 'Provider rejected request: Invalid API key', {
+    code: 'PROVIDER_001',
+  });
+}
+
+/** PROVIDER_002: the provider's limit was hit and its own answer cannot be relayed. */
+export function providerLimited(retryAfterS?: number): SvcError {
+  return new SvcError('bad_gateway', 'Provider rate limit exceeded', {
+    code: 'PROVIDER_002',
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  });
+}
+
+/** PROVIDER_003: no response head arrived. `reason` is a short cause such as `connection refused`. */
+export function providerUnreachable(reason: string, cause?: unknown): SvcError {
+  return new SvcError('bad_gateway', `Unable to reach provider: ${reason}`, {
+    code: 'PROVIDER_003',
+    cause,
+  });
+}
+
+/** PROVIDER_004: the provider answered with a 5xx that cannot be relayed. */
+export function providerFailed(status: number): SvcError {
+  return new SvcError('bad_gateway', `Provider error: ${status}`, { code: 'PROVIDER_004' });
+}
+
+/** RATELIMIT_001: this client is above the proxy's own limit; `retryAfterS` is rounded up to whole seconds. */
+export function rateLimited(retryAfterS: number): SvcError {
+  const seconds = wholeSeconds(retryAfterS);
+  return new SvcError('rate_limited', `Rate limit exceeded, Retry-After: ${seconds}`, {
+    code: 'RATELIMIT_001',
+    retryAfterS: seconds,
+  });
+}
+
+/** RATELIMIT_002: every key of the provider is cooling down; `retryAfterS` is the smallest wait. */
+export function allKeysCooling(retryAfterS: number): SvcError {
+  const seconds = wholeSeconds(retryAfterS);
+  return new SvcError('rate_limited', `Provider rate limit exceeded, Retry-After: ${seconds}`, {
+    code: 'RATELIMIT_002',
+    retryAfterS: seconds,
+  });
+}
+
+/** CONFIG_001: the configuration cannot be read or parsed. */
+export function configUnreadable(reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
+}
+
+/** CONFIG_002: the configuration lacks a mandatory field. */
+export function configMissingField(field: string): SvcError {
+  const message = `Config validation failed: Missing required field '${field}'`;
+  return new SvcError('config', message, { code: 'CONFIG_002' });
+}
+
+/** RESOURCE_001: an allocation failed. */
+export function outOfMemory(cause?: unknown): SvcError {
+  return new SvcError('internal', 'Cannot allocate memory', { code: 'RESOURCE_001', cause });
+}
+
+/** RESOURCE_002: the disk is full. */
+export function diskFull(cause?: unknown): SvcError {
+  return new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause });
+}
+
+/** TIMEOUT_001: the upstream sent no head in its time. */
+export function upstreamTimeout(): SvcError {
+  return new SvcError('gateway_timeout', 'Request to upstream took too long', {
+    code: 'TIMEOUT_001',
+  });
+}
+
+/** A request that breaks HTTP or one of our rules about it; `what` names the rule. */
+export function malformedRequest(what: string): SvcError {
+  return new SvcError('bad_request', what);
+}
+
+/** A request that this proxy understands and will not serve to this client. */
+export function forbidden(why: string): SvcError {
+  return new SvcError('forbidden', why);
+}
+
+/** No such path. The path is not repeated: it is the client's text, and may hold a key. */
+export function notFound(what = 'No such path on this proxy'): SvcError {
+  return new SvcError('not_found', what);
+}
+
+/** The path exists, the method does not. `allow` are the methods that do; the response repeats them in `Allow`. */
+export function methodNotAllowed(allow: readonly string[]): SvcError {
+  return new SvcError('method_not_allowed', `This path answers ${allow.join(', ')}`);
+}
+
+/** The body is larger than `limitBytes`, as sent or once decoded. */
+export function payloadTooLarge(limitBytes: number): SvcError {
+  return new SvcError('payload_too_large', `The request body is over ${limitBytes} bytes`, {
+    cure: 'Raise advanced.max_request_size_bytes.',
+  });
+}
+
+/** A `Content-Type` or `Content-Encoding` that we do not read. */
+export function unsupportedMedia(what: string): SvcError {
+  return new SvcError('unsupported_media_type', what);
+}
+
+/** More or longer header fields than we take. */
+export function headersTooLarge(what: string): SvcError {
+  return new SvcError('headers_too_large', what);
+}
+
+/** The provider's breaker is open; `retryAfterS` is the time until its probe. */
+export function circuitOpen(provider: string, retryAfterS: number): SvcError {
+  return new SvcError('circuit_open', `Circuit breaker open for provider: ${provider}`, {
+    retryAfterS: wholeSeconds(retryAfterS),
+  });
+}
+
+/** The proxy has as much work as it takes. */
+export function overloaded(what: string, retryAfterS = 1): SvcError {
+  return new SvcError('unavailable', what, { retryAfterS });
+}
+
+/** The proxy is draining and takes no new request. */
+export function shuttingDown(): SvcError {
+  return new SvcError('unavailable', 'The proxy is shutting down', { retryAfterS: 1 });
+}
+
+function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}
