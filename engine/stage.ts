@@ -7,6 +7,10 @@ import type { StageContext } from './context.ts';
 import type { Frame, FrameOf } from './frame.ts';
 import type { Settlement } from './settle.ts';
 
+/** The state of some stage: private to it, so the engine passes it on and never looks inside. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type StageState = any;
+
 /** A handler's result: a frame in place of the one it got, nothing (unchanged), or an answer. */
 export type Handled<F extends Frame> = F | Answer<F> | undefined | void;
 
@@ -37,12 +41,8 @@ export interface HandlerBehaviour<F extends Frame, State = unknown> {
 export interface TransformBehaviour<F extends Frame> {
   /** One stream a run. It must pass on, in order, every frame that it does not mean to change. */
   transform(ctx: StageContext<undefined>): ReadableWritablePair<F, F>;
-  settled?(settlement: Settlement<F>, ctx: StageContext<undefined>): void | Promise<void>;
+  settled?(settlement: Settlement<F>, ctx: StageContext<StageState>): void | Promise<void>;
 }
-
-/** The state of some stage: private to it, so the engine passes it on and never looks inside. */
-// oxlint-disable-next-line typescript/no-explicit-any
-export type StageState = any;
 
 export type Behaviour<F extends Frame> = HandlerBehaviour<F, StageState> | TransformBehaviour<F>;
 

@@ -4,6 +4,7 @@
  * the answer. A plain JSON answer is the same sequence as a stream.
  */
 import type { FrameKinds } from '../../engine/index.ts';
+import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { Headers } from './headers.ts';
 import type { ProxyRequest } from './request.ts';
@@ -19,8 +20,8 @@ export interface BodyFrame {
   readonly wireBytes: Buffer;
   /** The body decoded; the same buffer where nothing was encoded or nothing may be decoded. */
   readonly bytes: Buffer;
-  /** The transport towards the client; a WebSocket run always answers in event objects. */
-  readonly transport: 'http' | 'websocket';
+  /** How this path is served; found by the server's router before the body was read. */
+  readonly endpoint: Endpoint;
 }
 
 /** A request that was understood, with the edits that stages made to it. */
@@ -53,6 +54,8 @@ export interface ChunkFrame {
   readonly kind: 'chunk';
   readonly bytes: Buffer;
   readonly events?: readonly ChunkEvent[];
+  /** What came from upstream, where something was taken out that the client did not ask for. The meter reads it. */
+  readonly metered?: Buffer;
 }
 
 /** The answer is complete: its terminator or its declared length arrived. */

@@ -1,0 +1,106 @@
+/**
+ * The request as it goes to a provider: the client's fields and bytes, less what
+ * belongs to the connection and to us, with a configured key where the client
+ * brought none.
+ */
+import type { Dialect } from '../dialect/dialect.ts';
+import { dialects } from '../dialect/registry.ts';
+import { connectionNamed, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import { render, targetOf } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import { upstreamPath } from '../providers/provider.ts';
+import type { Provider, ProviderKey } from '../providers/provider.ts';
+import type { UpstreamRequest } from '../providers/upstream.ts';
+
+/** Fields of every kind of credential: none of them may reach a provider that it was not meant for. */
+const CREDENTIALS = new Set([
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'cookie',
+  'openai-organization',
+  'openai-project',
+]);
+
+/** Fields that we set ourselves, and `Expect`, which was answered here. */
+const OURS = new Set(['host', 'content-length', 'expect']);
+
+export interface OutgoingOptions {
+  /** Ask for an answer without `Content-Encoding`, because its events are read. */
+  readonly identity: boolean;
+  /** The configured key to send, where the route says so. */
+  readonly key: ProviderKey | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The dialect whose header carries a provider's key. */
+function keyDialect(provider: Provider, request: ProxyRequest): Dialect {
+  if (provider.kind !== 'passthrough') return dialects[provider.kind];
+  const { defaultKind } = request.original.endpoint;
+  return defaultKind === 'by-credential' ? dialects.chat : dialects[defaultKind];
+}
+
+function outgoingHeaders(
+  request: ProxyRequest,
+  provider: Provider,
+  encoded: boolean,
+  options: OutgoingOptions,
+): string[] {
+  const { headers } = request.original.body;
+  const named = connectionNamed(headers);
+  const ownKey = request.route?.credential === 'client';
+  const replaced = new Set<string>();
+  for (let i = 0; i < provider.headers.length; i += 2) {
+    replaced.add(provider.headers[i]!.toLowerCase());
+  }
+  const kept = withoutHeaders(
+    headers,
+    (name) =>
+      isHopByHop(name) ||
+      OURS.has(name) ||
+      name.startsWith('x-svc-') ||
+      replaced.has(name) ||
+      named?.has(name) === true ||
+      (!ownKey && CREDENTIALS.has(name)) ||
+      (options.identity && name === 'accept-encoding') ||
+      (!encoded && name === 'content-encoding'),
+  );
+  if (options.identity) kept.push('accept-encoding', 'identity');
+  if (options.key !== undefined) {
+    kept.push(...keyDialect(provider, request).keyHeaders(options.key.secret, options.key.scheme));
+  }
+  kept.push(...provider.headers);
+  return kept;
+}
+
+/** Without the query's `key`, where the client's own credential must not go along. */
+function outgoingTarget(request: ProxyRequest): string {
+  const target = targetOf(request);
+  if (request.route?.credential === 'client' || !/[?&]key=/.test(target)) return target;
+  const [path, query = ''] = target.split('?', 2);
+  const kept = query.split('&').filter((pair) => !pair.startsWith('key='));
+  return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
+}
+
+/** The wire request for one try at `provider`. */
+export function toUpstreamRequest(
+  request: ProxyRequest,
+  provider: Provider,
+  options: OutgoingOptions,
+): UpstreamRequest {
+  const rendered = render(request);
+  const { method } = request.original.body;
+  const hasBody =
+    rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
+  return {
+    origin: provider.origin,
+    path: upstreamPath(provider, outgoingTarget(request)),
+    method,
+    headers: outgoingHeaders(request, provider, rendered.encoded, options),
+    body: hasBody ? rendered.bytes : undefined,
+    headTimeoutMs: provider.headTimeoutMs,
+    idleTimeoutMs: provider.idleTimeoutMs,
+    signal: options.signal,
+  };
+}

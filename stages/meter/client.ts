@@ -1,0 +1,41 @@
+/** Which program sent a request, and in which of its sessions, as its header fields tell. */
+import { headerValue } from '../model/headers.ts';
+import type { Headers } from '../model/headers.ts';
+
+/** Signs of a client in its user agent, the more telling ones first. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [/claude-cli|claude-code/i, 'claude-code'],
+  [/codex/i, 'codex'],
+  [/cursor/i, 'cursor'],
+  [/aider/i, 'aider'],
+  [/cline/i, 'cline'],
+  [/continue/i, 'continue'],
+  [/gemini-?cli/i, 'gemini-cli'],
+  [/^anthropic\//i, 'anthropic-sdk'],
+  [/^openai\//i, 'openai-sdk'],
+  [/google-genai|genai-js/i, 'google-genai-sdk'],
+  [/litellm/i, 'litellm'],
+  [/^curl\//i, 'curl'],
+  [/python-requests|httpx|aiohttp/i, 'python'],
+  [/undici|^node/i, 'node'],
+];
+
+/** The family of the client, such as `claude-code`; the first word of an unknown user agent; null without one. */
+export function clientFamily(headers: Headers): string | null {
+  if (headerValue(headers, 'x-claude-code-session-id') !== undefined) return 'claude-code';
+  const agent = headerValue(headers, 'user-agent');
+  if (agent === undefined || agent === '') return null;
+  for (const [sign, family] of FAMILIES) if (sign.test(agent)) return family;
+  return /^[\w.-]{1,40}/.exec(agent)?.[0].toLowerCase() ?? null;
+}
+
+const SESSION_FIELDS = ['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id'];
+
+/** The client's own session id, or null if it names none. */
+export function sessionOf(headers: Headers): string | null {
+  for (const name of SESSION_FIELDS) {
+    const value = headerValue(headers, name);
+    if (value !== undefined && value !== '') return value;
+  }
+  return null;
+}

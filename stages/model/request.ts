@@ -1,0 +1,249 @@
+/**
+ * A request and the edits made to it. The original bytes never change: stages
+ * edit values, each edit gives a new frozen request, and `render` splices the
+ * values into the original once, when it goes out. Without edits the bytes that
+ * came in go out.
+ */
+import { SvcError } from '../../engine/index.ts';
+import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
+import { modelInPath, withModelInPath } from '../dialect/endpoints.ts';
+import type { Endpoint } from '../dialect/endpoints.ts';
+import { findSpans } from '../wire/json-path.ts';
+import type { Block, JsonPath, ProtectedReason } from './block.ts';
+import type { BodyFrame } from './frame.ts';
+import { insertMember, splice } from './splice.ts';
+import type { SpliceEdit } from './splice.ts';
+import { protectedReasons } from './protect.ts';
+
+/** What never changes in a request, however often it is edited. */
+export interface Original {
+  readonly body: BodyFrame;
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  readonly facts: RequestFacts;
+  /** The parsed body; undefined where nothing was parsed. */
+  readonly json: unknown;
+  /** Every block in reading order; read from the body at the first call. */
+  blocks(): readonly Block[];
+  /** Why the block at an index may not be rewritten; undefined for one that may. */
+  protectedBy(index: number): ProtectedReason | undefined;
+}
+
+/** Which provider a request goes to, and with whose credential. */
+export interface Route {
+  readonly provider: string;
+  /** Whose key goes out: the client's own, a configured one, or none. */
+  readonly credential: 'client' | 'configured' | 'none';
+  /** Why this provider was chosen, for the trace. */
+  readonly reason: string;
+}
+
+/** The values that stages set. Keys are paths into the body as JSON text. */
+interface Edits {
+  readonly texts: ReadonlyMap<number, string>;
+  readonly params: ReadonlyMap<string, unknown>;
+  readonly appended: ReadonlyMap<number, string>;
+  /** Another path and query than the client's; undefined keeps it. */
+  readonly target: string | undefined;
+}
+
+export interface ProxyRequest {
+  readonly original: Original;
+  readonly edits: Edits;
+  readonly route: Route | undefined;
+}
+
+const NO_EDITS: Edits = Object.freeze({
+  texts: new Map<number, string>(),
+  params: new Map<string, unknown>(),
+  appended: new Map<number, string>(),
+  target: undefined,
+});
+
+export interface OriginalParts {
+  readonly body: BodyFrame;
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  readonly facts: RequestFacts;
+  readonly json: unknown;
+}
+
+/** A request as it came in, without edits and without a route. */
+export function toRequest(parts: OriginalParts): ProxyRequest {
+  let blocks: readonly Block[] | undefined;
+  let reasons: readonly (ProtectedReason | undefined)[] | undefined;
+  const original: Original = Object.freeze({
+    ...parts,
+    blocks: () => (blocks ??= parts.dialect.blocks(parts.json)),
+    protectedBy(index: number) {
+      reasons ??= protectedReasons((blocks ??= parts.dialect.blocks(parts.json)));
+      return reasons[index];
+    },
+  });
+  return Object.freeze({ original, edits: NO_EDITS, route: undefined });
+}
+
+/** The text of a block as it would go out now. */
+export function textOf(request: ProxyRequest, block: Block): string {
+  return request.edits.texts.get(block.index) ?? block.text;
+}
+
+/**
+ * The request with another text in `block`. Throws `internal` for a protected
+ * block and for one that has no text: protection holds here, whatever the
+ * order of the graph.
+ */
+export function replaceText(request: ProxyRequest, block: Block, text: string): ProxyRequest {
+  const reason = request.original.protectedBy(block.index);
+  if (reason !== undefined || block.path === undefined) {
+    const why = reason ?? 'it has no text';
+    throw new SvcError('internal', `Block ${block.index} may not be rewritten: ${why}`);
+  }
+  const texts = new Map(request.edits.texts).set(block.index, text);
+  return edited(request, { ...request.edits, texts });
+}
+
+/** The request with many blocks' texts replaced, copying the edits once. */
+export function replaceTexts(
+  request: ProxyRequest,
+  replacements: ReadonlyMap<Block, string>,
+): ProxyRequest {
+  if (replacements.size === 0) return request;
+  const texts = new Map(request.edits.texts);
+  for (const [block, text] of replacements) {
+    const checked = replaceText(request, block, text);
+    texts.set(block.index, checked.edits.texts.get(block.index) ?? text);
+  }
+  return edited(request, { ...request.edits, texts });
+}
+
+/** The request with `text` at the tail of message number `message`, behind everything that it holds. */
+export function appendText(request: ProxyRequest, message: number, text: string): ProxyRequest {
+  const before = request.edits.appended.get(message) ?? '';
+  const appended = new Map(request.edits.appended).set(message, before + text);
+  return edited(request, { ...request.edits, appended });
+}
+
+/** The request with a top-level member set, in place of the one there or as a new one. */
+export function setParam(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
+  const params = new Map(request.edits.params).set(name, value);
+  return edited(request, { ...request.edits, params });
+}
+
+/** The request for another model, wherever its dialect names the model: in the body or in the path. */
+export function setModel(request: ProxyRequest, model: string): ProxyRequest {
+  const target = withModelInPath(targetOf(request), model);
+  if (target === undefined) return setParam(request, 'model', model);
+  return edited(request, { ...request.edits, target });
+}
+
+/** The path and query that would go out now, before the provider's own prefix. */
+export function targetOf(request: ProxyRequest): string {
+  return request.edits.target ?? request.original.body.target;
+}
+
+/** The request with a route. */
+export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
+  return Object.freeze({ ...request, route: Object.freeze(route) });
+}
+
+function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
+  return Object.freeze({ ...request, edits: Object.freeze(edits) });
+}
+
+/** True if rendering would change the bytes. */
+export function isEdited(request: ProxyRequest): boolean {
+  const { texts, params, appended } = request.edits;
+  return texts.size > 0 || params.size > 0 || appended.size > 0;
+}
+
+/** The model that would go out now. */
+export function modelOf(request: ProxyRequest): string | undefined {
+  if (request.edits.target !== undefined) return modelInPath(request.edits.target);
+  const set = request.edits.params.get('model');
+  return typeof set === 'string' ? set : request.original.facts.model;
+}
+
+/** What goes upstream. `encoded` is true if the bytes still have the client's `Content-Encoding`. */
+export interface Rendered {
+  readonly bytes: Buffer;
+  readonly encoded: boolean;
+}
+
+/**
+ * The bytes that go upstream: the ones that came in, or the decoded ones with
+ * every edited value spliced in place. All other bytes stay as they were.
+ */
+export function render(request: ProxyRequest): Rendered {
+  const { body } = request.original;
+  if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
+  const wanted = editedPaths(request);
+  const spans = findSpans(
+    body.bytes,
+    wanted.map((edit) => edit.path),
+  );
+  const edits: SpliceEdit[] = [];
+  for (const [index, edit] of wanted.entries()) {
+    const span = spans[index];
+    if (span === undefined)
+      throw new SvcError('internal', 'An edited value has no place in the body');
+    edits.push({ ...span, bytes: Buffer.from(JSON.stringify(edit.value)) });
+  }
+  edits.push(...newParams(request));
+  return { bytes: splice(body.bytes, edits), encoded: false };
+}
+
+interface PathEdit {
+  readonly path: JsonPath;
+  readonly value: unknown;
+}
+
+function hasMember(json: unknown, name: string): boolean {
+  return typeof json === 'object' && json !== null && Object.hasOwn(json, name);
+}
+
+function editedPaths(request: ProxyRequest): PathEdit[] {
+  const { original, edits } = request;
+  const blocks = original.blocks();
+  const list: PathEdit[] = [];
+  const byMessage = new Map(edits.appended);
+  for (const [index, text] of edits.texts) {
+    const path = blocks[index]?.path;
+    if (path === undefined) continue;
+    list.push({ path, value: text });
+  }
+  for (const [name, value] of edits.params) {
+    if (hasMember(original.json, name)) list.push({ path: [name], value });
+  }
+  for (const [message, text] of byMessage) list.push(appendEdit(request, message, text, list));
+  return list;
+}
+
+/** Appending to the last text of a message; where that text is replaced too, the two become one edit. */
+function appendEdit(
+  request: ProxyRequest,
+  message: number,
+  text: string,
+  list: PathEdit[],
+): PathEdit {
+  const tail = request.original
+    .blocks()
+    .findLast((block) => block.message === message && block.kind === 'text' && block.path);
+  if (tail?.path === undefined) {
+    throw new SvcError('internal', `Message ${message} has no text to append to`);
+  }
+  const replaced = list.findIndex((edit) => edit.path === tail.path);
+  if (replaced >= 0) list.splice(replaced, 1);
+  return { path: tail.path, value: textOf(request, tail) + text };
+}
+
+function newParams(request: ProxyRequest): SpliceEdit[] {
+  const { original, edits } = request;
+  const members = [...edits.params].filter(([name]) => !hasMember(original.json, name));
+  if (members.length === 0) return [];
+  const root = findSpans(original.body.bytes, [[]])[0];
+  if (root === undefined) throw new SvcError('internal', 'The body is not an object');
+  return members.map(([name, value]) =>
+    insertMember(original.body.bytes, root, name, JSON.stringify(value)),
+  );
+}

@@ -1,0 +1,53 @@
+/**
+ * Reads a body into a request: which dialect it is, and the few facts that the
+ * other stages decide by. A body that cannot be right is refused here, before
+ * anybody pays for it; what only the provider can judge is left to it.
+ */
+import { defineStage } from '../../engine/index.ts';
+import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
+import { dialects } from '../dialect/registry.ts';
+import { invalidJson } from '../model/errors.ts';
+import type { BodyFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
+import { toRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+
+/** Facts of a request that nobody read. */
+const UNREAD: RequestFacts = Object.freeze({
+  model: undefined,
+  stream: false,
+  maxOutputTokens: undefined,
+  asksForUsage: false,
+  hasTools: false,
+  hasThinking: false,
+});
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw invalidJson(cause);
+  }
+}
+
+function read(body: BodyFrame, dialect: Dialect): { json: unknown; facts: RequestFacts } {
+  if (!body.endpoint.rewritable) return { json: undefined, facts: UNREAD };
+  const json = parseJson(body.bytes);
+  const fault = dialect.validate(json, body.target);
+  if (fault !== undefined) throw fault;
+  return { json, facts: dialect.facts(json, body.target) };
+}
+
+/** `body` → `request`. Throws VALIDATION_001, _002 and _003. */
+export const parse = defineStage<ProxyFrame, undefined, Services>({
+  name: 'parse',
+  build: () => ({
+    on: {
+      body(body): RequestFrame {
+        const dialect = dialects[body.endpoint.dialect];
+        const { json, facts } = read(body, dialect);
+        const request = toRequest({ body, endpoint: body.endpoint, dialect, facts, json });
+        return Object.freeze({ kind: 'request', request });
+      },
+    },
+  }),
+});

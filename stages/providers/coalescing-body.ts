@@ -1,0 +1,112 @@
+/**
+ * A response body that joins what one turn of the event loop brings. A server
+ * that sends two hundred small events at once gives one chunk, not two hundred;
+ * an event that comes alone is not held back.
+ */
+import type { UpstreamBody } from './upstream.ts';
+
+/** With this much unread, the socket is paused. It bounds what a stalled reader makes us hold. */
+export const MAX_UNREAD_BYTES = 64 * 1024;
+
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  cancel(reason: unknown): void;
+}
+
+interface Waiting {
+  resolve(bytes: Buffer | undefined): void;
+  reject(error: Error): void;
+}
+
+export class CoalescingBody implements UpstreamBody {
+  #source: BodySource;
+  #pieces: Buffer[] = [];
+  #unreadBytes = 0;
+  #paused = false;
+  #ended = false;
+  #error: Error | undefined;
+  #waiting: Waiting | undefined;
+  #flushing = false;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#unreadBytes += piece.length;
+    if (this.#unreadBytes >= MAX_UNREAD_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#source.pause();
+    }
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#error = error;
+    this.#wake();
+  }
+
+  /** One socket read calls `push` many times; the reader is woken once, behind all of them. */
+  #wake(): void {
+    if (this.#waiting === undefined || this.#flushing) return;
+    this.#flushing = true;
+    process.nextTick(this.#flush);
+  }
+
+  #flush = (): void => {
+    this.#flushing = false;
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    const piece = this.#take();
+    if (piece !== undefined) {
+      this.#waiting = undefined;
+      waiting.resolve(piece);
+    } else if (this.#error !== undefined) {
+      this.#waiting = undefined;
+      waiting.reject(this.#error);
+    } else if (this.#ended) {
+      this.#waiting = undefined;
+      waiting.resolve(undefined);
+    }
+  };
+
+  #take(): Buffer | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    const piece = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#unreadBytes = 0;
+    if (this.#paused) {
+      this.#paused = false;
+      if (!this.#ended && this.#error === undefined) this.#source.resume();
+    }
+    return piece;
+  }
+
+  read(): Promise<Buffer | undefined> {
+    const ready = this.poll();
+    if (ready !== null) return Promise.resolve(ready);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#error !== undefined) this.#wake();
+    });
+  }
+
+  poll(): Buffer | undefined | null {
+    const piece = this.#take();
+    if (piece !== undefined) return piece;
+    return this.#ended && this.#error === undefined ? undefined : null;
+  }
+
+  cancel(reason: unknown): void {
+    this.#pieces = [];
+    this.#unreadBytes = 0;
+    if (!this.#ended && this.#error === undefined) this.#source.cancel(reason);
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * The upstream over undici's dispatcher. Every limit is set here and none is
+ * left to the library's default: head and idle time come from the provider,
+ * idle connections close before a server would close them.
+ */
+import { Agent, errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Cancelled, SvcError, isSvcError } from '../../engine/index.ts';
+import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
+import { CoalescingBody } from './coalescing-body.ts';
+import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
+
+/** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
+const KEEP_ALIVE_MS = 20_000;
+const MAX_CONNECTIONS_PER_ORIGIN = 1024;
+/** A provider's head may carry many rate-limit fields; more than this is hostile. */
+const MAX_HEAD_BYTES = 64 * 1024;
+
+/** The dispatcher for direct connections. */
+export function createAgent(): Dispatcher {
+  return new Agent({
+    connections: MAX_CONNECTIONS_PER_ORIGIN,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 0 },
+    allowH2: false,
+  });
+}
+
+/** An upstream that sends through `dispatcher` and owns it. */
+export function createUpstream(dispatcher: Dispatcher): Upstream {
+  return {
+    send: (request) => new Exchange(request).start(dispatcher),
+    close: () => dispatcher.close(),
+  };
+}
+
+/** One request and its response, as undici calls back on it. */
+class Exchange implements Dispatcher.DispatchHandler {
+  #request: UpstreamRequest;
+  #resolve: (response: UpstreamResponse) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: CoalescingBody | undefined;
+  #headTimer: NodeJS.Timeout | undefined;
+  #stopped: Error | undefined;
+
+  constructor(request: UpstreamRequest) {
+    this.#request = request;
+  }
+
+  start(dispatcher: Dispatcher): Promise<UpstreamResponse> {
+    const { signal, headTimeoutMs } = this.#request;
+    if (signal.aborted) return Promise.reject(toError(signal.reason));
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      signal.addEventListener('abort', this.#onAbort, { once: true });
+      if (headTimeoutMs > 0) {
+        this.#headTimer = setTimeout(() => this.#stop(upstreamTimeout()), headTimeoutMs);
+      }
+      this.#dispatch(dispatcher);
+    });
+  }
+
+  #dispatch(dispatcher: Dispatcher): void {
+    const { origin, path, method, headers, body, idleTimeoutMs } = this.#request;
+    try {
+      dispatcher.dispatch(
+        {
+          origin,
+          path,
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any method token is sent as it came
+          method: method as Dispatcher.HttpMethod,
+          headers: headers as string[],
+          body: body ?? null,
+          headersTimeout: 0,
+          bodyTimeout: idleTimeoutMs,
+        },
+        this,
+      );
+    } catch (thrown) {
+      this.#fail(toError(thrown));
+    }
+  }
+
+  #onAbort = (): void => this.#stop(toError(this.#request.signal.reason));
+
+  /** Ends the exchange from our side; the connection is closed with it. */
+  #stop(error: Error): void {
+    this.#stopped ??= error;
+    if (this.#controller === undefined) this.#fail(error);
+    else this.#controller.abort(error);
+  }
+
+  #fail(error: Error): void {
+    this.#release();
+    if (this.#body === undefined) this.#reject(toHeadError(error));
+    else this.#body.fail(toBodyError(error));
+  }
+
+  #release(): void {
+    clearTimeout(this.#headTimer);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped !== undefined) controller.abort(this.#stopped);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status < 200) return;
+    clearTimeout(this.#headTimer);
+    this.#body = new CoalescingBody({
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      cancel: (reason) => this.#stop(toError(reason)),
+    });
+    this.#resolve({ status, headers: toHeaders(controller.rawHeaders), body: this.#body });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#body?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#release();
+    this.#body?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(this.#stopped ?? error);
+  }
+}
+
+function toHeaders(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
+  const headers: string[] = [];
+  if (Array.isArray(raw)) for (const part of raw) headers.push(part.toString('latin1'));
+  return headers;
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** What a failure before the head means. A cancelled run keeps its own reason. */
+function toHeadError(error: Error): Error {
+  if (isSvcError(error) || error instanceof Cancelled) return error;
+  if (error instanceof errors.ConnectTimeoutError || error instanceof errors.HeadersTimeoutError) {
+    return upstreamTimeout();
+  }
+  return providerUnreachable(reasonOf(error), error);
+}
+
+/** What a failure inside the body means. */
+function toBodyError(error: Error): Error {
+  if (isSvcError(error) || error instanceof Cancelled) return error;
+  if (error instanceof errors.BodyTimeoutError) {
+    return new SvcError(
+      'gateway_timeout',
+      'The provider stopped sending in the middle of its answer',
+      {
+        code: 'TIMEOUT_001',
+        cause: error,
+      },
+    );
+  }
+  return new SvcError(
+    'bad_gateway',
+    'The connection to the provider broke off in the middle of its answer',
+    {
+      cause: error,
+    },
+  );
+}
+
+const REASONS = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ECONNRESET', 'connection reset'],
+  ['ENOTFOUND', 'host name not found'],
+  ['EAI_AGAIN', 'host name lookup failed'],
+  ['ETIMEDOUT', 'connection timed out'],
+  ['EHOSTUNREACH', 'host unreachable'],
+  ['ENETUNREACH', 'network unreachable'],
+  ['EPIPE', 'connection closed'],
+  ['UND_ERR_SOCKET', 'connection closed before an answer'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'the response head is too large'],
+]);
+
+/** A short cause that holds no address and no secret. */
+function reasonOf(error: Error): string {
+  const codes = [error, error.cause].map((each) =>
+    each instanceof Error && 'code' in each ? String(each.code) : undefined,
+  );
+  for (const code of codes) {
+    const reason = code === undefined ? undefined : REASONS.get(code);
+    if (reason !== undefined) return reason;
+    if (code?.startsWith('HPE_') === true) return 'the response is not valid HTTP';
+    if (code?.startsWith('ERR_TLS') === true || code?.includes('CERT') === true)
+      return `TLS failed (${code})`;
+  }
+  return codes.find((code) => code !== undefined) ?? 'the connection failed';
+}
