@@ -1,0 +1,41 @@
+/** Events of chat-completions streams. */
+import type { SvcError } from '../../../engine/index.ts';
+import { encodeEvent } from '../../wire/sse-encode.ts';
+import { isObject, listOf, parseJson } from '../json-kind.ts';
+
+/** Fields of a delta that only announce who speaks. */
+const ANNOUNCING = new Set(['role', 'content']);
+
+/** True if a choice holds text, a tool call, reasoning or a finish reason: not for role-only, empty and usage chunks. */
+export function isChatContent(_event: string | undefined, data: string): boolean {
+  const payload = parseJson(data);
+  if (!isObject(payload)) return false;
+  return listOf(payload['choices']).some((choice) => {
+    if (!isObject(choice)) return false;
+    if (isSaid(choice['finish_reason']) || isSaid(choice['text'])) return true;
+    const delta = choice['delta'];
+    if (!isObject(delta)) return false;
+    return (
+      isSaid(delta['content']) ||
+      Object.entries(delta).some(([name, value]) => !ANNOUNCING.has(name) && isSaid(value))
+    );
+  });
+}
+
+function isSaid(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return false;
+  return !Array.isArray(value) || value.length > 0;
+}
+
+/** `[DONE]` ends a stream; the usage chunk comes between the finish reason and it. */
+export function isChatTerminator(_event: string | undefined, data: string): boolean {
+  return data.startsWith('[DONE]');
+}
+
+export function chatErrorEvent(error: SvcError, requestId: string): Buffer {
+  const body = {
+    error: { message: error.message, type: error.kind, param: null, code: error.code ?? null },
+    request_id: requestId,
+  };
+  return encodeEvent(undefined, JSON.stringify(body));
+}

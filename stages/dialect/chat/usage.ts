@@ -1,0 +1,60 @@
+/**
+ * Usage in chat-completions answers, which count cached tokens inside the prompt. Providers
+ * that speak this dialect disagree on names; the ones known from their answers are read.
+ */
+import type { Usage } from '../../model/usage.ts';
+import { countOf, isObject } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import type { Answer, AnswerReader } from '../observe.ts';
+import { splitInput } from '../split-input.ts';
+
+/** Normalises one `usage` object, of a chat completion, a legacy completion or an embedding. */
+export function toChatUsage(figures: JsonObject): Usage {
+  const inputDetails = objectOf(figures['prompt_tokens_details']);
+  const reasoning = countOf(objectOf(figures['completion_tokens_details'])['reasoning_tokens']);
+  const prompt = countOf(figures['prompt_tokens']);
+  const total = countOf(figures['total_tokens']);
+  const completion = countOf(figures['completion_tokens']);
+  const cached =
+    countOf(inputDetails['cached_tokens']) ??
+    countOf(figures['prompt_cache_hit_tokens']) ??
+    countOf(figures['cached_tokens']) ??
+    countOf(figures['num_cached_tokens']);
+  return {
+    ...splitInput(prompt, cached, countOf(inputDetails['cache_write_tokens'])),
+    outputTokens: outputOf(prompt, completion, reasoning, total),
+    cacheWrite1hTokens: null,
+    reasoningTokens: reasoning,
+    estimated: false,
+  };
+}
+
+/** Some providers count reasoning beside the completion; their total gives it away. */
+function outputOf(
+  prompt: number | null,
+  completion: number | null,
+  reasoning: number | null,
+  total: number | null,
+): number | null {
+  if (completion === null) {
+    return prompt === null || total === null ? null : Math.max(0, total - prompt);
+  }
+  const isBeside = reasoning !== null && total === (prompt ?? 0) + completion + reasoning;
+  return isBeside ? completion + reasoning : completion;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export const chatReader: AnswerReader = Object.freeze({
+  needles: [Buffer.from('_tokens"')],
+  paths: [['usage'], ['model'], ['x_groq', 'usage']],
+  read(answer: Answer, [usage, model, extraUsage]: readonly unknown[]): void {
+    const figures = usage ?? extraUsage;
+    if (isObject(figures)) answer.usage = toChatUsage(figures);
+    if (typeof model === 'string') answer.model = model;
+  },
+  ending: /^data: ?\[DONE\]|"finish_reason": ?"/m,
+  failure: /^event: ?error|^data: ?\{"error": ?[{"]|"error": ?\{"/m,
+});

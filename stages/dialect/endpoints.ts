@@ -1,0 +1,149 @@
+/**
+ * Which requests are proxied, and how: by method and path, before anything of the body is
+ * read. Other stages and the server ask here and nowhere else.
+ */
+import { SvcError } from '../../engine/index.ts';
+import { headerValue } from '../model/headers.ts';
+import type { Headers } from '../model/headers.ts';
+import type { DialectName } from './dialect.ts';
+
+/** The kind of provider whose native protocol a path belongs to. */
+export type EndpointKind = 'messages' | 'chat' | 'generative';
+
+export type Operation =
+  | 'generate'
+  | 'count_tokens'
+  | 'compact'
+  | 'embeddings'
+  | 'completions'
+  | 'models'
+  | 'probe'
+  | 'other';
+
+/** How one path is served. */
+export interface Endpoint {
+  /** `opaque` where bytes pass without being read. */
+  readonly dialect: DialectName;
+  /** `probe` is answered by the proxy itself: a client asks whether anyone is there. */
+  readonly operation: Operation;
+  /** True if stages may alter the request; a body that nobody alters is not even decoded. */
+  readonly rewritable: boolean;
+  /** The provider that serves it unless a route says otherwise; `by-credential` means `kindByCredential`. */
+  readonly defaultKind: EndpointKind | 'by-credential';
+}
+
+/** The path is ours and the method is not; these are the ones that are. */
+export interface WrongMethod {
+  readonly allow: readonly string[];
+}
+
+const MESSAGES = generating('messages', 'messages');
+const CHAT = generating('chat', 'chat');
+const RESPONSES = generating('responses', 'chat');
+const GENERATIVE = generating('generative', 'generative');
+const PROBE = passing('probe', 'messages');
+
+/** Paths that take one method only. */
+const POSTS: ReadonlyMap<string, Endpoint> = new Map([
+  ['/v1/messages', MESSAGES],
+  ['/v1/messages/count_tokens', passing('count_tokens', 'messages')],
+  ['/v1/chat/completions', CHAT],
+  ['/v1/completions', passing('completions', 'chat')],
+  ['/v1/responses', RESPONSES],
+  ['/v1/responses/compact', passing('compact', 'chat')],
+  ['/v1/embeddings', passing('embeddings', 'chat')],
+]);
+
+const GENERATE_CALL = /^\/v1(?:beta)?\/models\/[^/:]+:(?:generateContent|streamGenerateContent)$/;
+const GENERATIVE_CALL = /^\/v1\/models\/[^/:]+:[A-Za-z]+$/;
+
+/**
+ * How `method` on `target` (path with query) is served, the methods allowed where this one
+ * is not, or undefined where the path is none of the proxy's. Throws `upgrade_required`
+ * for a WebSocket upgrade of `/v1/responses`: clients then go on over plain HTTP.
+ */
+export function resolveEndpoint(
+  method: string,
+  target: string,
+  headers: Headers,
+): Endpoint | WrongMethod | undefined {
+  const path = pathOf(target);
+  const post = POSTS.get(path);
+  if (post !== undefined) {
+    if (post === RESPONSES && isUpgrade(headers)) throw upgradeRefused();
+    return method === 'POST' ? post : { allow: ['POST'] };
+  }
+  if (path === '/' || path === '/api/hello') {
+    return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };
+  }
+  if (hasDotSegment(path)) return undefined;
+  if (GENERATE_CALL.test(path)) return method === 'POST' ? GENERATIVE : { allow: ['POST'] };
+  if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
+  if (path.startsWith('/v1beta/')) return passing('other', 'generative');
+  if (path.startsWith('/v1/messages/')) return passing('other', 'messages');
+  if (path.startsWith('/v1/responses/')) return passing('other', 'chat');
+  return path.startsWith('/v1/') && path.length > 4 ? passing('other', 'by-credential') : undefined;
+}
+
+/** The kind of provider that a request's own credential fields belong to. */
+export function kindByCredential(headers: Headers): EndpointKind {
+  const hasField = (name: string): boolean => headerValue(headers, name) !== undefined;
+  if (hasField('x-api-key') || hasField('anthropic-version')) return 'messages';
+  return hasField('x-goog-api-key') ? 'generative' : 'chat';
+}
+
+/** The model named in a generative path, decoded; undefined elsewhere. */
+export function modelInPath(target: string): string | undefined {
+  const match = /^\/v1(?:beta)?\/models\/([^/:]+)(?::|$)/.exec(pathOf(target));
+  if (match === null) return undefined;
+  try {
+    return decodeURIComponent(match[1]!);
+  } catch {
+    return match[1];
+  }
+}
+
+/** `target` with another model in its path; undefined where the path names none. */
+export function withModelInPath(target: string, model: string): string | undefined {
+  const match = /^(\/v1(?:beta)?\/models\/)[^/:?#]+(?=:)/.exec(target);
+  if (match === null) return undefined;
+  return match[1]! + encodeURIComponent(model) + target.slice(match[0].length);
+}
+
+function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({ dialect, operation: 'generate', rewritable: true, defaultKind });
+}
+
+function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): Endpoint {
+  return Object.freeze({ dialect: 'opaque', operation, rewritable: false, defaultKind });
+}
+
+function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
+  if (GENERATIVE_CALL.test(path)) return passing('other', 'generative');
+  const isList = path === '/v1/models';
+  if (method === 'GET' || method === 'HEAD') return passing('models', 'by-credential');
+  // A fine-tuned model is deleted by its id.
+  return isList || method !== 'DELETE'
+    ? { allow: isList ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'DELETE'] }
+    : passing('other', 'by-credential');
+}
+
+function pathOf(target: string): string {
+  const end = target.search(/[?#]/);
+  return end < 0 ? target : target.slice(0, end);
+}
+
+/** A path that climbs could leave the prefix of a provider's base URL. */
+function hasDotSegment(path: string): boolean {
+  return path.split(/\/|%2f|\\|%5c/i).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+}
+
+function isUpgrade(headers: Headers): boolean {
+  return headerValue(headers, 'upgrade')?.toLowerCase() === 'websocket';
+}
+
+function upgradeRefused(): SvcError {
+  return new SvcError('upgrade_required', 'This path does not speak WebSocket; send a POST', {
+    cure: 'Set supports_websockets = false for this provider in the client.',
+  });
+}

@@ -1,0 +1,51 @@
+/** Events of generative streams. */
+import type { ErrorKind, SvcError } from '../../../engine/index.ts';
+import { encodeEvent } from '../../wire/sse-encode.ts';
+import { isObject, listOf, parseJson } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+
+/** True if a candidate has a part that is not empty text, or a finish reason. */
+export function isGenerativeContent(_event: string | undefined, data: string): boolean {
+  return candidatesOf(data).some((candidate) => {
+    if (typeof candidate['finishReason'] === 'string') return true;
+    const content = candidate['content'];
+    const parts = isObject(content) ? listOf(content['parts']) : [];
+    return parts.some((part) => isObject(part) && part['text'] !== '');
+  });
+}
+
+/** A finish reason, or a refused prompt, ends a stream: there is no event of its own for that. */
+export function isGenerativeTerminator(_event: string | undefined, data: string): boolean {
+  if (!/"(?:finishReason|blockReason)"/.test(data)) return false;
+  const payload = parseJson(data);
+  const feedback = isObject(payload) ? payload['promptFeedback'] : undefined;
+  return (
+    (isObject(feedback) && typeof feedback['blockReason'] === 'string') ||
+    candidatesOf(data).some((candidate) => typeof candidate['finishReason'] === 'string')
+  );
+}
+
+function candidatesOf(data: string): JsonObject[] {
+  const payload = parseJson(data);
+  return isObject(payload) ? listOf(payload['candidates']).filter(isObject) : [];
+}
+
+/** The provider's own pairs of number and name for what went wrong. */
+const STATUSES: Partial<Record<ErrorKind, readonly [code: number, status: string]>> = {
+  rate_limited: [429, 'RESOURCE_EXHAUSTED'],
+  bad_gateway: [502, 'UNAVAILABLE'],
+  circuit_open: [503, 'UNAVAILABLE'],
+  unavailable: [503, 'UNAVAILABLE'],
+  gateway_timeout: [504, 'DEADLINE_EXCEEDED'],
+};
+
+export function generativeErrorEvent(error: SvcError, requestId: string): Buffer {
+  const [code, status] = STATUSES[error.kind] ?? [500, 'INTERNAL'];
+  const details = [
+    { request_id: requestId, ...(error.code === undefined ? {} : { code: error.code }) },
+  ];
+  return encodeEvent(
+    undefined,
+    JSON.stringify({ error: { code, message: error.message, status, details } }),
+  );
+}

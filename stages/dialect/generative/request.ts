@@ -1,0 +1,113 @@
+/**
+ * Requests of the generative dialect (`POST /v1beta/models/<model>:generateContent`). The
+ * API takes every field in camel and in snake case, and clients send both.
+ */
+import type { SvcError } from '../../../engine/index.ts';
+import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
+import { createBlockList } from '../block-list.ts';
+import type { BlockDraft, BlockList, ToolCall } from '../block-list.ts';
+import type { RequestFacts } from '../dialect.ts';
+import { modelInPath } from '../endpoints.ts';
+import { isObject, listOf, textOf } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import { checkFields } from '../validation.ts';
+
+export function validateGenerative(body: unknown): SvcError | undefined {
+  return checkFields(body, [{ name: 'contents', type: 'array', required: true, filled: true }]);
+}
+
+export function generativeFacts(body: unknown, target: string): RequestFacts {
+  const fields = isObject(body) ? body : {};
+  const settings = field(fields, 'generationConfig', 'generation_config').value;
+  const config = isObject(settings) ? settings : {};
+  const limit = field(config, 'maxOutputTokens', 'max_output_tokens').value;
+  const tools = fields['tools'];
+  return Object.freeze({
+    model: modelInPath(target),
+    stream: target.includes(':streamGenerateContent'),
+    maxOutputTokens: typeof limit === 'number' ? limit : undefined,
+    asksForUsage: false,
+    hasTools: isObject(tools) || listOf(tools).length > 0,
+    hasThinking: isObject(field(config, 'thinkingConfig', 'thinking_config').value),
+  });
+}
+
+/** The system instruction first, then the contents; a function's response is one block for each text in it. */
+export function generativeBlocks(body: unknown): readonly Block[] {
+  const list = createBlockList();
+  if (!isObject(body)) return list.blocks();
+  const system = field(body, 'systemInstruction', 'system_instruction');
+  if (isObject(system.value)) {
+    const base = { message: -1, role: 'system', kind: 'system' } as const;
+    readParts(list, system.value['parts'], [system.name, 'parts'], base);
+  }
+  for (const [i, content] of listOf(body['contents']).entries()) {
+    if (!isObject(content)) continue;
+    const role = content['role'] === 'model' ? 'assistant' : 'user';
+    readParts(list, content['parts'], ['contents', i, 'parts'], { message: i, role, kind: 'text' });
+  }
+  return list.blocks();
+}
+
+function readParts(list: BlockList, parts: unknown, path: JsonPath, base: BlockDraft): void {
+  if (isObject(parts)) return readPart(list, parts, path, base);
+  for (const [j, part] of listOf(parts).entries()) {
+    if (isObject(part)) readPart(list, part, [...path, j], base);
+  }
+}
+
+function readPart(list: BlockList, part: JsonObject, path: JsonPath, base: BlockDraft): void {
+  const call = field(part, 'functionCall', 'function_call').value;
+  if (isObject(call)) return addCall(list, call, base);
+  const response = field(part, 'functionResponse', 'function_response');
+  if (isObject(response.value)) {
+    return addResponse(list, response.value, [...path, response.name], base.message);
+  }
+  const text = textOf(part['text']);
+  const kind = part['thought'] === true ? 'thinking' : base.kind;
+  if (text !== undefined) return list.add({ ...base, kind, path: [...path, 'text'], text });
+  list.add({ ...base, kind: mediaKind(part) });
+}
+
+function mediaKind(part: JsonObject): BlockKind {
+  const data =
+    field(part, 'inlineData', 'inline_data').value ?? field(part, 'fileData', 'file_data').value;
+  if (!isObject(data)) return 'other';
+  const type = textOf(field(data, 'mimeType', 'mime_type').value) ?? '';
+  return type.startsWith('image/') ? 'image' : 'document';
+}
+
+/** Calls rarely have ids; a response without one answers the latest call of its name. */
+function addCall(list: BlockList, call: JsonObject, base: BlockDraft): void {
+  const name = textOf(call['name']);
+  const input = call['args'] === undefined ? undefined : JSON.stringify(call['args']);
+  const id = textOf(call['id']);
+  if (id !== undefined) list.call(keyOf(id, undefined), { name, input });
+  if (name !== undefined) list.call(keyOf(undefined, name), { name, input });
+  list.add({ ...base, kind: 'tool_use' });
+}
+
+function keyOf(id: string | undefined, name: string | undefined): string {
+  return id === undefined ? `name:${name ?? ''}` : `id:${id}`;
+}
+
+function addResponse(list: BlockList, result: JsonObject, path: JsonPath, message: number): void {
+  const name = textOf(result['name']);
+  const toolUseId = textOf(result['id']);
+  const call: ToolCall = list.callOf(keyOf(toolUseId, name)) ?? { name, input: undefined };
+  const base = { message, role: 'tool', kind: 'tool_result', toolUseId, call } as const;
+  const response = isObject(result['response']) ? result['response'] : {};
+  const texts = Object.entries(response).filter(([, value]) => typeof value === 'string');
+  if (texts.length === 0) list.add(base);
+  for (const [key, text] of texts) {
+    const at = { path: [...path, 'response', key], text: String(text) };
+    list.add({ ...base, ...at, isError: key === 'error' });
+  }
+}
+
+/** A field under either of its names, with the name that was used. */
+function field(holder: JsonObject, camel: string, snake: string): { name: string; value: unknown } {
+  return holder[camel] === undefined && holder[snake] !== undefined
+    ? { name: snake, value: holder[snake] }
+    : { name: camel, value: holder[camel] };
+}

@@ -1,0 +1,52 @@
+/**
+ * Usage in generative answers. The prompt includes cached tokens, while tool results that
+ * the provider fetched itself and thoughts are counted beside prompt and candidates.
+ */
+import type { Usage } from '../../model/usage.ts';
+import { countOf, isObject } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import type { Answer, AnswerReader } from '../observe.ts';
+import { splitInput } from '../split-input.ts';
+
+/** Normalises one `usageMetadata` object. */
+export function toGenerativeUsage(figures: JsonObject): Usage {
+  const prompt = countOf(figures['promptTokenCount']);
+  const fetched = countOf(figures['toolUsePromptTokenCount']);
+  const total = countOf(figures['totalTokenCount']);
+  const candidates = countOf(figures['candidatesTokenCount']);
+  const thoughts = countOf(figures['thoughtsTokenCount']);
+  const input = prompt === null ? null : prompt + (fetched ?? 0);
+  const isSaid = candidates !== null || thoughts !== null;
+  const rest = input === null || total === null ? null : Math.max(0, total - input);
+  return {
+    ...splitInput(input, countOf(figures['cachedContentTokenCount']), null),
+    outputTokens: isSaid ? (candidates ?? 0) + (thoughts ?? 0) : rest,
+    cacheWrite1hTokens: null,
+    reasoningTokens: thoughts,
+    estimated: false,
+  };
+}
+
+export const generativeReader: AnswerReader = Object.freeze({
+  // With its closing quote the second cannot occur inside a JSON string, where quotes are escaped.
+  needles: [Buffer.from('TokenCount'), Buffer.from('finishReason"')],
+  paths: [
+    ['usageMetadata'],
+    ['modelVersion'],
+    ['candidates', 0, 'finishReason'],
+    ['promptFeedback', 'blockReason'],
+  ],
+  read(answer: Answer, [usage, model, reason, blocked]: readonly unknown[]): void {
+    // Some chunks have only a traffic type in here; figures are totals, so the last ones count.
+    if (
+      isObject(usage) &&
+      countOf(usage['promptTokenCount'] ?? usage['totalTokenCount']) !== null
+    ) {
+      answer.usage = toGenerativeUsage(usage);
+    }
+    if (typeof model === 'string') answer.model = model;
+    if (typeof reason === 'string' || typeof blocked === 'string') answer.terminated = true;
+  },
+  ending: /"(?:finishReason|blockReason)": ?"/,
+  failure: /^event: ?error|^data: ?\{"error": ?\{/m,
+});

@@ -1,0 +1,50 @@
+/** Events of messages streams. */
+import type { ErrorKind, SvcError } from '../../../engine/index.ts';
+import { encodeEvent } from '../../wire/sse-encode.ts';
+import { isObject, parseJson } from '../json-kind.ts';
+
+/** A block that opens with its content rather than announcing it: text and thinking come in deltas. */
+const ANNOUNCED = new Set(['text', 'thinking']);
+
+/** True once a delta, a finished block or a block that is not an empty announcement arrives. */
+export function isMessagesContent(event: string | undefined, data: string): boolean {
+  const payload = parseJson(data);
+  if (!isObject(payload)) return false;
+  switch (payload['type'] ?? event) {
+    case 'content_block_delta':
+    case 'content_block_stop':
+      return true;
+    case 'content_block_start': {
+      const block = payload['content_block'];
+      return !isObject(block) || !ANNOUNCED.has(String(block['type']));
+    }
+    default:
+      return false;
+  }
+}
+
+/** `message_stop` ends a stream. */
+export function isMessagesTerminator(event: string | undefined, data: string): boolean {
+  return event === 'message_stop' || /^\{\s*"type":\s*"message_stop"/.test(data);
+}
+
+/** The provider's own words for what went wrong, which its clients act on. */
+const ERROR_TYPES: Partial<Record<ErrorKind, string>> = {
+  rate_limited: 'rate_limit_error',
+  circuit_open: 'overloaded_error',
+  unavailable: 'overloaded_error',
+  gateway_timeout: 'timeout_error',
+};
+
+export function messagesErrorEvent(error: SvcError, requestId: string): Buffer {
+  const body = {
+    type: 'error',
+    error: {
+      type: ERROR_TYPES[error.kind] ?? 'api_error',
+      message: error.message,
+      ...(error.code === undefined ? {} : { code: error.code }),
+    },
+    request_id: requestId,
+  };
+  return encodeEvent('error', JSON.stringify(body));
+}

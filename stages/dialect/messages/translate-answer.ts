@@ -1,0 +1,177 @@
+/** Answers and errors of the messages dialect, both ways. */
+import { emptyUsage, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalBlock,
+  CanonicalError,
+  CanonicalErrorKind,
+  CanonicalResponse,
+  JsonObject,
+  StopReason,
+} from '../canonical.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
+import { answerId } from '../translate-ids.ts';
+import {
+  countOf,
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+import { writeMessagesBlock } from './translate-blocks.ts';
+
+const STOP_REASONS: { readonly [wire: string]: StopReason } = {
+  end_turn: 'end',
+  max_tokens: 'maxTokens',
+  stop_sequence: 'stopSequence',
+  tool_use: 'toolUse',
+  pause_turn: 'pause',
+  refusal: 'refusal',
+  model_context_window_exceeded: 'contextWindow',
+};
+
+const WIRE_STOP: Record<StopReason, string> = {
+  end: 'end_turn',
+  maxTokens: 'max_tokens',
+  stopSequence: 'stop_sequence',
+  toolUse: 'tool_use',
+  pause: 'pause_turn',
+  refusal: 'refusal',
+  contextWindow: 'model_context_window_exceeded',
+  failed: 'end_turn',
+};
+
+/** A reason that is new to us ends the answer as any other end. */
+export function readMessagesStop(wire: unknown): StopReason {
+  return (typeof wire === 'string' ? STOP_REASONS[wire] : undefined) ?? 'end';
+}
+
+export function writeMessagesStop(reason: StopReason): string {
+  return WIRE_STOP[reason];
+}
+
+/** The dialect's usage; `known` is what earlier events of a stream said, which later ones complete. */
+export function readMessagesUsage(wire: unknown, known: Usage = emptyUsage): Usage {
+  const usage = objectOf(wire);
+  return {
+    inputTokens: countOf(usage.input_tokens) ?? known.inputTokens,
+    outputTokens: countOf(usage.output_tokens) ?? known.outputTokens,
+    cacheReadTokens: countOf(usage.cache_read_input_tokens) ?? known.cacheReadTokens,
+    cacheWriteTokens: countOf(usage.cache_creation_input_tokens) ?? known.cacheWriteTokens,
+    cacheWrite1hTokens:
+      countOf(objectOf(usage.cache_creation).ephemeral_1h_input_tokens) ?? known.cacheWrite1hTokens,
+    reasoningTokens:
+      countOf(objectOf(usage.output_tokens_details).thinking_tokens) ?? known.reasoningTokens,
+    estimated: false,
+  };
+}
+
+/** The dialect has no word for "not measured": its two required counts are then 0. */
+export function writeMessagesUsage(usage: Usage): JsonObject {
+  return defined({
+    input_tokens: usage.inputTokens ?? 0,
+    cache_creation_input_tokens: usage.cacheWriteTokens ?? undefined,
+    cache_read_input_tokens: usage.cacheReadTokens ?? undefined,
+    output_tokens: usage.outputTokens ?? 0,
+    output_tokens_details:
+      usage.reasoningTokens === null ? undefined : { thinking_tokens: usage.reasoningTokens },
+  });
+}
+
+/** Reads a whole answer. What the provider's own tools did is left out; the text says their result. */
+export function readMessagesResponse(body: unknown): CanonicalResponse {
+  const message = objectOf(body);
+  if (message.type !== 'message') throw unreadableAnswer('The provider sent no message');
+  return defined({
+    id: stringOf(message.id) ?? '',
+    model: stringOf(message.model) ?? '',
+    blocks: objectsOf(message.content).flatMap(readAnswerBlock),
+    stopReason: readMessagesStop(message.stop_reason),
+    stopSequence: filledString(message.stop_sequence),
+    usage: readMessagesUsage(message.usage),
+  }) as unknown as CanonicalResponse;
+}
+
+function readAnswerBlock(block: JsonObject): CanonicalBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [{ kind: 'text', text: stringOf(block.text) ?? '' }];
+    case 'tool_use':
+      return [
+        {
+          kind: 'toolUse',
+          id: stringOf(block.id) ?? '',
+          name: stringOf(block.name) ?? '',
+          input: JSON.stringify(objectOf(block.input)),
+        },
+      ];
+    case 'thinking':
+      return [
+        {
+          kind: 'thinking',
+          text: stringOf(block.thinking) ?? '',
+          signature: stringOf(block.signature) ?? '',
+          provider: 'messages',
+        },
+      ];
+    case 'redacted_thinking':
+      return [{ kind: 'redactedThinking', data: stringOf(block.data) ?? '', provider: 'messages' }];
+    default:
+      return [];
+  }
+}
+
+export function writeMessagesResponse(
+  response: CanonicalResponse,
+  context: AnswerContext,
+): JsonObject {
+  return {
+    id: answerId('msg_', response.id, context.ids),
+    type: 'message',
+    role: 'assistant',
+    model: response.model === '' ? context.wishes.model : response.model,
+    content: response.blocks
+      .filter((block) => block.kind !== 'text' || block.text !== '')
+      .map(writeMessagesBlock),
+    stop_reason: writeMessagesStop(response.stopReason),
+    stop_sequence: response.stopSequence ?? null,
+    usage: writeMessagesUsage(response.usage),
+  };
+}
+
+const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
+  invalid: 'invalid_request_error',
+  authentication: 'authentication_error',
+  billing: 'billing_error',
+  permission: 'permission_error',
+  notFound: 'not_found_error',
+  tooLarge: 'request_too_large',
+  rateLimit: 'rate_limit_error',
+  overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+  internal: 'api_error',
+};
+
+const KIND_OF_TYPE = new Map(
+  Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
+);
+
+/** Reads an error body or the data of an `error` event (status 200: only its type speaks). */
+export function readMessagesError(status: number, body: unknown): CanonicalError {
+  const error = objectOf(objectOf(body).error);
+  const type = stringOf(error.type) ?? '';
+  const byStatus = status < 400 ? 'internal' : errorKindOfStatus(status);
+  return {
+    kind: KIND_OF_TYPE.get(type) ?? byStatus,
+    message: filledString(error.message) ?? plainErrorMessage(status),
+  };
+}
+
+export function writeMessagesError(error: CanonicalError): JsonObject {
+  const said = { type: ERROR_TYPES[error.kind], message: error.message };
+  return {
+    type: 'error',
+    error: error.code === undefined ? said : { ...said, code: error.code },
+  };
+}

@@ -1,0 +1,179 @@
+/** The content blocks of the messages dialect, both ways. */
+import type {
+  CanonicalBlock,
+  DocumentBlock,
+  ImageBlock,
+  JsonObject,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+} from '../canonical.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import {
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
+
+/** The blocks of a message's `content`, which may be a plain string. Throws for blocks of one provider only. */
+export function readMessagesBlocks(
+  content: unknown,
+  context: Pick<ReadRequestContext, 'note'>,
+): CanonicalBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return objectsOf(content).map((block) => readBlock(block, context));
+}
+
+function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>): CanonicalBlock {
+  switch (block.type) {
+    case 'text':
+      if (objectsOf(block.citations).length > 0) {
+        context.note('citations left out: the text that they annotate is kept');
+      }
+      return { kind: 'text', text: stringOf(block.text) ?? '' };
+    case 'image':
+      return { kind: 'image', source: readSource(objectOf(block.source)) };
+    case 'document':
+      return readDocument(block);
+    case 'tool_use':
+      return {
+        kind: 'toolUse',
+        id: stringOf(block.id) ?? '',
+        name: stringOf(block.name) ?? '',
+        input: JSON.stringify(objectOf(block.input)),
+      };
+    case 'tool_result':
+      return readToolResult(block, context);
+    case 'thinking':
+      return defined({
+        kind: 'thinking',
+        text: stringOf(block.thinking) ?? '',
+        signature: filledString(block.signature),
+        provider: 'messages',
+      }) as unknown as CanonicalBlock;
+    case 'redacted_thinking':
+      return {
+        kind: 'redactedThinking',
+        data: stringOf(block.data) ?? '',
+        provider: 'messages',
+      };
+    default:
+      throw cannotCarry(`a content block of type ${String(block.type)}`);
+  }
+}
+
+function readSource(source: JsonObject): MediaSource {
+  if (source.type === 'base64') {
+    return {
+      from: 'base64',
+      mediaType: stringOf(source.media_type) ?? '',
+      data: stringOf(source.data) ?? '',
+    };
+  }
+  if (source.type === 'url') return { from: 'url', url: stringOf(source.url) ?? '' };
+  throw cannotCarry(`a source of type ${String(source.type)}, which is stored at its provider`);
+}
+
+function readDocument(block: JsonObject): DocumentBlock {
+  if (objectOf(block.citations).enabled === true) throw cannotCarry('a document with citations');
+  const source = objectOf(block.source);
+  const read: DocumentBlock['source'] =
+    source.type === 'text'
+      ? { from: 'text', text: stringOf(source.data) ?? '' }
+      : readSource(source);
+  if (filledString(block.context) !== undefined) throw cannotCarry('a document with context');
+  return defined({
+    kind: 'document',
+    source: read,
+    title: filledString(block.title),
+  }) as unknown as DocumentBlock;
+}
+
+function readToolResult(
+  block: JsonObject,
+  context: Pick<ReadRequestContext, 'note'>,
+): ToolResultBlock {
+  const content = readMessagesBlocks(block.content, context);
+  return {
+    kind: 'toolResult',
+    toolUseId: stringOf(block.tool_use_id) ?? '',
+    content: content.map((part) => {
+      if (part.kind === 'text' || part.kind === 'image' || part.kind === 'document') return part;
+      throw cannotCarry(`a tool result that holds a ${part.kind} block`);
+    }),
+    isError: block.is_error === true,
+  };
+}
+
+/** One canonical block as the messages dialect writes it. Throws for arguments that are not a JSON object. */
+export function writeMessagesBlock(block: CanonicalBlock): JsonObject {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return { type: 'text', text: block.text };
+    case 'image':
+      return { type: 'image', source: writeSource(block.source) };
+    case 'document':
+      return writeDocument(block);
+    case 'toolUse': {
+      const input = parseArguments(block.input);
+      if (input === undefined) {
+        throw cannotCarry(`the arguments of a call of ${block.name} are not a JSON object`);
+      }
+      return { type: 'tool_use', id: block.id, name: block.name, input };
+    }
+    case 'toolResult':
+      return defined({
+        type: 'tool_result',
+        tool_use_id: block.toolUseId,
+        content: writeResultContent(block.content),
+        is_error: block.isError ? true : undefined,
+      });
+    case 'thinking':
+      return { type: 'thinking', thinking: block.text, signature: block.signature ?? '' };
+    case 'redactedThinking':
+      return { type: 'redacted_thinking', data: block.data };
+  }
+}
+
+/** One text goes as a plain string, which every messages provider takes. Empty texts are refused by the API. */
+function writeResultContent(
+  content: readonly (TextBlock | ImageBlock | DocumentBlock)[],
+): string | JsonObject[] {
+  const filled = content.filter((part) => part.kind !== 'text' || part.text !== '');
+  const [first] = filled;
+  if (first === undefined) return '';
+  if (filled.length === 1 && first.kind === 'text') return first.text;
+  return filled.map(writeMessagesBlock);
+}
+
+function writeSource(source: MediaSource): JsonObject {
+  return source.from === 'url'
+    ? { type: 'url', url: source.url }
+    : { type: 'base64', media_type: source.mediaType, data: source.data };
+}
+
+const DOCUMENT_TYPES = new Set(['application/pdf', 'text/plain']);
+
+function writeDocument(block: DocumentBlock): JsonObject {
+  const { source } = block;
+  if (source.from === 'text') {
+    return defined({
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: source.text },
+      title: block.title,
+    });
+  }
+  if (source.from === 'base64' && !DOCUMENT_TYPES.has(source.mediaType)) {
+    throw cannotCarry(`a document of type ${source.mediaType}`);
+  }
+  if (source.from === 'base64' && source.mediaType === 'text/plain') {
+    const text = Buffer.from(source.data, 'base64').toString('utf8');
+    return writeDocument({ ...block, source: { from: 'text', text } });
+  }
+  return defined({ type: 'document', source: writeSource(source), title: block.title });
+}

@@ -1,0 +1,167 @@
+/** A messages request, read into the canonical shape. What no other dialect can say is refused. */
+import type {
+  CanonicalBlock,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Reasoning,
+  ResponseFormat,
+  ToolChoice,
+} from '../canonical.ts';
+import { noteDropped } from '../translate-dropped.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import {
+  booleanOf,
+  defined,
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  stringsOf,
+} from '../translate-json.ts';
+import { readMessagesBlocks } from './translate-blocks.ts';
+
+const KNOWN = new Set([
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'stream',
+  'thinking',
+  'output_config',
+  'output_format',
+]);
+
+/** Some clients put a per-request line for their own provider's billing first; elsewhere it only spoils the cache. */
+const BILLING_HEADER = 'x-anthropic-billing-header';
+
+/** Throws `unprocessable` for server tools, files by id and the like. */
+export function readMessagesRequest(
+  body: JsonObject,
+  context: ReadRequestContext,
+): CanonicalRequest {
+  refuseServerState(body);
+  noteDropped('messages', body, KNOWN, context.note);
+  const choice = objectOf(body.tool_choice);
+  return defined({
+    model: stringOf(body.model) ?? '',
+    system: readSystem(body.system, context),
+    messages: objectsOf(body.messages).map((message) => readMessage(message, context)),
+    tools: readTools(body.tools, context),
+    toolChoice: readChoice(choice),
+    parallelTools: booleanOf(choice.disable_parallel_tool_use) === true ? false : undefined,
+    maxOutputTokens: numberOf(body.max_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: stringsOf(body.stop_sequences),
+    stream: body.stream === true,
+    responseFormat: readFormat(body),
+    reasoning: readReasoning(body),
+  }) as unknown as CanonicalRequest;
+}
+
+/** State and duties that live at the provider cannot follow the request elsewhere. */
+function refuseServerState(body: JsonObject): void {
+  if (body.container !== undefined && body.container !== null) {
+    throw cannotCarry('the request uses a container of its provider');
+  }
+  if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) {
+    throw cannotCarry('the request has the provider call MCP servers');
+  }
+  const place = stringOf(body.inference_geo);
+  if (place !== undefined && place !== 'global') {
+    throw cannotCarry('the request says where it may be processed (inference_geo)');
+  }
+}
+
+function readSystem(system: unknown, context: ReadRequestContext): string[] {
+  const texts =
+    typeof system === 'string'
+      ? [system]
+      : objectsOf(system).map((block) => {
+          if (block.type !== 'text') throw cannotCarry(`a system block of type ${block.type}`);
+          return stringOf(block.text) ?? '';
+        });
+  return texts.filter((text) => {
+    if (!text.startsWith(BILLING_HEADER)) return text !== '';
+    context.note('billing header block left out: it concerns its own provider');
+    return false;
+  });
+}
+
+function readMessage(message: JsonObject, context: ReadRequestContext): CanonicalMessage {
+  const role = message.role;
+  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
+    throw cannotCarry(`a message of role ${String(role)}`);
+  }
+  return { role, blocks: readMessagesBlocks(message.content, context) as CanonicalBlock[] };
+}
+
+function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
+  const read: CanonicalTool[] = [];
+  for (const tool of objectsOf(tools)) {
+    const type = stringOf(tool.type);
+    if (type !== undefined && type !== 'custom') {
+      if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
+      context.note(`tool ${type} left out: only its own provider runs it`);
+      continue;
+    }
+    read.push(
+      defined({
+        name: stringOf(tool.name) ?? '',
+        description: filledString(tool.description),
+        schema: objectOf(tool.input_schema),
+        strict: booleanOf(tool.strict),
+      }) as unknown as CanonicalTool,
+    );
+  }
+  return read;
+}
+
+function readChoice(choice: JsonObject): ToolChoice | undefined {
+  switch (choice.type) {
+    case 'auto':
+    case 'any':
+    case 'none':
+      return { mode: choice.type };
+    case 'tool':
+      return { mode: 'any', only: [stringOf(choice.name) ?? ''] };
+    default:
+      return undefined;
+  }
+}
+
+function readFormat(body: JsonObject): ResponseFormat | undefined {
+  const current = objectOf(body.output_config).format;
+  const format = isObject(current) ? current : objectOf(body.output_format);
+  if (format.type !== 'json_schema') return undefined;
+  return { kind: 'schema', schema: objectOf(format.schema), strict: true };
+}
+
+const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
+
+function readReasoning(body: JsonObject): Reasoning | undefined {
+  const thinking = objectOf(body.thinking);
+  const said = stringOf(objectOf(body.output_config).effort);
+  const effort = said !== undefined && EFFORTS.has(said) ? (said as Effort) : undefined;
+  if (thinking.type === 'disabled') return { on: false };
+  const on = thinking.type === 'enabled' || thinking.type === 'adaptive';
+  if (!on && effort === undefined) return undefined;
+  return defined({
+    on,
+    effort,
+    budgetTokens: numberOf(thinking.budget_tokens),
+  }) as unknown as Reasoning;
+}

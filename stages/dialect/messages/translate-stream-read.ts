@@ -1,0 +1,149 @@
+/** Reads the messages stream: named events between `message_start` and `message_stop`. */
+import { emptyUsage, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalEvent,
+  JsonObject,
+  OpeningBlock,
+  StreamReader,
+  WireEvent,
+} from '../canonical.ts';
+import { filledString, isObject, objectOf, parseJson, stringOf } from '../translate-json.ts';
+import { createBlockSerializer } from '../translate-serial.ts';
+import { readMessagesError, readMessagesStop, readMessagesUsage } from './translate-answer.ts';
+
+/** A reader for one stream. What the provider's own tools do in it is passed over. */
+export function createMessagesReader(): StreamReader {
+  return new MessagesReader();
+}
+
+class MessagesReader implements StreamReader {
+  readonly #serial = createBlockSerializer();
+  /** Blocks that were announced and may yet turn out empty: they open at their first character. */
+  readonly #pending = new Map<string, OpeningBlock>();
+  #usage: Usage = emptyUsage;
+  #started = false;
+  #stopped = false;
+  #over = false;
+
+  read(event: WireEvent): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    const data = parseJson(event.data);
+    return isObject(data)
+      ? this.#dispatch(data)
+      : this.#fail('The provider sent an event that is not JSON');
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    return this.#stopped ? this.#close() : this.#fail('The provider’s stream was cut off');
+  }
+
+  #dispatch(data: JsonObject): CanonicalEvent[] {
+    const key = String(data.index);
+    switch (data.type) {
+      case 'message_start':
+        return this.#start(objectOf(data.message));
+      case 'content_block_start':
+        return this.#open(key, objectOf(data.content_block));
+      case 'content_block_delta':
+        return this.#delta(key, objectOf(data.delta));
+      case 'content_block_stop':
+        this.#pending.delete(key);
+        return this.#serial.close(key);
+      case 'message_delta':
+        return this.#finish(data);
+      case 'message_stop':
+        return this.#close();
+      case 'error':
+        this.#over = true;
+        return [{ type: 'error', error: readMessagesError(200, data) }];
+      case 'ping':
+        return [{ type: 'ping' }];
+      default:
+        return [];
+    }
+  }
+
+  #start(message: JsonObject): CanonicalEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    this.#usage = readMessagesUsage(message.usage);
+    const id = stringOf(message.id) ?? '';
+    const model = stringOf(message.model) ?? '';
+    return [
+      { type: 'start', id, model },
+      { type: 'usage', usage: this.#usage },
+    ];
+  }
+
+  #open(key: string, block: JsonObject): CanonicalEvent[] {
+    switch (block.type) {
+      case 'text':
+        this.#pending.set(key, { kind: 'text' });
+        return this.#append(key, stringOf(block.text) ?? '');
+      case 'thinking':
+        this.#pending.set(key, { kind: 'thinking', provider: 'messages' });
+        return this.#append(key, stringOf(block.thinking) ?? '');
+      case 'tool_use':
+        return this.#openTool(key, block);
+      default:
+        return [];
+    }
+  }
+
+  /** Most calls begin with an empty input and grow by deltas; some providers send it whole. */
+  #openTool(key: string, block: JsonObject): CanonicalEvent[] {
+    const id = stringOf(block.id) ?? '';
+    const name = stringOf(block.name) ?? '';
+    const whole = Object.keys(objectOf(block.input)).length > 0;
+    return [
+      ...this.#serial.open(key, { kind: 'toolUse', id, name }),
+      ...this.#serial.delta(key, whole ? JSON.stringify(block.input) : ''),
+    ];
+  }
+
+  #append(key: string, text: string): CanonicalEvent[] {
+    const opening = this.#pending.get(key);
+    if (opening === undefined || text === '') return this.#serial.delta(key, text);
+    this.#pending.delete(key);
+    return [...this.#serial.open(key, opening), ...this.#serial.delta(key, text)];
+  }
+
+  #delta(key: string, delta: JsonObject): CanonicalEvent[] {
+    switch (delta.type) {
+      case 'text_delta':
+        return this.#append(key, stringOf(delta.text) ?? '');
+      case 'thinking_delta':
+        return this.#append(key, stringOf(delta.thinking) ?? '');
+      case 'input_json_delta':
+        return this.#serial.delta(key, stringOf(delta.partial_json) ?? '');
+      default:
+        return [];
+    }
+  }
+
+  #finish(data: JsonObject): CanonicalEvent[] {
+    const delta = objectOf(data.delta);
+    this.#usage = readMessagesUsage(data.usage, this.#usage);
+    const usage: CanonicalEvent = { type: 'usage', usage: this.#usage };
+    if (typeof delta.stop_reason !== 'string') return [usage];
+    this.#stopped = true;
+    const reason = readMessagesStop(delta.stop_reason);
+    const sequence = filledString(delta.stop_sequence);
+    return [
+      ...this.#serial.closeAll(),
+      sequence === undefined ? { type: 'stop', reason } : { type: 'stop', reason, sequence },
+      usage,
+    ];
+  }
+
+  #close(): CanonicalEvent[] {
+    this.#over = true;
+    return [...this.#serial.closeAll(), { type: 'end' }];
+  }
+
+  #fail(message: string): CanonicalEvent[] {
+    this.#over = true;
+    return [{ type: 'error', error: { kind: 'internal', message } }];
+  }
+}

@@ -1,0 +1,42 @@
+/** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
+import type { Usage } from '../../model/usage.ts';
+import { countOf, isObject } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import type { Answer, AnswerReader } from '../observe.ts';
+
+/**
+ * Adds what `figures` says to what was known. A stream reports twice: `message_start` with
+ * the input, `message_delta` with totals so far, which win where they are present.
+ */
+export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
+  const split = isObject(figures['cache_creation']) ? figures['cache_creation'] : {};
+  const details = figures['output_tokens_details'];
+  const written5m = countOf(split['ephemeral_5m_input_tokens']);
+  const written1h = countOf(split['ephemeral_1h_input_tokens']);
+  const writtenBySplit =
+    written5m === null && written1h === null ? null : (written5m ?? 0) + (written1h ?? 0);
+  return {
+    inputTokens: countOf(figures['input_tokens']) ?? known.inputTokens,
+    outputTokens: countOf(figures['output_tokens']) ?? known.outputTokens,
+    cacheReadTokens: countOf(figures['cache_read_input_tokens']) ?? known.cacheReadTokens,
+    cacheWriteTokens:
+      countOf(figures['cache_creation_input_tokens']) ?? writtenBySplit ?? known.cacheWriteTokens,
+    cacheWrite1hTokens: written1h ?? known.cacheWrite1hTokens,
+    reasoningTokens:
+      (isObject(details) ? countOf(details['thinking_tokens']) : null) ?? known.reasoningTokens,
+    estimated: false,
+  };
+}
+
+export const messagesReader: AnswerReader = Object.freeze({
+  needles: [Buffer.from('_tokens"')],
+  paths: [['usage'], ['model'], ['message', 'usage'], ['message', 'model']],
+  read(answer: Answer, [usage, model, startUsage, startModel]: readonly unknown[]): void {
+    if (isObject(startUsage)) answer.usage = mergeMessagesUsage(answer.usage, startUsage);
+    if (isObject(usage)) answer.usage = mergeMessagesUsage(answer.usage, usage);
+    const named = model ?? startModel;
+    if (typeof named === 'string') answer.model = named;
+  },
+  ending: /^event: ?message_stop|^data: ?\{"type": ?"message_stop"/m,
+  failure: /^event: ?error|^data: ?\{"type": ?"error"/m,
+});

@@ -1,0 +1,44 @@
+/**
+ * Usage in answers to requests that passed unread, such as embeddings and legacy
+ * completions: the figures are recognised by their names, whoever sent them.
+ */
+import type { Usage } from '../../model/usage.ts';
+import { toChatUsage } from '../chat/usage.ts';
+import { toGenerativeUsage } from '../generative/usage.ts';
+import { isObject } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import { mergeMessagesUsage } from '../messages/usage.ts';
+import type { Answer, AnswerReader } from '../observe.ts';
+import { toResponsesUsage } from '../responses/usage.ts';
+
+function toUsage(figures: JsonObject, known: Usage): Usage {
+  if ('prompt_tokens' in figures) return toChatUsage(figures);
+  if ('promptTokenCount' in figures) return toGenerativeUsage(figures);
+  if ('input_tokens_details' in figures || 'total_tokens' in figures) {
+    return toResponsesUsage(figures);
+  }
+  return mergeMessagesUsage(known, figures);
+}
+
+export const opaqueReader: AnswerReader = Object.freeze({
+  needles: [Buffer.from('_tokens"'), Buffer.from('TokenCount')],
+  paths: [
+    ['usage'],
+    ['usageMetadata'],
+    ['response', 'usage'],
+    ['message', 'usage'],
+    ['model'],
+    ['modelVersion'],
+    ['response', 'model'],
+    ['message', 'model'],
+  ],
+  read(answer: Answer, values: readonly unknown[]): void {
+    const figures = values.slice(0, 4).find(isObject);
+    if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
+    const model = values.slice(4).find((value) => typeof value === 'string');
+    if (typeof model === 'string') answer.model = model;
+  },
+  ending:
+    /^data: ?\[DONE\]|^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))|"(?:finish_reason|finishReason)": ?"/m,
+  failure: /^event: ?(?:error|response\.failed)|^data: ?\{"error": ?[{"]/m,
+});

@@ -1,0 +1,43 @@
+/** Usage in responses answers, which count cached tokens inside the input. */
+import type { Usage } from '../../model/usage.ts';
+import { countOf, isObject } from '../json-kind.ts';
+import type { JsonObject } from '../json-kind.ts';
+import type { Answer, AnswerReader } from '../observe.ts';
+import { splitInput } from '../split-input.ts';
+
+/** Normalises one `usage` object. */
+export function toResponsesUsage(figures: JsonObject): Usage {
+  const input = isObject(figures['input_tokens_details']) ? figures['input_tokens_details'] : {};
+  const output = isObject(figures['output_tokens_details']) ? figures['output_tokens_details'] : {};
+  return {
+    ...splitInput(
+      countOf(figures['input_tokens']),
+      countOf(input['cached_tokens']),
+      countOf(input['cache_write_tokens']),
+    ),
+    outputTokens: countOf(figures['output_tokens']),
+    cacheWrite1hTokens: null,
+    reasoningTokens: countOf(output['reasoning_tokens']),
+    estimated: false,
+  };
+}
+
+const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+export const responsesReader: AnswerReader = Object.freeze({
+  // Every event has a sequence number and a type; only the whole response has a usage member.
+  needles: [Buffer.from('usage":')],
+  paths: [['usage'], ['model'], ['response', 'usage'], ['response', 'model'], ['type']],
+  read(answer: Answer, values: readonly unknown[]): void {
+    const [usage, model, innerUsage, innerModel, type] = values;
+    const figures = usage ?? innerUsage;
+    if (isObject(figures)) answer.usage = toResponsesUsage(figures);
+    const named = model ?? innerModel;
+    if (typeof named === 'string') answer.model = named;
+    if (typeof type !== 'string') return;
+    if (TERMINAL.has(type)) answer.terminated = true;
+    if (type === 'response.failed') answer.failed = true;
+  },
+  ending: /^event: ?response\.(?:completed|incomplete|failed)/m,
+  failure: /^event: ?(?:error|response\.failed)|^data: ?\{"type": ?"(?:error|response\.failed)"/m,
+});

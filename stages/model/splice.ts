@@ -1,0 +1,53 @@
+/**
+ * Puts new bytes into an original buffer. All rewriting of requests ends here, so that
+ * what no stage touched leaves exactly as it came.
+ */
+import { SvcError } from '../../engine/index.ts';
+
+/** Replaces `[start, end)` of the original by `bytes`; an insertion where both are equal. */
+export interface SpliceEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The original with all `edits` made, in one copy; the same buffer where there are none.
+ * Edits may come in any order; insertions at one place keep theirs. Throws `internal` on
+ * edits that overlap or lie outside: offsets are ours, never the user's.
+ */
+export function splice(original: Buffer, edits: readonly SpliceEdit[]): Buffer {
+  if (edits.length === 0) return original;
+  const sorted = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const edit of sorted) {
+    if (edit.start < at || edit.end < edit.start || edit.end > original.length) {
+      throw new SvcError('internal', 'Two edits of one request overlap or lie outside of it');
+    }
+    if (edit.start > at) parts.push(original.subarray(at, edit.start));
+    if (edit.bytes.length > 0) parts.push(edit.bytes);
+    at = edit.end;
+  }
+  if (at < original.length) parts.push(original.subarray(at));
+  return Buffer.concat(parts);
+}
+
+/**
+ * The edit that adds a member at the end of the object at `span`. `value` is JSON text.
+ * The caller has made sure that the object has no member of that name.
+ */
+export function insertMember(
+  original: Buffer,
+  span: { readonly start: number; readonly end: number },
+  name: string,
+  value: Buffer | string,
+): SpliceEdit {
+  const close = span.end - 1;
+  let last = close - 1;
+  while (last > span.start && original[last]! <= 0x20) last -= 1;
+  const separator = last === span.start ? '' : ',';
+  const head = Buffer.from(`${separator}${JSON.stringify(name)}:`);
+  const bytes = Buffer.concat([head, typeof value === 'string' ? Buffer.from(value) : value]);
+  return Object.freeze({ start: last + 1, end: last + 1, bytes });
+}

@@ -1,0 +1,292 @@
+/**
+ * Finds where values stand in a JSON text without parsing it, so that a request can be
+ * changed in place and everything that nobody here knows keeps its bytes. The text is
+ * taken to be valid JSON: whoever needs that checked has parsed it already.
+ */
+import { SvcError } from '../../engine/index.ts';
+import type { JsonPath } from '../model/block.ts';
+
+/** A half-open range of bytes: `start` is the first byte of the value, `end` the one after its last. */
+export interface ByteSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Deeper nesting than this is refused: no client sends it, and parsers elsewhere overflow on it. */
+const MAX_DEPTH = 128;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** One step of the wanted paths, merged into a tree so that the text is walked once for all of them. */
+interface PathNode {
+  readonly members: { readonly name: string; readonly bytes: Buffer; readonly node: PathNode }[];
+  readonly items: Map<number, PathNode>;
+  /** Which of the wanted paths end here. */
+  readonly results: number[];
+}
+
+interface Walk {
+  readonly bytes: Buffer;
+  readonly limit: number;
+  readonly spans: (ByteSpan | undefined)[];
+  depth: number;
+}
+
+/** A search compiled once for paths that are looked up often. */
+export type PathScanner = (
+  bytes: Buffer,
+  start?: number,
+  end?: number,
+) => readonly (ByteSpan | undefined)[];
+
+/**
+ * Compiles `paths` into a scanner that answers, in their order, with the span of each value
+ * in `bytes[start, end)`, or undefined where it is absent or cut off. A string matches an
+ * object's member, a number an array's item; the empty path is the whole value. Where a
+ * member occurs twice the last one wins, as in `JSON.parse`. The scanner throws
+ * `bad_request` beyond 128 levels.
+ */
+export function createPathScanner(paths: readonly JsonPath[]): PathScanner {
+  const root = toTree(paths);
+  return (bytes, start = 0, end = bytes.length) => {
+    const walk: Walk = {
+      bytes,
+      limit: end,
+      spans: Array.from({ length: paths.length }, () => undefined),
+      depth: 0,
+    };
+    walkValue(walk, skipSpace(bytes, start, end), root);
+    return walk.spans;
+  };
+}
+
+/** The spans of `paths` in `bytes`; see `createPathScanner`. */
+export function findSpans(
+  bytes: Buffer,
+  paths: readonly JsonPath[],
+): readonly (ByteSpan | undefined)[] {
+  return createPathScanner(paths)(bytes);
+}
+
+/** The spans of the items of the array that `bytes` holds; empty if it holds something else. */
+export function findItems(bytes: Buffer): readonly ByteSpan[] {
+  const spans: ByteSpan[] = [];
+  let at = skipSpace(bytes, 0, bytes.length);
+  if (bytes[at] !== OPEN_ARRAY) return spans;
+  at = skipSpace(bytes, at + 1, bytes.length);
+  while (at < bytes.length && bytes[at] !== CLOSE_ARRAY) {
+    const end = skipValue(bytes, at, bytes.length, 1);
+    if (end < 0) return spans;
+    spans.push({ start: at, end });
+    at = skipSpace(bytes, end, bytes.length);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, bytes.length);
+    else if (bytes[at] !== CLOSE_ARRAY) return spans;
+  }
+  return spans;
+}
+
+function toTree(paths: readonly JsonPath[]): PathNode {
+  const root = createNode();
+  for (const [index, path] of paths.entries()) {
+    let node = root;
+    for (const step of path)
+      node = typeof step === 'number' ? itemOf(node, step) : memberOf(node, step);
+    node.results.push(index);
+  }
+  return root;
+}
+
+function createNode(): PathNode {
+  return { members: [], items: new Map(), results: [] };
+}
+
+function itemOf(parent: PathNode, index: number): PathNode {
+  const known = parent.items.get(index);
+  if (known !== undefined) return known;
+  const node = createNode();
+  parent.items.set(index, node);
+  return node;
+}
+
+function memberOf(parent: PathNode, name: string): PathNode {
+  const known = parent.members.find((member) => member.name === name);
+  if (known !== undefined) return known.node;
+  const node = createNode();
+  parent.members.push({ name, bytes: Buffer.from(name), node });
+  return node;
+}
+
+/** Walks the value at `at`, recording what `node` wants. Returns the index after it, or -1 if it is cut off. */
+function walkValue(walk: Walk, at: number, node: PathNode): number {
+  const first = walk.bytes[at];
+  let end: number;
+  if (first === OPEN_OBJECT && node.members.length > 0) end = walkObject(walk, at, node);
+  else if (first === OPEN_ARRAY && node.items.size > 0) end = walkArray(walk, at, node);
+  else end = skipValue(walk.bytes, at, walk.limit, walk.depth);
+  if (end > 0) for (const result of node.results) walk.spans[result] = { start: at, end };
+  return end;
+}
+
+function walkObject(walk: Walk, open: number, node: PathNode): number {
+  const { bytes, limit } = walk;
+  enter(walk);
+  let at = skipSpace(bytes, open + 1, limit);
+  while (at < limit && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, limit);
+    if (keyEnd < 0) return -1;
+    const member = findMember(bytes, at + 1, keyEnd - 1, node);
+    at = skipSpace(bytes, keyEnd, limit);
+    if (bytes[at] !== COLON) return -1;
+    at = skipSpace(bytes, at + 1, limit);
+    if (member === undefined) {
+      at = skipValue(bytes, at, limit, walk.depth);
+    } else {
+      forget(walk, member);
+      at = walkValue(walk, at, member);
+    }
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at, limit);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
+  }
+  walk.depth -= 1;
+  return at < limit && bytes[at] === CLOSE_OBJECT ? at + 1 : -1;
+}
+
+function walkArray(walk: Walk, open: number, node: PathNode): number {
+  const { bytes, limit } = walk;
+  enter(walk);
+  let at = skipSpace(bytes, open + 1, limit);
+  for (let index = 0; at < limit && bytes[at] !== CLOSE_ARRAY; index += 1) {
+    const item = node.items.get(index);
+    at = item === undefined ? skipValue(bytes, at, limit, walk.depth) : walkValue(walk, at, item);
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at, limit);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
+    else if (bytes[at] !== CLOSE_ARRAY) return -1;
+  }
+  walk.depth -= 1;
+  return at < limit ? at + 1 : -1;
+}
+
+function enter(walk: Walk): void {
+  walk.depth += 1;
+  if (walk.depth > MAX_DEPTH) throw tooDeep();
+}
+
+/** Drops what an earlier member of the same name gave: the last one counts, with all that is in it. */
+function forget(walk: Walk, node: PathNode): void {
+  for (const result of node.results) walk.spans[result] = undefined;
+  for (const member of node.members) forget(walk, member.node);
+  for (const item of node.items.values()) forget(walk, item);
+}
+
+/** The wanted member whose name stands in `bytes[start, end)`, escapes resolved. */
+function findMember(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  node: PathNode,
+): PathNode | undefined {
+  for (const member of node.members) {
+    if (isSame(bytes, start, end, member.bytes)) return member.node;
+  }
+  const escape = bytes.indexOf(BACKSLASH, start);
+  if (escape < 0 || escape >= end) return undefined;
+  const name = readName(bytes.toString('utf8', start - 1, end + 1));
+  return node.members.find((member) => member.name === name)?.node;
+}
+
+function readName(literal: string): unknown {
+  try {
+    return JSON.parse(literal);
+  } catch {
+    return undefined; // not JSON, so not a name that anyone could have asked for
+  }
+}
+
+function isSame(bytes: Buffer, start: number, end: number, wanted: Buffer): boolean {
+  if (end - start !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i += 1) {
+    if (bytes[start + i] !== wanted[i]) return false;
+  }
+  return true;
+}
+
+/** The index after the value at `at`, or -1 if it is cut off. Iterative: its depth costs no stack. */
+function skipValue(bytes: Buffer, at: number, limit: number, outerDepth: number): number {
+  let depth = outerDepth;
+  let i = at;
+  while (i < limit) {
+    const byte = bytes[i]!;
+    if (byte === QUOTE) {
+      i = skipString(bytes, i, limit);
+      if (i < 0) return -1;
+      if (depth === outerDepth) return i;
+      continue;
+    }
+    i += 1;
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw tooDeep();
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      if (depth === outerDepth) return -1;
+      depth -= 1;
+      if (depth === outerDepth) return i;
+    } else if (depth === outerDepth) {
+      return skipScalar(bytes, i, limit);
+    }
+  }
+  return -1;
+}
+
+/** The index after a number, `true`, `false` or `null` that began before `at`. */
+function skipScalar(bytes: Buffer, at: number, limit: number): number {
+  let i = at;
+  while (i < limit && !endsScalar(bytes[i]!)) i += 1;
+  return i;
+}
+
+function endsScalar(byte: number): boolean {
+  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= 0x20;
+}
+
+/**
+ * The index after the string whose opening quote is at `at`, or -1. Short strings are
+ * walked; past 64 bytes the native search is faster than a loop, even though it must look
+ * back for escapes.
+ */
+function skipString(bytes: Buffer, at: number, limit: number): number {
+  let i = at + 1;
+  const near = Math.min(limit, i + 64);
+  while (i < near) {
+    const byte = bytes[i]!;
+    if (byte === QUOTE) return i + 1;
+    i += byte === BACKSLASH ? 2 : 1;
+  }
+  while (i < limit) {
+    const quote = bytes.indexOf(QUOTE, i);
+    if (quote < 0 || quote >= limit) return -1;
+    let escapes = 0;
+    while (quote - 1 - escapes >= i && bytes[quote - 1 - escapes] === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return quote + 1;
+    i = quote + 1;
+  }
+  return -1;
+}
+
+function skipSpace(bytes: Buffer, at: number, limit: number): number {
+  let i = at;
+  while (i < limit && bytes[i]! <= 0x20) i += 1;
+  return i;
+}
+
+function tooDeep(): SvcError {
+  return new SvcError('bad_request', `The JSON body nests deeper than ${MAX_DEPTH} levels`);
+}
