@@ -1,0 +1,83 @@
+/**
+ * The ledger for reading: typed queries over a connection that cannot write.
+ * Queries are Kysely's, so that another dialect can stand behind the same type.
+ */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { CamelCasePlugin, Kysely, SqliteDialect } from 'kysely';
+import { SvcError } from '../../engine/index.ts';
+import type { LedgerSchema } from './tables.ts';
+import { APPLICATION_ID, migrations } from './tables.ts';
+
+/** The ledger as queries see it, whatever database is behind it. Close it with `destroy()`. */
+export type LedgerReader = Kysely<LedgerSchema>;
+
+/** How long a read waits while another process recovers or checkpoints the file. */
+const BUSY_TIMEOUT_MS = 2000;
+
+/**
+ * Opens the SQLite file read-only. Throws `not_found` if there is none yet, `config` if it is
+ * not a ledger of this program's version, `unavailable` (RESOURCE_002) if it cannot be read.
+ */
+export function openLedgerReader(file: string): LedgerReader {
+  const database = openReadOnly(file);
+  try {
+    checkReadable(database, file);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return new Kysely<LedgerSchema>({
+    dialect: new SqliteDialect({ database }),
+    plugins: [new CamelCasePlugin()],
+  });
+}
+
+/** Reads the whole file and returns what SQLite finds wrong with it; empty for a sound one. */
+export function ledgerFaults(file: string): string[] {
+  const database = openReadOnly(file);
+  try {
+    const findings = database.pragma('integrity_check') as { integrity_check: string }[];
+    return findings.map((finding) => finding.integrity_check).filter((text) => text !== 'ok');
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    database.close();
+  }
+}
+
+function openReadOnly(file: string): Database.Database {
+  if (!existsSync(file)) {
+    throw new SvcError('not_found', `There is no ledger at ${file}`, {
+      cure: 'It is made when the proxy starts: svc serve',
+    });
+  }
+  try {
+    return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  } catch (error) {
+    throw new SvcError('unavailable', `The ledger ${file} cannot be opened`, {
+      code: 'RESOURCE_002',
+      cause: error,
+    });
+  }
+}
+
+function checkReadable(database: Database.Database, file: string): void {
+  let version: unknown;
+  let owner: unknown;
+  try {
+    version = database.pragma('user_version', { simple: true });
+    owner = database.pragma('application_id', { simple: true });
+  } catch (error) {
+    throw new SvcError('unavailable', `The ledger ${file} cannot be read`, {
+      code: 'RESOURCE_002',
+      cause: error,
+      cure: 'Start the proxy: it puts a damaged ledger aside and begins a new one.',
+    });
+  }
+  if (owner !== APPLICATION_ID || version !== migrations.length) {
+    throw new SvcError('config', `The ledger ${file} has another version than this svc`, {
+      cure: 'Start this version of the proxy once, or update svc.',
+    });
+  }
+}

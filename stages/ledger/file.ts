@@ -1,0 +1,100 @@
+/**
+ * The ledger's file on disk: who may own it, who may read it, and how a damaged
+ * one is put aside. The ledger tells when somebody worked, on what and for how
+ * much, so it is nobody else's to read, whatever the umask.
+ */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import path from 'node:path';
+
+/** The file must not be used as a ledger. Never cured by trying again. */
+export class LedgerRefused extends Error {
+  readonly cure: string;
+  constructor(message: string, cure: string) {
+    super(message);
+    this.name = 'LedgerRefused';
+    this.cure = cure;
+  }
+}
+
+/** What SQLite keeps beside the main file. */
+const COMPANIONS = ['-wal', '-shm'] as const;
+
+/**
+ * Makes sure that the file exists, is ours and has mode 0600; folders that must be made get 0700.
+ * An existing folder keeps its mode: it may be `/tmp`. Throws `LedgerRefused`, or what the disk says.
+ */
+export function prepareLedgerFile(file: string, ownUid: number | undefined): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  checkOwner(file, ownUid);
+  createPrivately(file);
+  for (const name of [file, ...COMPANIONS.map((suffix) => file + suffix)]) makePrivate(name);
+}
+
+/** The inode of the file at that path, or undefined if there is none. */
+export function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
+}
+
+/** A path beside the ledger that is not taken: `<file>.<label>-<time>`. */
+export function freePath(file: string, label: string, nowMs: number): string {
+  const wanted = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
+  let free = wanted;
+  for (let n = 2; existsSync(free); n += 1) free = `${wanted}-${n}`;
+  return free;
+}
+
+/** Renames a damaged file, with its companions, to `<file>.corrupt-<time>` and returns that path. Nothing is deleted. */
+export function moveAside(file: string, nowMs: number): string {
+  const aside = freePath(file, 'corrupt', nowMs);
+  renameSync(file, aside);
+  for (const suffix of COMPANIONS) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+  }
+  return aside;
+}
+
+/** Refuses a link that another user laid or that leads to another user's file, and whatever is no plain file. */
+function checkOwner(file: string, ownUid: number | undefined): void {
+  const link = lstatSync(file, { throwIfNoEntry: false });
+  if (link === undefined) return;
+  const target = statSync(file, { throwIfNoEntry: false });
+  if (link.isSymbolicLink()) {
+    const foreign = ownUid !== undefined && (link.uid !== ownUid || target?.uid !== ownUid);
+    if (target === undefined || foreign) {
+      throw new LedgerRefused(
+        `The ledger ${file} is a link that leads nowhere or to another user`,
+        'Remove the link, or set SVC_DB to a file of your own.',
+      );
+    }
+  }
+  if (target !== undefined && !target.isFile()) {
+    throw new LedgerRefused(`The ledger ${file} is not a plain file`, 'Set SVC_DB to a file.');
+  }
+}
+
+/** Makes an empty file of mode 0600, if there is none, before SQLite can make it with the umask's mode. */
+export function createPrivately(file: string): void {
+  try {
+    const handle = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600);
+    fchmodSync(handle, 0o600);
+    closeSync(handle);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function makePrivate(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat !== undefined && (stat.mode & 0o077) !== 0) chmodSync(file, 0o600);
+}

@@ -1,0 +1,91 @@
+/**
+ * The promise of the ledger: a row recorded 100 ms before `kill -9` is in the
+ * file. A child writes under load and is killed at random moments; then its
+ * history is held against the file. `SVC_KILL_ROUNDS` sets the rounds (5).
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ledgerFaults, openLedgerReader } from './database.ts';
+
+const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
+const ACKNOWLEDGED_MS = 100;
+const childScript = fileURLToPath(new URL('./kill-load.js', import.meta.url));
+
+/** What a child meant to write: id → wall time of the `record()` call. */
+function readHistory(file: string): Map<number, number> {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  assert.equal(
+    lines.filter((line) => line.startsWith('trouble')),
+    [],
+  );
+  return new Map(
+    lines.map((line) => {
+      const [id, atMs] = line.split(' ').map(Number);
+      return [id ?? Number.NaN, atMs ?? Number.NaN];
+    }),
+  );
+}
+
+/** Runs a child for a while and kills it; returns the wall time just before the kill. */
+async function killedAt(args: readonly string[], history: string, lifeMs: number): Promise<number> {
+  const child = spawn(process.execPath, [childScript, ...args], { stdio: 'ignore' });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  const deadline = Date.now() + 10_000;
+  while (!existsSync(history) || readFileSync(history).length === 0) {
+    assert.ok(Date.now() < deadline, 'the child never began');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await new Promise((resolve) => setTimeout(resolve, lifeMs));
+  const atMs = Date.now();
+  child.kill('SIGKILL');
+  await gone;
+  return atMs;
+}
+
+test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-kill-'));
+  const file = path.join(folder, 'monitor.db');
+  const meant = new Set<number>();
+  const acknowledged = new Set<number>();
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const history = path.join(folder, `history-${round}`);
+      const firstId = (round + 1) * 1_000_000;
+      const lifeMs = 120 + Math.random() * 400;
+      const killMs = await killedAt([file, history, String(firstId)], history, lifeMs);
+      for (const [id, atMs] of readHistory(history)) {
+        meant.add(id);
+        if (atMs <= killMs - ACKNOWLEDGED_MS) acknowledged.add(id);
+      }
+      assert.equal(ledgerFaults(file), []);
+      await checkRows(file, meant, acknowledged);
+    }
+    assert.ok(acknowledged.size > ROUNDS * 20, `only ${acknowledged.size} rows were acknowledged`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function checkRows(file: string, meant: Set<number>, acknowledged: Set<number>) {
+  const reader = openLedgerReader(file);
+  const rows = await reader
+    .selectFrom('requests')
+    .select(['id', 'startedMs', 'inputTokensRaw'])
+    .execute();
+  await reader.destroy();
+  const found = new Set(rows.map((row) => row.startedMs));
+  assert.is(found.size, rows.length, 'a row is there twice');
+  for (const row of rows) {
+    assert.ok(meant.has(row.startedMs), `row ${row.id} was never meant`);
+    assert.equal([row.id, row.inputTokensRaw], [`req_${row.startedMs}`, row.startedMs * 3]);
+  }
+  const lost = [...acknowledged].filter((id) => !found.has(id));
+  assert.equal(lost, [], 'acknowledged rows were lost');
+}
+
+test.run();

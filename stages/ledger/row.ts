@@ -1,0 +1,135 @@
+/**
+ * One request as the ledger sees it. The same row feeds the SQLite file, the
+ * live window and the trace, so a figure cannot differ between them.
+ */
+import type { Outcome } from '../../engine/index.ts';
+
+/** One finished request. `null` means unmeasured or not applicable, never zero. */
+export interface LedgerRow {
+  /** The request id; unique. */
+  readonly id: string;
+  /** Wall time of the first byte of the request, in milliseconds since the epoch (UTC). */
+  readonly startedMs: number;
+  readonly endpoint: string;
+  readonly outcome: Outcome;
+  /** The configured name of the provider that answered, or was tried last. */
+  readonly provider: string | null;
+  readonly dialect: string | null;
+  /** The model that the client asked for. */
+  readonly modelRequested: string | null;
+  /** The model that answered, after aliases, routes and fallback. */
+  readonly model: string | null;
+  readonly stream: boolean;
+  /** The HTTP status that the client got. */
+  readonly status: number | null;
+  readonly errorKind: string | null;
+  readonly errorCode: string | null;
+  /** Input tokens of the request as the client sent it. */
+  readonly inputTokensRaw: number | null;
+  /** Input tokens of the request as it went upstream. */
+  readonly inputTokensSent: number | null;
+  /** What compression took away; never negative. */
+  readonly savedTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  /** True if a token count is an estimate rather than the provider's own. */
+  readonly usageEstimated: boolean;
+  /** Whole nano-dollars. */
+  readonly costNanoUsd: number | null;
+  /** Whole nano-dollars that the saved tokens would have cost. */
+  readonly costSavedNanoUsd: number | null;
+  /** Milliseconds from the first byte of the request to the end of the answer. */
+  readonly latencyMs: number | null;
+  /** Milliseconds until the first byte of the answer. */
+  readonly ttfbMs: number | null;
+  /** Tries at providers; 0 if none was asked. */
+  readonly attempts: number;
+  /** The compression mode in force. */
+  readonly mode: string | null;
+  /** True if our own response cache answered. */
+  readonly cacheHit: boolean;
+  readonly chunksInjected: number | null;
+  readonly tokensInjected: number | null;
+  /** Ids of the injected vault blocks, best first. */
+  readonly topChunks: readonly string[] | null;
+  /** The agent's family, such as `claude-code`. */
+  readonly client: string | null;
+  /** The client's own session id. */
+  readonly sessionId: string | null;
+  readonly skill: string | null;
+  /** The machine, where several share a ledger. */
+  readonly node: string | null;
+}
+
+/** What every row must say; all else has an honest default. */
+export type LedgerFacts = Pick<LedgerRow, 'id' | 'startedMs' | 'endpoint' | 'outcome'> &
+  Partial<LedgerRow>;
+
+const UNMEASURED = {
+  provider: null,
+  dialect: null,
+  modelRequested: null,
+  model: null,
+  stream: false,
+  status: null,
+  errorKind: null,
+  errorCode: null,
+  inputTokensRaw: null,
+  inputTokensSent: null,
+  savedTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  usageEstimated: false,
+  costNanoUsd: null,
+  costSavedNanoUsd: null,
+  latencyMs: null,
+  ttfbMs: null,
+  attempts: 0,
+  mode: null,
+  cacheHit: false,
+  chunksInjected: null,
+  tokensInjected: null,
+  topChunks: null,
+  client: null,
+  sessionId: null,
+  skill: null,
+  node: null,
+} as const satisfies Omit<LedgerRow, 'id' | 'startedMs' | 'endpoint' | 'outcome'>;
+
+/** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
+export const MAX_TEXT_CHARS = 200;
+/** Most injected block ids kept in a row. */
+export const MAX_TOP_CHUNKS = 20;
+
+/** A frozen row: what is not given is unmeasured, and texts from outside are cut to `MAX_TEXT_CHARS`. */
+export function ledgerRow(facts: LedgerFacts): LedgerRow {
+  const row = { ...UNMEASURED, ...facts };
+  row.endpoint = clip(row.endpoint);
+  row.modelRequested = clip(row.modelRequested);
+  row.model = clip(row.model);
+  row.client = clip(row.client);
+  row.sessionId = clip(row.sessionId);
+  row.skill = clip(row.skill);
+  if (row.topChunks !== null) row.topChunks = row.topChunks.slice(0, MAX_TOP_CHUNKS).map(clip);
+  return Object.freeze(row);
+}
+
+/**
+ * True if the request failed: it ended in an error or broke off, or the client got a
+ * status of 400 or more. A client that left is not a failure.
+ */
+export function isFailure(row: Pick<LedgerRow, 'outcome' | 'status'>): boolean {
+  return (
+    row.outcome === 'error' ||
+    row.outcome === 'partial' ||
+    (row.status !== null && row.status >= 400)
+  );
+}
+
+function clip<T extends string | null>(text: T): T | string {
+  if (text === null || text.length <= MAX_TEXT_CHARS) return text;
+  // Through bytes: a plain slice would keep the whole long string alive behind the short one.
+  return Buffer.from(text.slice(0, MAX_TEXT_CHARS)).toString();
+}

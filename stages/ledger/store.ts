@@ -1,0 +1,208 @@
+/**
+ * The ledger's SQLite file, opened for writing: the only code that changes it.
+ * Runs inside the writer thread, where a wait for the disk hurts nobody.
+ */
+import Database from 'better-sqlite3';
+import {
+  createPrivately,
+  freePath,
+  inodeOf,
+  LedgerRefused,
+  moveAside,
+  prepareLedgerFile,
+} from './file.ts';
+import type { Cell, Migration } from './tables.ts';
+import { APPLICATION_ID, ledgerColumns } from './tables.ts';
+import type { WriterSetup } from './writer-messages.ts';
+
+/** How long SQLite itself waits for another process's lock before the writer thread takes over with its own retries. */
+const BUSY_TIMEOUT_MS = 1000;
+/** Before 3.51.3 two connections that checkpoint one WAL file can corrupt it. */
+const OLDEST_SAFE_SQLITE = [3, 51, 3] as const;
+
+/** The open file. Every call may throw what SQLite throws. */
+export interface LedgerStore {
+  /** Stores a flat batch in one transaction; rows already there are left alone, so a batch may be sent twice. */
+  insert(cells: readonly Cell[]): {
+    readonly rejected: number;
+    readonly reason: string | undefined;
+  };
+  /** Deletes up to `limit` rows that began before `beforeMs` and returns how many went. */
+  prune(beforeMs: number, limit: number): number;
+  /** False once the path leads to another file, or to none: what is written here would be lost. */
+  isInPlace(): boolean;
+  /** Closes, and renames a damaged file; returns where it lies now, or undefined if another process did it already. */
+  putAside(nowMs: number): string | undefined;
+  close(): void;
+}
+
+/** The file was damaged when it was opened, and has been put aside. */
+export class LedgerDamaged extends Error {
+  /** Where it lies now; undefined if another process moved it first. */
+  readonly aside: string | undefined;
+  constructor(cause: Error, aside: string | undefined) {
+    super(cause.message, { cause });
+    this.name = 'LedgerDamaged';
+    this.aside = aside;
+  }
+}
+
+/**
+ * Opens, checks and migrates the file. Throws `LedgerRefused` for a file that is not ours to
+ * write, `LedgerDamaged` for a broken one (the next call begins a new one), or what the disk says.
+ */
+export function openStore(setup: WriterSetup, nowMs: number): LedgerStore {
+  prepareLedgerFile(setup.file, process.getuid?.());
+  const inode = inodeOf(setup.file);
+  const db = new Database(setup.file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    assertSafeSqlite(db);
+    migrate(db, setup, nowMs);
+    db.pragma('journal_mode = WAL');
+    db.pragma(`synchronous = ${setup.synchronous}`);
+    return toStore(db, setup.file, inode);
+  } catch (error) {
+    if (isDamage(error)) {
+      throw new LedgerDamaged(error as Error, putAside(db, setup.file, inode, nowMs));
+    }
+    db.close();
+    throw error;
+  }
+}
+
+/** True if SQLite says that the file is not a database, or no longer a sound one. */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+}
+
+/** True if another process held the lock for longer than SQLite waits. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_BUSY');
+}
+
+function toStore(db: Database.Database, file: string, inode: number | undefined): LedgerStore {
+  const width = ledgerColumns.length;
+  const statement = db.prepare(
+    `INSERT INTO requests (${ledgerColumns.join(', ')})
+     VALUES (${ledgerColumns.map(() => '?').join(', ')})
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const pruneStatement = db.prepare(
+    `DELETE FROM requests WHERE rowid IN
+     (SELECT rowid FROM requests WHERE started_ms < ? ORDER BY started_ms LIMIT ?)`,
+  );
+  const insertAll = db.transaction((cells: readonly Cell[]) => {
+    for (let at = 0; at < cells.length; at += width) statement.run(cells.slice(at, at + width));
+  });
+  return {
+    insert(cells) {
+      try {
+        insertAll.immediate(cells);
+        return { rejected: 0, reason: undefined };
+      } catch (error) {
+        if (!isContentFault(error)) throw error;
+      }
+      return insertSingly(cells, width, (row) => insertAll.immediate(row));
+    },
+    prune: (beforeMs, limit) => pruneStatement.run(beforeMs, limit).changes,
+    isInPlace: () => inodeOf(file) === inode,
+    putAside: (nowMs) => putAside(db, file, inode, nowMs),
+    close: () => db.close(),
+  };
+}
+
+/** Two proxies can meet the same damage: whoever comes second must not move the first one's new file. */
+function putAside(
+  db: Database.Database,
+  file: string,
+  inode: number | undefined,
+  nowMs: number,
+): string | undefined {
+  db.close();
+  return inodeOf(file) === inode ? moveAside(file, nowMs) : undefined;
+}
+
+/** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */
+function insertSingly(
+  cells: readonly Cell[],
+  width: number,
+  insert: (row: readonly Cell[]) => void,
+): { rejected: number; reason: string | undefined } {
+  let rejected = 0;
+  let reason: string | undefined;
+  for (let at = 0; at < cells.length; at += width) {
+    try {
+      insert(cells.slice(at, at + width));
+    } catch (error) {
+      if (!isContentFault(error)) throw error;
+      rejected += 1;
+      reason = (error as Error).message;
+    }
+  }
+  return { rejected, reason };
+}
+
+function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void {
+  const found = checkVersion(db, setup.file, setup.migrations);
+  if (found === setup.migrations.length) return;
+  if (found > 0) {
+    const copy = freePath(setup.file, `v${found}`, nowMs);
+    createPrivately(copy);
+    db.prepare('VACUUM INTO ?').run(copy);
+  }
+  db.transaction(() => {
+    // Another proxy may have migrated between the look above and this lock.
+    const version = checkVersion(db, setup.file, setup.migrations);
+    for (const step of setup.migrations.slice(version)) for (const sql of step) db.exec(sql);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${setup.migrations.length}`);
+  }).immediate();
+}
+
+/** The schema's version in the file, 0 for an empty one. Throws `LedgerRefused` for a newer or a foreign file. */
+function checkVersion(
+  db: Database.Database,
+  file: string,
+  migrations: readonly Migration[],
+): number {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  const owner = Number(db.pragma('application_id', { simple: true }));
+  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get());
+  if (owner !== APPLICATION_ID && (owner !== 0 || tables > 0)) {
+    throw new LedgerRefused(`${file} is another program's database`, 'Set SVC_DB to another file.');
+  }
+  if (version > migrations.length) {
+    throw new LedgerRefused(
+      `The ledger ${file} was written by a newer svc (schema ${version}, this one knows ${migrations.length})`,
+      'Update svc, or set SVC_DB to another file.',
+    );
+  }
+  return version;
+}
+
+function assertSafeSqlite(db: Database.Database): void {
+  const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
+  const parts = version.split('.').map(Number);
+  for (const [place, oldest] of OLDEST_SAFE_SQLITE.entries()) {
+    const part = parts[place] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new LedgerRefused(
+        `SQLite ${version} can corrupt a ledger that two processes share; 3.51.3 is needed`,
+        'Reinstall svc, so that its own SQLite is built.',
+      );
+    }
+  }
+}
+
+function isContentFault(error: unknown): boolean {
+  return (
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)/.test(codeOf(error))
+  );
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { readonly code?: unknown } | null)?.code ?? '');
+}

@@ -1,0 +1,161 @@
+/**
+ * The ledger's schema: its types, its columns in the order in which a row
+ * travels to the writer, and the numbered steps that lead to it.
+ */
+import type { LedgerRow } from './row.ts';
+
+/** A cell as SQLite stores it. */
+export type Cell = string | number | null;
+
+/** A stored row: a `LedgerRow` with 0 or 1 for booleans and JSON text for the list of chunks. */
+export type StoredRow = {
+  [K in keyof LedgerRow]: LedgerRow[K] extends boolean
+    ? 0 | 1
+    : K extends 'topChunks'
+      ? string | null
+      : LedgerRow[K];
+};
+
+/** The database as Kysely sees it; names are camelCase here and snake_case in the file. */
+export interface LedgerSchema {
+  requests: StoredRow;
+}
+
+/** Every column in the order of `pushCells`. */
+export const ledgerColumns = [
+  'id',
+  'started_ms',
+  'provider',
+  'dialect',
+  'endpoint',
+  'model_requested',
+  'model',
+  'stream',
+  'status',
+  'outcome',
+  'error_kind',
+  'error_code',
+  'input_tokens_raw',
+  'input_tokens_sent',
+  'saved_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'usage_estimated',
+  'cost_nano_usd',
+  'cost_saved_nano_usd',
+  'latency_ms',
+  'ttfb_ms',
+  'attempts',
+  'mode',
+  'cache_hit',
+  'chunks_injected',
+  'tokens_injected',
+  'top_chunks',
+  'client',
+  'session_id',
+  'skill',
+  'node',
+] as const;
+
+/**
+ * Appends the row's cells to a flat batch. One flat array of primitives crosses to the
+ * worker in less than half the time of an array of objects (1.8 against 4.4 µs a row),
+ * and naming the fields out beats a loop over keys by the same factor.
+ */
+export function pushCells(cells: Cell[], row: LedgerRow): void {
+  cells.push(
+    row.id,
+    row.startedMs,
+    row.provider,
+    row.dialect,
+    row.endpoint,
+    row.modelRequested,
+    row.model,
+    row.stream ? 1 : 0,
+    row.status,
+    row.outcome,
+    row.errorKind,
+    row.errorCode,
+    row.inputTokensRaw,
+    row.inputTokensSent,
+    row.savedTokens,
+    row.outputTokens,
+    row.cacheReadTokens,
+    row.cacheWriteTokens,
+    row.usageEstimated ? 1 : 0,
+    row.costNanoUsd,
+    row.costSavedNanoUsd,
+    row.latencyMs,
+    row.ttfbMs,
+    row.attempts,
+    row.mode,
+    row.cacheHit ? 1 : 0,
+    row.chunksInjected,
+    row.tokensInjected,
+    row.topChunks === null ? null : JSON.stringify(row.topChunks),
+    row.client,
+    row.sessionId,
+    row.skill,
+    row.node,
+  );
+}
+
+/** The row that a stored one stands for. */
+export function fromStored(stored: StoredRow): LedgerRow {
+  return {
+    ...stored,
+    stream: stored.stream === 1,
+    usageEstimated: stored.usageEstimated === 1,
+    cacheHit: stored.cacheHit === 1,
+    topChunks: stored.topChunks === null ? null : (JSON.parse(stored.topChunks) as string[]),
+  };
+}
+
+/** Marks the file as ours (`svcL`), so that another program's database is never written to. */
+export const APPLICATION_ID = 0x7376634c;
+
+/** One step of the schema; its number is its place in the list, counted from 1. */
+export type Migration = readonly string[];
+
+/** All steps, oldest first. A released step is never edited; a change is a new step at the end. */
+export const migrations: readonly Migration[] = [
+  [
+    `CREATE TABLE requests (
+      id TEXT PRIMARY KEY,
+      started_ms INTEGER NOT NULL,
+      provider TEXT,
+      dialect TEXT,
+      endpoint TEXT NOT NULL,
+      model_requested TEXT,
+      model TEXT,
+      stream INTEGER NOT NULL,
+      status INTEGER,
+      outcome TEXT NOT NULL CHECK (outcome IN ('ok', 'error', 'cancelled', 'partial')),
+      error_kind TEXT,
+      error_code TEXT,
+      input_tokens_raw INTEGER,
+      input_tokens_sent INTEGER,
+      saved_tokens INTEGER CHECK (saved_tokens >= 0),
+      output_tokens INTEGER,
+      cache_read_tokens INTEGER,
+      cache_write_tokens INTEGER,
+      usage_estimated INTEGER NOT NULL,
+      cost_nano_usd INTEGER,
+      cost_saved_nano_usd INTEGER,
+      latency_ms REAL,
+      ttfb_ms REAL,
+      attempts INTEGER NOT NULL,
+      mode TEXT,
+      cache_hit INTEGER NOT NULL,
+      chunks_injected INTEGER,
+      tokens_injected INTEGER,
+      top_chunks TEXT,
+      client TEXT,
+      session_id TEXT,
+      skill TEXT,
+      node TEXT
+    ) STRICT`,
+    'CREATE INDEX requests_started ON requests (started_ms)',
+  ],
+];

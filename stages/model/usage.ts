@@ -1,0 +1,41 @@
+/**
+ * What a provider said that a request consumed, in one meaning for every
+ * dialect. Each dialect counts differently (some count cached tokens inside the
+ * input, some count reasoning beside the output); its reader normalises to this.
+ */
+
+/** Token counts of one answer. `null` means that nobody measured it, which is not zero. */
+export interface Usage {
+  /** Input tokens billed at the plain input price. Tokens read from or written to the provider's cache are NOT in here. */
+  readonly inputTokens: number | null;
+  /** Output tokens, with reasoning tokens included. */
+  readonly outputTokens: number | null;
+  /** Input tokens served from the provider's prompt cache. */
+  readonly cacheReadTokens: number | null;
+  /** Input tokens written to the provider's prompt cache, for whatever lifetime. */
+  readonly cacheWriteTokens: number | null;
+  /** The part of `cacheWriteTokens` written for one hour, where the provider tells. */
+  readonly cacheWrite1hTokens: number | null;
+  /** The part of `outputTokens` spent on reasoning, where the provider tells. */
+  readonly reasoningTokens: number | null;
+  /** True if a number here is our estimate: the answer broke off before the provider reported it. */
+  readonly estimated: boolean;
+}
+
+/** A usage in which nothing was measured. */
+export const emptyUsage: Usage = Object.freeze({
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  cacheWrite1hTokens: null,
+  reasoningTokens: null,
+  estimated: false,
+});
+
+/** Everything that the model read: plain, cache-read and cache-written input tokens; `null` if none of them was measured. */
+export function totalInputTokens(usage: Usage): number | null {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  if (inputTokens === null && cacheReadTokens === null && cacheWriteTokens === null) return null;
+  return (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+}
