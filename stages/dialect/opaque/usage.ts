@@ -38,7 +38,7 @@ export const opaqueReader: AnswerReader = Object.freeze({
     const model = values.slice(4).find((value) => typeof value === 'string');
     if (typeof model === 'string') answer.model = model;
   },
-  ending:
-    /^data: ?\[DONE\]|^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))|"(?:finish_reason|finishReason)": ?"/m,
+  // Nobody knows how such a stream should end, so the connection's own end has to do.
+  ending: /^/,
   failure: /^event: ?(?:error|response\.failed)|^data: ?\{"error": ?[{"]/m,
 });

@@ -1,0 +1,195 @@
+/**
+ * Content encodings. Requests are decoded so that they can be read, with a cap on what
+ * comes out; answers are decoded as a copy for metering only, and go on as they came.
+ */
+import * as zlib from 'node:zlib';
+import { SvcError } from '../../engine/index.ts';
+import { payloadTooLarge, unsupportedMedia } from '../model/errors.ts';
+
+interface BodyOptions {
+  readonly maxOutputLength: number;
+}
+
+type Unpack = (
+  bytes: Buffer,
+  options: BodyOptions,
+  done: (error: Error | null, decoded: Buffer) => void,
+) => void;
+
+type Unpacker = zlib.Gunzip | zlib.Inflate | zlib.InflateRaw | zlib.BrotliDecompress;
+
+/** Newer runtimes have zstd; the types of the oldest that we support do not. */
+interface ZstdRuntime {
+  readonly zstdDecompress?: Unpack;
+  readonly createZstdDecompress?: () => Unpacker;
+}
+const runtime: object = zlib;
+const zstd = runtime as ZstdRuntime;
+
+/**
+ * The body behind one layer of `Content-Encoding` (gzip, deflate, br, and zstd where the
+ * runtime has it), decoded off the event loop; the same buffer where nothing is encoded.
+ * Throws `unsupported_media_type` for another encoding or several layers,
+ * `payload_too_large` once more than `maxBytes` come out, and `bad_request` for bytes that
+ * are not what the header says.
+ */
+export async function decodeBody(
+  bytes: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  const layers = layersOf(contentEncoding);
+  const encoding = layers[0];
+  if (encoding === undefined) {
+    if (bytes.length > maxBytes) throw payloadTooLarge(maxBytes);
+    return bytes;
+  }
+  const unpack = layers.length > 1 ? undefined : unpackerOf(encoding, bytes);
+  if (unpack === undefined) {
+    throw unsupportedMedia(`Content-Encoding '${printable(layers.join(', '))}' is not supported`);
+  }
+  return new Promise((resolve, reject) => {
+    unpack(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
+      if (error === null) resolve(decoded);
+      else if (isTooLarge(error)) reject(payloadTooLarge(maxBytes));
+      else reject(corrupt(encoding, error));
+    });
+  });
+}
+
+/** The encodings named in a header field, `identity` left out. */
+function layersOf(contentEncoding: string | undefined): readonly string[] {
+  return (contentEncoding ?? '')
+    .split(',')
+    .map((layer) => layer.trim().toLowerCase())
+    .filter((layer) => layer !== '' && layer !== 'identity');
+}
+
+function unpackerOf(encoding: string, bytes: Buffer): Unpack | undefined {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.gunzip;
+    case 'deflate':
+      return hasZlibHeader(bytes) ? zlib.inflate : zlib.inflateRaw;
+    case 'br':
+      return zlib.brotliDecompress;
+    case 'zstd':
+      return zstd.zstdDecompress;
+    default:
+      return undefined;
+  }
+}
+
+/** `deflate` means the zlib format (RFC 9110 §8.4.1.2), yet some senders leave its header out. */
+function hasZlibHeader(bytes: Buffer): boolean {
+  const [first, second] = bytes;
+  if (first === undefined || second === undefined) return true;
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+}
+
+function isTooLarge(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+}
+
+function corrupt(encoding: string, cause: Error): SvcError {
+  return new SvcError('bad_request', `The request body is not valid ${encoding}`, { cause });
+}
+
+/** The client's own words, short enough and plain enough to be repeated to it. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+}
+
+/** Decodes a copy of an answer while it is relayed. */
+export interface Decoder {
+  /** Takes the next encoded bytes; what they decode to arrives later. */
+  push(bytes: Buffer): void;
+  /** Resolves when everything that was pushed has been handed over, true if nothing was lost. Never rejects. */
+  end(): Promise<boolean>;
+}
+
+/**
+ * How much encoded input may wait for zlib's threads. A copy that lags further behind is
+ * given up: the answer itself must not wait for it.
+ */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/**
+ * A decoder that hands `onBytes` what `contentEncoding` hides. It never throws: bytes that
+ * cannot be decoded, or an encoding that we do not read, end in `end()` giving false.
+ * A stream that breaks off midway gives what arrived.
+ */
+export function createDecoder(
+  contentEncoding: string | undefined,
+  onBytes: (bytes: Buffer) => void,
+): Decoder {
+  const layers = layersOf(contentEncoding);
+  const encoding = layers[0];
+  if (encoding === undefined) return createPlainDecoder(onBytes);
+  const lost = Promise.resolve(false);
+  let stream: Unpacker | undefined;
+  let isLost = layers.length > 1;
+  let done: Promise<boolean> | undefined;
+  return {
+    push(bytes) {
+      if (isLost || done !== undefined || bytes.length === 0) return;
+      stream ??= openUnpacker(encoding, bytes, onBytes, () => {
+        isLost = true;
+      });
+      if (stream === undefined || stream.writableLength > MAX_WAITING_BYTES) {
+        isLost = true;
+        stream?.destroy();
+      } else {
+        stream.write(bytes);
+      }
+    },
+    end() {
+      if (isLost) return lost;
+      done ??= stream === undefined ? Promise.resolve(true) : finish(stream);
+      return done;
+    },
+  };
+}
+
+function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
+  return { push: onBytes, end: () => Promise.resolve(true) };
+}
+
+function finish(stream: Unpacker): Promise<boolean> {
+  return new Promise((resolve) => {
+    stream.once('end', () => resolve(true));
+    stream.once('close', () => resolve(false));
+    stream.end();
+  });
+}
+
+function openUnpacker(
+  encoding: string,
+  first: Buffer,
+  onBytes: (bytes: Buffer) => void,
+  onLost: () => void,
+): Unpacker | undefined {
+  const stream = createUnpacker(encoding, first);
+  stream?.on('data', onBytes);
+  stream?.on('error', onLost);
+  return stream;
+}
+
+function createUnpacker(encoding: string, first: Buffer): Unpacker | undefined {
+  // Flushing at the end, rather than finishing, lets an answer that broke off give what it had.
+  const options = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.createGunzip(options);
+    case 'deflate':
+      return hasZlibHeader(first) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
+    case 'br':
+      return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
+    case 'zstd':
+      return zstd.createZstdDecompress?.();
+    default:
+      return undefined;
+  }
+}
