@@ -1,0 +1,203 @@
+/** What one value alone cannot show: names that must exist, URLs that must be safe. */
+import { BlockList, isIP } from 'node:net';
+import { nearest } from './distance.ts';
+import { fault, quote, type Fault } from './fault.ts';
+import type { ChosenName } from './layer.ts';
+import type { Values } from './names.ts';
+import type { SettingKey } from './settings.ts';
+import { PROVIDER_KINDS, PROVIDER_NAME } from './slices/providers.ts';
+
+/** Every fault between settings. */
+export function crossCheck(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
+  return [
+    ...badNames(chosen),
+    ...values.names('providers').flatMap((name) => checkProvider(values, name)),
+    ...checkReferences(values, chosen),
+    ...checkPorts(values),
+    ...checkRate(values),
+  ];
+}
+
+/** True for `localhost` and every loopback address, mapped forms included. */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  const family = isIP(host);
+  return family !== 0 && loopback().check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function loopback(): BlockList {
+  const list = new BlockList();
+  list.addSubnet('127.0.0.0', 8, 'ipv4');
+  list.addAddress('::1', 'ipv6');
+  return list;
+}
+
+function badNames(chosen: readonly ChosenName[]): readonly Fault[] {
+  return chosen.flatMap((one) => {
+    const key = `${one.section}.${one.name}`;
+    if (one.section !== 'providers' || PROVIDER_NAME.test(one.name)) return [];
+    const text = `${key}: a provider name has 1 to 64 letters, digits, - and _`;
+    return [fault(one, key, text, { expected: 'letters, digits, - and _' })];
+  });
+}
+
+function checkProvider(values: Values, name: string): readonly Fault[] {
+  const kind = values.from('providers.<name>.kind', name);
+  const key = `providers.${name}.kind`;
+  const builtIn = (PROVIDER_KINDS as readonly string[]).includes(name);
+  const faults: Fault[] = [];
+  if (!builtIn && kind.value === null) {
+    const text = `Missing required field '${key}': one of ${PROVIDER_KINDS.join(', ')}`;
+    const near = nearest(name, PROVIDER_KINDS);
+    const hint = near === undefined ? '' : `; or did you mean providers.${near}?`;
+    const place = placeOfProvider(values, name);
+    faults.push(fault(place, key, `${text}${hint}`, { expected: PROVIDER_KINDS.join(', ') }));
+  }
+  if (builtIn && kind.value !== null && kind.value !== name) {
+    const text = `${key}: the kind of a built-in provider is its name; choose another name for it`;
+    faults.push(fault(kind, key, text, { found: String(kind.value), expected: name }));
+  }
+  return [...faults, ...checkBaseUrl(values, name), ...checkHeaders(values, name)];
+}
+
+function placeOfProvider(values: Values, name: string): { source: 'file'; where: string } {
+  const prefix = `providers.${name}.`;
+  for (const [key, { where }] of values.all) {
+    if (key.startsWith(prefix) && where !== '') return { source: 'file', where };
+  }
+  return { source: 'file', where: '' };
+}
+
+function checkBaseUrl(values: Values, name: string): readonly Fault[] {
+  const from = values.from('providers.<name>.base_url', name);
+  if (typeof from.value !== 'string') return [];
+  const key = `providers.${name}.base_url`;
+  const reason = refusal(from.value, values, name);
+  return reason === undefined ? [] : [fault(from, key, `${key}: ${reason}`)];
+}
+
+/** Why a base URL is refused. The URL itself is not quoted: it may hold a password. */
+function refusal(text: string, values: Values, name: string): string | undefined {
+  if (!URL.canParse(text)) return 'it is not a URL such as https://host/prefix';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return `${quote(url.protocol)} is not read, expected https: or http:`;
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'it may not hold a user or a password; use api_key or headers';
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
+    return 'it may not hold a query or a fragment';
+  }
+  const local = isLoopbackHost(url.hostname);
+  if (url.protocol === 'http:' && !local && !values.get('providers.<name>.allow_insecure', name)) {
+    return `plain http: would send keys to ${url.hostname} unencrypted; use https: or set allow_insecure`;
+  }
+  if (isOurs(url, local, values)) return 'it is the address of this proxy, which would call itself';
+  return undefined;
+}
+
+function isOurs(url: URL, local: boolean, values: Values): boolean {
+  const port = values.get('server.port');
+  if (port === 0) return false;
+  const ours = [port, values.get('server.ws_port') ?? port + 1];
+  const theirs = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  const host = values.get('server.host').toLowerCase();
+  return ours.includes(theirs) && (local || url.hostname.toLowerCase() === host);
+}
+
+/** Headers that the proxy itself sets or drops on the way. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'proxy-authorization',
+  'x-svc-key',
+]);
+
+function checkHeaders(values: Values, name: string): readonly Fault[] {
+  const from = values.from('providers.<name>.headers', name);
+  return Object.keys(values.get('providers.<name>.headers', name)).flatMap((header) => {
+    const key = `providers.${name}.headers.${header}`;
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(header)) {
+      return [fault(from, key, `providers.${name}.headers: ${quote(header)} is not a header name`)];
+    }
+    const own = OWN_HEADERS.has(header.toLowerCase());
+    return own ? [fault(from, key, `${key}: this header is the proxy's own to set`)] : [];
+  });
+}
+
+function checkReferences(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
+  const custom = values.get('custom_providers').map((one) => one.name);
+  const known = [...values.names('providers'), ...custom];
+  const fallback = values.get('routing.fallback');
+  const named: [SettingKey, string[], string | null][] = [
+    ['routing.primary', [], values.get('routing.primary')],
+    ...[fallback]
+      .flat()
+      .map((name): [SettingKey, string[], string] => ['routing.fallback', [], name]),
+    ...values
+      .names('models')
+      .map((alias): [SettingKey, string[], string | null] => [
+        'models.<alias>.provider',
+        [alias],
+        values.get('models.<alias>.provider', alias),
+      ]),
+  ];
+  const references = named.flatMap(([key, owner, name]) =>
+    name === null || known.includes(name)
+      ? []
+      : [
+          unknownProvider(
+            values.from(key, ...owner),
+            key.replace('<alias>', owner[0] ?? ''),
+            name,
+            known,
+          ),
+        ],
+  );
+  const limits = chosen
+    .filter((one) => one.section === 'rate_limiting' && !known.includes(one.name))
+    .map((one) => unknownProvider(one, `rate_limiting.${one.name}`, one.name, known));
+  return [...references, ...limits];
+}
+
+function unknownProvider(
+  place: Parameters<typeof fault>[0],
+  key: string,
+  name: string,
+  known: readonly string[],
+): Fault {
+  const near = nearest(name, known);
+  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
+  return fault(place, key, `${key}: there is no provider ${quote(name)}; ${hint}`);
+}
+
+function checkPorts(values: Values): readonly Fault[] {
+  const port = values.get('server.port');
+  const wsPort = values.get('server.ws_port');
+  if (port !== 0 && port === wsPort) {
+    const text = `server.ws_port: ${wsPort} is the main port already; /ws is served there too`;
+    return [fault(values.from('server.ws_port'), 'server.ws_port', text)];
+  }
+  if (port === 65535 && wsPort === null) {
+    const text = 'server.port: no port follows 65535 for the WebSocket; set server.ws_port';
+    return [fault(values.from('server.port'), 'server.port', text)];
+  }
+  return [];
+}
+
+function checkRate(values: Values): readonly Fault[] {
+  const burst = values.from('rate_limit.burst_size');
+  if (burst.value === null || values.get('rate_limit.requests_per_second') !== null) return [];
+  const key = 'rate_limit.requests_per_second';
+  const text = `Missing required field '${key}': rate_limit.burst_size means nothing without it`;
+  return [fault(burst, key, text)];
+}

@@ -1,0 +1,161 @@
+/**
+ * Variables as a source of settings: the process environment, and an `.env` file that was
+ * named with `--env-file`. The clients' own `*_BASE_URL` variables are not in the table on
+ * purpose: they point at this proxy, and reading them would make it call itself.
+ */
+import { parseEnv } from 'node:util';
+import { nearest } from './distance.ts';
+import { describe, unreadable, wrongValue, type Place, type Source } from './fault.ts';
+import type { Entry, Layer } from './layer.ts';
+import type { Setting } from './setting.ts';
+import { allSettings, findSetting, type SettingKey } from './settings.ts';
+import { PROVIDER_VARIABLES } from './slices/providers.ts';
+import type { Form } from './value.ts';
+
+/** What one variable sets. */
+export interface Variable {
+  readonly name: string;
+  readonly key: SettingKey;
+  /** The key with the built-in provider's name filled in. */
+  readonly concrete: string;
+  readonly setting: Setting<unknown>;
+  /** 0 for the first name of a setting, which beats the later ones. */
+  readonly rank: number;
+}
+
+/** Variables, as the process or a file gives them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Read where the home folder is found, so that they are no settings. */
+const READ_ELSEWHERE = ['SVC_HOME'];
+
+/** Every variable that sets something. */
+export function allVariables(): readonly Variable[] {
+  const own = allSettings().flatMap(([key, setting]) => toVariables(setting.env ?? [], key));
+  const ofProviders = Object.entries(PROVIDER_VARIABLES).flatMap(([key, names]) =>
+    toVariables(names, key),
+  );
+  return [...own, ...ofProviders];
+}
+
+/** The variables that set `concrete`, strongest first. */
+export function variablesOf(concrete: string): readonly string[] {
+  return allVariables()
+    .filter((variable) => variable.concrete === concrete)
+    .map((variable) => variable.name);
+}
+
+/**
+ * Reads the text of an `.env` file: `NAME=value` lines, quotes, comments, `export`.
+ * Nothing is expanded.
+ *
+ * @returns the variables and, for messages, the line of each.
+ * @throws SvcError `config` CONFIG_001 when it cannot be read as such.
+ */
+export function readEnvFile(text: string, name: string): { variables: Variables; places: Places } {
+  let variables: Variables;
+  try {
+    variables = parseEnv(text) as Variables;
+  } catch (thrown) {
+    throw unreadable(`${name}: it is not a file of NAME=value lines`, thrown);
+  }
+  const lines = text.split(/\r?\n/);
+  return {
+    variables,
+    places: (variable) => {
+      const line = lines.findIndex((one) =>
+        one.replace(/^\s*(export\s+)?/, '').startsWith(variable),
+      );
+      return { source: 'env-file', where: line < 0 ? name : `${name}:${line + 1} (${variable})` };
+    },
+  };
+}
+
+/** Where a variable stands. */
+export type Places = (variable: string) => Place;
+
+/** The place of a variable of the process environment. */
+export const inEnvironment: Places = (variable) => ({ source: 'environment', where: variable });
+
+/**
+ * The settings that `variables` make. An empty variable counts as unset, since that is
+ * how compose files and CI systems say "none".
+ */
+export function variableLayer(
+  variables: Variables,
+  source: Source,
+  places: Places,
+  absolute: (path: string) => string,
+): Layer {
+  const entries: Entry[] = [];
+  const faults = [];
+  for (const variable of allVariables()) {
+    const text = variables[variable.name];
+    if (text === undefined || text === '') continue;
+    const place = places(variable.name);
+    const parsed = fromText(text, variable.setting);
+    if (parsed === undefined) {
+      const found = describe(text, variable.setting.secret === true);
+      faults.push(wrongValue(place, variable.name, found, textExpected(variable.setting)));
+      continue;
+    }
+    const value = variable.setting.resolve?.(parsed, absolute) ?? parsed;
+    const { key, concrete, rank } = variable;
+    entries.push({ ...place, key, concrete, spelled: variable.name, rank, value });
+  }
+  return { source, entries, faults, names: [], warnings: misspelt(variables, places) };
+}
+
+/** What `text` means for this setting, or undefined when it may not say that. */
+export function fromText(text: string, setting: Setting<unknown>): unknown {
+  const value = parseForm(text, setting.type.form);
+  return value !== undefined && setting.type.accepts(value) ? value : undefined;
+}
+
+/** What a variable or a flag may say for this setting. */
+export function textExpected(setting: Setting<unknown>): string {
+  if (setting.type.form === 'boolean') return '0, 1, true or false';
+  if (setting.type.form === 'list') return `${setting.type.text}, separated by commas`;
+  return setting.type.text;
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['0', false],
+  ['1', true],
+  ['false', false],
+  ['true', true],
+]);
+
+function parseForm(text: string, form: Form): unknown {
+  switch (form) {
+    case 'boolean':
+      return BOOLEANS.get(text);
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+    case 'list':
+      return text.split(',').map((item) => item.trim());
+    case 'text':
+      return text;
+    case 'structure':
+      return undefined;
+  }
+}
+
+function misspelt(variables: Variables, places: Places): readonly string[] {
+  const known = [...allVariables().map((variable) => variable.name), ...READ_ELSEWHERE];
+  const taken = new Set(known);
+  return Object.keys(variables).flatMap((name) => {
+    if (!/^(SVC|MSGPROV|CHATPROV|GENPROV)_/.test(name) || taken.has(name)) return [];
+    const near = nearest(name, known);
+    return near === undefined
+      ? []
+      : [`${name} is not a variable of svc; did you mean ${near}? (${places(name).where})`];
+  });
+}
+
+function toVariables(names: readonly string[], concrete: string): readonly Variable[] {
+  const found = findSetting(concrete.split('.'));
+  if (found === undefined || found === 'section') return [];
+  const { key, setting } = found;
+  return names.map((name, rank) => ({ name, key, concrete, setting, rank }));
+}

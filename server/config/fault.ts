@@ -1,0 +1,108 @@
+/** What can be wrong with a configuration, and the one error that tells it all at once. */
+import { SvcError } from '../../engine/error.ts';
+import { nearest } from './distance.ts';
+import { allSpellings } from './settings.ts';
+
+/** Where a value came from, weakest first. */
+export type Source = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
+
+const SOURCES: readonly Source[] = ['default', 'file', 'env-file', 'environment', 'flag'];
+
+/** How strong a source is: a higher number overrides a lower one. */
+export function sourceRank(source: Source): number {
+  return SOURCES.indexOf(source);
+}
+
+/** A place: the source, and in words the file and line, the variable or the flag. */
+export interface Place {
+  readonly source: Source;
+  /** `proxy.yaml:12`, `SVC_PORT`, `.env:3 (SVC_PORT)`, `--port`; empty for a default. */
+  readonly where: string;
+}
+
+/** One thing that is wrong. */
+export interface Fault extends Place {
+  /** The key as the user spelled it; empty for the file as a whole. */
+  readonly key: string;
+  /** What stands there; secrets are described, never quoted. */
+  readonly found?: string;
+  /** What should stand there. */
+  readonly expected?: string;
+  /** The known key that was probably meant. */
+  readonly nearest?: string;
+  /** The whole fault as one line. */
+  readonly text: string;
+}
+
+/** A value of the wrong kind. */
+export function wrongValue(place: Place, key: string, found: string, expected: string): Fault {
+  return fault(place, key, `${key}: found ${found}, expected ${expected}`, { found, expected });
+}
+
+/** A key that is not a setting. */
+export function unknownKey(place: Place, path: readonly string[]): Fault {
+  const key = path.join('.');
+  const near = nearestKey(path);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  const details = near === undefined ? {} : { nearest: near };
+  return fault(place, key, `${key} is not a setting${hint}`, details);
+}
+
+/** Anything else that is wrong with `key`; `text` is the whole sentence. */
+export function fault(
+  place: Place,
+  key: string,
+  text: string,
+  details: Pick<Fault, 'found' | 'expected' | 'nearest'> = {},
+): Fault {
+  const suffix = place.where === '' ? '' : ` (${place.where})`;
+  return { ...place, key, ...details, text: `${text}${suffix}` };
+}
+
+/** A value as a fault shows it: short, on one line, and never a secret. */
+export function describe(value: unknown, secret: boolean): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object') return 'a map';
+  if (secret) return typeof value === 'string' ? `${value.length} characters` : `a ${typeof value}`;
+  if (typeof value === 'string') return quote(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
+}
+
+/** Text in quotes, cut at 60 characters, control characters escaped. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
+}
+
+/** CONFIG_001: a file that cannot be read or is not well-formed. */
+export function unreadable(reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
+}
+
+/** CONFIG_002: everything that is wrong with the values, one line each. */
+export function invalid(faults: readonly Fault[]): SvcError {
+  const lines = faults.map((one) => one.text);
+  const message =
+    lines.length === 1
+      ? `Config validation failed: ${lines[0]}`
+      : `Config validation failed: ${lines.length} faults\n  ${lines.join('\n  ')}`;
+  const cure = '`svc config show` lists every setting; `svc config validate` checks a file';
+  return new SvcError('config', message, { code: 'CONFIG_002', cure });
+}
+
+/** The setting that `path` probably meant; the user's own names in it stay as they are. */
+function nearestKey(path: readonly string[]): string | undefined {
+  const candidates = new Set<string>();
+  for (const spelling of allSpellings()) {
+    const segments = spelling.split('.');
+    const filled = segments.map((segment, index) =>
+      segment.startsWith('<') ? (path[index] ?? segment) : segment,
+    );
+    for (let length = 1; length <= filled.length; length++) {
+      if (length === filled.length || length === path.length) {
+        candidates.add(filled.slice(0, length).join('.'));
+      }
+    }
+  }
+  return nearest(path.join('.'), candidates);
+}

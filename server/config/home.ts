@@ -1,0 +1,106 @@
+/** The home folder of svc, and files in it that nobody else may read. */
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+
+/** Replaces a leading `~` by `userHome`, and makes the path absolute from `base`. */
+export function absolutePath(path: string, base: string, userHome: string): string {
+  if (path === '~') return userHome;
+  if (path.startsWith('~/')) return join(userHome, path.slice(2));
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+/** `$SVC_HOME`, or `.svc` in the user's home; absolute. Call it when needed, never at import. */
+export function resolveHome(
+  variables: Readonly<Record<string, string | undefined>>,
+  userHome: string,
+  cwd: string,
+): string {
+  const named = variables['SVC_HOME'];
+  return named === undefined || named === ''
+    ? join(userHome, '.svc')
+    : absolutePath(named, cwd, userHome);
+}
+
+/**
+ * Makes `folder` (and what leads to it) with mode 0700 whatever the umask says, and
+ * tightens an existing one that others may enter.
+ *
+ * @throws SvcError `config` when it cannot be made, is no folder, or belongs to someone else.
+ */
+export function ensurePrivateFolder(folder: string): void {
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const stat = fs.statSync(folder);
+    if (!stat.isDirectory()) throw new Error('it is not a folder');
+    const own = process.getuid?.();
+    if (own !== undefined && stat.uid !== own) throw new Error('it belongs to another user');
+    if ((stat.mode & 0o077) !== 0) fs.chmodSync(folder, 0o700);
+  } catch (cause) {
+    throw new SvcError('config', `Cannot use the folder ${folder}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/**
+ * Writes `content` to `path` so that a reader sees the old file or the whole new one, with
+ * mode 0600 whatever the umask says. A link planted at `path` is replaced, never followed.
+ *
+ * @throws SvcError `config` when it cannot be written; nothing is left behind.
+ */
+export function writePrivateFile(path: string, content: string | Uint8Array): void {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`;
+  try {
+    writeNew(temporary, content);
+    fs.renameSync(temporary, path);
+  } catch (cause) {
+    fs.rmSync(temporary, { force: true });
+    throw new SvcError('config', `Cannot write ${path}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/**
+ * Like `writePrivateFile`, but never over an existing file.
+ *
+ * @throws SvcError `conflict` when there is one, `config` when it cannot be written.
+ */
+export function createPrivateFile(path: string, content: string | Uint8Array): void {
+  try {
+    writeNew(path, content);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new SvcError('conflict', `${path} exists already`, { cause });
+    }
+    throw new SvcError('config', `Cannot write ${path}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function writeNew(path: string, content: string | Uint8Array): void {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
+  const file = fs.openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  try {
+    // The umask can only take bits away, but a default ACL of the folder can add some.
+    fs.fchmodSync(file, 0o600);
+    fs.writeFileSync(file, content);
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+/** A failure of the file system in a few words, without the path twice. */
+export function reasonOf(thrown: unknown): string {
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'it does not exist',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'a part of its path is not a folder',
+    ENOSPC: 'no space left on the disk',
+    EROFS: 'the disk is read-only',
+    ELOOP: 'it is a link',
+    EEXIST: 'it exists already',
+  };
+  return (code === undefined ? undefined : known[code]) ?? message;
+}

@@ -1,0 +1,165 @@
+/**
+ * One source of settings, read into entries, and the merge of all sources. Every entry
+ * is checked on its own, also one that a stronger source overrides: a fault that hides
+ * until a variable is unset is worse than one told today.
+ */
+import {
+  describe,
+  fault,
+  unknownKey,
+  wrongValue,
+  type Fault,
+  type Place,
+  type Source,
+} from './fault.ts';
+import type { Setting } from './setting.ts';
+import { findSetting, settings, type SettingKey } from './settings.ts';
+import { isMap } from './value.ts';
+import type { YamlFile } from './yaml.ts';
+
+/** One setting that a source makes. */
+export interface Entry extends Place {
+  readonly key: SettingKey;
+  readonly concrete: string;
+  /** The key, alias, variable or flag by which it was said. */
+  readonly spelled: string;
+  /** Among several spellings in one source the lowest wins. */
+  readonly rank: number;
+  readonly value: unknown;
+}
+
+/** A name that the user chose, such as a provider's. */
+export interface ChosenName extends Place {
+  readonly section: string;
+  readonly name: string;
+}
+
+/** All that one source says. */
+export interface Layer {
+  readonly source: Source;
+  readonly entries: readonly Entry[];
+  readonly names: readonly ChosenName[];
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly string[];
+}
+
+/** A settled value and where it came from. */
+export interface Provenance extends Place {
+  readonly key: SettingKey;
+  readonly value: unknown;
+}
+
+/** Sections below which the user chooses the names. */
+export const NAMED_SECTIONS: readonly string[] = ['providers', 'models', 'rate_limiting'];
+
+/** How a config file was come by. */
+export interface FileOrigin {
+  /** True when it was merely found in the current folder, so that it is not trusted. */
+  readonly found: boolean;
+  readonly absolute: (path: string) => string;
+}
+
+/** Reads the entries of a parsed config file. */
+export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
+  const entries: Entry[] = [];
+  const names: ChosenName[] = [];
+  const faults: Fault[] = [...file.faults];
+  const visit = (value: unknown, path: readonly string[]): void => {
+    const place = file.placeOf(path);
+    const found = path.length === 0 ? 'section' : findSetting(path);
+    if (found === undefined) return void faults.push(unknownKey(place, path));
+    if (found !== 'section') {
+      const key = path.join('.');
+      const wrong =
+        check(found.setting, value, key, place) ?? distrust(found.setting, key, place, origin);
+      if (wrong !== undefined) return void faults.push(wrong);
+      entries.push(toEntry(found, key, value, place, origin));
+      return;
+    }
+    if (path.length === 2) names.push({ ...place, section: path[0] ?? '', name: path[1] ?? '' });
+    // A section whose lines are all commented out reads as null.
+    if (value === null) return;
+    if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
+    else faults.push(notASection(path, value, place));
+  };
+  visit(file.data, []);
+  const chosen = names.filter(({ section }) => NAMED_SECTIONS.includes(section));
+  return { source: 'file', entries, names: chosen, faults, warnings: [] };
+}
+
+/** Merges layers, weakest first, into one value a key; tells where two spellings disagree. */
+export function mergeLayers(layers: readonly Layer[]): {
+  readonly values: ReadonlyMap<string, Provenance>;
+  readonly warnings: readonly string[];
+} {
+  const values = new Map<string, Provenance>();
+  const warnings: string[] = [];
+  for (const layer of layers) {
+    const winners = new Map<string, Entry>();
+    for (const entry of layer.entries.toSorted((a, b) => a.rank - b.rank)) {
+      const winner = winners.get(entry.concrete);
+      if (winner === undefined) winners.set(entry.concrete, entry);
+      else if (!sameValue(winner.value, entry.value)) {
+        warnings.push(
+          `${winner.spelled} and ${entry.spelled} are the same setting and disagree; ` +
+            `${winner.spelled} wins (${winner.where})`,
+        );
+      }
+    }
+    for (const [concrete, { key, value, source, where }] of winners) {
+      values.set(concrete, { key, value, source, where });
+    }
+  }
+  return { values, warnings };
+}
+
+/** True when two values are the same JSON. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function check(
+  setting: Setting<unknown>,
+  value: unknown,
+  key: string,
+  place: Place,
+): Fault | undefined {
+  if (value === null && setting.default === null) return undefined;
+  if (setting.type.accepts(value)) return undefined;
+  return wrongValue(place, key, describe(value, setting.secret === true), setting.type.text);
+}
+
+function distrust(
+  setting: Setting<unknown>,
+  key: string,
+  place: Place,
+  origin: FileOrigin,
+): Fault | undefined {
+  if (!origin.found || setting.guarded !== true) return undefined;
+  const text =
+    `${key} may not be set by a proxy.yaml that was merely found in the current folder; ` +
+    'if you trust the file, pass --config proxy.yaml';
+  return fault(place, key, text);
+}
+
+function toEntry(
+  found: Exclude<ReturnType<typeof findSetting>, 'section' | undefined>,
+  spelled: string,
+  raw: unknown,
+  place: Place,
+  origin: FileOrigin,
+): Entry {
+  const row: Setting<unknown> = settings[found.key] as Setting<unknown>;
+  const value = raw === null ? null : (row.resolve?.(raw, origin.absolute) ?? raw);
+  const aliasRank = row.aliasesWin === true ? -1 : 1;
+  const rank = found.alias === undefined ? 0 : aliasRank;
+  return { ...place, key: found.key, concrete: found.concrete, spelled, rank, value };
+}
+
+function notASection(path: readonly string[], value: unknown, place: Place): Fault {
+  const key = path.join('.');
+  const found = describe(value, true);
+  return path.length === 0
+    ? fault(place, '', `The file holds ${found}, expected a map of settings`)
+    : wrongValue(place, key, found, 'a map of settings');
+}

@@ -1,0 +1,246 @@
+/**
+ * Loads the configuration: defaults, then the config file, then an `.env` file named by
+ * the user, then the environment, then flags; each overrides the one before. All faults
+ * of all sources are told at once.
+ */
+import { dirname, join } from 'node:path';
+import { crossCheck } from './checks.ts';
+import type { Config } from './config.ts';
+import {
+  fromText,
+  inEnvironment,
+  readEnvFile,
+  textExpected,
+  variableLayer,
+  type Variables,
+} from './env.ts';
+import { describe, invalid, unknownKey, unreadable, wrongValue, type Fault } from './fault.ts';
+import { absolutePath, resolveHome } from './home.ts';
+import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
+import { complete, type Values } from './names.ts';
+import { normalise } from './normalise.ts';
+import { isInEffect } from './not-yet.ts';
+import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
+import { findSetting, settings } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { readYaml, YAML_LIMITS } from './yaml.ts';
+
+/** Where settings may come from. Nothing else is looked at. */
+export interface LoadOptions {
+  /** By key, as `{'server.port': 9000}`. Text is read as a variable's would be. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** The process environment. */
+  readonly env: Variables;
+  /** Path given with `--env-file`. */
+  readonly envFile?: string | undefined;
+  /** Path given with `--config`. */
+  readonly configPath?: string | undefined;
+  readonly cwd: string;
+  /** The user's home folder, for `~`. */
+  readonly home: string;
+  /** Reads a file; for tests and for `config validate`. */
+  readonly readFile?: ReadFile;
+}
+
+/** A loaded configuration. */
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Every setting by its concrete key, in the order of the table. Holds secrets: print with `shown`. */
+  readonly provenance: ReadonlyMap<string, Provenance>;
+  /** Things that work but that the user should know. */
+  readonly warnings: readonly string[];
+  /** Concrete keys that the user set but that have no feature behind them yet. */
+  readonly notInEffect: readonly string[];
+  /** The config file that was read. */
+  readonly configFile: string | undefined;
+}
+
+/** What was found out without throwing. */
+export type Inspection =
+  | { readonly loaded: LoadedConfig; readonly faults: readonly [] }
+  | { readonly loaded: undefined; readonly faults: readonly Fault[] };
+
+/**
+ * Loads the configuration.
+ *
+ * @throws SvcError `config`: CONFIG_001 when a file cannot be read or parsed, CONFIG_002
+ *   with one line a fault when values are wrong.
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { loaded, faults } = await inspectConfig(options);
+  if (loaded === undefined) throw invalid(faults);
+  return loaded;
+}
+
+/**
+ * Like `loadConfig`, but returns the faults of the values as a list.
+ *
+ * @throws SvcError `config` CONFIG_001 when a file cannot be read or parsed.
+ */
+export async function inspectConfig(options: LoadOptions): Promise<Inspection> {
+  const read = options.readFile ?? readConfigFile;
+  const { cwd } = options;
+  const fromCwd = (path: string): string => absolutePath(path, cwd, options.home);
+  const envFile = openEnvFile(options, read, fromCwd);
+  const fromFile = envFile === undefined ? undefined : readEnvFile(envFile.text, envFile.name);
+  const home = resolveHome({ ...fromFile?.variables, ...options.env }, options.home, cwd);
+  const file = openConfigFile(options, read, fromCwd, home);
+  const layers: Layer[] = [];
+  if (file !== undefined) layers.push(await readLayer(file, options.home));
+  if (fromFile !== undefined) {
+    layers.push(variableLayer(fromFile.variables, 'env-file', fromFile.places, fromCwd));
+  }
+  layers.push(variableLayer(options.env, 'environment', inEnvironment, fromCwd));
+  layers.push(flagLayer(options.flags ?? {}, fromCwd));
+  return settle(
+    layers,
+    home,
+    [file, envFile].filter((one) => one !== undefined),
+    file?.path,
+  );
+}
+
+interface OpenFile extends TextFile {
+  readonly path: string;
+  /** As the user knows it, for messages. */
+  readonly name: string;
+  /** True for a `proxy.yaml` that was merely found. */
+  readonly found: boolean;
+}
+
+function settle(
+  layers: readonly Layer[],
+  home: string,
+  files: readonly OpenFile[],
+  configFile: string | undefined,
+): Inspection {
+  const chosen = layers.flatMap((layer) => layer.names);
+  const merged = mergeLayers(layers);
+  const values = complete(merged.values, chosen);
+  const own = layers.flatMap((layer) => layer.faults);
+  // A value that is wrong by itself is missing here, which would be told a second time.
+  const between = crossCheck(values, chosen).filter(
+    ({ key }) => !own.some((one) => one.key === key),
+  );
+  const faults = [...own, ...between];
+  if (faults.length > 0) return { loaded: undefined, faults };
+  const said = [...values.all].filter(([, { source }]) => source !== 'default');
+  const loaded: LoadedConfig = {
+    config: normalise(values, home),
+    provenance: values.all,
+    warnings: [
+      ...layers.flatMap((layer) => layer.warnings),
+      ...merged.warnings,
+      ...vaultConflict(values),
+      ...hostChanges(values),
+      ...files.flatMap((file) =>
+        looseFile(
+          file,
+          said.map(([, one]) => one),
+        ),
+      ),
+    ],
+    notInEffect: said.filter(([, { key }]) => !isInEffect(key)).map(([concrete]) => concrete),
+    configFile,
+  };
+  return { loaded, faults: [] };
+}
+
+function openConfigFile(
+  options: LoadOptions,
+  read: ReadFile,
+  fromCwd: (path: string) => string,
+  home: string,
+): OpenFile | undefined {
+  const { configPath } = options;
+  if (configPath !== undefined) {
+    const path = fromCwd(configPath);
+    const file = read(path, YAML_LIMITS.bytes);
+    if (file === undefined) throw unreadable(`${configPath}: it does not exist`);
+    return { ...file, path, name: configPath, found: false };
+  }
+  const beside = join(options.cwd, 'proxy.yaml');
+  const own = join(home, 'config.yaml');
+  const found = read(beside, YAML_LIMITS.bytes);
+  if (found !== undefined) return { ...found, path: beside, name: 'proxy.yaml', found: true };
+  const file = read(own, YAML_LIMITS.bytes);
+  return file === undefined ? undefined : { ...file, path: own, name: own, found: false };
+}
+
+function openEnvFile(
+  { envFile }: LoadOptions,
+  read: ReadFile,
+  fromCwd: (path: string) => string,
+): OpenFile | undefined {
+  if (envFile === undefined) return undefined;
+  const path = fromCwd(envFile);
+  const file = read(path, YAML_LIMITS.bytes);
+  if (file === undefined) throw unreadable(`${envFile}: it does not exist`);
+  return { ...file, path, name: envFile, found: false };
+}
+
+async function readLayer(file: OpenFile, userHome: string): Promise<Layer> {
+  const folder = dirname(file.path);
+  const yaml = await readYaml(file.text, file.name);
+  return fileLayer(yaml, {
+    found: file.found,
+    absolute: (path) => absolutePath(path, folder, userHome),
+  });
+}
+
+function flagLayer(
+  flags: Readonly<Record<string, unknown>>,
+  absolute: (path: string) => string,
+): Layer {
+  const entries: Entry[] = [];
+  const faults: Fault[] = [];
+  for (const [spelled, given] of Object.entries(flags)) {
+    if (given === undefined) continue;
+    const found = findSetting(spelled.split('.'));
+    if (found === undefined || found === 'section') {
+      faults.push(unknownKey({ source: 'flag', where: '' }, [spelled]));
+      continue;
+    }
+    const { setting } = found;
+    const where = setting.flag ?? spelled;
+    const value = typeof given === 'string' ? fromText(given, setting) : given;
+    if (value === undefined || !setting.type.accepts(value)) {
+      const what = describe(given, setting.secret === true);
+      faults.push(wrongValue({ source: 'flag', where: '' }, where, what, textExpected(setting)));
+      continue;
+    }
+    const resolved = setting.resolve?.(value, absolute) ?? value;
+    const { key, concrete } = found;
+    entries.push({ source: 'flag', where, key, concrete, spelled, rank: 0, value: resolved });
+  }
+  return { source: 'flag', entries, names: [], faults, warnings: [] };
+}
+
+function vaultConflict(values: Values): readonly string[] {
+  const named = values.from('advanced.vault_index_path');
+  const root = values.from('vault.root');
+  if (named.value === null || root.value === null) return [];
+  const winner = named.source === 'file' ? 'vault.root' : named.where;
+  return [`vault.root and advanced.vault_index_path both name the vault index; ${winner} wins`];
+}
+
+/** A file of variables that moves a provider to another host may be someone else's idea. */
+function hostChanges(values: Values): readonly string[] {
+  return values.names('providers').flatMap((name) => {
+    const from = values.from('providers.<name>.base_url', name);
+    if (from.source !== 'env-file' || typeof from.value !== 'string') return [];
+    const { host } = new URL(from.value);
+    return [`Requests for ${name}, and its keys, go to ${host} (${from.where})`];
+  });
+}
+
+function looseFile(file: OpenFile, said: readonly Provenance[]): readonly string[] {
+  if ((file.mode & 0o077) === 0) return [];
+  const holdsSecret = said.some(
+    ({ key, where }) =>
+      (settings[key] as Setting<unknown>).secret === true && where.startsWith(`${file.name}:`),
+  );
+  return holdsSecret
+    ? [`${file.name} holds keys and others on this machine may read it: chmod 600 ${file.path}`]
+    : [];
+}

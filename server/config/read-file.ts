@@ -1,0 +1,49 @@
+/** Reads a small text file whole, within a size limit. */
+import * as fs from 'node:fs';
+import { unreadable } from './fault.ts';
+import { reasonOf } from './home.ts';
+
+/** A file's text and its permission bits. */
+export interface TextFile {
+  readonly text: string;
+  readonly mode: number;
+}
+
+/** Reads a file; undefined when there is none. */
+export type ReadFile = (path: string, maxBytes: number) => TextFile | undefined;
+
+/**
+ * Reads `path` as UTF-8.
+ *
+ * @throws SvcError `config` CONFIG_001 when it is no regular file, larger than `maxBytes`,
+ *   not UTF-8, or may not be read.
+ */
+export const readConfigFile: ReadFile = (path, maxBytes) => {
+  let file: number;
+  try {
+    // Without O_NONBLOCK a named pipe would hang the start until someone writes to it.
+    file = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw unreadable(`${path}: ${reasonOf(thrown)}`, thrown);
+  }
+  try {
+    return readOpen(file, path, maxBytes);
+  } finally {
+    fs.closeSync(file);
+  }
+};
+
+function readOpen(file: number, path: string, maxBytes: number): TextFile {
+  const stat = fs.fstatSync(file);
+  if (!stat.isFile()) throw unreadable(`${path}: it is not a file`);
+  if (stat.size > maxBytes) throw unreadable(`${path}: it is larger than ${maxBytes / 1024} KiB`);
+  const bytes = fs.readFileSync(file);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, mode: stat.mode & 0o777 };
+  } catch (thrown) {
+    throw unreadable(`${path}: it is not UTF-8 text`, thrown);
+  }
+}

@@ -1,0 +1,26 @@
+/** How a value is shown to people: secrets never, the rest as it is. */
+import type { Provenance } from './layer.ts';
+import { settings } from './settings.ts';
+import type { Setting } from './setting.ts';
+
+/** The shortest secret of which the last four characters may be shown. */
+const LONG_ENOUGH = 20;
+
+/** The value as one line of text; a secret as `set (…1a2b)`, or `set` when it is short. */
+export function shown(provenance: Provenance): string {
+  const row = settings[provenance.key] as Setting<unknown>;
+  const { value } = provenance;
+  if (value === null) return row.defaultText?.replaceAll('`', '') ?? 'none';
+  if (row.secret === true) return shownSecret(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shownSecret(value: unknown): string {
+  if (typeof value === 'string') {
+    if (value.startsWith('/')) return value;
+    if (/^[a-z+]+:\/\//i.test(value)) return 'set (a URL)';
+    return value.length >= LONG_ENOUGH ? `set (…${value.slice(-4)})` : 'set';
+  }
+  const names = Object.keys(Object(value));
+  return names.length === 0 ? 'none' : `set (${names.join(', ')})`;
+}

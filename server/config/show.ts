@@ -1,0 +1,37 @@
+/** The rows of `svc config show`. */
+import { variablesOf } from './env.ts';
+import type { Source } from './fault.ts';
+import type { LoadedConfig } from './load.ts';
+import { isInEffect } from './not-yet.ts';
+import { shown } from './redact.ts';
+
+/** One setting as it stands. Holds no secret. */
+export interface ShownSetting {
+  readonly key: string;
+  /** Secrets as `set (…1a2b)`; an unset value as its default in words. */
+  readonly value: string;
+  readonly source: Source;
+  /** File and line, variable or flag; empty for a default. */
+  readonly where: string;
+  /** Variables that would set it, strongest first. */
+  readonly variables: readonly string[];
+  /** False while the feature behind it is not built. */
+  readonly inEffect: boolean;
+}
+
+/** Every setting in the order of the table; with `changedOnly`, those that somebody set. */
+export function showConfig(
+  loaded: Pick<LoadedConfig, 'provenance'>,
+  { changedOnly = false }: { readonly changedOnly?: boolean } = {},
+): readonly ShownSetting[] {
+  return [...loaded.provenance]
+    .filter(([, { source }]) => !changedOnly || source !== 'default')
+    .map(([key, provenance]) => ({
+      key,
+      value: shown(provenance),
+      source: provenance.source,
+      where: provenance.where,
+      variables: variablesOf(key),
+      inEffect: isInEffect(provenance.key),
+    }));
+}

@@ -1,0 +1,42 @@
+/** Which provider answers, and which one when that fails. */
+import { setting } from '../setting.ts';
+import { flag, oneOrMore, words } from '../value.ts';
+
+/** `routing.*`; `provider` and `fallback` at the top say the same. */
+export const routing = {
+  'routing.primary': setting({
+    type: words,
+    default: null,
+    defaultText: "the provider of the request's path",
+    aliases: ['provider'],
+    aliasesWin: true,
+    about: 'Name of the provider that answers first.',
+  }),
+  'routing.fallback': setting({
+    type: oneOrMore(words, 'a provider name or a list of them'),
+    default: [],
+    aliases: ['fallback'],
+    about: 'Providers that are tried in this order when the first fails.',
+  }),
+  'routing.enabled': setting({
+    type: flag,
+    default: true,
+    env: ['SVC_ROUTER_ENABLED'],
+    about: 'Let the rules of the router choose the model. Without rules it changes nothing.',
+  }),
+};
+
+/** `models.<alias>.*`. */
+export const models = {
+  'models.<alias>.provider': setting({
+    type: words,
+    default: null,
+    defaultText: "the provider of the request's path",
+    about: 'Provider to which requests for this model go.',
+  }),
+  'models.<alias>.stream': setting({
+    type: flag,
+    default: true,
+    about: 'Off: answers of this model are fetched whole and sent on as one short stream.',
+  }),
+};

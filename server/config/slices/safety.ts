@@ -1,0 +1,159 @@
+/** Who may come in, how often, how large, how long, and how much it may cost. */
+import { setting } from '../setting.ts';
+import {
+  between,
+  count,
+  dollars,
+  flag,
+  listOf,
+  oneOf,
+  seconds,
+  secret,
+  whole,
+  words,
+} from '../value.ts';
+
+/** `security.*`. */
+export const security = {
+  'security.require_api_key': setting({
+    type: flag,
+    default: false,
+    about: 'Ask for `X-Svc-Key` from this machine too.',
+  }),
+  'security.api_key': setting({
+    type: secret,
+    default: null,
+    env: ['SVC_API_KEY'],
+    about:
+      'Key that clients on other machines send as `X-Svc-Key`. `svc auth --generate` makes one.',
+    secret: true,
+    guarded: true,
+  }),
+  'security.allowed_origins': setting({
+    type: listOf(words, 'a list of origins, or *'),
+    default: ['*'],
+    guarded: true,
+    about:
+      'Web origins named in CORS answers. `*` lets none of them use the exemption of this machine.',
+  }),
+  'security.trust_browser_origins': setting({
+    type: flag,
+    default: false,
+    about: 'Let any web page that you open use this proxy without a key. Dangerous.',
+    guarded: true,
+  }),
+  'security.rate_limit_per_minute': setting({
+    type: count('requests a minute'),
+    default: 1000,
+    about: 'Requests a minute from one address; 0 sets no limit.',
+  }),
+};
+
+/** `rate_limit.*`: the same limit in its other form. */
+export const rateLimit = {
+  'rate_limit.requests_per_second': setting({
+    type: between(0.001, 1_000_000, 'requests a second,'),
+    default: null,
+    defaultText: 'no limit',
+    about: 'Requests a second from one address, on average.',
+  }),
+  'rate_limit.burst_size': setting({
+    type: count('requests', 1),
+    default: null,
+    defaultText: 'one second of requests',
+    about: 'Requests that one address may send at once before that average counts.',
+  }),
+};
+
+/** `streaming.*`. */
+export const streaming = {
+  'streaming.enabled': setting({
+    type: flag,
+    default: true,
+    about: 'Off: answers are fetched whole and sent as one short stream.',
+  }),
+  'streaming.formats': setting({
+    type: listOf(oneOf('sse', 'chunked'), 'a list of sse and chunked'),
+    default: ['sse', 'chunked'],
+    about: 'Stream formats that a client may ask for.',
+  }),
+  'streaming.buffer_tokens': setting({
+    type: whole(0, 100_000, 'tokens,'),
+    default: 0,
+    about: 'Tokens that are held back and sent together; 0 sends each event as it comes.',
+  }),
+  'streaming.flush_interval_ms': setting({
+    type: whole(1, 60_000, 'milliseconds,'),
+    default: 500,
+    about: 'Milliseconds after which held-back tokens are sent anyway.',
+  }),
+  'streaming.max_concurrent_streams': setting({
+    type: count('streams', 1),
+    default: 1000,
+    about: 'Streams that may run at the same time; a further one gets 503.',
+  }),
+};
+
+/** `budget.*`: the spending guard. */
+export const budget = {
+  'budget.enabled': setting({
+    type: flag,
+    default: false,
+    about: 'Refuse with 402 what would go past one of the limits below.',
+  }),
+  'budget.total_tokens': setting({
+    type: count('tokens', 1),
+    default: null,
+    defaultText: 'no limit',
+    about: 'Tokens that this proxy may use a day.',
+  }),
+  'budget.per_request_usd': setting({
+    type: dollars,
+    default: null,
+    defaultText: 'no limit',
+    about: 'US dollars that one request may cost, as estimated before it is sent.',
+  }),
+  'budget.per_session_usd': setting({
+    type: dollars,
+    default: null,
+    defaultText: 'no limit',
+    about: 'US dollars since the proxy was started.',
+  }),
+  'budget.per_day_usd': setting({
+    type: dollars,
+    default: null,
+    defaultText: 'no limit',
+    about: 'US dollars a day (UTC).',
+  }),
+  'budget.warn_percent': setting({
+    type: whole(1, 100, 'a percentage'),
+    default: 80,
+    about: 'Share of a limit from which a warning is given.',
+  }),
+};
+
+/** `advanced.*`, but for the vault index, which is with the vault. */
+export const advanced = {
+  'advanced.enable_trace_logs': setting({
+    type: flag,
+    default: false,
+    about: 'Write the trace of every request into the log.',
+  }),
+  'advanced.proxy_timeout_seconds': setting({
+    type: seconds,
+    default: 30,
+    env: ['SVC_REQUEST_TIMEOUT'],
+    about: 'Seconds for connecting to a provider and for the head of its answer; 0 sets no limit.',
+  }),
+  'advanced.idle_timeout_seconds': setting({
+    type: seconds,
+    default: 600,
+    about: 'Seconds without a byte after which a running answer is given up; 0 sets no limit.',
+  }),
+  'advanced.max_request_size_bytes': setting({
+    type: whole(1, 1_073_741_824, 'bytes,'),
+    default: 10_485_760,
+    about:
+      'Largest request body, in bytes. Left alone, requests under `/v1` may have 32 MB, as agents with images need.',
+  }),
+};

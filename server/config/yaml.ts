@@ -1,0 +1,169 @@
+/**
+ * Reads a YAML config file into plain data within fixed limits, and remembers on which
+ * line each value stands. A config file may come from anywhere, so that nothing in it
+ * (aliases that multiply, tags, merge keys, depth, prototype names) may cost more than
+ * its size suggests.
+ */
+import type { Node, Pair, YAMLMap } from 'yaml';
+import { fault, quote, unreadable, type Fault, type Place } from './fault.ts';
+import { FORBIDDEN_NAMES } from './value.ts';
+
+/** The limits of a config file. */
+export const YAML_LIMITS = {
+  bytes: 256 * 1024,
+  aliases: 50,
+  nodes: 20_000,
+  depth: 32,
+} as const;
+
+/** A parsed file: its data, its faults, and the line of each path. */
+export interface YamlFile {
+  readonly data: unknown;
+  readonly faults: readonly Fault[];
+  /** The place of the value at `path`, or of the nearest parent that has one. */
+  readonly placeOf: (path: readonly string[]) => Place;
+}
+
+/**
+ * Parses `text`, which stands in the file called `name`. `yaml` is imported here, so that
+ * a start without a config file does not pay for it.
+ *
+ * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed.
+ */
+export async function readYaml(text: string, name: string): Promise<YamlFile> {
+  refuseDepth(text, name);
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const document = parse(yaml, text, name, lines);
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem !== undefined) {
+    const line = lines.linePos(problem.pos[0]).line;
+    throw unreadable(`${name}:${line}: ${firstLine(problem.message)}`, problem);
+  }
+  const walk = new Walk(yaml, name, lines);
+  const data = document.contents === null ? null : walk.plain(document.contents, [], 0);
+  return { data, faults: walk.faults, placeOf: (path) => walk.placeOf(path) };
+}
+
+type Yaml = typeof import('yaml');
+type Lines = InstanceType<Yaml['LineCounter']>;
+
+function parse(yaml: Yaml, text: string, name: string, lines: Lines) {
+  try {
+    return yaml.parseDocument(text, {
+      version: '1.2',
+      schema: 'core',
+      merge: false,
+      customTags: [],
+      // Its frames quote the source, which may hold a key.
+      prettyErrors: false,
+      lineCounter: lines,
+      logLevel: 'error',
+    });
+  } catch (thrown) {
+    throw unreadable(`${name}: it is not well-formed YAML`, thrown);
+  }
+}
+
+/** The parser recurses, so that deep brackets must be stopped before it sees them. */
+function refuseDepth(text: string, name: string): void {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '[' || character === '{') depth++;
+    else if ((character === ']' || character === '}') && depth > 0) depth--;
+    if (depth > YAML_LIMITS.depth * 8) throw unreadable(`${name}: brackets are nested too deeply`);
+  }
+}
+
+/** Turns nodes into plain data without a prototype, counting what it makes. */
+class Walk {
+  readonly faults: Fault[] = [];
+  readonly #yaml: Yaml;
+  readonly #name: string;
+  readonly #lines: Lines;
+  readonly #anchors = new Map<string, Node>();
+  readonly #places = new Map<string, number>();
+  #nodes = 0;
+  #aliases = 0;
+
+  constructor(yaml: Yaml, name: string, lines: Lines) {
+    this.#yaml = yaml;
+    this.#name = name;
+    this.#lines = lines;
+  }
+
+  placeOf(path: readonly string[]): Place {
+    for (let length = path.length; length > 0; length--) {
+      const line = this.#places.get(path.slice(0, length).join('\n'));
+      if (line !== undefined) return { source: 'file', where: `${this.#name}:${line}` };
+    }
+    return { source: 'file', where: this.#name };
+  }
+
+  plain(node: Node | null, path: readonly string[], depth: number): unknown {
+    if (node === null) return null;
+    if (++this.#nodes > YAML_LIMITS.nodes) this.#refuse(node, 'it holds too many values');
+    if (depth > YAML_LIMITS.depth) this.#refuse(node, 'it is nested too deeply');
+    if (this.#yaml.isAlias(node)) return this.#followed(node, path, depth);
+    if (node.tag !== undefined) this.#refuse(node, `tags such as ${quote(node.tag)} are not read`);
+    if (this.#yaml.isScalar(node)) {
+      if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+      return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+    }
+    if (this.#yaml.isSeq(node)) {
+      if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+      return node.items.map((item, index) =>
+        this.plain(item as Node | null, [...path, `${index}`], depth + 1),
+      );
+    }
+    return this.#map(node as YAMLMap, path, depth);
+  }
+
+  #map(node: YAMLMap, path: readonly string[], depth: number): unknown {
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    const result = Object.create(null) as Record<string, unknown>;
+    for (const pair of node.items as Pair<Node, Node | null>[]) {
+      const key = this.#keyOf(pair.key, node);
+      const below = [...path, key];
+      const line = this.#lineOf(pair.key);
+      this.#places.set(below.join('\n'), line);
+      if (FORBIDDEN_NAMES.has(key)) {
+        const text = `${below.join('.')}: ${quote(key)} may not be used as a name`;
+        this.faults.push(fault(this.placeOf(below), below.join('.'), text));
+      } else if (key === '<<') {
+        this.#refuse(pair.key, 'merge keys (<<) are not read');
+      } else {
+        result[key] = this.plain(pair.value, below, depth + 1);
+      }
+    }
+    return result;
+  }
+
+  #keyOf(key: Node, map: Node): string {
+    if (!this.#yaml.isScalar(key)) return this.#refuse(map, 'only plain text can be a key');
+    if (key.tag !== undefined) this.#refuse(key, `tags such as ${quote(key.tag)} are not read`);
+    // A key that YAML reads as a number, such as a model called 4.10, is meant as written.
+    return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
+  }
+
+  #followed(alias: Node & { source: string }, path: readonly string[], depth: number): unknown {
+    if (++this.#aliases > YAML_LIMITS.aliases) {
+      this.#refuse(alias, `it follows more than ${YAML_LIMITS.aliases} aliases`);
+    }
+    const target = this.#anchors.get(alias.source);
+    if (target === undefined) return this.#refuse(alias, `no anchor &${alias.source} before it`);
+    return this.plain(target, path, depth + 1);
+  }
+
+  #lineOf(node: Node): number {
+    return this.#lines.linePos(node.range?.[0] ?? 0).line;
+  }
+
+  #refuse(node: Node, reason: string): never {
+    throw unreadable(`${this.#name}:${this.#lineOf(node)}: ${reason}`);
+  }
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? '';
+}
