@@ -121,6 +121,8 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
   ...FORWARDING.map((name): [string, Mark] => [name, markForwarded]),
 ]);
 
+const INTERESTING = interestingSlots();
+
 // node's parser refuses these already; it has been wrong before (CVE-2022-32214 and kin).
 // oxlint-disable-next-line no-control-regex
 const UNCLEAN = /[\0\r\n]/;
@@ -149,15 +151,34 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
     if (UNCLEAN.test(value)) scan.unclean = true;
-    let mark = MARKS.get(name);
-    if (mark === undefined) {
-      const lower = name.toLowerCase();
-      if (lower.startsWith(FORWARDING_PREFIX)) mark = markForwarded;
-      else if (lower !== name) mark = MARKS.get(lower);
-    }
+    if (INTERESTING[slot(name)] === 0) continue;
+    const mark = MARKS.get(name) ?? markOf(name.toLowerCase());
     mark?.(scan, value);
   }
   return scan;
+}
+
+function markOf(lowerName: string): Mark | undefined {
+  return lowerName.startsWith(FORWARDING_PREFIX) ? markForwarded : MARKS.get(lowerName);
+}
+
+/** A name's first and third letter and its length, folded into 14 bits: nearly every field is told apart by that alone. */
+function slot(name: string): number {
+  // The low five bits of a letter are the same in both cases.
+  return slotOf(name.charCodeAt(0), name.charCodeAt(2), name.length);
+}
+
+function slotOf(first: number, third: number, length: number): number {
+  return ((first & 31) << 9) | ((third & 31) << 4) | (length & 15);
+}
+
+function interestingSlots(): Uint8Array {
+  const slots = new Uint8Array(32 * 32 * 16);
+  for (const name of MARKS.keys()) slots[slot(name)] = 1;
+  // `x-forwarded-…` has any length.
+  const first = slotOf(FORWARDING_PREFIX.charCodeAt(0), FORWARDING_PREFIX.charCodeAt(2), 0);
+  slots.fill(1, first, first + 16);
+  return slots;
 }
 
 /** The same marks under the two spellings that clients use, so that most lookups need no lower-casing. */
