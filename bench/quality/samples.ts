@@ -1,0 +1,152 @@
+/**
+ * Labelled samples for classes that no corpus is needed for: code, diffs, listings and
+ * grep output made from installed packages and this repository, with the real tools.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { TextClass } from '../../stages/model/classify/classes.ts';
+import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
+
+/** One text whose class is known by how it was made. */
+export interface Sample {
+  readonly name: string;
+  readonly text: string;
+  readonly expected: TextClass;
+  readonly hints: ClassifyHints;
+}
+
+const CODE = new Set('.ts .js .mjs .cjs .c .cc .cpp .h .hpp .py .sh .css .tsx'.split(' '));
+
+/** Source files of installed packages, `perExtension` of each kind, between 1 and 60 KB and not minified. */
+export function codeFiles(root: string, perExtension: number): readonly string[] {
+  const found = new Map<string, string[]>();
+  const visit = (folder: string, depth: number): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && depth < 7) visit(path, depth + 1);
+      const kind = extname(entry.name);
+      if (!entry.isFile() || !CODE.has(kind) || !isReadable(path)) continue;
+      found.set(kind, [...(found.get(kind) ?? []), path]);
+    }
+  };
+  visit(join(root, 'node_modules'), 0);
+  return [...found.values()].flatMap((paths) => spread(paths, perExtension));
+}
+
+/** `count` members at even distances, so that one large package does not speak for all. */
+export function spread<T>(items: readonly T[], count: number): readonly T[] {
+  if (items.length <= count) return items;
+  return Array.from({ length: count }, (_, n) => items[Math.floor((n * items.length) / count)]!);
+}
+
+function isReadable(path: string): boolean {
+  const size = statSync(path).size;
+  if (size < 1000 || size > 60_000) return false;
+  const text = readFileSync(path, 'utf8');
+  return text.length / text.split('\n').length < 120;
+}
+
+/** Standard output of a tool run in `cwd`, also where it exits with 1; empty where it cannot run. */
+export function run(cwd: string, command: string, ...args: readonly string[]): string {
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 64e6, stdio: 'pipe' });
+  } catch (error) {
+    const output = (error as { stdout?: string }).stdout;
+    return typeof output === 'string' ? output : '';
+  }
+}
+
+/** Whole files and excerpts of code, with and without a hint. */
+export function codeSamples(root: string): readonly Sample[] {
+  return codeFiles(root, 14).flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    const lines = text.split('\n');
+    const from = Math.floor(lines.length / 3);
+    const excerpt = lines.slice(from, from + 60).join('\n');
+    const numbered = lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`);
+    const expected = 'code';
+    return [
+      { name: `${path} (bare)`, text, expected, hints: {} },
+      {
+        name: `${path} (excerpt)`,
+        text: excerpt,
+        expected,
+        hints: { command: `sed -n '9,99p' ${path}` },
+      },
+      {
+        name: `${path} (read)`,
+        text: numbered.join('\n'),
+        expected,
+        hints: { toolName: 'Read', path },
+      },
+    ] as const;
+  });
+}
+
+const SEARCHED = ['undici', 'ws', 'yaml', 'kysely', 'arktype', 'pino', 'chokidar', 'diff'];
+const WORDS = ['function', 'Error', 'export', 'stream', 'abort', 'timeout'];
+
+/** Output of grep over installed packages, cut to 200 lines as an agent would. */
+export function grepSamples(root: string): readonly Sample[] {
+  const samples = SEARCHED.flatMap((name) =>
+    WORDS.map((word) => {
+      const folder = `node_modules/${name}`;
+      const text = run(root, 'grep', '-rnI', '--include=*.ts', '--include=*.js', word, folder);
+      const command = `grep -rn ${word} ${folder}`;
+      const lines = text.split('\n').filter((line) => line.length < 400);
+      return { name: command, text: lines.slice(0, 200).join('\n'), command };
+    }),
+  );
+  return samples
+    .filter((sample) => sample.text.split('\n').length >= 8)
+    .flatMap(({ name, text, command }, index) => ({
+      name,
+      text,
+      expected: 'grep' as const,
+      hints: index % 2 === 0 ? {} : { command },
+    }));
+}
+
+/** Listings of installed packages by ls, ls -la and find. */
+export function listingSamples(root: string): readonly Sample[] {
+  const folders = SEARCHED.map((name) => `node_modules/${name}`).concat('node_modules');
+  return folders
+    .flatMap((folder) =>
+      [
+        ['ls', folder],
+        ['ls', '-la', folder],
+        ['find', folder, '-name', '*.js'],
+        ['find', folder, '-maxdepth', '3', '-type', 'f'],
+      ].map(([command, ...args]) => ({
+        name: [command, ...args].join(' '),
+        text: run(root, command!, ...args)
+          .split('\n')
+          .slice(0, 400)
+          .join('\n'),
+        expected: 'listing' as const,
+        hints: args.length % 2 === 0 ? {} : { command: [command, ...args].join(' ') },
+      })),
+    )
+    .filter((sample) => sample.text.split('\n').length >= 5);
+}
+
+/** Diffs between neighbouring files of installed packages, and of this repository's history. */
+export function diffSamples(root: string): readonly Sample[] {
+  const files = codeFiles(root, 60);
+  const pairs = files.slice(1).map((file, index) => [files[index]!, file] as const);
+  const texts = pairs
+    .filter(([a, b]) => extname(a) === extname(b))
+    .map(([a, b]) => run(root, 'git', 'diff', '--no-index', '--minimal', a, b))
+    .filter((text) => text.length > 500 && text.length < 60_000);
+  const commits = run(root, 'git', 'log', '--format=%h', '-n', '40').split('\n').filter(Boolean);
+  const history = commits
+    .map((commit) => run(root, 'git', 'show', commit))
+    .filter((text) => text.includes('\n@@ ') && text.length < 200_000);
+  return [...spread(texts, 40), ...history].map((text, index) => ({
+    name: `diff ${index}`,
+    text,
+    expected: 'diff' as const,
+    hints: index % 2 === 0 ? {} : { command: 'git diff' },
+  }));
+}

@@ -1,0 +1,29 @@
+/** The classes that content falls into, and what is known beside the class. */
+
+/** What a text is, by its shape. Every text has exactly one class. */
+export const TEXT_CLASSES = [
+  'narrative',
+  'code',
+  'config',
+  'log',
+  'json',
+  'listing',
+  'grep',
+  'diff',
+  'trace',
+  'html',
+  'blob',
+] as const;
+
+export type TextClass = (typeof TEXT_CLASSES)[number];
+
+/** Finer kinds of log: who wrote it decides what counts as noise. */
+export type LogKind = 'ci' | 'build' | 'test' | 'system';
+
+/** A classification: the class, with the log kind or the file extension where one is known. */
+export interface Classification {
+  readonly kind: TextClass;
+  readonly log?: LogKind;
+  /** Lower case, without the dot: `py`, `ts`, `yaml`. */
+  readonly extension?: string;
+}

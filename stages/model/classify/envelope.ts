@@ -1,0 +1,75 @@
+/**
+ * What a harness wraps around a command's output: a header of its own that differs on
+ * every call (a chunk id, the wall time, the exit code) and sometimes closing tags.
+ * Classes and repeats are recognised on what is inside.
+ */
+
+/** A text cut into `head + body + tail`; joined, the three are the text. */
+export interface Envelope {
+  readonly head: string;
+  readonly body: string;
+  readonly tail: string;
+}
+
+const HEADER_LINES = 14;
+const OPENING =
+  /(?:^|>)(?:Output:|<(?:output|output_head|stdout|result|results|content|file)>)\s*$/;
+const HEADER_LINE =
+  /^(?:<[\w/-]+>[^<]{0,200}(?:<\/[\w-]+>)?|<\/[\w-]+>.{0,40}|[A-Z][\w ]{1,30}: .{0,120}|Process exited with .{0,60}|The output of .{0,200}|Please .{0,200}|If you.{0,200}|)$/;
+const CLOSING = /(?:\s*<\/(?:output|output_tail|stdout|result|results|content|file)>\s*)+$/;
+const REMINDER_OPEN = '<system-reminder>';
+const REMINDER_CLOSE = '</system-reminder>';
+
+/** Cuts a tool result into its harness's header, what the tool said, and closing tags. */
+export function openEnvelope(text: string): Envelope {
+  const start = headerEnd(text);
+  const end = Math.max(start, tailStart(text));
+  return { head: text.slice(0, start), body: text.slice(start, end), tail: text.slice(end) };
+}
+
+function headerEnd(text: string): number {
+  let offset = 0;
+  for (let count = 0; count < HEADER_LINES; count++) {
+    const next = text.indexOf('\n', offset);
+    if (next < 0 || next - offset > 300) return 0;
+    const line = text.slice(offset, next);
+    if (OPENING.test(line)) return next + 1;
+    if (!HEADER_LINE.test(line)) return 0;
+    offset = next + 1;
+  }
+  return 0;
+}
+
+function tailStart(text: string): number {
+  let end = text.length;
+  const trimmed = text.trimEnd();
+  if (trimmed.endsWith(REMINDER_CLOSE)) {
+    const open = text.lastIndexOf(REMINDER_OPEN);
+    if (open >= 0) end = text.slice(0, open).trimEnd().length;
+  }
+  const closing = CLOSING.exec(text.slice(Math.max(0, end - 200), end));
+  return closing === null ? end : end - closing[0].length;
+}
+
+const NUMBERED = /^ *(\d+)(?:\t|→|: |\| ?)/;
+
+/**
+ * Length of the line-number prefix of each line where the text is a numbered view of a
+ * file (at least nine lines in ten, counting up by one), else undefined.
+ */
+export function lineNumbering(lines: readonly string[]): readonly number[] | undefined {
+  let numbered = 0;
+  let filled = 0;
+  let last = Number.NaN;
+  const widths = lines.map((line) => {
+    if (line === '') return 0;
+    filled++;
+    const match = NUMBERED.exec(line.length > 40 ? line.slice(0, 40) : line);
+    if (match === null) return 0;
+    const value = Number(match[1]);
+    if (Number.isNaN(last) || value === last + 1) numbered++;
+    last = value;
+    return match[0].length;
+  });
+  return filled >= 2 && numbered >= filled * 0.9 ? widths : undefined;
+}

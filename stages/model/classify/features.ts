@@ -1,0 +1,108 @@
+/**
+ * Line features: one table of patterns, counted over a sample of lines. Lines are cut
+ * before any pattern sees them, and no pattern nests quantifiers, so that a line of a
+ * megabyte costs no more than a line of 300 characters.
+ */
+
+/** Longest part of a line that a pattern looks at, in characters. */
+export const LINE_CAP = 300;
+const HEAD_LINES = 70;
+const SPREAD_LINES = 110;
+
+const FEATURES = {
+  grepHit: /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}:\d{1,7}[:-]/,
+  grepHitSpaced: /^[^:\d][^:]{0,200}:\d{1,7}[:-]/,
+  grepContext: /^[^\s:]{1,200}-\d{1,7}-/,
+  grepNumber: /^\d{1,7}[:-]/,
+  grepFile: /^(?=[^:]{0,200}[./])[\w@./+-]{2,300}:(?!\/\/)(?! *$)/,
+  diagnostic: /^[^\s:]{1,200}:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note|info)\b/,
+  longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
+  treeLine: /^[│├└|` \u00a0]{0,80}(?:├──|└──|\|--|`--) /,
+  pathLine: /^ {0,4}(?:- )?[\w@.+%=~()[\]/-]{1,280}$/,
+  slashPath: /^(?=[^/]{0,120}\/)[\w@./+~-]{2,280}$/,
+  fileName: /^[\w@.+-]{1,120}\.[A-Za-z][\w]{0,9}$/,
+  pyFrame: /^ {0,4}File "[^"]{1,200}", line \d+/,
+  jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?|\(native\)|<anonymous>\)?)$/,
+  javaFrame: /^\s+at [\w.$/<>]{3,200}\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
+  goFrame: /^\t\S{1,200}\.go:\d+|^goroutine \d+ \[|^[\w./*()-]{2,200}\(0x[0-9a-f]/,
+  rustFrame: /^ {1,4}\d+: (?:0x[0-9a-f]+ - )?[\w<>:$]{2,200}|^ {13}at \S/,
+  frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
+  traceHead:
+    /^(?:Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?::|$)|Uncaught )/,
+  timestamp:
+    /^[[(<]?(?:\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/.]\d\d[/.]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{6} \d{6} |\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
+  level:
+    /^(?:\S{1,60} ){0,5}[[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)[\])>:]? /,
+  ciMark: /##\[\w+\]|^::\w+|^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z |^\[command\]|^travis_|^section_start:/,
+  testMark:
+    /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|--- (?:PASS|FAIL|SKIP)|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|[.FEsxXS]{5,}(?: *\[ *\d+%\])?$)/,
+  testFrame:
+    /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
+  buildMark:
+    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing)\b|npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring)|Step \d+\/\d+|#\d+ |> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |Creating |Destroying |Synchroniz|Applying )/,
+  logWord: /\b(?:warning|warn|error|failed|failure|exception|deprecat\w+|debug|info)\b/i,
+  diffLine: /^(?:[ +\-\\@]|diff |index |new file|deleted file|similarity|rename |Binary files|$)/,
+  tagLine: /^\s*<[/!?A-Za-z][^>]{0,240}>/,
+  codeEnd: /[;{}]\s*(?:\/\/.*)?$|^\s*[)}\]]{1,4}[;,]?\s*$/,
+  codeWord:
+    /^\s*(?:import |from \S{1,120} import|(?:async )?def |class \w|func |fn |pub |const |let |var |return\b|if ?\(|if .{1,120}:$|elif |else:|else ?\{|for ?\(|for .{1,80}:$|while |#include|#define|#if|using |namespace |package |public |private |protected |static |export |async |await |try:|try ?\{|except|finally|raise |throw |yield |with .{1,120}:$|switch ?\(|case .{1,80}:$|@\w|struct |enum |interface |type \w{1,60} =|impl |module |require|assert |self\.|this\.|print\()/,
+  codeShape:
+    /^\s*[\w.$[\]"']{1,120} ?(?:=|\+=|-=|:=|=>) ?\S|^\s*[\w.$]{1,120}\([^)]{0,200}\)?[:;,]?$|=> ?[{(]|\)\s*(?:->.{0,80})?[:{]$|\w\.\w+\(/,
+  comment: /^\s*(?:\/\/|\/\*|\*\/? |\*\/|\*$|#(?!#* )|"""|'''|--\s)/,
+  yamlKey: /^\s*(?:- )?(?:["']?[\w@./$-]{1,80}["']?|[\w ./-]{1,60}):(?: |$)|^\s*- \S|^---$/,
+  iniSection: /^\s*\[{1,2}[\w."' :/@-]{1,120}\]{1,2}$/,
+  assignment:
+    /^\s*(?:export )?["']?[\w.@/-]{1,80}["']? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
+  hashComment: /^\s*[#;]/,
+  dockerLine: /^(?:FROM|RUN|COPY|ADD|ENV|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ARG|LABEL|USER|VOLUME) /,
+  heading: /^#{1,6} \S|^[=~^-]{4,}$/,
+  bullet: /^\s{0,6}(?:[-*+•] |\d{1,3}[.)] )\S/,
+  fence: /^\s{0,6}(?:```|~~~)/,
+  link: /\]\([^)]{1,200}\)|\]\[|https?:\/\/\S/,
+  prose: /^\W{0,4}(?:[\w'’",;:()`*/.–—-]{1,40} ){5,}/,
+  quoteLine: /^> |^!!! |^\|.{1,250}\|$|^\.\. \w/,
+} as const satisfies Record<string, RegExp>;
+
+export type Feature = keyof typeof FEATURES;
+
+/** How many sampled lines have each feature, and how many lines were looked at. */
+export interface FeatureCounts {
+  readonly lines: number;
+  of(feature: Feature): number;
+  /** The count as a share of the sampled lines that are not blank, 0–1. */
+  share(...features: readonly Feature[]): number;
+}
+
+/** A sample of lines that are not blank: the first ones, then others evenly spread. Each is cut to `LINE_CAP`. */
+export function sampleLines(lines: readonly string[]): readonly string[] {
+  const sample: string[] = [];
+  const take = (line: string | undefined): void => {
+    if (line === undefined || /^\s*$/.test(line.slice(0, LINE_CAP))) return;
+    sample.push(line.length > LINE_CAP ? line.slice(0, LINE_CAP) : line.replace(/\r$/, ''));
+  };
+  const head = Math.min(lines.length, HEAD_LINES);
+  for (let index = 0; index < head; index++) take(lines[index]);
+  const step = Math.max(1, (lines.length - head) / SPREAD_LINES);
+  for (let at = head; at < lines.length; at += step) take(lines[Math.floor(at)]);
+  return sample;
+}
+
+/** Counts features over lines, each feature only when it is first asked for. */
+export function countFeatures(sample: readonly string[]): FeatureCounts {
+  const counts = new Map<Feature, number>();
+  const of = (feature: Feature): number => {
+    const known = counts.get(feature);
+    if (known !== undefined) return known;
+    const pattern = FEATURES[feature];
+    const count = sample.reduce((sum, line) => sum + (pattern.test(line) ? 1 : 0), 0);
+    counts.set(feature, count);
+    return count;
+  };
+  const share = (...features: readonly Feature[]): number => {
+    if (sample.length === 0) return 0;
+    if (features.length === 1) return of(features[0]!) / sample.length;
+    const hits = sample.filter((line) => features.some((name) => FEATURES[name].test(line)));
+    return hits.length / sample.length;
+  };
+  return { lines: sample.length, of, share };
+}

@@ -1,0 +1,31 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadTokenCounter, tokenizerFamily } from './count-tokens.ts';
+import { estimateRange, estimateTokens } from './tokens.ts';
+
+test('the estimate is frozen: these numbers decide bytes', () => {
+  assert.is(estimateTokens(''), 0);
+  assert.is(estimateTokens('a'), 1);
+  assert.is(estimateTokens('The quick brown fox jumps over the lazy dog.'), 10);
+  assert.is(estimateTokens('{"id": 1234, "name": "svc"}'), 11);
+  assert.is(estimateTokens('if (a) {\n    return 12;\n}\n'), 10);
+});
+
+test('a range is estimated as its slice is', () => {
+  const text = 'alpha beta, 12 gamma\n  delta';
+  assert.is(estimateRange(text, 6, 20), estimateTokens(text.slice(6, 20)));
+});
+
+test('exact counters accept control tokens as text, and differ little from the estimate', async () => {
+  const text = 'Whole lines are dropped, never words inside a line. '.repeat(40);
+  for (const family of ['o200k', 'claude'] as const) {
+    const count = await loadTokenCounter(family);
+    assert.ok(count('<|endoftext|>') > 0);
+    const ratio = estimateTokens(text) / count(text);
+    assert.ok(ratio > 0.8 && ratio < 1.25, `${family}: ${ratio}`);
+  }
+  assert.is(tokenizerFamily('claude-sonnet-4-5'), 'claude');
+  assert.is(tokenizerFamily('gpt-5.6'), 'o200k');
+});
+
+test.run();
