@@ -45,7 +45,7 @@ function open(options: Partial<LedgerWriterOptions> = {}) {
   return { writer, file, troubles };
 }
 
-function row(n: number, more: Partial<LedgerRow> = {}): LedgerRow {
+function rowOf(n: number, more: Partial<LedgerRow> = {}): LedgerRow {
   return ledgerRow({
     id: `req_${n}`,
     startedMs: Date.UTC(2026, 10, 20) + n,
@@ -75,7 +75,7 @@ async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> 
 
 test('a row comes back as it was recorded, with null for what nobody measured', async () => {
   const { writer, file, troubles } = open();
-  const full = row(1, {
+  const full = rowOf(1, {
     provider: 'messages',
     dialect: 'messages',
     modelRequested: 'fast',
@@ -107,7 +107,7 @@ test('a row comes back as it was recorded, with null for what nobody measured', 
     skill: 'review',
     node: 'desk',
   });
-  const bare = row(2);
+  const bare = rowOf(2);
   writer.record(full);
   writer.record(bare);
   await writer.close();
@@ -118,7 +118,7 @@ test('a row comes back as it was recorded, with null for what nobody measured', 
 
 test('flush brings a partial batch and many full ones to the disk', async () => {
   const { writer, file } = open();
-  for (let n = 0; n < 1234; n += 1) writer.record(row(n));
+  for (let n = 0; n < 1234; n += 1) writer.record(rowOf(n));
   await writer.flush();
   assert.is((await stored(file)).length, 1234);
   assert.is(writer.stats().queued, 0);
@@ -128,7 +128,7 @@ test('flush brings a partial batch and many full ones to the disk', async () => 
 test('a row is readable by another connection well within 100 ms', async () => {
   const { writer, file } = open();
   await writer.ready();
-  writer.record(row(1));
+  writer.record(rowOf(1));
   await new Promise((resolve) => setTimeout(resolve, 80));
   assert.is((await stored(file)).length, 1);
   await writer.close();
@@ -138,7 +138,7 @@ test('file 0600, folder 0700, under any umask, companions too', async () => {
   const umask = process.umask(0);
   try {
     const { writer, file } = open();
-    writer.record(row(1));
+    writer.record(rowOf(1));
     await writer.flush();
     assert.is(statSync(path.dirname(file)).mode & 0o777, 0o700);
     for (const suffix of ['', '-wal', '-shm']) {
@@ -175,7 +175,7 @@ test("a link to another user's file, a dangling link and a folder are refused", 
   mkdirSync(asFolder);
   const { writer, troubles } = open({ file: asFolder });
   await refusal(writer.ready(), /not a plain file/);
-  writer.record(row(1));
+  writer.record(rowOf(1));
   assert.is(writer.stats().dropped, 1);
   assert.is(troubles[0]?.kind, 'config');
   await writer.close();
@@ -197,7 +197,7 @@ test('a newer ledger and a foreign database are refused and left untouched', asy
     file: newer,
     migrations: [...migrations, ['CREATE TABLE later (x INTEGER)']],
   });
-  first.writer.record(row(1));
+  first.writer.record(rowOf(1));
   await first.writer.close();
   const second = open({ file: newer });
   await refusal(second.writer.ready(), /newer svc \(schema 2, this one knows 1\)/);
@@ -216,11 +216,11 @@ test('a newer ledger and a foreign database are refused and left untouched', asy
 
 test('an older ledger is copied aside and migrated with its rows', async () => {
   const { writer, file } = open();
-  writer.record(row(1));
+  writer.record(rowOf(1));
   await writer.close();
   const next = [...migrations, ["ALTER TABLE requests ADD COLUMN region TEXT DEFAULT 'eu'"]];
   const migrated = open({ file, migrations: next });
-  migrated.writer.record(row(2));
+  migrated.writer.record(rowOf(2));
   await migrated.writer.close();
   assert.equal(migrated.troubles, []);
   const db = new Database(file, { readonly: true });
@@ -243,7 +243,7 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
   const file = path.join(folder, 'monitor.db');
   writeFileSync(file, 'not a database at all '.repeat(500));
   const { writer, troubles } = open({ file });
-  writer.record(row(1));
+  writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
   const aside = readdirSync(folder).filter((name) => name.startsWith('monitor.db.corrupt-'));
@@ -255,7 +255,7 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
 
 test('a file that breaks under the running writer is put aside without losing the batch', async () => {
   const { writer, file, troubles } = open();
-  for (let n = 0; n < 2000; n += 1) writer.record(row(n));
+  for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
   await writer.close();
   // Every page but the first: it opens as a ledger, and breaks at the first insert.
   const pages = statSync(file).size / 4096;
@@ -269,7 +269,7 @@ test('a file that breaks under the running writer is put aside without losing th
   assert.is.not(ledgerFaults(file).length, 0);
 
   const again = open({ file });
-  again.writer.record(row(5000));
+  again.writer.record(rowOf(5000));
   await again.writer.flush();
   assert.equal(
     (await stored(file)).map((each) => each.id),
@@ -285,7 +285,7 @@ test('a disk that refuses costs rows only past the bound, is told once, and is u
   writeFileSync(blocked, 'a file where the folder should be');
   const { writer, file, troubles } = open({ maxQueuedRows: 120 });
   await writer.ready();
-  for (let n = 0; n < 200; n += 1) writer.record(row(n));
+  for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
   await writer.flush();
   assert.equal(
     { ...writer.stats(), trouble: writer.stats().trouble?.code },
@@ -302,10 +302,10 @@ test('a disk that refuses costs rows only past the bound, is told once, and is u
 
 test('a folder that is deleted under the writer is made again', async () => {
   const { writer, file } = open();
-  writer.record(row(1));
+  writer.record(rowOf(1));
   await writer.flush();
   rmSync(path.dirname(file), { recursive: true });
-  writer.record(row(2));
+  writer.record(rowOf(2));
   await writer.flush();
   assert.equal(
     (await stored(file)).map((each) => each.id),
@@ -317,12 +317,12 @@ test('a folder that is deleted under the writer is made again', async () => {
 test('closing on a disk that refuses ends soon and counts what is lost', async () => {
   writeFileSync(path.join(folder, 'home'), '');
   const { writer } = open();
-  for (let n = 0; n < 60; n += 1) writer.record(row(n));
+  for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
   const started = Date.now();
   await writer.close();
   assert.ok(Date.now() - started < 1500);
   assert.is(writer.stats().dropped, 60);
-  writer.record(row(99));
+  writer.record(rowOf(99));
   assert.is(writer.stats().dropped, 61);
 });
 
@@ -331,7 +331,7 @@ test('a locked file delays rows and loses none', async () => {
   await writer.ready();
   const lock = new Database(file);
   lock.exec('BEGIN IMMEDIATE');
-  for (let n = 0; n < 60; n += 1) writer.record(row(n));
+  for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
   await new Promise((resolve) => setTimeout(resolve, 1200));
   assert.is(writer.stats().written, 0);
   lock.exec('COMMIT');
@@ -344,10 +344,10 @@ test('a locked file delays rows and loses none', async () => {
 
 test('a row that the schema refuses is dropped alone', async () => {
   const { writer, file, troubles } = open();
-  writer.record(row(1));
-  writer.record(row(2, { inputTokensRaw: 1.5 }));
-  writer.record(row(3, { savedTokens: -1 }));
-  writer.record(row(4));
+  writer.record(rowOf(1));
+  writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
+  writer.record(rowOf(3, { savedTokens: -1 }));
+  writer.record(rowOf(4));
   await writer.flush();
   assert.equal(
     (await stored(file)).map((each) => each.id),
@@ -362,7 +362,7 @@ test('two writers on one file keep every row of both', async () => {
   const one = open();
   const two = open();
   for (let n = 0; n < 3000; n += 1) {
-    (n % 2 === 0 ? one : two).writer.record(row(n));
+    (n % 2 === 0 ? one : two).writer.record(rowOf(n));
     if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await Promise.all([one.writer.close(), two.writer.close()]);
@@ -374,8 +374,8 @@ test('two writers on one file keep every row of both', async () => {
 test('prune deletes the old, in slices, and keeps the rest', async () => {
   const { writer, file } = open();
   const dayMs = 86_400_000;
-  for (let n = 0; n < 2500; n += 1) writer.record(row(n, { startedMs: Date.now() - 40 * dayMs }));
-  writer.record(row(9000, { startedMs: Date.now() - 29 * dayMs }));
+  for (let n = 0; n < 2500; n += 1) writer.record(rowOf(n, { startedMs: Date.now() - 40 * dayMs }));
+  writer.record(rowOf(9000, { startedMs: Date.now() - 29 * dayMs }));
   await writer.flush();
   assert.is(await writer.prune(30), 2500);
   assert.equal(

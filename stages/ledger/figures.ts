@@ -1,0 +1,103 @@
+/**
+ * What the ledger's sums mean: one definition for the live window, which adds
+ * rows up as they come, and for the file, which is asked later. A test holds
+ * the two against each other.
+ */
+import type { LedgerRow } from './row.ts';
+import { isFailure } from './row.ts';
+
+/** Sums over requests. Rows in which a figure is `null` do not take part in that figure. */
+export interface Totals {
+  readonly requests: number;
+  /** Requests that failed, as `isFailure` defines it. */
+  readonly errors: number;
+  /** Requests whose client left. */
+  readonly cancelled: number;
+  /** Requests answered by our own response cache. */
+  readonly cacheHits: number;
+  readonly streams: number;
+  /** Input tokens as the clients sent them. */
+  readonly inputTokens: number;
+  /** Input tokens as they went upstream. */
+  readonly sentInputTokens: number;
+  readonly savedTokens: number;
+  readonly outputTokens: number;
+  /** Tokens that providers read from their own prompt caches. */
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** Whole nano-dollars; requests without a known price are left out and counted in `unpriced`. */
+  readonly costNanoUsd: number;
+  readonly costSavedNanoUsd: number;
+  /** Requests without a cost. */
+  readonly unpriced: number;
+  /** The sum over `timed` requests, in milliseconds. */
+  readonly latencySumMs: number;
+  readonly timed: number;
+}
+
+/** Sums that can still grow. */
+export type RunningTotals = { -readonly [K in keyof Totals]: number };
+
+/** Sums over no request at all. */
+export function emptyTotals(): RunningTotals {
+  return {
+    requests: 0,
+    errors: 0,
+    cancelled: 0,
+    cacheHits: 0,
+    streams: 0,
+    inputTokens: 0,
+    sentInputTokens: 0,
+    savedTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    costNanoUsd: 0,
+    costSavedNanoUsd: 0,
+    unpriced: 0,
+    latencySumMs: 0,
+    timed: 0,
+  };
+}
+
+/** Adds a row to the sums. */
+export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
+  totals.requests += 1;
+  if (isFailure(row)) totals.errors += 1;
+  if (row.outcome === 'cancelled') totals.cancelled += 1;
+  if (row.cacheHit) totals.cacheHits += 1;
+  if (row.stream) totals.streams += 1;
+  totals.inputTokens += row.inputTokensRaw ?? 0;
+  totals.sentInputTokens += row.inputTokensSent ?? 0;
+  totals.savedTokens += row.savedTokens ?? 0;
+  totals.outputTokens += row.outputTokens ?? 0;
+  totals.cacheReadTokens += row.cacheReadTokens ?? 0;
+  totals.cacheWriteTokens += row.cacheWriteTokens ?? 0;
+  totals.costNanoUsd += row.costNanoUsd ?? 0;
+  totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
+  if (row.costNanoUsd === null) totals.unpriced += 1;
+  if (row.latencyMs === null) return;
+  totals.latencySumMs += row.latencyMs;
+  totals.timed += 1;
+}
+
+/** The mean latency of the requests that were timed, in milliseconds; `null` if none was. */
+export function averageLatencyMs(totals: Totals): number | null {
+  return totals.timed === 0 ? null : totals.latencySumMs / totals.timed;
+}
+
+/** Saved tokens as a percentage of the clients' input tokens; `null` where no input was measured. */
+export function savedPercent(totals: Totals): number | null {
+  return totals.inputTokens === 0 ? null : (100 * totals.savedTokens) / totals.inputTokens;
+}
+
+/** The share of failed requests, 0 to 1; `null` without requests. */
+export function errorRate(totals: Totals): number | null {
+  return totals.requests === 0 ? null : totals.errors / totals.requests;
+}
+
+/** How much of what providers could have read from their prompt cache they did, 0 to 1; `null` if they told nothing. */
+export function promptCacheRatio(totals: Totals): number | null {
+  const cacheable = totals.cacheReadTokens + totals.cacheWriteTokens;
+  return cacheable === 0 ? null : totals.cacheReadTokens / cacheable;
+}

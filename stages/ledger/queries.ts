@@ -1,0 +1,176 @@
+/**
+ * The questions asked of the ledger file. All figures are those of `figures.ts`;
+ * days are UTC days. Portable SQL only, so that another database can answer.
+ */
+import type { ExpressionBuilder } from 'kysely';
+import { sql } from 'kysely';
+import type { LedgerReader } from './database.ts';
+import type { Totals } from './figures.ts';
+import { emptyTotals } from './figures.ts';
+import type { LedgerRow } from './row.ts';
+import type { LedgerSchema } from './tables.ts';
+import { fromStored } from './tables.ts';
+
+/** What requests can be grouped by. */
+export type GroupKey = 'model' | 'provider' | 'client' | 'skill' | 'sessionId' | 'node' | 'mode';
+
+/** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
+export interface TimeSpan {
+  readonly sinceMs: number;
+  readonly untilMs?: number;
+}
+
+/** The sums of one group; `key` is `null` for requests in which it was not known. */
+export interface GroupTotals extends Totals {
+  readonly key: string | null;
+}
+
+/** The sums of one UTC day, named `YYYY-MM-DD`. */
+export interface DayTotals extends Totals {
+  readonly date: string;
+}
+
+/** What compression has saved, as `/savings` and `svc savings` tell it. */
+export interface SavingsReport {
+  readonly totals: Totals;
+  /** Most saved tokens first. */
+  readonly byModel: readonly GroupTotals[];
+  /** The last seven UTC days up to today, oldest first, days without requests included. */
+  readonly byDate7d: readonly DayTotals[];
+}
+
+const DAY_MS = 86_400_000;
+const ALL: TimeSpan = { sinceMs: 0 };
+
+/** The sums over all requests of the span. */
+export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<Totals> {
+  return inSpan(db, span).select(totalColumns).executeTakeFirstOrThrow();
+}
+
+/** The sums for each value of a column, most requests first. */
+export async function totalsBy(
+  db: LedgerReader,
+  key: GroupKey,
+  span: TimeSpan = ALL,
+): Promise<GroupTotals[]> {
+  return inSpan(db, span)
+    .select((eb) => [eb.ref(key).as('key'), ...totalColumns(eb)])
+    .groupBy(key)
+    .orderBy('requests', 'desc')
+    .orderBy('key')
+    .execute();
+}
+
+/** The sums of each UTC day that had requests, oldest first. */
+export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promise<DayTotals[]> {
+  const day = sql<number>`started_ms / ${sql.lit(DAY_MS)}`;
+  const rows = await inSpan(db, span)
+    .select((eb) => [day.as('day'), ...totalColumns(eb)])
+    .groupBy(day)
+    .orderBy('day')
+    .execute();
+  return rows.map(({ day: number, ...totals }) => ({ date: dateOf(number * DAY_MS), ...totals }));
+}
+
+/** The newest requests, newest first. */
+export async function recentRows(db: LedgerReader, limit: number): Promise<LedgerRow[]> {
+  const rows = await db
+    .selectFrom('requests')
+    .selectAll()
+    .orderBy('startedMs', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(fromStored);
+}
+
+/** The request of that id, or undefined. */
+export async function rowById(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
+  const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : fromStored(row);
+}
+
+/** The sums of the UTC day in which `nowMs` lies. */
+export async function totalsOfToday(db: LedgerReader, nowMs: number): Promise<Totals> {
+  return totalsOf(db, { sinceMs: startOfDay(nowMs) });
+}
+
+/** What was saved since `sinceMs`, and day by day in the last seven days. */
+export async function savingsReport(
+  db: LedgerReader,
+  nowMs: number,
+  sinceMs = 0,
+): Promise<SavingsReport> {
+  const [totals, byModel, byDate7d] = await Promise.all([
+    totalsOf(db, { sinceMs }),
+    totalsBy(db, 'model', { sinceMs }),
+    lastDays(db, nowMs, 7),
+  ]);
+  byModel.sort((a, b) => b.savedTokens - a.savedTokens);
+  return { totals, byModel, byDate7d };
+}
+
+/** The sums of the last `days` UTC days up to the one of `nowMs`, oldest first; a day without requests is all zeros. */
+export async function lastDays(
+  db: LedgerReader,
+  nowMs: number,
+  days: number,
+): Promise<DayTotals[]> {
+  const firstMs = startOfDay(nowMs) - (days - 1) * DAY_MS;
+  const span = { sinceMs: firstMs, untilMs: firstMs + days * DAY_MS };
+  const found = new Map((await totalsByDay(db, span)).map((day) => [day.date, day]));
+  return Array.from({ length: days }, (_, n) => {
+    const date = dateOf(firstMs + n * DAY_MS);
+    return found.get(date) ?? { date, ...emptyTotals() };
+  });
+}
+
+function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
+  const query = db.selectFrom('requests').where('startedMs', '>=', sinceMs);
+  return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
+}
+
+/** `Totals` in SQL; must mean what `addToTotals` does. */
+function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
+  const sum = (column: SummedColumn) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`;
+  const count = (condition: ReturnType<typeof sql<boolean>>) =>
+    sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
+  return [
+    eb.fn.countAll<number>().as('requests'),
+    count(sql`outcome in ('error', 'partial') or coalesce(status, 0) >= 400`).as('errors'),
+    count(sql`outcome = 'cancelled'`).as('cancelled'),
+    sum('cacheHit').as('cacheHits'),
+    sum('stream').as('streams'),
+    sum('inputTokensRaw').as('inputTokens'),
+    sum('inputTokensSent').as('sentInputTokens'),
+    sum('savedTokens').as('savedTokens'),
+    sum('outputTokens').as('outputTokens'),
+    sum('cacheReadTokens').as('cacheReadTokens'),
+    sum('cacheWriteTokens').as('cacheWriteTokens'),
+    sum('costNanoUsd').as('costNanoUsd'),
+    sum('costSavedNanoUsd').as('costSavedNanoUsd'),
+    count(sql`cost_nano_usd is null`).as('unpriced'),
+    sum('latencyMs').as('latencySumMs'),
+    eb.fn.count<number>('latencyMs').as('timed'),
+  ] as const;
+}
+
+type SummedColumn =
+  | 'cacheHit'
+  | 'stream'
+  | 'inputTokensRaw'
+  | 'inputTokensSent'
+  | 'savedTokens'
+  | 'outputTokens'
+  | 'cacheReadTokens'
+  | 'cacheWriteTokens'
+  | 'costNanoUsd'
+  | 'costSavedNanoUsd'
+  | 'latencyMs';
+
+function startOfDay(atMs: number): number {
+  return Math.floor(atMs / DAY_MS) * DAY_MS;
+}
+
+function dateOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}

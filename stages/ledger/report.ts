@@ -1,0 +1,203 @@
+/**
+ * The ledger's figures in the specification's spelling (§2.3 to §2.9 and the
+ * savings report). Here, and not at the routes, because the command line
+ * answers the same questions with the same JSON when no proxy runs.
+ */
+import type { Totals } from './figures.ts';
+import { averageLatencyMs, errorRate, promptCacheRatio, savedPercent } from './figures.ts';
+import type { SavingsReport } from './queries.ts';
+import type { LedgerRow } from './row.ts';
+import type { SessionWindow } from './window.ts';
+
+/** Dollars from whole nano-dollars; `null` stays `null`. */
+export function toUsd<T extends number | null>(nanoUsd: T): T {
+  return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
+}
+
+/** `/stats` `session` and `/health` `stats`: requests, tokens, cost in dollars, start in epoch seconds. */
+export function sessionJson(window: SessionWindow) {
+  const totals = window.totals();
+  return {
+    requests: totals.requests,
+    input_tokens: totals.inputTokens,
+    sent_input_tokens: totals.sentInputTokens,
+    saved_tokens: totals.savedTokens,
+    output_tokens: totals.outputTokens,
+    errors: totals.errors,
+    cache_hits: totals.cacheHits,
+    cost: toUsd(totals.costNanoUsd),
+    cost_saved: toUsd(totals.costSavedNanoUsd),
+    start_time: window.startedMs / 1000,
+  };
+}
+
+/** `/stats` `today`. */
+export function todayJson(totals: Totals) {
+  return {
+    requests: totals.requests,
+    input_tokens: totals.inputTokens,
+    sent_input_tokens: totals.sentInputTokens,
+    saved_tokens: totals.savedTokens,
+    output_tokens: totals.outputTokens,
+    cost: toUsd(totals.costNanoUsd),
+    cost_saved: toUsd(totals.costSavedNanoUsd),
+    avg_latency_ms: averageLatencyMs(totals),
+    errors: totals.errors,
+    cache_hits: totals.cacheHits,
+  };
+}
+
+/** `/stats` `by_model` and the dashboard's `models`. The object has no prototype: a model may be called `__proto__`. */
+export function byModelJson(groups: ReadonlyMap<string, Totals>) {
+  return toObject([...groups], (totals) => ({
+    requests: totals.requests,
+    input_tokens: totals.inputTokens,
+    saved_tokens: totals.savedTokens,
+    output_tokens: totals.outputTokens,
+    cost: toUsd(totals.costNanoUsd),
+  }));
+}
+
+/** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression. */
+export function recentJson(row: LedgerRow) {
+  return {
+    request_id: row.id,
+    timestamp: new Date(row.startedMs).toISOString(),
+    model: row.model ?? row.modelRequested,
+    provider: row.provider,
+    input_tokens: row.inputTokensRaw,
+    sent_input_tokens: row.inputTokensSent,
+    output_tokens: row.outputTokens,
+    latency_ms: row.latencyMs,
+    status_code: row.status,
+    outcome: row.outcome,
+    tokens_saved: row.savedTokens,
+    cost: toUsd(row.costNanoUsd),
+    ...(row.chunksInjected !== null && {
+      vault_injection: {
+        chunks_injected: row.chunksInjected,
+        tokens_injected: row.tokensInjected,
+        top_chunks: row.topChunks ?? [],
+      },
+    }),
+  };
+}
+
+/** `/stats/last` (spec §2.4) of a session with at least one request, or its answer for none. */
+export function lastJson(window: SessionWindow) {
+  const row = window.last();
+  if (row === undefined) {
+    return { error: 'no_requests', message: 'No request has gone through the proxy yet' };
+  }
+  const totals = window.totals();
+  const measured =
+    row.savedTokens !== null && row.inputTokensRaw !== null && row.inputTokensRaw > 0;
+  return {
+    request_id: row.id,
+    timestamp: new Date(row.startedMs).toISOString(),
+    model: row.model ?? row.modelRequested,
+    tokens_saved: row.savedTokens,
+    percent_saved: measured ? (100 * row.savedTokens) / row.inputTokensRaw : null,
+    cost_saved: toUsd(row.costSavedNanoUsd),
+    session_total_saved: totals.savedTokens,
+    session_requests: totals.requests,
+    input_tokens_raw: row.inputTokensRaw,
+    input_tokens_sent: row.inputTokensSent,
+    output_tokens: row.outputTokens,
+  };
+}
+
+/** `/stats/session` (spec §2.5). */
+export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
+  const totals = window.totals();
+  return {
+    session_requests: totals.requests,
+    session_total_saved: totals.savedTokens,
+    tokens_saved: totals.savedTokens,
+    tokens_sent: totals.sentInputTokens,
+    tokens_raw: totals.inputTokens,
+    output_tokens: totals.outputTokens,
+    total_cost: toUsd(totals.costNanoUsd),
+    uptime_hours: (nowMs - window.startedMs) / 3_600_000,
+    errors: totals.errors,
+    avg_savings_pct: savedPercent(totals),
+  };
+}
+
+/** `/savings`. What providers read from their own caches stands beside our savings and is not part of them. */
+export function savingsJson(report: SavingsReport) {
+  const saved = (totals: Totals) => ({
+    requests: totals.requests,
+    tokens_saved: totals.savedTokens,
+    cost_saved_usd: toUsd(totals.costSavedNanoUsd),
+  });
+  return {
+    total_requests: report.totals.requests,
+    total_tokens_saved: report.totals.savedTokens,
+    total_cost_saved_usd: toUsd(report.totals.costSavedNanoUsd),
+    savings_by_model: toObject(
+      report.byModel.map((group) => [group.key ?? 'unknown', group]),
+      saved,
+    ),
+    savings_by_date_7d: toObject(
+      report.byDate7d.map((day) => [day.date, day]),
+      saved,
+    ),
+    provider_cache_read_tokens: report.totals.cacheReadTokens,
+  };
+}
+
+/** The session's part of `/metrics/dashboard` (spec §2.9); `day` are the sums of the last 24 hours. */
+export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number) {
+  const totals = window.totals();
+  const latency = window.latency();
+  const failures = [...window.statusCounts()].filter(([status]) => status >= 400);
+  return {
+    timestamp: new Date(nowMs).toISOString(),
+    uptime_seconds: (nowMs - window.startedMs) / 1000,
+    requests: {
+      total: totals.requests,
+      throughput_req_per_sec: window.throughputPerS(nowMs),
+      '24h_window': false,
+    },
+    latency: {
+      p50_ms: latency.p50Ms,
+      p95_ms: latency.p95Ms,
+      p99_ms: latency.p99Ms,
+      avg_ms: latency.averageMs,
+      samples: latency.samples,
+    },
+    models: byModelJson(window.byModel()),
+    cache: {
+      hit_ratio: promptCacheRatio(totals),
+      read_tokens: totals.cacheReadTokens,
+      creation_tokens: totals.cacheWriteTokens,
+    },
+    errors: {
+      error_rate: errorRate(totals),
+      error_count: totals.errors,
+      top_failures: toObject(
+        failures.toSorted(([, a], [, b]) => b - a).map(([status, count]) => [`${status}`, count]),
+        (count) => count,
+      ),
+    },
+    streaming: {
+      count: totals.streams,
+      percentage: totals.requests === 0 ? null : (100 * totals.streams) / totals.requests,
+    },
+    window_24h: {
+      input_tokens: day.inputTokens,
+      output_tokens: day.outputTokens,
+      total_cost: toUsd(day.costNanoUsd),
+    },
+  };
+}
+
+function toObject<T, R>(
+  entries: readonly (readonly [string, T])[],
+  render: (value: T) => R,
+): { [key: string]: R } {
+  const object = Object.create(null) as { [key: string]: R };
+  for (const [key, value] of entries) object[key] = render(value);
+  return object;
+}

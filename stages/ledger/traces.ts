@@ -1,0 +1,147 @@
+/**
+ * The newest traces, in memory. What a run left behind is kept as it is and
+ * becomes a trace only when somebody looks, so that a request pays for one
+ * insertion. Frames are not kept: a body can be megabytes.
+ */
+import type { NoteValue, Outcome, Span } from '../../engine/index.ts';
+import type { Attempt } from '../model/attempt.ts';
+
+/** What a finished run says of itself. */
+export interface TracedRun {
+  readonly id: string;
+  /** Wall time of the first byte of the request, in milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly endpoint: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly status: number | null;
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+  readonly spans: readonly Span[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
+export interface TraceStage {
+  readonly [note: string]: NoteValue;
+  /** The name that the specification gives to the stage, or else the node's. */
+  readonly name: string;
+  readonly node: string;
+  /** Time inside the stage. */
+  readonly duration_ms: number;
+  /** Since the start of the run: when the first frame came in, when the first and the last went out. */
+  readonly first_in_ms: number | null;
+  readonly first_out_ms: number | null;
+  readonly last_out_ms: number | null;
+  readonly frames: number;
+}
+
+/** One try at a provider; times are milliseconds since the start of the run. */
+export interface TraceAttempt {
+  readonly provider: string;
+  readonly model: string | null;
+  readonly started_ms: number;
+  readonly head_ms: number | null;
+  readonly status: number | null;
+  readonly failure: string | null;
+}
+
+/** A trace in the specification's spelling (§2.7). */
+export interface Trace {
+  readonly request_id: string;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly endpoint: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly status: number | null;
+  readonly outcome: Outcome;
+  readonly duration_ms: number;
+  /** Only stages that saw a frame, in graph order. */
+  readonly stages: readonly TraceStage[];
+  readonly attempts: readonly TraceAttempt[];
+}
+
+export interface Traces {
+  add(run: TracedRun): void;
+  get(id: string): Trace | undefined;
+  last(): Trace | undefined;
+  /** The newest traces, newest first. */
+  list(limit?: number): readonly Trace[];
+}
+
+/** Keeps the newest `size` traces (default 200). */
+export function createTraces(size = 200): Traces {
+  // A Map iterates in the order of insertion: the first key is the oldest trace.
+  const runs = new Map<string, TracedRun>();
+  let newest: TracedRun | undefined;
+  return {
+    add(run) {
+      runs.delete(run.id);
+      runs.set(run.id, run);
+      newest = run;
+      if (runs.size <= size) return;
+      for (const oldest of runs.keys()) {
+        runs.delete(oldest);
+        break;
+      }
+    },
+    get: (id) => renderIfAny(runs.get(id)),
+    last: () => renderIfAny(newest),
+    list: (limit = size) => [...runs.values()].toReversed().slice(0, limit).map(toTrace),
+  };
+}
+
+/** The trace of a run. */
+export function toTrace(run: TracedRun): Trace {
+  return {
+    request_id: run.id,
+    timestamp: new Date(run.startedMs).toISOString(),
+    endpoint: run.endpoint,
+    model: run.model,
+    provider: run.provider,
+    status: run.status,
+    outcome: run.outcome,
+    duration_ms: toMicroseconds(run.durationMs),
+    stages: run.spans.filter((span) => span.frames > 0).map(toStage),
+    attempts: run.attempts.map(toAttempt),
+  };
+}
+
+function renderIfAny(run: TracedRun | undefined): Trace | undefined {
+  return run === undefined ? undefined : toTrace(run);
+}
+
+function toStage(span: Span): TraceStage {
+  return {
+    // First, so that a note cannot take the place of a measurement.
+    ...span.notes,
+    name: span.traceAs ?? span.node,
+    node: span.node,
+    duration_ms: toMicroseconds(span.busyMs),
+    first_in_ms: orNull(span.firstInMs),
+    first_out_ms: orNull(span.firstOutMs),
+    last_out_ms: orNull(span.lastOutMs),
+    frames: span.frames,
+  };
+}
+
+function toAttempt(attempt: Attempt): TraceAttempt {
+  return {
+    provider: attempt.provider,
+    model: attempt.model ?? null,
+    started_ms: toMicroseconds(attempt.startedMs),
+    head_ms: orNull(attempt.headMs),
+    status: attempt.status ?? null,
+    failure: attempt.failure ?? null,
+  };
+}
+
+function orNull(ms: number | undefined): number | null {
+  return ms === undefined ? null : toMicroseconds(ms);
+}
+
+/** Milliseconds to three places: more would be noise. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
