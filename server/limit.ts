@@ -91,18 +91,22 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
         source.firstFullMs = firstMs;
         source.secondFullMs = secondMs;
       }
-      const byFirst = toDecision(first, source.firstFullMs, firstWaitMs, nowMs, clock, isAllowed);
-      if (second === undefined) return byFirst;
-      const bySecond = toDecision(
-        second,
-        source.secondFullMs,
-        secondWaitMs,
-        nowMs,
-        clock,
+      const isFirstTighter =
+        second === undefined ||
+        (isAllowed
+          ? freePlaces(first, firstMs - nowMs) <= freePlaces(second, secondMs - nowMs)
+          : firstWaitMs >= secondWaitMs);
+      const tighter = isFirstTighter ? first : second;
+      const fullMs = isFirstTighter ? source.firstFullMs : source.secondFullMs;
+      const owedMs = Math.max(0, fullMs - nowMs);
+      const delayMs = isFirstTighter ? firstWaitMs : secondWaitMs;
+      return {
         isAllowed,
-      );
-      if (!isAllowed) return byFirst.retryAfterS >= bySecond.retryAfterS ? byFirst : bySecond;
-      return byFirst.remaining <= bySecond.remaining ? byFirst : bySecond;
+        limit: tighter.capacity,
+        remaining: freePlaces(tighter, owedMs),
+        resetEpochS: Math.ceil((clock.wallMs() + owedMs) / 1000),
+        retryAfterS: isAllowed ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
+      };
     },
   };
 }
@@ -165,21 +169,7 @@ function waitMs(bucket: Bucket, fullMs: number, nowMs: number): number {
   return fullMs - nowMs - bucket.capacity * bucket.intervalMs - 5e-4;
 }
 
-function toDecision(
-  bucket: Bucket,
-  fullMs: number,
-  delayMs: number,
-  nowMs: number,
-  clock: Clock,
-  isAllowed: boolean,
-): RateDecision {
-  const owedMs = Math.max(0, fullMs - nowMs);
-  const free = Math.floor(bucket.capacity - owedMs / bucket.intervalMs + 1e-6);
-  return {
-    isAllowed,
-    limit: bucket.capacity,
-    remaining: Math.max(0, free),
-    resetEpochS: Math.ceil((clock.wallMs() + owedMs) / 1000),
-    retryAfterS: isAllowed ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
-  };
+function freePlaces(bucket: Bucket, owedMs: number): number {
+  // The same slack, in requests.
+  return Math.max(0, Math.floor(bucket.capacity - owedMs / bucket.intervalMs + 1e-6));
 }

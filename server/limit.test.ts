@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock, systemClock } from '../engine/clock.ts';
+import { createRateLimiter, createStreamLimit, rateLimitHeaders } from './limit.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const START_S = START_MS / 1000;
+
+test('a source has its minute, then waits for the next request to be due', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 60, clock });
+  for (let left = 59; left >= 0; left -= 1) {
+    const decision = limiter.take('10.0.0.1');
+    assert.is(decision?.isAllowed, true);
+    assert.is(decision?.remaining, left);
+  }
+  assert.equal(limiter.take('10.0.0.1'), {
+    isAllowed: false,
+    limit: 60,
+    remaining: 0,
+    resetEpochS: START_S + 60,
+    retryAfterS: 1,
+  });
+  assert.is(limiter.take('10.0.0.2')?.isAllowed, true, 'another source is another bucket');
+  clock.advance(999);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
+  clock.advance(1);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, true);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
+  clock.advance(60_000);
+  assert.is(limiter.take('10.0.0.1')?.remaining, 59, 'full again, and no fuller');
+});
+
+test('the wait told is long enough, and refusals do not lengthen it', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 4, clock });
+  for (let i = 0; i < 4; i += 1) limiter.take('a');
+  const waits = Array.from({ length: 50 }, () => limiter.take('a')?.retryAfterS);
+  assert.equal(new Set(waits), new Set([15]));
+  clock.advance(15_000);
+  assert.is(limiter.take('a')?.isAllowed, true);
+});
+
+test('of two limits each binds, and the tighter is told', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 10, perSecond: 2, burst: 3, clock });
+  for (let i = 0; i < 3; i += 1) assert.is(limiter.take('a')?.isAllowed, true);
+  const refused = limiter.take('a');
+  assert.is(refused?.isAllowed, false);
+  assert.is(refused?.limit, 3);
+  for (let i = 0; i < 7; i += 1) {
+    clock.advance(500);
+    assert.is(limiter.take('a')?.isAllowed, true);
+  }
+  clock.advance(500);
+  const perMinute = limiter.take('a');
+  assert.is(perMinute?.isAllowed, false);
+  assert.is(perMinute?.limit, 10);
+});
+
+test('without limits nothing is limited or kept', () => {
+  const limiter = createRateLimiter({ perMinute: 0, perSecond: 0, clock: systemClock });
+  assert.is(limiter.take('a'), undefined);
+  assert.is(limiter.size, 0);
+});
+
+test('headers are whole numbers', () => {
+  const clock = createManualClock(START_MS + 1);
+  const decision = createRateLimiter({ perMinute: 7, clock }).take('a');
+  assert.ok(decision);
+  const values = rateLimitHeaders(decision);
+  assert.equal(values, [
+    'X-RateLimit-Limit',
+    '7',
+    'X-RateLimit-Remaining',
+    '6',
+    'X-RateLimit-Reset',
+    String(START_S + 9),
+  ]);
+});
+
+test('a million sources cost what twenty thousand cost, and a busy one is not forgotten', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 2, clock });
+  limiter.take('busy');
+  limiter.take('busy');
+  for (let i = 0; i < 1_000_000; i += 1) {
+    limiter.take(`s${i}`);
+    if (i % 5000 === 0) assert.is(limiter.take('busy')?.isAllowed, false);
+  }
+  assert.ok(limiter.size <= 20_000, String(limiter.size));
+});
+
+test('no order of requests gets more than the burst and the rate', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 50 }),
+      fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }),
+      (perMinute, gaps) => {
+        const clock = createManualClock(START_MS);
+        const limiter = createRateLimiter({ perMinute, clock });
+        let passed = 0;
+        let elapsedMs = 0;
+        for (const gapMs of gaps) {
+          clock.advance(gapMs);
+          elapsedMs += gapMs;
+          if (limiter.take('a')?.isAllowed === true) passed += 1;
+          assert.ok(passed <= perMinute + (elapsedMs / 60_000) * perMinute + 1e-6);
+        }
+      },
+    ),
+    { seed: 3 },
+  );
+});
+
+test('streams: so many places, each given back once', () => {
+  const streams = createStreamLimit(2);
+  const first = streams.acquire();
+  const second = streams.acquire();
+  assert.ok(first && second);
+  assert.is(streams.acquire(), undefined);
+  first();
+  first();
+  assert.is(streams.active, 1);
+  assert.ok(streams.acquire());
+  assert.is(streams.acquire(), undefined);
+});
+
+test('streams without a limit are counted', () => {
+  for (const max of [undefined, 0]) {
+    const streams = createStreamLimit(max);
+    for (let i = 0; i < 1000; i += 1) assert.ok(streams.acquire());
+    assert.is(streams.active, 1000);
+  }
+});
+
+test.run();
