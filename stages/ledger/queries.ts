@@ -2,7 +2,7 @@
  * The questions asked of the ledger file. All figures are those of `figures.ts`;
  * days are UTC days. Portable SQL only, so that another database can answer.
  */
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
 import type { Totals } from './figures.ts';
@@ -131,9 +131,6 @@ function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
 
 /** `Totals` in SQL; must mean what `addToTotals` does. */
 function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
-  const sum = (column: SummedColumn) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`;
-  const count = (condition: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
   return [
     eb.fn.countAll<number>().as('requests'),
     count(sql`outcome in ('error', 'partial') or coalesce(status, 0) >= 400`).as('errors'),
@@ -152,6 +149,14 @@ function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     sum('latencyMs').as('latencySumMs'),
     eb.fn.count<number>('latencyMs').as('timed'),
   ] as const;
+}
+
+function sum(column: SummedColumn) {
+  return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`;
+}
+
+function count(condition: RawBuilder<unknown>) {
+  return sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
 }
 
 type SummedColumn =
