@@ -1,18 +1,18 @@
 /** Collects the blocks of a request in reading order, and the tool calls that later results refer to. */
 import type { Block, BlockKind, JsonPath } from '../model/block.ts';
+import { isObject } from './json-kind.ts';
+import type { JsonObject } from './json-kind.ts';
 
-/** What a reader says of a block; its index is given here, what is not said is left out. */
-export interface BlockDraft {
+/** What the blocks of one message, or of one tool result, have in common. */
+export interface BlockHolder {
   readonly message: number;
   readonly role: Block['role'];
   readonly kind: BlockKind;
-  readonly path?: JsonPath | undefined;
-  readonly text?: string;
-  readonly call?: ToolCall | undefined;
   readonly toolUseId?: string | undefined;
+  readonly call?: ToolCall | undefined;
   readonly isError?: boolean;
+  /** True if the holder itself carries a cache marker, which then counts for each of its blocks. */
   readonly hasCacheControl?: boolean;
-  readonly hasCitations?: boolean;
 }
 
 export interface ToolCall {
@@ -22,7 +22,16 @@ export interface ToolCall {
 }
 
 export interface BlockList {
-  add(draft: BlockDraft): void;
+  /** Adds a block without text; `part` is what it was read from. */
+  add(holder: BlockHolder, kind: BlockKind, part?: JsonObject): void;
+  /** Adds a block whose text is the string at `path`, or one without if `text` is no string. */
+  addText(
+    holder: BlockHolder,
+    kind: BlockKind,
+    text: unknown,
+    path: JsonPath,
+    part?: JsonObject,
+  ): void;
   /** Remembers a call under its id. */
   call(id: string, call: ToolCall): void;
   /** The call that a result answers. */
@@ -34,27 +43,49 @@ export function createBlockList(): BlockList {
   const list: Block[] = [];
   const calls = new Map<string, ToolCall>();
   return {
-    add: (draft) => void list.push(toBlock(draft, list.length)),
+    add(holder, kind, part) {
+      list.push(toBlock(list.length, holder, kind, undefined, '', part));
+    },
+    addText(holder, kind, text, path, part) {
+      const isText = typeof text === 'string';
+      const at = isText ? path : undefined;
+      list.push(toBlock(list.length, holder, kind, at, isText ? text : '', part));
+    },
     call: (id, call) => void calls.set(id, call),
     callOf: (id) => (id === undefined ? undefined : calls.get(id)),
     blocks: () => Object.freeze(list),
   };
 }
 
-function toBlock(draft: BlockDraft, index: number): Block {
-  const { message, role, kind, path, text = '', toolUseId, call } = draft;
-  return Object.freeze({
-    index,
-    message,
-    role,
-    kind,
-    path,
-    text,
-    ...(toolUseId === undefined ? undefined : { toolUseId }),
-    ...(call?.name === undefined ? undefined : { toolName: call.name }),
-    ...(call?.input === undefined ? undefined : { toolInput: call.input }),
-    ...(draft.isError === true ? { isError: true } : undefined),
-    ...(draft.hasCacheControl === true ? { hasCacheControl: true } : undefined),
-    ...(draft.hasCitations === true ? { hasCitations: true } : undefined),
-  });
+/** Assigned field by field: a long conversation has hundreds of blocks, and spreading costs several times as much. */
+function toBlock(
+  index: number,
+  holder: BlockHolder,
+  kind: BlockKind,
+  path: JsonPath | undefined,
+  text: string,
+  part: JsonObject | undefined,
+): Block {
+  const { message, role, call } = holder;
+  const block: Writable<Block> = { index, message, role, kind, path, text };
+  if (holder.toolUseId !== undefined) block.toolUseId = holder.toolUseId;
+  if (call?.name !== undefined) block.toolName = call.name;
+  if (call?.input !== undefined) block.toolInput = call.input;
+  if (holder.isError === true) block.isError = true;
+  if (holder.hasCacheControl === true || isObject(part?.['cache_control'])) {
+    block.hasCacheControl = true;
+  }
+  if (part !== undefined && mayBeCited(part)) block.hasCitations = true;
+  return block;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Text carries a list of citations (in one dialect called annotations); a document says whether it may be cited. */
+function mayBeCited(part: JsonObject): boolean {
+  const citations = part['citations'] ?? part['annotations'];
+  if (citations === undefined) return false;
+  return Array.isArray(citations)
+    ? citations.length > 0
+    : isObject(citations) && citations['enabled'] === true;
 }

@@ -41,9 +41,9 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 /** The end of a stream within which terminators and error events are looked for. */
 const TAIL_BYTES = 4096;
-/** The beginning of a stream within which the model is looked for. */
-const HEAD_BYTES = 64 * 1024;
-const MODEL_NEEDLES = [Buffer.from('"model')];
+/** The beginning of a stream within which the model is looked for, if no line with figures named it. */
+const HEAD_BYTES = 8 * 1024;
+const MODEL_NEEDLE = Buffer.from('"model');
 const OPEN_OBJECT = 0x7b;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */
@@ -57,9 +57,9 @@ export function createObservers(reader: AnswerReader): AnswerObservers {
 function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
   const answer = createAnswer();
   const lines = createNeedleScanner(reader.needles);
-  const head = createNeedleScanner(MODEL_NEEDLES);
+  const head: Buffer[] = [];
+  let headBytes = 0;
   const tail = createTail();
-  let seenBytes = 0;
   const readLine = (line: Buffer): void => {
     const open = line.indexOf(OPEN_OBJECT);
     if (open >= 0) readPayload(answer, reader, scan, line.subarray(open));
@@ -69,10 +69,17 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
     const line = lines.rest();
     if (line !== undefined) readLine(line);
   };
+  const readHead = (): void => {
+    createNeedleScanner([MODEL_NEEDLE]).push(Buffer.concat(head), (line) => {
+      if (answer.model === undefined) readLine(line);
+    });
+  };
   return {
     push(bytes) {
-      if (answer.model === undefined && seenBytes < HEAD_BYTES) head.push(bytes, readLine);
-      seenBytes += bytes.length;
+      if (headBytes < HEAD_BYTES) {
+        head.push(bytes.subarray(0, HEAD_BYTES));
+        headBytes += bytes.length;
+      }
       lines.push(bytes, readLine);
       tail.push(bytes);
     },
@@ -82,6 +89,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
     },
     model() {
       readRest();
+      if (answer.model === undefined) readHead();
       return answer.model;
     },
     terminated() {

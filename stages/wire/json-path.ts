@@ -15,6 +15,9 @@ export interface ByteSpan {
 /** Deeper nesting than this is refused: no client sends it, and parsers elsewhere overflow on it. */
 const MAX_DEPTH = 128;
 
+/** A native search costs about as much as walking this many bytes. */
+const WALKED_BYTES = 24;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -258,19 +261,19 @@ function endsScalar(byte: number): boolean {
 }
 
 /**
- * The index after the string whose opening quote is at `at`, or -1. Short strings are
- * walked; past 64 bytes the native search is faster than a loop, even though it must look
- * back for escapes.
+ * The index after the string whose opening quote is at `at`, or -1. A stretch is walked;
+ * beyond it the native search is faster, unless quotes are escaped all over the text, so
+ * after each one that it stumbles on the walk begins again.
  */
 function skipString(bytes: Buffer, at: number, limit: number): number {
   let i = at + 1;
-  const near = Math.min(limit, i + 64);
-  while (i < near) {
-    const byte = bytes[i]!;
-    if (byte === QUOTE) return i + 1;
-    i += byte === BACKSLASH ? 2 : 1;
-  }
   while (i < limit) {
+    const near = Math.min(limit, i + WALKED_BYTES);
+    while (i < near) {
+      const byte = bytes[i];
+      if (byte === QUOTE) return i + 1;
+      i += byte === BACKSLASH ? 2 : 1;
+    }
     const quote = bytes.indexOf(QUOTE, i);
     if (quote < 0 || quote >= limit) return -1;
     let escapes = 0;

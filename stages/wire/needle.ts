@@ -71,25 +71,26 @@ function scan(
   needles: readonly Buffer[],
   onLine: (line: Buffer) => void,
 ): void {
-  const hits = needles.map((needle) => nextHit(bytes, needle, start, stop));
   let from = start;
-  for (;;) {
-    const hit = Math.min(...hits);
-    if (hit === Infinity) return;
+  let hit = firstHit(bytes, needles, from, stop);
+  while (hit >= 0) {
     let lineStart = hit;
     while (lineStart > from && !isLineEnd(bytes[lineStart - 1]!)) lineStart -= 1;
     const lineEnd = nextLineEnd(bytes, hit, stop);
     onLine(bytes.subarray(lineStart, lineEnd));
     from = lineEnd + 1;
-    for (const [i, needle] of needles.entries()) {
-      if (hits[i]! < from) hits[i] = nextHit(bytes, needle, from, stop);
-    }
+    hit = firstHit(bytes, needles, from, stop);
   }
 }
 
-function nextHit(bytes: Buffer, needle: Buffer, from: number, stop: number): number {
-  const hit = bytes.indexOf(needle, from);
-  return hit < 0 || hit >= stop ? Infinity : hit;
+/** Where the first of the needles stands in `bytes[from, stop)`, or -1. */
+function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number, stop: number): number {
+  let first = -1;
+  for (let i = 0; i < needles.length; i += 1) {
+    const hit = bytes.indexOf(needles[i]!, from);
+    if (hit >= 0 && hit < stop && (first < 0 || hit < first)) first = hit;
+  }
+  return first;
 }
 
 /** The first LF or CR in `bytes[from, stop)`, or -1. */

@@ -1,8 +1,8 @@
 /** Requests of the chat dialect (`POST /v1/chat/completions`). */
 import type { SvcError } from '../../../engine/index.ts';
-import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
+import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
-import type { BlockDraft, BlockList, ToolCall } from '../block-list.ts';
+import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../dialect.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
@@ -50,22 +50,22 @@ export function chatBlocks(body: unknown): readonly Block[] {
 
 function readMessage(list: BlockList, message: JsonObject, i: number): void {
   const path: JsonPath = ['messages', i];
-  const base = baseOf(list, message, i);
+  const holder = holderOf(list, message, i);
   const reasoning = message['reasoning_content'] === undefined ? 'reasoning' : 'reasoning_content';
-  addText(list, message, reasoning, path, { ...base, kind: 'thinking' });
-  addText(list, message, 'content', path, base);
+  addField(list, message, reasoning, path, holder, 'thinking');
+  addField(list, message, 'content', path, holder);
   for (const [j, part] of listOf(message['content']).entries()) {
-    if (isObject(part)) readPart(list, part, [...path, 'content', j], base);
+    if (isObject(part)) readPart(list, part, [...path, 'content', j], holder);
   }
-  addText(list, message, 'refusal', path, base);
+  addField(list, message, 'refusal', path, holder);
   for (const [j, call] of listOf(message['tool_calls']).entries()) {
-    if (isObject(call)) readCall(list, call, [...path, 'tool_calls', j], base);
+    if (isObject(call)) readCall(list, call, [...path, 'tool_calls', j], holder);
   }
   const legacy = message['function_call'];
-  if (isObject(legacy)) addCall(list, legacy, 'arguments', [...path, 'function_call'], base);
+  if (isObject(legacy)) addCall(list, legacy, 'arguments', [...path, 'function_call'], holder);
 }
 
-function baseOf(list: BlockList, message: JsonObject, i: number): BlockDraft {
+function holderOf(list: BlockList, message: JsonObject, i: number): BlockHolder {
   switch (message['role']) {
     case 'system':
     case 'developer':
@@ -74,59 +74,57 @@ function baseOf(list: BlockList, message: JsonObject, i: number): BlockDraft {
       return { message: i, role: 'assistant', kind: 'text' };
     case 'tool': {
       const toolUseId = textOf(message['tool_call_id']);
-      return {
-        message: i,
-        role: 'tool',
-        kind: 'tool_result',
-        toolUseId,
-        call: list.callOf(toolUseId),
-      };
+      const call = list.callOf(toolUseId);
+      return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
     }
     case 'function': {
       const name = textOf(message['name']);
-      return {
-        message: i,
-        role: 'tool',
-        kind: 'tool_result',
-        call: list.callOf(name) ?? { name, input: undefined },
-      };
+      const call = list.callOf(name) ?? { name, input: undefined };
+      return { message: i, role: 'tool', kind: 'tool_result', call };
     }
     default:
       return { message: i, role: 'user', kind: 'text' };
   }
 }
 
-function addText(
+/** Adds the string at a field of a message; there are no blocks for fields that hold none. */
+function addField(
   list: BlockList,
-  holder: JsonObject,
+  message: JsonObject,
   field: string,
   path: JsonPath,
-  base: BlockDraft,
+  holder: BlockHolder,
+  kind = holder.kind,
 ): void {
-  const text = textOf(holder[field]);
-  if (text !== undefined) list.add({ ...base, path: [...path, field], text });
+  const text = message[field];
+  if (typeof text === 'string') list.addText(holder, kind, text, [...path, field]);
 }
 
-const MEDIA: Readonly<Record<string, BlockKind>> = {
-  image_url: 'image',
-  file: 'document',
-  document_url: 'document',
-};
-
-function readPart(list: BlockList, part: JsonObject, path: JsonPath, base: BlockDraft): void {
-  const marked = isObject(part['cache_control']) ? { ...base, hasCacheControl: true } : base;
-  const type = String(part['type']);
-  if (type === 'text' || type === 'refusal') return addText(list, part, type, path, marked);
-  // Some providers return reasoning as a part of the content, its text nested once more.
-  list.add({ ...marked, kind: type === 'thinking' ? 'thinking' : (MEDIA[type] ?? 'other') });
+function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: BlockHolder): void {
+  switch (part['type']) {
+    case 'text':
+      return list.addText(holder, holder.kind, part['text'], [...path, 'text'], part);
+    case 'refusal':
+      return list.addText(holder, holder.kind, part['refusal'], [...path, 'refusal'], part);
+    case 'image_url':
+      return list.add(holder, 'image', part);
+    case 'file':
+    case 'document_url':
+      return list.add(holder, 'document', part);
+    case 'thinking':
+      // Some providers return reasoning as a part of the content, its text nested once more.
+      return list.add(holder, 'thinking', part);
+    default:
+      return list.add(holder, 'other', part);
+  }
 }
 
-function readCall(list: BlockList, call: JsonObject, path: JsonPath, base: BlockDraft): void {
+function readCall(list: BlockList, call: JsonObject, path: JsonPath, holder: BlockHolder): void {
   const id = textOf(call['id']);
   if (isObject(call['function'])) {
-    addCall(list, call['function'], 'arguments', [...path, 'function'], base, id);
+    addCall(list, call['function'], 'arguments', [...path, 'function'], holder, id);
   } else if (isObject(call['custom'])) {
-    addCall(list, call['custom'], 'input', [...path, 'custom'], base, id);
+    addCall(list, call['custom'], 'input', [...path, 'custom'], holder, id);
   }
 }
 
@@ -136,13 +134,11 @@ function addCall(
   call: JsonObject,
   field: 'arguments' | 'input',
   path: JsonPath,
-  base: BlockDraft,
+  holder: BlockHolder,
   id: string | undefined = textOf(call['name']),
 ): void {
   const text = textOf(call[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
-  const toolCall: ToolCall = { name: textOf(call['name']), input };
-  if (id !== undefined) list.call(id, toolCall);
-  const at = text === undefined ? {} : { path: [...path, field], text };
-  list.add({ message: base.message, role: base.role, kind: 'tool_use', ...at });
+  if (id !== undefined) list.call(id, { name: textOf(call['name']), input });
+  list.addText(holder, 'tool_use', text, [...path, field]);
 }

@@ -53,7 +53,7 @@ export const chatReader: AnswerReader = Object.freeze({
   read(answer: Answer, [usage, model, extraUsage]: readonly unknown[]): void {
     const figures = usage ?? extraUsage;
     if (isObject(figures)) answer.usage = toChatUsage(figures);
-    if (typeof model === 'string') answer.model = model;
+    if (typeof model === 'string' && model !== '') answer.model = model;
   },
   ending: /^data: ?\[DONE\]|"finish_reason": ?"/m,
   failure: /^event: ?error|^data: ?\{"error": ?[{"]|"error": ?\{"/m,

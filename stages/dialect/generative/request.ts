@@ -5,7 +5,7 @@
 import type { SvcError } from '../../../engine/index.ts';
 import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
-import type { BlockDraft, BlockList, ToolCall } from '../block-list.ts';
+import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../dialect.ts';
 import { modelInPath } from '../endpoints.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
@@ -38,8 +38,8 @@ export function generativeBlocks(body: unknown): readonly Block[] {
   if (!isObject(body)) return list.blocks();
   const system = field(body, 'systemInstruction', 'system_instruction');
   if (isObject(system.value)) {
-    const base = { message: -1, role: 'system', kind: 'system' } as const;
-    readParts(list, system.value['parts'], [system.name, 'parts'], base);
+    const holder = { message: -1, role: 'system', kind: 'system' } as const;
+    readParts(list, system.value['parts'], [system.name, 'parts'], holder);
   }
   for (const [i, content] of listOf(body['contents']).entries()) {
     if (!isObject(content)) continue;
@@ -49,24 +49,24 @@ export function generativeBlocks(body: unknown): readonly Block[] {
   return list.blocks();
 }
 
-function readParts(list: BlockList, parts: unknown, path: JsonPath, base: BlockDraft): void {
-  if (isObject(parts)) return readPart(list, parts, path, base);
+function readParts(list: BlockList, parts: unknown, path: JsonPath, holder: BlockHolder): void {
+  if (isObject(parts)) return readPart(list, parts, path, holder);
   for (const [j, part] of listOf(parts).entries()) {
-    if (isObject(part)) readPart(list, part, [...path, j], base);
+    if (isObject(part)) readPart(list, part, [...path, j], holder);
   }
 }
 
-function readPart(list: BlockList, part: JsonObject, path: JsonPath, base: BlockDraft): void {
+function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: BlockHolder): void {
   const call = field(part, 'functionCall', 'function_call').value;
-  if (isObject(call)) return addCall(list, call, base);
+  if (isObject(call)) return addCall(list, call, holder);
   const response = field(part, 'functionResponse', 'function_response');
   if (isObject(response.value)) {
-    return addResponse(list, response.value, [...path, response.name], base.message);
+    return addResponse(list, response.value, [...path, response.name], holder.message);
   }
   const text = textOf(part['text']);
-  const kind = part['thought'] === true ? 'thinking' : base.kind;
-  if (text !== undefined) return list.add({ ...base, kind, path: [...path, 'text'], text });
-  list.add({ ...base, kind: mediaKind(part) });
+  if (text === undefined) return list.add(holder, mediaKind(part));
+  const kind = part['thought'] === true ? 'thinking' : holder.kind;
+  list.addText(holder, kind, text, [...path, 'text']);
 }
 
 function mediaKind(part: JsonObject): BlockKind {
@@ -78,13 +78,13 @@ function mediaKind(part: JsonObject): BlockKind {
 }
 
 /** Calls rarely have ids; a response without one answers the latest call of its name. */
-function addCall(list: BlockList, call: JsonObject, base: BlockDraft): void {
+function addCall(list: BlockList, call: JsonObject, holder: BlockHolder): void {
   const name = textOf(call['name']);
   const input = call['args'] === undefined ? undefined : JSON.stringify(call['args']);
   const id = textOf(call['id']);
   if (id !== undefined) list.call(keyOf(id, undefined), { name, input });
   if (name !== undefined) list.call(keyOf(undefined, name), { name, input });
-  list.add({ ...base, kind: 'tool_use' });
+  list.add(holder, 'tool_use');
 }
 
 function keyOf(id: string | undefined, name: string | undefined): string {
@@ -94,14 +94,15 @@ function keyOf(id: string | undefined, name: string | undefined): string {
 function addResponse(list: BlockList, result: JsonObject, path: JsonPath, message: number): void {
   const name = textOf(result['name']);
   const toolUseId = textOf(result['id']);
-  const call: ToolCall = list.callOf(keyOf(toolUseId, name)) ?? { name, input: undefined };
-  const base = { message, role: 'tool', kind: 'tool_result', toolUseId, call } as const;
+  const call = list.callOf(keyOf(toolUseId, name)) ?? { name, input: undefined };
+  const holder: BlockHolder = { message, role: 'tool', kind: 'tool_result', toolUseId, call };
+  const failed: BlockHolder = { ...holder, isError: true };
   const response = isObject(result['response']) ? result['response'] : {};
   const texts = Object.entries(response).filter(([, value]) => typeof value === 'string');
-  if (texts.length === 0) list.add(base);
+  if (texts.length === 0) list.add(holder, 'tool_result');
   for (const [key, text] of texts) {
-    const at = { path: [...path, 'response', key], text: String(text) };
-    list.add({ ...base, ...at, isError: key === 'error' });
+    const at: JsonPath = [...path, 'response', key];
+    list.addText(key === 'error' ? failed : holder, 'tool_result', text, at);
   }
 }
 

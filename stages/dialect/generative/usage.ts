@@ -44,7 +44,7 @@ export const generativeReader: AnswerReader = Object.freeze({
     ) {
       answer.usage = toGenerativeUsage(usage);
     }
-    if (typeof model === 'string') answer.model = model;
+    if (typeof model === 'string' && model !== '') answer.model = model;
     if (typeof reason === 'string' || typeof blocked === 'string') answer.terminated = true;
   },
   ending: /"(?:finishReason|blockReason)": ?"/,

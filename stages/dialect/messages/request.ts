@@ -1,8 +1,8 @@
 /** Requests of the messages dialect (`POST /v1/messages`). */
 import type { SvcError } from '../../../engine/index.ts';
-import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
+import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
-import type { BlockDraft, BlockList } from '../block-list.ts';
+import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../dialect.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
@@ -45,56 +45,53 @@ export function messagesBlocks(body: unknown): readonly Block[] {
 }
 
 function readSystem(list: BlockList, system: unknown): void {
-  const base = { message: -1, role: 'system', kind: 'system' } as const;
-  if (typeof system === 'string') list.add({ ...base, path: ['system'], text: system });
+  const holder: BlockHolder = { message: -1, role: 'system', kind: 'system' };
+  if (typeof system === 'string') list.addText(holder, 'system', system, ['system']);
   for (const [i, part] of listOf(system).entries()) {
-    if (isObject(part)) list.add({ ...base, ...textAt(part, 'text', ['system', i]) });
+    if (isObject(part)) list.addText(holder, 'system', part['text'], ['system', i, 'text'], part);
   }
 }
 
 function readMessage(list: BlockList, message: JsonObject, i: number): void {
-  const role =
-    message['role'] === 'assistant' || message['role'] === 'system' ? message['role'] : 'user';
-  const kind = role === 'system' ? 'system' : 'text';
-  const path: JsonPath = ['messages', i, 'content'];
+  const named = message['role'];
+  const role = named === 'assistant' || named === 'system' ? named : 'user';
+  const holder: BlockHolder = { message: i, role, kind: role === 'system' ? 'system' : 'text' };
   const content = message['content'];
-  if (typeof content === 'string') list.add({ message: i, role, kind, path, text: content });
+  const path: JsonPath = ['messages', i, 'content'];
+  if (typeof content === 'string') list.addText(holder, holder.kind, content, path);
   for (const [j, part] of listOf(content).entries()) {
-    if (isObject(part)) readPart(list, part, [...path, j], { message: i, role, kind });
+    if (isObject(part)) readPart(list, part, [...path, j], holder);
   }
 }
 
-type Base = Pick<BlockDraft, 'message' | 'role' | 'kind'>;
-
-function readPart(list: BlockList, part: JsonObject, path: JsonPath, base: Base): void {
+function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: BlockHolder): void {
   switch (part['type']) {
     case 'text':
-      return list.add({ ...base, ...textAt(part, 'text', path) });
+      return list.addText(holder, holder.kind, part['text'], [...path, 'text'], part);
     case 'tool_result':
-      return readToolResult(list, part, path, base.message);
+      return readToolResult(list, part, [...path, 'content'], holder.message);
     case 'tool_use':
     case 'server_tool_use':
     case 'mcp_tool_use':
-      return readToolUse(list, part, base);
+      return readToolUse(list, part, holder);
     case 'thinking':
-      return list.add({ ...base, kind: 'thinking', ...textAt(part, 'thinking', path) });
+      return list.addText(holder, 'thinking', part['thinking'], [...path, 'thinking'], part);
+    case 'redacted_thinking':
+      return list.add(holder, 'thinking', part);
+    case 'image':
+      return list.add(holder, 'image', part);
     case 'document':
-      return list.add({ ...base, kind: 'document', ...documentText(part, path) });
+      return readDocument(list, part, path, holder);
     default:
-      return list.add({ ...base, kind: kindOf(part), ...marks(part) });
+      return list.add(holder, 'other', part);
   }
 }
 
-function kindOf(part: JsonObject): BlockKind {
-  if (part['type'] === 'redacted_thinking') return 'thinking';
-  return part['type'] === 'image' ? 'image' : 'other';
-}
-
-function readToolUse(list: BlockList, part: JsonObject, base: Base): void {
+function readToolUse(list: BlockList, part: JsonObject, holder: BlockHolder): void {
   const id = textOf(part['id']);
   const input = part['input'] === undefined ? undefined : JSON.stringify(part['input']);
   if (id !== undefined) list.call(id, { name: textOf(part['name']), input });
-  list.add({ ...base, kind: 'tool_use', ...marks(part) });
+  list.add(holder, 'tool_use', part);
 }
 
 function readToolResult(
@@ -104,7 +101,7 @@ function readToolResult(
   message: number,
 ): void {
   const toolUseId = textOf(result['tool_use_id']);
-  const base = {
+  const holder: BlockHolder = {
     message,
     role: 'tool',
     kind: 'tool_result',
@@ -112,46 +109,26 @@ function readToolResult(
     call: list.callOf(toolUseId),
     isError: result['is_error'] === true,
     hasCacheControl: isObject(result['cache_control']),
-  } as const;
-  const content = result['content'];
-  const inner: JsonPath = [...path, 'content'];
-  if (!Array.isArray(content)) {
-    const text = textOf(content);
-    return list.add({ ...base, path: text === undefined ? undefined : inner, text: text ?? '' });
-  }
-  if (content.length === 0) list.add(base);
-  for (const [k, part] of content.entries()) {
-    if (!isObject(part)) continue;
-    const at: JsonPath = [...inner, k];
-    const marked = base.hasCacheControl ? { hasCacheControl: true } : {};
-    if (part['type'] === 'text') list.add({ ...base, ...textAt(part, 'text', at), ...marked });
-    else if (part['type'] === 'document') {
-      list.add({ ...base, kind: 'document', ...documentText(part, at), ...marked });
-    } else list.add({ ...base, kind: kindOf(part), ...marks(part), ...marked });
-  }
-}
-
-type Marks = Pick<BlockDraft, 'hasCacheControl' | 'hasCitations'>;
-
-function marks(part: JsonObject): Marks {
-  return {
-    hasCacheControl: isObject(part['cache_control']),
-    hasCitations: hasCitations(part['citations']),
   };
+  const content = result['content'];
+  if (!Array.isArray(content)) return list.addText(holder, 'tool_result', content, path);
+  if (content.length === 0) list.add(holder, 'tool_result');
+  for (const [k, part] of content.entries()) {
+    if (isObject(part)) readPart(list, part, [...path, k], holder);
+  }
 }
 
-/** Text carries a list of citations; a document says whether it may be cited. */
-function hasCitations(citations: unknown): boolean {
-  return isObject(citations) ? citations['enabled'] === true : listOf(citations).length > 0;
-}
-
-function textAt(part: JsonObject, field: string, path: JsonPath): Partial<BlockDraft> {
-  const text = textOf(part[field]);
-  return text === undefined ? marks(part) : { ...marks(part), path: [...path, field], text };
-}
-
-function documentText(part: JsonObject, path: JsonPath): Partial<BlockDraft> {
+/** A document may be plain text, which the model reads like any other. */
+function readDocument(
+  list: BlockList,
+  part: JsonObject,
+  path: JsonPath,
+  holder: BlockHolder,
+): void {
   const source = part['source'];
-  if (!isObject(source) || source['type'] !== 'text') return marks(part);
-  return { ...textAt(source, 'data', [...path, 'source']), ...marks(part) };
+  if (isObject(source) && source['type'] === 'text') {
+    list.addText(holder, 'document', source['data'], [...path, 'source', 'data'], part);
+  } else {
+    list.add(holder, 'document', part);
+  }
 }

@@ -35,7 +35,7 @@ export const messagesReader: AnswerReader = Object.freeze({
     if (isObject(startUsage)) answer.usage = mergeMessagesUsage(answer.usage, startUsage);
     if (isObject(usage)) answer.usage = mergeMessagesUsage(answer.usage, usage);
     const named = model ?? startModel;
-    if (typeof named === 'string') answer.model = named;
+    if (typeof named === 'string' && named !== '') answer.model = named;
   },
   ending: /^event: ?message_stop|^data: ?\{"type": ?"message_stop"/m,
   failure: /^event: ?error|^data: ?\{"type": ?"error"/m,

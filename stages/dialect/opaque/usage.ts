@@ -36,7 +36,7 @@ export const opaqueReader: AnswerReader = Object.freeze({
     const figures = values.slice(0, 4).find(isObject);
     if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
     const model = values.slice(4).find((value) => typeof value === 'string');
-    if (typeof model === 'string') answer.model = model;
+    if (typeof model === 'string' && model !== '') answer.model = model;
   },
   // Nobody knows how such a stream should end, so the connection's own end has to do.
   ending: /^/,

@@ -1,8 +1,8 @@
 /** Requests of the responses dialect (`POST /v1/responses`). */
 import type { SvcError } from '../../../engine/index.ts';
-import type { Block, BlockKind, JsonPath } from '../../model/block.ts';
+import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
-import type { BlockDraft, BlockList } from '../block-list.ts';
+import type { BlockHolder, BlockList } from '../block-list.ts';
 import type { RequestFacts } from '../dialect.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
@@ -38,9 +38,12 @@ export function responsesFacts(body: unknown): RequestFacts {
 export function responsesBlocks(body: unknown): readonly Block[] {
   const list = createBlockList();
   if (!isObject(body)) return list.blocks();
-  addText(list, body, 'instructions', [], { message: -1, role: 'system', kind: 'system' });
-  addText(list, body, 'input', [], { message: 0, role: 'user', kind: 'text' });
-  for (const [i, item] of listOf(body['input']).entries()) {
+  addContent(list, body, 'instructions', [], { message: -1, role: 'system', kind: 'system' });
+  const input = body['input'];
+  if (typeof input === 'string') {
+    list.addText({ message: 0, role: 'user', kind: 'text' }, 'text', input, ['input']);
+  }
+  for (const [i, item] of listOf(input).entries()) {
     if (isObject(item)) readItem(list, item, i);
   }
   return list.blocks();
@@ -48,9 +51,9 @@ export function responsesBlocks(body: unknown): readonly Block[] {
 
 function readItem(list: BlockList, item: JsonObject, i: number): void {
   const path: JsonPath = ['input', i];
-  const type = item['type'] ?? 'message';
-  if (type === 'message') return addContent(list, item, 'content', path, messageBase(item, i));
-  switch (type) {
+  switch (item['type'] ?? 'message') {
+    case 'message':
+      return addContent(list, item, 'content', path, messageHolder(item, i));
     case 'function_call':
       return addCall(list, item, 'arguments', i);
     case 'custom_tool_call':
@@ -61,15 +64,15 @@ function readItem(list: BlockList, item: JsonObject, i: number): void {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
-      return addContent(list, item, 'output', path, resultBase(list, item, i));
+      return addContent(list, item, 'output', path, resultHolder(list, item, i));
     case 'reasoning':
-      return list.add({ message: i, role: 'assistant', kind: 'thinking' });
+      return list.add({ message: i, role: 'assistant', kind: 'thinking' }, 'thinking');
     default:
-      return list.add({ message: i, role: 'assistant', kind: 'other' });
+      return list.add({ message: i, role: 'assistant', kind: 'other' }, 'other');
   }
 }
 
-function messageBase(item: JsonObject, i: number): BlockDraft {
+function messageHolder(item: JsonObject, i: number): BlockHolder {
   const role = item['role'];
   if (role === 'system' || role === 'developer') {
     return { message: i, role: 'system', kind: 'system' };
@@ -77,9 +80,10 @@ function messageBase(item: JsonObject, i: number): BlockDraft {
   return { message: i, role: role === 'assistant' ? 'assistant' : 'user', kind: 'text' };
 }
 
-function resultBase(list: BlockList, item: JsonObject, i: number): BlockDraft {
+function resultHolder(list: BlockList, item: JsonObject, i: number): BlockHolder {
   const toolUseId = textOf(item['call_id']) ?? textOf(item['id']);
-  return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call: list.callOf(toolUseId) };
+  const call = list.callOf(toolUseId);
+  return { message: i, role: 'tool', kind: 'tool_result', toolUseId, call };
 }
 
 function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input', i: number): void {
@@ -87,23 +91,16 @@ function addCall(list: BlockList, item: JsonObject, field: 'arguments' | 'input'
   const text = textOf(item[field]);
   const input = field === 'input' && text !== undefined ? JSON.stringify(text) : text;
   if (id !== undefined) list.call(id, { name: textOf(item['name']), input });
-  const at = text === undefined ? {} : { path: ['input', i, field], text };
-  list.add({ message: i, role: 'assistant', kind: 'tool_use', ...at });
+  const holder: BlockHolder = { message: i, role: 'assistant', kind: 'tool_use' };
+  list.addText(holder, 'tool_use', text, ['input', i, field]);
 }
 
 function addShellCall(list: BlockList, item: JsonObject, i: number): void {
   const id = textOf(item['call_id']) ?? textOf(item['id']);
   const input = item['action'] === undefined ? undefined : JSON.stringify(item['action']);
   if (id !== undefined) list.call(id, { name: 'shell', input });
-  list.add({ message: i, role: 'assistant', kind: 'tool_use' });
+  list.add({ message: i, role: 'assistant', kind: 'tool_use' }, 'tool_use');
 }
-
-const TEXT_PARTS = new Set(['input_text', 'output_text', 'text', 'summary_text']);
-const MEDIA: Readonly<Record<string, BlockKind>> = {
-  input_image: 'image',
-  input_file: 'document',
-  computer_screenshot: 'image',
-};
 
 /** Adds what stands at `field`: one string, or a list of parts. */
 function addContent(
@@ -111,27 +108,28 @@ function addContent(
   item: JsonObject,
   field: string,
   path: JsonPath,
-  base: BlockDraft,
+  holder: BlockHolder,
 ): void {
-  addText(list, item, field, path, base);
-  for (const [j, part] of listOf(item[field]).entries()) {
-    if (!isObject(part)) continue;
-    const type = String(part['type']);
-    const at: JsonPath = [...path, field, j];
-    const marked = { ...base, hasCitations: listOf(part['annotations']).length > 0 };
-    if (TEXT_PARTS.has(type)) addText(list, part, 'text', at, marked);
-    else if (type === 'refusal') addText(list, part, 'refusal', at, marked);
-    else list.add({ ...marked, kind: MEDIA[type] ?? 'other' });
+  const content = item[field];
+  if (typeof content === 'string') list.addText(holder, holder.kind, content, [...path, field]);
+  for (const [j, part] of listOf(content).entries()) {
+    if (isObject(part)) readPart(list, part, [...path, field, j], holder);
   }
 }
 
-function addText(
-  list: BlockList,
-  holder: JsonObject,
-  field: string,
-  path: JsonPath,
-  base: BlockDraft,
-): void {
-  const text = textOf(holder[field]);
-  if (text !== undefined) list.add({ ...base, path: [...path, field], text });
+function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: BlockHolder): void {
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return list.addText(holder, holder.kind, part['text'], [...path, 'text'], part);
+    case 'refusal':
+      return list.addText(holder, holder.kind, part['refusal'], [...path, 'refusal'], part);
+    case 'input_image':
+      return list.add(holder, 'image', part);
+    case 'input_file':
+      return list.add(holder, 'document', part);
+    default:
+      return list.add(holder, 'other', part);
+  }
 }

@@ -33,7 +33,7 @@ export const responsesReader: AnswerReader = Object.freeze({
     const figures = usage ?? innerUsage;
     if (isObject(figures)) answer.usage = toResponsesUsage(figures);
     const named = model ?? innerModel;
-    if (typeof named === 'string') answer.model = named;
+    if (typeof named === 'string' && named !== '') answer.model = named;
     if (typeof type !== 'string') return;
     if (TERMINAL.has(type)) answer.terminated = true;
     if (type === 'response.failed') answer.failed = true;
