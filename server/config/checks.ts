@@ -56,7 +56,7 @@ function checkProvider(values: Values, name: string): readonly Fault[] {
   }
   if (builtIn && kind.value !== null && kind.value !== name) {
     const text = `${key}: the kind of a built-in provider is its name; choose another name for it`;
-    faults.push(fault(kind, key, text, { found: String(kind.value), expected: name }));
+    faults.push(fault(kind, key, text, { expected: name }));
   }
   return [...faults, ...checkBaseUrl(values, name), ...checkHeaders(values, name)];
 }

@@ -28,7 +28,7 @@ export function defaultOf(row: Setting<unknown>): string {
     return row.default.length === 0 ? 'none' : row.default.map((one) => `\`${one}\``).join(', ');
   }
   if (typeof row.default === 'object') return 'none';
-  return `\`${String(row.default)}\``;
+  return `\`${typeof row.default === 'string' ? row.default : JSON.stringify(row.default)}\``;
 }
 
 function variables(key: string, row: Setting<unknown>): string {

@@ -55,7 +55,7 @@ export function variablesOf(concrete: string): readonly string[] {
 export function readEnvFile(text: string, name: string): { variables: Variables; places: Places } {
   let variables: Variables;
   try {
-    variables = parseEnv(text) as Variables;
+    variables = parseEnv(text);
   } catch (thrown) {
     throw unreadable(`${name}: it is not a file of NAME=value lines`, thrown);
   }
@@ -137,6 +137,7 @@ function parseForm(text: string, form: Form): unknown {
     case 'text':
       return text;
     case 'structure':
+    default:
       return undefined;
   }
 }

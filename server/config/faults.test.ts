@@ -308,7 +308,7 @@ test('each bad input makes one fault that says what is wrong, where, and what is
 /** Each is refused as a whole with CONFIG_001. */
 const MALFORMED: readonly (readonly [text: string, message: string])[] = [
   ['server: {port: 1', 'Failed to load config: /etc/svc/c.yaml:1: '],
-  ['a: 1\na: 2', 'Failed to load config: /etc/svc/c.yaml:2: Map keys must be unique'],
+  ['a: 1\na: 2', 'Failed to load config: /etc/svc/c.yaml:2: "a" stands there twice'],
   ['\tserver: 1', 'Failed to load config: /etc/svc/c.yaml:1: '],
   ['server: !!js/function x', 'Failed to load config: /etc/svc/c.yaml:1: '],
   ['server:\n  port: !!int "8"', 'Failed to load config: /etc/svc/c.yaml:2: tags such as '],

@@ -13,8 +13,9 @@ import type { Definition } from './value.ts';
 type Draft = { [key: string]: unknown };
 
 /**
- * Builds the schema of a config file. It accepts what a start accepts, but for checks
- * between settings (checks.ts).
+ * Builds the schema of a config file. It accepts all that a start accepts, and refuses what
+ * one refuses, but for checks between settings (checks.ts) and for a list in the place of a
+ * map, which arktype takes for one.
  */
 export async function configSchema(): Promise<Type<object>> {
   const { type } = await import('arktype');

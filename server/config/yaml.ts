@@ -12,6 +12,8 @@ import { FORBIDDEN_NAMES } from './value.ts';
 export const YAML_LIMITS = {
   bytes: 256 * 1024,
   aliases: 50,
+  tokens: 20_000,
+  /** Values, those behind aliases counted each time. */
   nodes: 20_000,
   depth: 32,
 } as const;
@@ -31,19 +33,22 @@ export interface YamlFile {
  * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed.
  */
 export async function readYaml(text: string, name: string): Promise<YamlFile> {
-  refuseDepth(text, name);
   const yaml = await import('yaml');
+  refuseExcess(yaml, text, name);
   const lines = new yaml.LineCounter();
   const document = parse(yaml, text, name, lines);
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const line = lines.linePos(problem.pos[0]).line;
-    throw unreadable(`${name}:${line}: ${firstLine(problem.message)}`, problem);
+    throw unreadable(`${name}:${line}: ${withoutSource(problem.message)}`);
   }
   const walk = new Walk(yaml, name, lines);
   const data = document.contents === null ? null : walk.plain(document.contents, [], 0);
   return { data, faults: walk.faults, placeOf: (path) => walk.placeOf(path) };
 }
+
+/** The lexer's sign that the next token is the text of a scalar. */
+const SCALAR_FOLLOWS = '\u001f';
 
 type Yaml = typeof import('yaml');
 type Lines = InstanceType<Yaml['LineCounter']>;
@@ -54,6 +59,8 @@ function parse(yaml: Yaml, text: string, name: string, lines: Lines) {
       version: '1.2',
       schema: 'core',
       merge: false,
+      // Its check compares every key with every other; the walk below uses a set.
+      uniqueKeys: false,
       customTags: [],
       // Its frames quote the source, which may hold a key.
       prettyErrors: false,
@@ -65,13 +72,29 @@ function parse(yaml: Yaml, text: string, name: string, lines: Lines) {
   }
 }
 
-/** The parser recurses, so that deep brackets must be stopped before it sees them. */
-function refuseDepth(text: string, name: string): void {
-  let depth = 0;
-  for (const character of text) {
-    if (character === '[' || character === '{') depth++;
-    else if ((character === ']' || character === '}') && depth > 0) depth--;
-    if (depth > YAML_LIMITS.depth * 8) throw unreadable(`${name}: brackets are nested too deeply`);
+/**
+ * Refuses what would cost the parser too much: it recurses with depth, and some of its
+ * work grows with the square of the number of tokens. Cutting into tokens is linear.
+ */
+function refuseExcess(yaml: Yaml, text: string, name: string): void {
+  let tokens = 0;
+  let brackets = 0;
+  let markers = 0;
+  let isScalar = false;
+  for (const token of new yaml.Lexer().lex(text)) {
+    if (++tokens > YAML_LIMITS.tokens) throw unreadable(`${name}: it holds too many values`);
+    if (isScalar) {
+      isScalar = false;
+      continue;
+    }
+    isScalar = token === SCALAR_FOLLOWS;
+    if (token === '[' || token === '{') brackets++;
+    if (token === ']' || token === '}') brackets--;
+    if (token === '-' || token === '?') markers++;
+    if (token.includes('\n')) markers = 0;
+    if (brackets > YAML_LIMITS.depth || markers > YAML_LIMITS.depth) {
+      throw unreadable(`${name}: it is nested too deeply`);
+    }
   }
 }
 
@@ -116,7 +139,7 @@ class Walk {
         this.plain(item as Node | null, [...path, `${index}`], depth + 1),
       );
     }
-    return this.#map(node as YAMLMap, path, depth);
+    return this.#map(node, path, depth);
   }
 
   #map(node: YAMLMap, path: readonly string[], depth: number): unknown {
@@ -132,6 +155,8 @@ class Walk {
         this.faults.push(fault(this.placeOf(below), below.join('.'), text));
       } else if (key === '<<') {
         this.#refuse(pair.key, 'merge keys (<<) are not read');
+      } else if (key in result) {
+        this.#refuse(pair.key, `${quote(key)} stands there twice`);
       } else {
         result[key] = this.plain(pair.value, below, depth + 1);
       }
@@ -164,6 +189,8 @@ class Walk {
   }
 }
 
-function firstLine(message: string): string {
-  return message.split('\n', 1)[0] ?? '';
+/** The parser's words without the pieces of source in them, which may be a key's. */
+function withoutSource(message: string): string {
+  const line = message.split('\n', 1)[0] ?? '';
+  return line.replace(/: \S.*$/, '').replace(/!\S+/g, 'tag');
 }

@@ -1,5 +1,5 @@
 /** Who may come in, how often, how large, how long, and how much it may cost. */
-import { setting } from '../setting.ts';
+import { asPath, setting } from '../setting.ts';
 import {
   between,
   count,
@@ -7,6 +7,7 @@ import {
   flag,
   listOf,
   oneOf,
+  path,
   seconds,
   secret,
   whole,
@@ -132,8 +133,18 @@ export const budget = {
   }),
 };
 
-/** `advanced.*`, but for the vault index, which is with the vault. */
+/** `advanced.*`. */
 export const advanced = {
+  'advanced.vault_index_path': setting({
+    type: path,
+    default: null,
+    defaultText: '`$SVC_HOME/.index`',
+    env: ['SVC_VAULT_INDEX', 'VAULT_INDEX_PATH'],
+    about: 'Folder of the vault index.',
+    resolve: asPath,
+    guarded: true,
+    needsRestart: true,
+  }),
   'advanced.enable_trace_logs': setting({
     type: flag,
     default: false,

@@ -2,22 +2,12 @@
 import { asPath, setting } from '../setting.ts';
 import { between, count, flag, oneOf, path } from '../value.ts';
 
-/** `vault.*`, and the key of the index folder that the specification puts under `advanced`. */
+/** `vault.*`. The folder of the index is `advanced.vault_index_path`. */
 export const vault = {
   'vault.enabled': setting({
     type: flag,
     default: true,
     about: 'Add blocks from the vault to requests, once an index exists.',
-  }),
-  'advanced.vault_index_path': setting({
-    type: path,
-    default: null,
-    defaultText: '`$SVC_HOME/.index`',
-    env: ['SVC_VAULT_INDEX', 'VAULT_INDEX_PATH'],
-    about: 'Folder of the vault index.',
-    resolve: asPath,
-    guarded: true,
-    needsRestart: true,
   }),
   'vault.root': setting({
     type: path,

@@ -1,0 +1,316 @@
+/** Which source wins, where files are looked for, and what becomes of the values. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/error.ts';
+import { loadConfig } from './load.ts';
+import { loadText, type TextSources } from './testing.ts';
+
+/** Five sources that set the same port, weakest first. */
+const PORTS = [
+  { source: 'default', port: 8766, where: '' },
+  {
+    source: 'file',
+    port: 1001,
+    where: '/etc/svc/c.yaml:1',
+    sources: { file: 'server: {port: 1001}' },
+  },
+  {
+    source: 'env-file',
+    port: 1002,
+    where: 'my.env:1 (SVC_PORT)',
+    sources: { envFile: 'SVC_PORT=1002' },
+  },
+  { source: 'environment', port: 1003, where: 'SVC_PORT', sources: { env: { SVC_PORT: '1003' } } },
+  { source: 'flag', port: 1004, where: '--port', sources: { flags: { 'server.port': '1004' } } },
+] as const;
+
+test('in every combination of sources the strongest wins', async () => {
+  for (let present = 0; present < 16; present++) {
+    const used = PORTS.filter((_, index) => index === 0 || (present & (1 << (index - 1))) !== 0);
+    const sources = used.reduce<TextSources>(
+      (all, one) => ({ ...all, ...('sources' in one ? one.sources : {}) }),
+      {},
+    );
+    const { config, provenance } = await loadText(sources);
+    const winner = used.at(-1);
+    assert.is(config.server.port, winner?.port);
+    assert.is(provenance.get('server.port')?.source, winner?.source);
+    assert.is(provenance.get('server.port')?.where, winner?.where);
+  }
+});
+
+test('an empty variable counts as unset', async () => {
+  const { config } = await loadText({ envFile: 'SVC_PORT=1002', env: { SVC_PORT: '' } });
+  assert.is(config.server.port, 1002);
+});
+
+test('a flag that is not given is no flag', async () => {
+  const { config } = await loadText({ flags: { 'server.port': undefined } });
+  assert.is(config.server.port, 8766);
+});
+
+test('the config file is the named one, else the one beside, else our own', async () => {
+  const own = 'server: {port: 3}';
+  const beside = 'server: {port: 2}';
+  const file = 'server: {port: 1}';
+  const ports = await Promise.all([{ own, beside, file }, { own, beside }, { own }].map(loadText));
+  assert.equal(
+    ports.map((one) => one.config.server.port),
+    [1, 2, 3],
+  );
+  assert.equal(
+    ports.map((one) => one.configFile),
+    ['/etc/svc/c.yaml', '/project/proxy.yaml', '/home/ada/.svc/config.yaml'],
+  );
+});
+
+test('SVC_HOME moves the home folder and with it everything in it', async () => {
+  const { config } = await loadText({ env: { SVC_HOME: '~/elsewhere' } });
+  assert.is(config.home, '/home/ada/elsewhere');
+  assert.is(config.ledger.db, '/home/ada/elsewhere/monitor.db');
+  assert.is(config.vault.indexPath, '/home/ada/elsewhere/.index');
+});
+
+test('a file with every section empty changes nothing', async () => {
+  const { provenance } = await loadText({ file: 'server:\ncompression:\nproviders:\n  chat:\n' });
+  assert.ok([...provenance.values()].every(({ source }) => source === 'default'));
+});
+
+test('aliases mean the same setting; where two disagree the first named wins and it is told', async () => {
+  const cases: readonly (readonly [
+    TextSources,
+    (config: Awaited<ReturnType<typeof loadText>>['config']) => unknown,
+    unknown,
+    string,
+  ])[] = [
+    [
+      { file: 'proxy: {port: 1, host: "::1"}\nserver: {port: 2}' },
+      (c) => c.server.port,
+      2,
+      'server.port and proxy.port',
+    ],
+    [
+      { file: 'compression: {min_tokens: 7, threshold_tokens: 8}' },
+      (c) => c.compression.thresholdTokens,
+      7,
+      'compression.min_tokens and compression.threshold_tokens',
+    ],
+    [
+      { file: 'provider: chat\nrouting: {primary: messages}' },
+      (c) => c.routing.primary,
+      'chat',
+      'provider and routing.primary',
+    ],
+    [
+      { file: 'fallback: chat\nrouting: {fallback: [messages]}' },
+      (c) => c.routing.fallback,
+      ['messages'],
+      'routing.fallback and fallback',
+    ],
+    [
+      { env: { SVC_VAULT_INDEX: '/a', VAULT_INDEX_PATH: '/b' } },
+      (c) => c.vault.indexPath,
+      '/a',
+      'SVC_VAULT_INDEX and VAULT_INDEX_PATH',
+    ],
+    [
+      { env: { ANTHROPIC_API_KEY: 'other', MSGPROV_API_KEY: 'ours' } },
+      (c) => c.providers['messages']?.keys[0]?.secret,
+      'ours',
+      'MSGPROV_API_KEY and ANTHROPIC_API_KEY',
+    ],
+    [
+      { file: 'vault: {root: /v}\nadvanced: {vault_index_path: /a}' },
+      (c) => c.vault.indexPath,
+      '/v/.index',
+      'vault.root and advanced.vault_index_path',
+    ],
+    [
+      { file: 'vault: {root: /v, index_file: i}', env: { VAULT_INDEX_PATH: '/b' } },
+      (c) => c.vault.indexPath,
+      '/b',
+      'vault.root and advanced.vault_index_path',
+    ],
+  ];
+  for (const [sources, read, expected, warning] of cases) {
+    const { config, warnings } = await loadText(sources);
+    assert.equal(read(config), expected, warning);
+    assert.ok(
+      warnings.some((one) => one.startsWith(warning)),
+      `${warning}: ${warnings.join('; ')}`,
+    );
+  }
+});
+
+test('two spellings that agree are not worth a warning', async () => {
+  const { warnings } = await loadText({ file: 'proxy: {port: 5}\nserver: {port: 5}' });
+  assert.equal(warnings, []);
+});
+
+test('the names that users already have are read; base URLs of clients never are', async () => {
+  const { config } = await loadText({
+    env: {
+      ANTHROPIC_API_KEY: 'a',
+      ANTHROPIC_OAUTH_TOKEN: 'b',
+      ANTHROPIC_OAUTH_TOKEN2: 'c',
+      OPENAI_API_KEY: 'd',
+      GOOGLE_API_KEY: 'e',
+      GEMINI_API_KEY: 'f',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:8766',
+      OPENAI_BASE_URL: 'http://127.0.0.1:8766/v1',
+    },
+  });
+  const { messages, chat, generative } = config.providers;
+  assert.equal(messages?.keys, [
+    { scheme: 'api-key', secret: 'a' },
+    { scheme: 'bearer', secret: 'b' },
+    { scheme: 'bearer', secret: 'c' },
+  ]);
+  assert.is(chat?.keys[0]?.secret, 'd');
+  assert.is(generative?.keys[0]?.secret, 'f');
+  assert.equal(
+    [messages, chat, generative].map((one) => one?.baseUrl),
+    [
+      'https://api.anthropic.com',
+      'https://api.openai.com',
+      'https://generativelanguage.googleapis.com',
+    ],
+  );
+});
+
+test('providers: built-in ones, overrides, and named ones with the narrower time-out', async () => {
+  const { config } = await loadText({
+    file: [
+      'advanced: {proxy_timeout_seconds: 10}',
+      'providers:',
+      '  chat: {base_url: "https://gate.example/openai/", timeout_seconds: 0}',
+      '  local: {kind: chat, base_url: "http://127.0.0.1:11434/v1", auth: none, timeout_seconds: 2.5}',
+      '  lan: {kind: chat, base_url: "http://10.0.0.5:8000", allow_insecure: true}',
+    ].join('\n'),
+    env: { SVC_REQUEST_TIMEOUT: '20' },
+  });
+  assert.equal(Object.keys(config.providers), [
+    'messages',
+    'chat',
+    'generative',
+    'passthrough',
+    'local',
+    'lan',
+  ]);
+  assert.is(config.providers['chat']?.baseUrl, 'https://gate.example/openai');
+  assert.is(config.providers['chat']?.requestTimeoutMs, null);
+  assert.is(config.providers['local']?.requestTimeoutMs, 2500);
+  assert.is(config.providers['local']?.auth, 'none');
+  assert.is(config.providers['messages']?.requestTimeoutMs, 20_000);
+  assert.is(config.providers['messages']?.idleTimeoutMs, 600_000);
+  assert.is(config.providers['passthrough']?.baseUrl, null);
+});
+
+test('names from the file never reach a prototype', async () => {
+  const { config } = await loadText({
+    file: 'models: {toString: {provider: chat}}\nproviders: {chat: {model_aliases: {valueOf: m}}}',
+  });
+  assert.is(config.routing.models['toString']?.provider, 'chat');
+  assert.is(config.routing.models['hasOwnProperty'], undefined);
+  assert.is(config.providers['chat']?.modelAliases['constructor'], undefined);
+  assert.is(config.providers['messages']?.headers['constructor'], undefined);
+});
+
+test('an alias of a model may hold dots', async () => {
+  const { config } = await loadText({
+    file: 'models:\n  gpt-4.10: {provider: chat}\n  4.10: {stream: false}',
+  });
+  assert.equal(
+    { ...config.routing.models },
+    {
+      'gpt-4.10': { provider: 'chat', stream: true },
+      '4.10': { provider: null, stream: false },
+    },
+  );
+});
+
+test('paths: ~ is home, relative ones start at the file that names them or at the current folder', async () => {
+  const fromFile = await loadText({
+    file: 'ledger: {db: m.db}\ncustom_providers: [{module: ./p.mjs, name: p}]\ntelemetry: {log_file: ~/t.jsonl}',
+  });
+  assert.is(fromFile.config.ledger.db, '/etc/svc/m.db');
+  assert.is(fromFile.config.customProviders[0]?.module, '/etc/svc/p.mjs');
+  assert.is(fromFile.config.telemetry.logFile, '/home/ada/t.jsonl');
+  const fromEnv = await loadText({ env: { SVC_DB: '.svc/monitor.db' } });
+  assert.is(fromEnv.config.ledger.db, '/project/.svc/monitor.db');
+  const remote = await loadText({ env: { SVC_DB: 'postgres://u:p@db/svc' } });
+  assert.equal(remote.config.ledger, { db: 'postgres://u:p@db/svc', isPostgres: true });
+});
+
+test('our own body size holds under /v1 only until the user sets one', async () => {
+  const alone = await loadText({});
+  assert.is(alone.config.limits.maxRequestBytes, 10_485_760);
+  assert.is(alone.config.limits.maxProxiedRequestBytes, 33_554_432);
+  const set = await loadText({ file: 'advanced: {max_request_size_bytes: 10485760}' });
+  assert.is(set.config.limits.maxProxiedRequestBytes, 10_485_760);
+});
+
+test('limits: 0 is none, a rate has a burst', async () => {
+  const { config } = await loadText({
+    file: 'security: {rate_limit_per_minute: 0}\nrate_limit: {requests_per_second: 2.5}\nrate_limiting: {chat: {rpm: 50}, messages: }',
+  });
+  assert.is(config.limits.requestsPerMinute, null);
+  assert.equal(config.limits.rate, { perSecond: 2.5, burst: 3 });
+  assert.equal({ ...config.routing.rpm }, { chat: 50 });
+});
+
+test('the configuration is frozen to its leaves', async () => {
+  const { config } = await loadText({ file: 'providers: {chat: {extra_body: {a: {b: [1]}}}}' });
+  const thaw = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    assert.ok(Object.isFrozen(value), path);
+    for (const [key, inner] of Object.entries(value)) thaw(inner, `${path}.${key}`);
+  };
+  thaw(config, 'config');
+});
+
+test('settings without a feature yet are accepted and named', async () => {
+  const { notInEffect } = await loadText({
+    file: 'capture: {enabled: true}\nserver: {port: 1}',
+    env: { SVC_REDIS_URL: 'redis://r' },
+  });
+  assert.equal(notInEffect, ['capture.enabled', 'shared.redis_url']);
+});
+
+test('warnings: a misspelt variable, a moved provider, a file with keys that others may read', async () => {
+  const { warnings } = await loadText({
+    file: 'providers: {chat: {api_key: abc}}',
+    envFile: 'CHATPROV_BASE_URL=https://else.example/v1',
+    env: { SVC_PROT: '1', SVC_SOMETHING_QUITE_DIFFERENT: '1', SVC_HOME: '/h' },
+    mode: 0o644,
+  });
+  assert.equal(warnings, [
+    'SVC_PROT is not a variable of svc; did you mean SVC_PORT? (SVC_PROT)',
+    'Requests for chat, and its keys, go to else.example (my.env:1 (CHATPROV_BASE_URL))',
+    '/etc/svc/c.yaml holds keys and others on this machine may read it: chmod 600 /etc/svc/c.yaml',
+  ]);
+});
+
+test('a found proxy.yaml may set what cannot hurt', async () => {
+  const { config } = await loadText({
+    beside: 'server: {port: 9000}\ncompression: {mode: strict}\nrouting: {fallback: [chat]}',
+  });
+  assert.is(config.server.port, 9000);
+});
+
+test('a file that was named and is missing is CONFIG_001', async () => {
+  for (const named of [{ configPath: 'nowhere.yaml' }, { envFile: 'nowhere.env' }]) {
+    const error: unknown = await loadConfig({
+      env: {},
+      cwd: '/project',
+      home: '/h',
+      readFile: () => undefined,
+      ...named,
+    }).catch((thrown: unknown) => thrown);
+    assert.ok(isSvcError(error));
+    assert.is(error.code, 'CONFIG_001');
+    assert.match(error.message, /nowhere.*does not exist/);
+  }
+});
+
+test.run();

@@ -1,0 +1,161 @@
+/** No config file costs more than its size, and none breaks anything but itself. */
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/error.ts';
+import { inspectConfig } from './load.ts';
+import { fromText } from './testing.ts';
+import { readYaml, YAML_LIMITS } from './yaml.ts';
+
+/** A list of nine, nine times over: 9⁹ values from 400 bytes. */
+function laughs(): string {
+  const levels = ['a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha]'];
+  for (let level = 1; level < 9; level++) {
+    levels.push(
+      `a${level}: &a${level} [${Array.from({ length: 9 }, () => `*a${level - 1}`).join(', ')}]`,
+    );
+  }
+  return levels.join('\n');
+}
+
+/** Each level twice the one before, with fewer aliases than the limit. */
+function doubling(): string {
+  const levels = ['a0: &a0 [x]'];
+  for (let level = 1; level < 24; level++) {
+    levels.push(`a${level}: &a${level} [*a${level - 1}, *a${level - 1}]`);
+  }
+  return levels.join('\n');
+}
+
+/** By name; refusing one must cost a fraction of what reading it would. */
+const BOMBS: Readonly<Record<string, string>> = {
+  'nine levels of laughs': laughs(),
+  'doubling under the alias limit': doubling(),
+  'an alias of its own parent': 'a: &a {b: *a}',
+  'brackets without end': `a: ${'['.repeat(200_000)}`,
+  'braces without end': '{a: '.repeat(60_000),
+  'dashes on one line': '- '.repeat(100_000),
+  'question marks on one line': '? '.repeat(100_000),
+  'anchors on one node': '&a '.repeat(80_000),
+  'lines without content': '\n'.repeat(250_000),
+  'comments without end': '#\n'.repeat(120_000),
+  'a flow map of many keys': `{${Array.from({ length: 25_000 }, (_, key) => `k${key}: 1`).join(',')}}`,
+};
+
+test('what multiplies is refused at once', async () => {
+  await readYaml('a: 1', 'warm-up');
+  for (const [name, text] of Object.entries(BOMBS)) {
+    const start = performance.now();
+    const error: unknown = await readYaml(text, 'bomb.yaml').catch((thrown: unknown) => thrown);
+    const elapsedMs = performance.now() - start;
+    assert.ok(isSvcError(error), name);
+    assert.is(error.code, 'CONFIG_001', name);
+    // The long ones take a third of this alone; on a busy machine a test must not guess closer.
+    assert.ok(elapsedMs < (text.length < 1000 ? 100 : 300), `${name} took ${elapsedMs} ms`);
+  }
+});
+
+test('a syntax error does not quote the source', async () => {
+  for (const text of [
+    'k: !canary x',
+    'k: |canary\n  x',
+    'a: b\n%canary',
+    'k: "\\canary"\n]canary',
+  ]) {
+    const error: unknown = await readYaml(text, 'f').catch((thrown: unknown) => thrown);
+    assert.ok(isSvcError(error), text);
+    assert.not.match(error.message, /canary/);
+  }
+});
+
+test('aliases within the limits are followed, and brackets in text are no nesting', async () => {
+  const file = await readYaml(`base: &base {x: 1}\na: *base\nb: "${'['.repeat(500)}"`, 'f');
+  assert.equal(JSON.parse(JSON.stringify(file.data)).a, { x: 1 });
+  assert.is(file.placeOf(['a']).where, 'f:2');
+  assert.is(file.placeOf(['b', 'deeper']).where, 'f:3');
+});
+
+test('maps have no prototype', async () => {
+  const { data } = await readYaml('server: {port: 1}', 'f');
+  assert.is(Object.getPrototypeOf(data), null);
+});
+
+test('a file may hold as many values as its limit says', async () => {
+  const settings = Array.from({ length: 1000 }, (_, index) => `    m${index}: model-${index}`);
+  const file = await readYaml(
+    `providers:\n  chat:\n   model_aliases:\n${settings.join('\n')}`,
+    'f',
+  );
+  assert.is(file.faults.length, 0);
+  assert.ok(YAML_LIMITS.tokens > 5 * settings.length);
+});
+
+const SCALAR = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.double().map(String),
+  fc.constantFrom(
+    '~',
+    '.nan',
+    '-.inf',
+    '0o17',
+    '0x1f',
+    '1e999',
+    '<<',
+    '*a',
+    '&a',
+    '!!str',
+    '2026-11-20',
+    '"\\u0000"',
+    '|',
+    '>-',
+  ),
+);
+
+const KEY = fc.constantFrom(
+  'server.port',
+  'server.host',
+  'compression.mode',
+  'cache.ttl_seconds',
+  'security.api_key',
+  'security.allowed_origins',
+  'providers.chat.base_url',
+  'providers.x.kind',
+  'providers.chat.headers',
+  'routing.fallback',
+  'custom_providers',
+  'models.a.provider',
+  'ledger.db',
+  'vault.root',
+  'unknown.key',
+);
+
+test('whatever a scalar says, loading succeeds or fails with a config error', async () => {
+  await fc.assert(
+    fc.asyncProperty(KEY, SCALAR, async (key, scalar) => {
+      const path = key.split('.');
+      const lines = path.map((segment, depth) => `${'  '.repeat(depth)}${segment}:`);
+      const outcome: unknown = await inspectConfig(
+        fromText({ file: `${lines.join('\n')} ${scalar}` }),
+      ).catch((thrown: unknown) => thrown);
+      if (outcome instanceof Error)
+        assert.ok(isSvcError(outcome) && outcome.kind === 'config', String(outcome));
+    }),
+    { numRuns: 400, seed: 20261120 },
+  );
+});
+
+test('whatever a file says, loading succeeds or fails with a config error', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string({ maxLength: 300 }), fc.json()), async (text) => {
+      const outcome: unknown = await inspectConfig(fromText({ file: text })).catch(
+        (thrown: unknown) => thrown,
+      );
+      if (outcome instanceof Error)
+        assert.ok(isSvcError(outcome) && outcome.kind === 'config', String(outcome));
+    }),
+    { numRuns: 400, seed: 20261120 },
+  );
+});
+
+test.run();
