@@ -1,0 +1,232 @@
+/** Answers and errors of the chat dialect, both ways. */
+import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalBlock,
+  CanonicalError,
+  CanonicalErrorKind,
+  CanonicalResponse,
+  JsonObject,
+  StopReason,
+} from '../canonical.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
+import { unwrapFreeform } from '../translate-freeform.ts';
+import { answerId } from '../translate-ids.ts';
+import {
+  countOf,
+  defined,
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+import { readAssistantContent, readToolCall, writeToolCall } from './translate-message.ts';
+
+const STOP_REASONS: { readonly [wire: string]: StopReason } = {
+  stop: 'end',
+  length: 'maxTokens',
+  tool_calls: 'toolUse',
+  function_call: 'toolUse',
+  content_filter: 'refusal',
+  error: 'failed',
+};
+
+const WIRE_STOP: Record<StopReason, string> = {
+  end: 'stop',
+  stopSequence: 'stop',
+  pause: 'stop',
+  maxTokens: 'length',
+  contextWindow: 'length',
+  toolUse: 'tool_calls',
+  refusal: 'content_filter',
+  failed: 'stop',
+};
+
+/** `calls` says whether the answer holds tool calls: several servers then still say `stop`, or nothing. */
+export function readChatStop(wire: unknown, calls: boolean): StopReason {
+  const reason = (typeof wire === 'string' ? STOP_REASONS[wire] : undefined) ?? 'end';
+  return reason === 'end' && calls ? 'toolUse' : reason;
+}
+
+export function writeChatStop(reason: StopReason): string {
+  return WIRE_STOP[reason];
+}
+
+/**
+ * The dialect counts cached tokens inside the prompt. Most providers count reasoning
+ * inside the completion; where the total shows that it came on top, it is added.
+ */
+export function readChatUsage(wire: unknown): Usage {
+  if (!isObject(wire)) return emptyUsage;
+  const inside = objectOf(wire.prompt_tokens_details);
+  const prompt = countOf(wire.prompt_tokens);
+  const read =
+    countOf(inside.cached_tokens) ??
+    countOf(wire.prompt_cache_hit_tokens) ??
+    countOf(wire.cached_tokens);
+  const written = countOf(inside.cache_write_tokens);
+  const cached = (read ?? 0) + (written ?? 0);
+  const reasoning = countOf(objectOf(wire.completion_tokens_details).reasoning_tokens);
+  const completion = countOf(wire.completion_tokens);
+  const onTop =
+    (reasoning ?? 0) > 0 &&
+    countOf(wire.total_tokens) === (prompt ?? 0) + (completion ?? 0) + (reasoning ?? 0);
+  return {
+    inputTokens: prompt === null || cached > prompt ? prompt : prompt - cached,
+    outputTokens: onTop ? (completion ?? 0) + (reasoning ?? 0) : completion,
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: null,
+    reasoningTokens: reasoning,
+    estimated: false,
+  };
+}
+
+/** Undefined where nothing was measured. */
+export function writeChatUsage(usage: Usage): JsonObject | undefined {
+  const input = totalInputTokens(usage);
+  if (input === null && usage.outputTokens === null) return undefined;
+  const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const inside = defined({
+    cached_tokens: cacheReadTokens ?? undefined,
+    cache_write_tokens: cacheWriteTokens ?? undefined,
+  });
+  return defined({
+    prompt_tokens: input ?? 0,
+    completion_tokens: usage.outputTokens ?? 0,
+    total_tokens: (input ?? 0) + (usage.outputTokens ?? 0),
+    prompt_tokens_details: Object.keys(inside).length === 0 ? undefined : inside,
+    completion_tokens_details:
+      reasoningTokens === null ? undefined : { reasoning_tokens: reasoningTokens },
+  });
+}
+
+/** Reads the first choice of a whole answer. */
+export function readChatResponse(body: unknown, context: AnswerContext): CanonicalResponse {
+  const answer = objectOf(body);
+  const choice = objectsOf(answer.choices)[0];
+  if (choice === undefined) throw unreadableAnswer('The provider sent no choice');
+  const blocks = readAnswerMessage(objectOf(choice.message), context);
+  const calls = blocks.some((block) => block.kind === 'toolUse');
+  return defined({
+    id: stringOf(answer.id) ?? '',
+    model: stringOf(answer.model) ?? '',
+    createdS: numberOf(answer.created),
+    blocks,
+    stopReason: readChatStop(choice.finish_reason, calls),
+    usage: readChatUsage(answer.usage),
+  }) as unknown as CanonicalResponse;
+}
+
+function readAnswerMessage(message: JsonObject, context: AnswerContext): CanonicalBlock[] {
+  const thinking = filledString(message.reasoning_content) ?? filledString(message.reasoning);
+  const refusal = filledString(message.refusal);
+  const spoken = filledString(objectOf(message.audio).transcript);
+  const old = objectOf(message.function_call);
+  const blocks: CanonicalBlock[] = [];
+  if (thinking !== undefined) blocks.push({ kind: 'thinking', text: thinking, provider: 'chat' });
+  blocks.push(...readAssistantContent(message.content));
+  if (spoken !== undefined) blocks.push({ kind: 'text', text: spoken });
+  if (refusal !== undefined) blocks.push({ kind: 'refusal', text: refusal });
+  for (const call of objectsOf(message.tool_calls)) {
+    const read = readToolCall(call);
+    blocks.push(read.id === '' ? { ...read, id: `call_${context.ids()}` } : read);
+  }
+  if (filledString(old.name) !== undefined) {
+    blocks.push(readToolCall({ id: `call_${context.ids()}`, function: old }));
+  }
+  return blocks;
+}
+
+export function writeChatResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  return defined({
+    id: answerId('chatcmpl-', response.id, context.ids),
+    object: 'chat.completion',
+    created: response.createdS ?? Math.floor(context.now() / 1000),
+    model: response.model === '' ? context.wishes.model : response.model,
+    choices: [
+      {
+        index: 0,
+        message: writeAnswerMessage(response, context),
+        logprobs: null,
+        finish_reason: writeChatStop(response.stopReason),
+      },
+    ],
+    usage: writeChatUsage(response.usage),
+  });
+}
+
+function writeAnswerMessage(response: CanonicalResponse, context: AnswerContext): JsonObject {
+  const join = (kind: 'text' | 'refusal' | 'thinking'): string | undefined => {
+    const texts = response.blocks.flatMap((block) =>
+      'text' in block && block.kind === kind ? block.text : [],
+    );
+    return texts.length === 0 ? undefined : texts.join('');
+  };
+  const freeform = new Set(context.wishes.freeformTools);
+  const calls = response.blocks
+    .filter((block) => block.kind === 'toolUse')
+    .map((block) =>
+      freeform.has(block.name)
+        ? {
+            id: block.id,
+            type: 'custom',
+            custom: { name: block.name, input: unwrapFreeform(block.input) },
+          }
+        : writeToolCall(block),
+    );
+  return defined({
+    role: 'assistant',
+    content: join('text') ?? null,
+    refusal: join('refusal') ?? null,
+    reasoning_content: join('thinking'),
+    tool_calls: calls.length === 0 ? undefined : calls,
+  });
+}
+
+const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
+  invalid: 'invalid_request_error',
+  authentication: 'authentication_error',
+  billing: 'insufficient_quota',
+  permission: 'permission_error',
+  notFound: 'not_found_error',
+  tooLarge: 'request_too_large',
+  rateLimit: 'rate_limit_error',
+  overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+  internal: 'server_error',
+};
+
+const KIND_OF_TYPE: { readonly [type: string]: CanonicalErrorKind } = {
+  ...Object.fromEntries(
+    Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
+  ),
+  rate_limit_exceeded: 'rateLimit',
+  tokens: 'rateLimit',
+  requests: 'rateLimit',
+};
+
+/** Reads an error body, or an error inside a stream (status 200, where a numeric code speaks for it). */
+export function readChatError(status: number, body: unknown): CanonicalError {
+  const whole = objectOf(body);
+  const error = isObject(whole.error) ? whole.error : whole;
+  const said = numberOf(error.code) ?? numberOf(error.status_code);
+  const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
+  const typed =
+    KIND_OF_TYPE[stringOf(error.code) ?? ''] ?? KIND_OF_TYPE[stringOf(error.type) ?? ''];
+  const byStatus = errorKindOfStatus(actual);
+  // Providers stamp this type on everything that is the client's doing: the status knows better.
+  const vague = typed === undefined || (typed === 'invalid' && status >= 400);
+  return defined({
+    kind: vague ? byStatus : typed,
+    message: filledString(error.message) ?? stringOf(whole.error) ?? plainErrorMessage(actual),
+    code: filledString(error.code),
+  }) as unknown as CanonicalError;
+}
+
+export function writeChatError(error: CanonicalError): JsonObject {
+  const { message, code } = error;
+  return { error: { message, type: ERROR_TYPES[error.kind], param: null, code: code ?? null } };
+}

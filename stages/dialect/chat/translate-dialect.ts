@@ -1,0 +1,32 @@
+/** The chat dialect's side of translation. */
+import type { JsonObject } from '../canonical.ts';
+import type { DialectTranslation } from '../translate-dialect.ts';
+import { objectOf } from '../translate-json.ts';
+import {
+  readChatError,
+  readChatResponse,
+  writeChatError,
+  writeChatResponse,
+} from './translate-answer.ts';
+import { readChatRequest } from './translate-read.ts';
+import { createChatReader } from './translate-stream-read.ts';
+import { createChatWriter } from './translate-stream-write.ts';
+import { writeChatRequest } from './translate-write.ts';
+
+export const chatTranslation: DialectTranslation = Object.freeze({
+  name: 'chat',
+  midSystem: true,
+  toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+  readRequest: readChatRequest,
+  writeRequest: writeChatRequest,
+  wishes: (body: JsonObject) => ({
+    includeUsage: objectOf(body.stream_options).include_usage === true,
+    framing: 'sse' as const,
+  }),
+  readResponse: readChatResponse,
+  writeResponse: writeChatResponse,
+  createReader: createChatReader,
+  createWriter: createChatWriter,
+  readError: readChatError,
+  writeError: writeChatError,
+});

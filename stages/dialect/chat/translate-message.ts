@@ -1,0 +1,242 @@
+/** The messages of the chat dialect, both ways: roles, content parts, tool calls and their results. */
+import type {
+  CanonicalBlock,
+  CanonicalMessage,
+  DocumentBlock,
+  ImageBlock,
+  JsonObject,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '../canonical.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { wrapFreeform } from '../translate-freeform.ts';
+import {
+  dataUrl,
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  parseDataUrl,
+  stringOf,
+} from '../translate-json.ts';
+
+/** The texts of a content that may hold nothing else, such as a system prompt. */
+export function readChatText(content: unknown): string[] {
+  if (typeof content === 'string') return content === '' ? [] : [content];
+  return objectsOf(content).map((part) => {
+    if (part.type === 'text') return stringOf(part.text) ?? '';
+    if (part.type === 'refusal') return stringOf(part.refusal) ?? '';
+    throw cannotCarry(`a content part of type ${String(part.type)} where only text is carried`);
+  });
+}
+
+export function readChatMessage(
+  message: JsonObject,
+  context: Pick<ReadRequestContext, 'note'>,
+): CanonicalMessage {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', blocks: textBlocks(readChatText(message.content)) };
+    case 'user':
+      if (filledString(message.name) !== undefined) {
+        context.note('the name of a user message left out: no other dialect has one');
+      }
+      return { role: 'user', blocks: readUserContent(message.content) };
+    case 'assistant':
+      return { role: 'assistant', blocks: readAssistant(message) };
+    case 'tool':
+      return { role: 'user', blocks: [readToolMessage(message)] };
+    default:
+      throw cannotCarry(`a message of role ${String(message.role)}`);
+  }
+}
+
+function textBlocks(texts: readonly string[]): TextBlock[] {
+  return texts.map((text) => ({ kind: 'text', text }));
+}
+
+function readUserContent(content: unknown): CanonicalBlock[] {
+  if (typeof content === 'string') return textBlocks([content]);
+  return objectsOf(content).map(readUserPart);
+}
+
+function readUserPart(part: JsonObject): CanonicalBlock {
+  switch (part.type) {
+    case 'text':
+      return { kind: 'text', text: stringOf(part.text) ?? '' };
+    case 'image_url':
+      return { kind: 'image', source: readUrl(imageAddress(part.image_url)) };
+    case 'document_url':
+      return { kind: 'document', source: readUrl(stringOf(part.document_url) ?? '') };
+    case 'file':
+      return readFile(objectOf(part.file));
+    default:
+      throw cannotCarry(`a content part of type ${String(part.type)}`);
+  }
+}
+
+function imageAddress(image: unknown): string {
+  return stringOf(image) ?? stringOf(objectOf(image).url) ?? '';
+}
+
+function readUrl(url: string): MediaSource {
+  const inline = parseDataUrl(url);
+  return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
+}
+
+function readFile(file: JsonObject): DocumentBlock {
+  const data = stringOf(file.file_data);
+  if (data === undefined) throw cannotCarry('a file that is stored at its provider');
+  return defined({
+    kind: 'document',
+    source: readUrl(data),
+    title: filledString(file.filename),
+  }) as unknown as DocumentBlock;
+}
+
+function readAssistant(message: JsonObject): CanonicalBlock[] {
+  if (message.function_call !== undefined && message.function_call !== null) {
+    throw cannotCarry('tools in the old form (function_call)');
+  }
+  if (message.audio !== undefined && message.audio !== null) throw cannotCarry('spoken output');
+  const thinking = filledString(message.reasoning_content) ?? filledString(message.reasoning);
+  const refusal = filledString(message.refusal);
+  return [
+    ...(thinking === undefined ? [] : [thinkingBlock(thinking)]),
+    ...readAssistantContent(message.content),
+    ...(refusal === undefined ? [] : [{ kind: 'refusal' as const, text: refusal }]),
+    ...objectsOf(message.tool_calls).map(readToolCall),
+  ];
+}
+
+function thinkingBlock(text: string): CanonicalBlock {
+  return { kind: 'thinking', text, provider: 'chat' };
+}
+
+/** The content of an assistant, in a request or in an answer; some providers put their thinking among its parts. */
+export function readAssistantContent(content: unknown): CanonicalBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : textBlocks([content]);
+  return objectsOf(content).map((part) => {
+    if (part.type === 'thinking') return thinkingBlock(readChatText(part.thinking).join(''));
+    if (part.type === 'refusal') return { kind: 'refusal', text: stringOf(part.refusal) ?? '' };
+    return { kind: 'text', text: readChatText([part]).join('') };
+  });
+}
+
+/** One entry of `tool_calls`, in a request or in an answer. */
+export function readToolCall(call: JsonObject): ToolUseBlock {
+  const id = stringOf(call.id) ?? '';
+  if (call.type === 'custom') {
+    const custom = objectOf(call.custom);
+    const input = wrapFreeform(stringOf(custom.input) ?? '');
+    return { kind: 'toolUse', id, name: stringOf(custom.name) ?? '', input };
+  }
+  const called = objectOf(call.function);
+  const said = called.arguments;
+  const input = typeof said === 'string' ? said : JSON.stringify(objectOf(said));
+  return { kind: 'toolUse', id, name: stringOf(called.name) ?? '', input };
+}
+
+function readToolMessage(message: JsonObject): ToolResultBlock {
+  return {
+    kind: 'toolResult',
+    toolUseId: stringOf(message.tool_call_id) ?? '',
+    content: textBlocks(readChatText(message.content)),
+    isError: false,
+  };
+}
+
+/** One canonical message as the chat messages that say it: results first, each on its own. */
+export function writeChatMessages(message: CanonicalMessage): JsonObject[] {
+  if (message.role === 'assistant') return [writeAssistant(message.blocks)];
+  if (message.role === 'system') {
+    return [{ role: 'system', content: message.blocks.map(textOf).join('\n\n') }];
+  }
+  const results = message.blocks.filter((block) => block.kind === 'toolResult');
+  const rest = message.blocks.filter((block) => block.kind !== 'toolResult');
+  const parts = [...results.flatMap(writeResultMedia), ...rest.map(writePart)];
+  const tools = results.map((result) => ({
+    role: 'tool',
+    tool_call_id: result.toolUseId,
+    content: result.content
+      .map(textOf)
+      .filter((text) => text !== '')
+      .join('\n'),
+  }));
+  return parts.length === 0 ? tools : [...tools, { role: 'user', content: plain(parts) }];
+}
+
+/** Tool messages hold text only, so what else a result has follows as the user's, under the id of its call. */
+function writeResultMedia(result: ToolResultBlock): JsonObject[] {
+  const media = result.content.filter((part) => part.kind !== 'text' && !isTextDocument(part));
+  if (media.length === 0) return [];
+  const title = { type: 'text', text: `Attached to the result of tool call ${result.toolUseId}:` };
+  return [title, ...media.map(writePart)];
+}
+
+function isTextDocument(block: CanonicalBlock): boolean {
+  return block.kind === 'document' && block.source.from === 'text';
+}
+
+/** One text part goes as a string: some compatible servers take nothing else. */
+function plain(parts: readonly JsonObject[]): unknown {
+  const [only] = parts;
+  return parts.length === 1 && only?.type === 'text' ? only.text : parts;
+}
+
+function textOf(block: CanonicalBlock): string {
+  if (block.kind === 'text' || block.kind === 'refusal') return block.text;
+  return block.kind === 'document' && block.source.from === 'text' ? block.source.text : '';
+}
+
+function writePart(block: CanonicalBlock): JsonObject {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return { type: 'text', text: block.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: writeUrl(block) } };
+    case 'document':
+      return writeDocument(block);
+    default:
+      throw cannotCarry(`a ${block.kind} block in a user message`);
+  }
+}
+
+function writeUrl(block: ImageBlock): string {
+  const { source } = block;
+  return source.from === 'url' ? source.url : dataUrl(source.mediaType, source.data);
+}
+
+function writeDocument(block: DocumentBlock): JsonObject {
+  const { source } = block;
+  if (source.from === 'text') return { type: 'text', text: source.text };
+  if (source.from === 'url') throw cannotCarry('a document by its address');
+  if (source.mediaType.startsWith('text/')) {
+    return { type: 'text', text: Buffer.from(source.data, 'base64').toString('utf8') };
+  }
+  const filename = block.title ?? 'document.pdf';
+  return { type: 'file', file: { filename, file_data: dataUrl(source.mediaType, source.data) } };
+}
+
+function writeAssistant(blocks: readonly CanonicalBlock[]): JsonObject {
+  const said = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
+  const refused = blocks.filter((block) => block.kind === 'refusal').map((block) => block.text);
+  const calls = blocks.filter((block) => block.kind === 'toolUse').map(writeToolCall);
+  return defined({
+    role: 'assistant',
+    content: said.length === 0 && (calls.length > 0 || refused.length > 0) ? null : said.join(''),
+    refusal: refused.length === 0 ? undefined : refused.join(''),
+    tool_calls: calls.length === 0 ? undefined : calls,
+  });
+}
+
+/** A tool call with its arguments; a call without any says so with an empty object, as clients parse it. */
+export function writeToolCall(block: ToolUseBlock): JsonObject {
+  const called = { name: block.name, arguments: block.input.trim() === '' ? '{}' : block.input };
+  return { id: block.id, type: 'function', function: called };
+}

@@ -1,0 +1,203 @@
+/** A chat request, read into the canonical shape. What no other dialect can say is refused. */
+import type {
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Reasoning,
+  ResponseFormat,
+  ToolChoice,
+} from '../canonical.ts';
+import { noteDropped } from '../translate-dropped.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { freeformSchema } from '../translate-freeform.ts';
+import {
+  booleanOf,
+  defined,
+  filledString,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+  stringsOf,
+} from '../translate-json.ts';
+import { readChatMessage, readChatText } from './translate-message.ts';
+
+const KNOWN = new Set([
+  'model',
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'stop',
+  'stream',
+  'response_format',
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'n',
+  'logprobs',
+  'logit_bias',
+  'modalities',
+]);
+
+/** Throws `unprocessable` for audio, several choices, log probabilities, files by id and the like. */
+export function readChatRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest {
+  refuseUnsayable(body);
+  noteDropped('chat', body, KNOWN, context.note);
+  const all = objectsOf(body.messages);
+  const leading = all.findIndex((message) => !isSystem(message));
+  const split = leading < 0 ? all.length : leading;
+  return defined({
+    model: stringOf(body.model) ?? '',
+    system: all.slice(0, split).flatMap((message) => readChatText(message.content)),
+    messages: readMessages(all.slice(split), context),
+    tools: readTools(body.tools, context),
+    toolChoice: readChoice(body.tool_choice),
+    parallelTools: booleanOf(body.parallel_tool_calls),
+    maxOutputTokens: numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    seed: numberOf(body.seed),
+    frequencyPenalty: numberOf(body.frequency_penalty),
+    presencePenalty: numberOf(body.presence_penalty),
+    stop: stringsOf(body.stop),
+    stream: body.stream === true,
+    responseFormat: readFormat(body.response_format),
+    reasoning: readReasoning(body),
+  }) as unknown as CanonicalRequest;
+}
+
+/** Fields that change what is asked, and that have no counterpart. */
+const REFUSED: { readonly [field: string]: string } = {
+  functions: 'tools in the old form (functions)',
+  function_call: 'tools in the old form (function_call)',
+  web_search_options: 'a web search by the provider',
+  audio: 'spoken output',
+  preset: 'a preset that is stored at its provider',
+  plugins: 'plugins of an aggregator',
+  search_parameters: 'a search by the provider',
+};
+
+function refuseUnsayable(body: JsonObject): void {
+  for (const [field, what] of Object.entries(REFUSED)) {
+    if (body[field] !== undefined && body[field] !== null) throw cannotCarry(what);
+  }
+  if ((numberOf(body.n) ?? 1) > 1) throw cannotCarry('more than one choice (n)');
+  if (body.logprobs === true) throw cannotCarry('log probabilities');
+  if (Object.keys(objectOf(body.logit_bias)).length > 0) throw cannotCarry('a logit bias');
+  if (stringsOf(body.modalities).some((kind) => kind !== 'text')) {
+    throw cannotCarry('output other than text');
+  }
+}
+
+function isSystem(message: JsonObject): boolean {
+  return message.role === 'system' || message.role === 'developer';
+}
+
+/** Tool messages become user messages; neighbours are merged later, for every dialect alike. */
+function readMessages(
+  messages: readonly JsonObject[],
+  context: ReadRequestContext,
+): CanonicalMessage[] {
+  return messages.map((message) => readChatMessage(message, context));
+}
+
+function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
+  const read: CanonicalTool[] = [];
+  for (const tool of objectsOf(tools)) {
+    const type = stringOf(tool.type) ?? 'function';
+    if (type === 'function') read.push(readFunction(objectOf(tool.function)));
+    else if (type === 'custom') read.push(readCustom(objectOf(tool.custom)));
+    else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
+    else context.note(`tool ${type} left out: only its own provider runs it`);
+  }
+  return read;
+}
+
+function readFunction(tool: JsonObject): CanonicalTool {
+  return defined({
+    name: stringOf(tool.name) ?? '',
+    description: filledString(tool.description),
+    schema: objectOf(tool.parameters),
+    strict: booleanOf(tool.strict),
+  }) as unknown as CanonicalTool;
+}
+
+function readCustom(tool: JsonObject): CanonicalTool {
+  if (objectOf(tool.format).type === 'grammar') throw cannotCarry('a tool with a grammar');
+  return defined({
+    name: stringOf(tool.name) ?? '',
+    description: filledString(tool.description),
+    schema: freeformSchema,
+    freeform: true,
+  }) as unknown as CanonicalTool;
+}
+
+function readChoice(choice: unknown): ToolChoice | undefined {
+  if (choice === 'auto' || choice === 'none') return { mode: choice };
+  // `any` is one provider's word for `required`.
+  if (choice === 'required' || choice === 'any') return { mode: 'any' };
+  const named = objectOf(choice);
+  if (named.type === 'function' || named.type === 'custom') {
+    return { mode: 'any', only: [stringOf(objectOf(named[named.type]).name) ?? ''] };
+  }
+  if (named.type !== 'allowed_tools') return undefined;
+  const allowed = objectOf(named.allowed_tools);
+  return {
+    mode: allowed.mode === 'required' ? 'any' : 'auto',
+    only: objectsOf(allowed.tools).map(
+      (tool) => stringOf(objectOf(tool.function ?? tool.custom).name) ?? '',
+    ),
+  };
+}
+
+function readFormat(value: unknown): ResponseFormat | undefined {
+  const format = objectOf(value);
+  if (format.type === 'json_object') return { kind: 'json' };
+  if (format.type !== 'json_schema') return undefined;
+  const said = objectOf(format.json_schema);
+  return defined({
+    kind: 'schema',
+    name: filledString(said.name),
+    schema: objectOf(said.schema),
+    strict: booleanOf(said.strict),
+  }) as unknown as ResponseFormat;
+}
+
+const EFFORTS: ReadonlySet<string> = new Set([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+]);
+
+/** `reasoning_effort`, or the objects `reasoning` and `thinking` that compatible providers take. */
+function readReasoning(body: JsonObject): Reasoning | undefined {
+  const nested = objectOf(body.reasoning);
+  const said = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);
+  const thinking = objectOf(body.thinking).type;
+  if (said === 'none' || nested.enabled === false || thinking === 'disabled') return { on: false };
+  const effort = said !== undefined && EFFORTS.has(said) ? (said as Effort) : undefined;
+  const budgetTokens = numberOf(nested.max_tokens);
+  const on =
+    effort !== undefined ||
+    budgetTokens !== undefined ||
+    nested.enabled === true ||
+    thinking === 'enabled';
+  return on ? (defined({ on, effort, budgetTokens }) as unknown as Reasoning) : undefined;
+}

@@ -1,0 +1,206 @@
+/** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
+import { type Usage } from '../../model/usage.ts';
+import type { CanonicalEvent, JsonObject, StreamReader, WireEvent } from '../canonical.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import {
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  parseArguments,
+  parseJson,
+  stringOf,
+} from '../translate-json.ts';
+import { createBlockSerializer } from '../translate-serial.ts';
+import { readChatError, readChatStop, readChatUsage } from './translate-answer.ts';
+import { readAssistantContent } from './translate-message.ts';
+
+/** A reader for one stream. */
+export function createChatReader(context: AnswerContext): StreamReader {
+  return new ChatReader(context);
+}
+
+/** A tool call as it grows. It opens when its name is known. */
+interface GrowingCall {
+  readonly key: string;
+  readonly id: string;
+  name: string;
+  input: string;
+}
+
+class ChatReader implements StreamReader {
+  readonly #context: AnswerContext;
+  readonly #serial = createBlockSerializer();
+  /** The latest call under each index of the wire. */
+  readonly #calls = new Map<number, GrowingCall>();
+  #blocks = 0;
+  #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
+  #usage: Usage | undefined;
+  #started = false;
+  #called = false;
+  #stopped = false;
+  #over = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  read(event: WireEvent): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    if (event.data.trim() === '[DONE]') return this.#close();
+    const chunk = parseJson(event.data);
+    if (!isObject(chunk)) return this.#fail('The provider sent a chunk that is not JSON');
+    if (isFailure(chunk)) {
+      this.#over = true;
+      return [{ type: 'error', error: readChatError(200, chunk) }];
+    }
+    return this.#chunk(chunk);
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    return this.#stopped ? this.#close() : this.#fail('The provider’s stream was cut off');
+  }
+
+  #chunk(chunk: JsonObject): CanonicalEvent[] {
+    const choices = objectsOf(chunk.choices);
+    const choice = choices.find((each) => (numberOf(each.index) ?? 0) === 0);
+    const events = choices.length > 0 ? this.#start(chunk) : [];
+    if (choice !== undefined) {
+      events.push(...this.#delta(objectOf(choice.delta ?? choice.message)));
+      if (filledString(choice.finish_reason) !== undefined) {
+        events.push(...this.#stop(choice.finish_reason));
+      }
+    }
+    const usage = chunk.usage ?? objectOf(chunk.x_groq).usage;
+    if (isObject(usage)) {
+      this.#usage = readChatUsage(usage);
+      events.push({ type: 'usage', usage: this.#usage });
+    }
+    return events;
+  }
+
+  #start(chunk: JsonObject): CanonicalEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    const id = stringOf(chunk.id) ?? '';
+    const model = stringOf(chunk.model) ?? '';
+    const createdS = numberOf(chunk.created);
+    return [
+      createdS === undefined
+        ? { type: 'start', id, model }
+        : { type: 'start', id, model, createdS },
+    ];
+  }
+
+  #delta(delta: JsonObject): CanonicalEvent[] {
+    const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
+    const events = this.#say('thinking', thinking ?? '');
+    for (const block of isReadable(delta.content) ? readAssistantContent(delta.content) : []) {
+      if (block.kind === 'text' || block.kind === 'thinking') {
+        events.push(...this.#say(block.kind, block.text));
+      }
+    }
+    events.push(...this.#say('refusal', stringOf(delta.refusal) ?? ''));
+    for (const part of objectsOf(delta.tool_calls)) events.push(...this.#call(part));
+    const old = objectOf(delta.function_call);
+    if (Object.keys(old).length > 0) events.push(...this.#call({ index: -1, function: old }));
+    return events;
+  }
+
+  #say(kind: 'text' | 'thinking' | 'refusal', text: string): CanonicalEvent[] {
+    if (text === '') return [];
+    const events: CanonicalEvent[] = [];
+    if (this.#prose?.kind !== kind) {
+      events.push(...this.#endProse(), ...this.#endFinishedCalls());
+      this.#prose = { key: `block${this.#blocks++}`, kind };
+      const opening = kind === 'thinking' ? { kind, provider: 'chat' as const } : { kind };
+      events.push(...this.#serial.open(this.#prose.key, opening));
+    }
+    events.push(...this.#serial.delta(this.#prose!.key, text));
+    return events;
+  }
+
+  #endProse(): CanonicalEvent[] {
+    if (this.#prose === undefined) return [];
+    const { key } = this.#prose;
+    this.#prose = undefined;
+    return this.#serial.close(key);
+  }
+
+  /** When something else begins, a call with whole arguments is done; others may still grow out of turn. */
+  #endFinishedCalls(): CanonicalEvent[] {
+    const events: CanonicalEvent[] = [];
+    for (const call of this.#calls.values()) {
+      if (!this.#serial.isOpen(call.key) || call.input === '') continue;
+      if (parseArguments(call.input) !== undefined) events.push(...this.#serial.close(call.key));
+    }
+    return events;
+  }
+
+  #call(part: JsonObject): CanonicalEvent[] {
+    const called = objectOf(part.function);
+    const id = filledString(part.id);
+    const name = filledString(called.name);
+    const index = numberOf(part.index) ?? this.#indexOf(id);
+    const events: CanonicalEvent[] = [];
+    let call = this.#calls.get(index);
+    // Some servers number every call 0: another id with a name is another call.
+    if (call === undefined || (id !== undefined && id !== call.id && name !== undefined)) {
+      events.push(...this.#endProse(), ...this.#endFinishedCalls());
+      const key = `block${this.#blocks++}`;
+      call = { key, id: id ?? `call_${this.#context.ids()}`, name: '', input: '' };
+      this.#calls.set(index, call);
+    }
+    const said = called.arguments;
+    const text = isObject(said) ? JSON.stringify(said) : (stringOf(said) ?? '');
+    return [...events, ...this.#grow(call, name, text)];
+  }
+
+  #indexOf(id: string | undefined): number {
+    const known = [...this.#calls].find(([, call]) => call.id === id)?.[0];
+    if (known !== undefined) return known;
+    return id === undefined ? Math.max(0, this.#calls.size - 1) : this.#calls.size;
+  }
+
+  #grow(call: GrowingCall, name: string | undefined, text: string): CanonicalEvent[] {
+    call.input += text;
+    if (call.name !== '') return this.#serial.delta(call.key, text);
+    if (name === undefined) return [];
+    call.name = name;
+    this.#called = true;
+    return [
+      ...this.#serial.open(call.key, { kind: 'toolUse', id: call.id, name }),
+      ...this.#serial.delta(call.key, call.input),
+    ];
+  }
+
+  #stop(wire: unknown): CanonicalEvent[] {
+    this.#stopped = true;
+    this.#prose = undefined;
+    const reason = readChatStop(wire, this.#called);
+    return [...this.#serial.closeAll(), { type: 'stop', reason }];
+  }
+
+  #close(): CanonicalEvent[] {
+    if (!this.#started) return this.#fail('The provider sent no choice');
+    const stop = this.#stopped ? [] : this.#stop(undefined);
+    this.#over = true;
+    return [...stop, { type: 'end' }];
+  }
+
+  #fail(message: string): CanonicalEvent[] {
+    this.#over = true;
+    return [{ type: 'error', error: { kind: 'internal', message } }];
+  }
+}
+
+function isFailure(chunk: JsonObject): boolean {
+  return isObject(chunk.error) || (typeof chunk.error === 'string' && chunk.error !== '');
+}
+
+/** Content deltas are strings or lists of parts; servers send null beside other fields. */
+function isReadable(content: unknown): boolean {
+  return typeof content === 'string' || Array.isArray(content);
+}

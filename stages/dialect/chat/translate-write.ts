@@ -1,0 +1,133 @@
+/** A canonical request as the chat dialect says it. */
+import type {
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Note,
+  ResponseFormat,
+} from '../canonical.ts';
+import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { defined } from '../translate-json.ts';
+import { fitsStrictMode } from '../translate-schema.ts';
+import { writeChatMessages } from './translate-message.ts';
+
+/** Throws `unprocessable` for what the dialect lacks, such as a document by its address. */
+export function writeChatRequest(
+  request: CanonicalRequest,
+  context: WriteRequestContext,
+): WrittenRequest {
+  const { note } = context;
+  if (request.stop.length > 4) throw cannotCarry('more than four stop sequences');
+  noteErrors(request, note);
+  const hasTools = request.tools.length > 0;
+  const body = defined({
+    model: request.model,
+    messages: [...writeSystem(request.system), ...request.messages.flatMap(writeChatMessages)],
+    tools: hasTools ? request.tools.map(writeTool) : undefined,
+    tool_choice: hasTools ? writeChoice(request) : undefined,
+    parallel_tool_calls: hasTools && request.parallelTools === false ? false : undefined,
+    ...writeLimit(request),
+    ...writeSampling(request, note),
+    stop: request.stop.length === 0 ? undefined : request.stop,
+    stream: request.stream ? true : undefined,
+    stream_options: request.stream ? { include_usage: true } : undefined,
+    response_format: writeFormat(request.responseFormat),
+    reasoning_effort: writeEffort(request, note),
+  });
+  return { body, path: '/v1/chat/completions' };
+}
+
+function writeSystem(system: readonly string[]): JsonObject[] {
+  return system.length === 0 ? [] : [{ role: 'system', content: system.join('\n\n') }];
+}
+
+function noteErrors(request: CanonicalRequest, note: Note): void {
+  const failed = request.messages.some((message) =>
+    message.blocks.some((block) => block.kind === 'toolResult' && block.isError),
+  );
+  if (failed) note('the error mark of a tool result left out: its text says it');
+}
+
+function writeTool(tool: CanonicalTool): JsonObject {
+  return {
+    type: 'function',
+    function: defined({
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.schema,
+      strict: tool.strict === true && fitsStrictMode(tool.schema) ? true : undefined,
+    }),
+  };
+}
+
+function writeChoice(request: CanonicalRequest): unknown {
+  const choice = request.toolChoice;
+  if (choice === undefined) return undefined;
+  const mode = choice.mode === 'any' ? 'required' : choice.mode;
+  if (choice.only === undefined || choice.mode === 'none') return mode;
+  const tools = choice.only.map((name) => ({ type: 'function', function: { name } }));
+  if (tools.length === 1 && mode === 'required') return tools[0];
+  return { type: 'allowed_tools', allowed_tools: { mode, tools } };
+}
+
+/** Reasoning models of the dialect's first maker take the newer field only; other servers often just the older. */
+function writeLimit(request: CanonicalRequest): JsonObject {
+  return isReasoningModel(request.model)
+    ? { max_completion_tokens: request.maxOutputTokens }
+    : { max_tokens: request.maxOutputTokens };
+}
+
+/** True for the model families that think before they answer and refuse sampling settings. */
+function isReasoningModel(model: string): boolean {
+  return /(^|\/)(o\d|gpt-[5-9]|codex)/.test(model);
+}
+
+function writeSampling(request: CanonicalRequest, note: Note): JsonObject {
+  if (request.topK !== undefined) note('top_k left out: the chat dialect has none');
+  const { temperature, topP, seed, frequencyPenalty, presencePenalty } = request;
+  if (!isReasoningModel(request.model)) {
+    return {
+      temperature,
+      top_p: topP,
+      seed,
+      frequency_penalty: frequencyPenalty,
+      presence_penalty: presencePenalty,
+    };
+  }
+  if (temperature !== undefined || topP !== undefined) {
+    note('temperature and top_p left out: this model refuses them');
+  }
+  return { seed };
+}
+
+function writeFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+  if (format === undefined) return undefined;
+  if (format.kind === 'json') return { type: 'json_object' };
+  const strict = format.strict !== false && fitsStrictMode(format.schema);
+  const name = format.name ?? 'answer';
+  return { type: 'json_schema', json_schema: { name, schema: format.schema, strict } };
+}
+
+/** Only models known to think get an effort: others refuse the field. `high` is the most that all of them take. */
+function writeEffort(request: CanonicalRequest, note: Note): string | undefined {
+  const { reasoning } = request;
+  if (reasoning === undefined || !reasoning.on) return undefined;
+  const effort = reasoning.effort ?? effortOfBudget(reasoning.budgetTokens);
+  if (effort === undefined) return undefined;
+  if (/gpt-3|gpt-4/.test(request.model)) {
+    note('reasoning left out: this model does not take it');
+    return undefined;
+  }
+  if (effort !== 'xhigh' && effort !== 'max') return effort;
+  note(`reasoning effort ${effort} lowered to high, the most that every model takes`);
+  return 'high';
+}
+
+/** A budget in the dialect's words, by the usual sizes of each effort. */
+function effortOfBudget(budget: number | undefined): Effort | undefined {
+  if (budget === undefined) return undefined;
+  if (budget <= 2048) return 'low';
+  return budget <= 8192 ? 'medium' : 'high';
+}

@@ -1,0 +1,178 @@
+/** Answers and errors of the generative dialect, both ways. */
+import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalBlock,
+  CanonicalError,
+  CanonicalErrorKind,
+  CanonicalResponse,
+  JsonObject,
+  StopReason,
+} from '../canonical.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
+import {
+  countOf,
+  defined,
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
+
+const REFUSALS: ReadonlySet<string> = new Set([
+  'SAFETY',
+  'RECITATION',
+  'LANGUAGE',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'MODEL_ARMOR',
+  'OTHER',
+]);
+
+/** Ends after which the answer is not what the model meant to say. */
+const FAILURES: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
+
+/** The dialect has no word for "tools, please": `calls` says whether the answer holds any. */
+export function readGenerativeStop(wire: unknown, calls: boolean): StopReason {
+  if (wire === 'MAX_TOKENS') return 'maxTokens';
+  if (typeof wire === 'string' && FAILURES.has(wire)) return 'failed';
+  if (typeof wire === 'string' && REFUSALS.has(wire)) return 'refusal';
+  return calls ? 'toolUse' : 'end';
+}
+
+const WIRE_STOP: Record<StopReason, string> = {
+  end: 'STOP',
+  stopSequence: 'STOP',
+  toolUse: 'STOP',
+  pause: 'STOP',
+  maxTokens: 'MAX_TOKENS',
+  contextWindow: 'MAX_TOKENS',
+  refusal: 'SAFETY',
+  failed: 'OTHER',
+};
+
+export function writeGenerativeStop(reason: StopReason): string {
+  return WIRE_STOP[reason];
+}
+
+/** The dialect counts cached tokens inside the prompt, tool prompts and thoughts beside it and the candidates. */
+export function readGenerativeUsage(wire: unknown): Usage {
+  if (!isObject(wire)) return emptyUsage;
+  const prompt = countOf(wire.promptTokenCount);
+  const read = countOf(wire.cachedContentTokenCount);
+  const tools = countOf(wire.toolUsePromptTokenCount) ?? 0;
+  const said = countOf(wire.candidatesTokenCount);
+  const thoughts = countOf(wire.thoughtsTokenCount);
+  return {
+    inputTokens: prompt === null ? null : Math.max(0, prompt + tools - (read ?? 0)),
+    outputTokens: said === null && thoughts === null ? null : (said ?? 0) + (thoughts ?? 0),
+    cacheReadTokens: read,
+    cacheWriteTokens: null,
+    cacheWrite1hTokens: null,
+    reasoningTokens: thoughts,
+    estimated: false,
+  };
+}
+
+/** Undefined where nothing was measured. */
+export function writeGenerativeUsage(usage: Usage): JsonObject | undefined {
+  const input = totalInputTokens(usage);
+  if (input === null && usage.outputTokens === null) return undefined;
+  return defined({
+    promptTokenCount: input ?? 0,
+    cachedContentTokenCount: usage.cacheReadTokens ?? undefined,
+    candidatesTokenCount: Math.max(0, (usage.outputTokens ?? 0) - (usage.reasoningTokens ?? 0)),
+    thoughtsTokenCount: usage.reasoningTokens ?? undefined,
+    totalTokenCount: (input ?? 0) + (usage.outputTokens ?? 0),
+  });
+}
+
+export function writeGenerativeResponse(
+  response: CanonicalResponse,
+  context: AnswerContext,
+): JsonObject {
+  return defined({
+    candidates: [
+      {
+        content: { role: 'model', parts: response.blocks.flatMap(writeAnswerPart) },
+        finishReason: writeGenerativeStop(response.stopReason),
+        index: 0,
+      },
+    ],
+    usageMetadata: writeGenerativeUsage(response.usage),
+    modelVersion: response.model === '' ? context.wishes.model : response.model,
+    responseId: response.id === '' ? context.ids() : response.id,
+  });
+}
+
+function writeAnswerPart(block: CanonicalBlock): JsonObject[] {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return block.text === '' ? [] : [{ text: block.text }];
+    case 'thinking':
+      return [{ text: block.text, thought: true }];
+    case 'toolUse':
+      return [writeCall(block.id, block.name, block.input)];
+    default:
+      return [];
+  }
+}
+
+/** A function call with its arguments as the object that this dialect wants. Throws `bad_gateway` for anything else. */
+export function writeCall(id: string, name: string, input: string): JsonObject {
+  const args = parseArguments(input);
+  if (args === undefined) throw unreadableAnswer(`The arguments of a call of ${name} are not JSON`);
+  return { functionCall: { id, name, args } };
+}
+
+const STATUSES: Record<CanonicalErrorKind, string> = {
+  invalid: 'INVALID_ARGUMENT',
+  authentication: 'UNAUTHENTICATED',
+  billing: 'FAILED_PRECONDITION',
+  permission: 'PERMISSION_DENIED',
+  notFound: 'NOT_FOUND',
+  tooLarge: 'INVALID_ARGUMENT',
+  rateLimit: 'RESOURCE_EXHAUSTED',
+  overloaded: 'UNAVAILABLE',
+  timeout: 'DEADLINE_EXCEEDED',
+  internal: 'INTERNAL',
+};
+
+const KIND_OF_STATUS: { readonly [status: string]: CanonicalErrorKind } = {
+  INVALID_ARGUMENT: 'invalid',
+  UNAUTHENTICATED: 'authentication',
+  PERMISSION_DENIED: 'permission',
+  NOT_FOUND: 'notFound',
+  RESOURCE_EXHAUSTED: 'rateLimit',
+  UNAVAILABLE: 'overloaded',
+  DEADLINE_EXCEEDED: 'timeout',
+  INTERNAL: 'internal',
+};
+
+/** Reads an error body, also one in an array or inside a stream (status 200, where its own code speaks). */
+export function readGenerativeError(status: number, body: unknown): CanonicalError {
+  const whole = objectOf(Array.isArray(body) ? body[0] : body);
+  const error = objectOf(whole.error);
+  const said = numberOf(error.code);
+  const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
+  return {
+    kind: KIND_OF_STATUS[stringOf(error.status) ?? ''] ?? errorKindOfStatus(actual),
+    message: filledString(error.message) ?? plainErrorMessage(actual),
+  };
+}
+
+export function writeGenerativeError(error: CanonicalError, status: number): JsonObject {
+  return { error: { code: status, message: error.message, status: STATUSES[error.kind] } };
+}

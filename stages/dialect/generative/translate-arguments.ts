@@ -1,0 +1,88 @@
+/** Function arguments that arrive in pieces, each with the path at which it belongs. */
+import type { JsonObject } from '../canonical.ts';
+import { numberOf, stringOf } from '../translate-json.ts';
+
+/** Arguments as they grow. Objects have no prototype, so no key of the wire is special. */
+export interface GrowingArguments {
+  /** Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at one path are joined. */
+  add(piece: JsonObject): void;
+  /** What has been said, as JSON text. */
+  json(): string;
+}
+
+type Container = { [key: string]: unknown } | unknown[];
+
+/** An index further than this beyond the end of its list is nonsense, and would cost memory. */
+const LONGEST_GAP = 1000;
+
+export function createArguments(): GrowingArguments {
+  const root: Container = bare();
+  return {
+    add(piece) {
+      const path = parsePath(stringOf(piece.jsonPath) ?? '');
+      const last = path.pop();
+      if (last === undefined) return;
+      let at: Container | undefined = root;
+      for (let i = 0; i < path.length && at !== undefined; i += 1) {
+        at = descend(at, path[i]!, path[i + 1] ?? last);
+      }
+      if (at !== undefined) put(at, last, piece);
+    },
+    json: () => JSON.stringify(root),
+  };
+}
+
+function bare(): { [key: string]: unknown } {
+  return Object.create(null) as { [key: string]: unknown };
+}
+
+/** `$.a[0].b` or `$['a'][0]` as its steps. */
+function parsePath(path: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (const match of path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g)) {
+    const [, dotted, index, single, double] = match;
+    steps.push(index === undefined ? (dotted ?? single ?? double ?? '') : Number(index));
+  }
+  return steps;
+}
+
+function descend(
+  at: Container,
+  step: string | number,
+  next: string | number,
+): Container | undefined {
+  const found = get(at, step);
+  if (typeof found === 'object' && found !== null) return found as Container;
+  const made: Container = typeof next === 'number' ? [] : bare();
+  return set(at, step, made) ? made : undefined;
+}
+
+function put(at: Container, step: string | number, piece: JsonObject): void {
+  const said = valueOf(piece);
+  if (said === undefined) return;
+  const before = get(at, step);
+  const joined = typeof said === 'string' && typeof before === 'string' ? before + said : said;
+  set(at, step, joined);
+}
+
+function valueOf(piece: JsonObject): unknown {
+  if ('stringValue' in piece) return stringOf(piece.stringValue) ?? '';
+  if ('numberValue' in piece) return numberOf(piece.numberValue) ?? null;
+  if ('boolValue' in piece) return piece.boolValue === true;
+  return 'nullValue' in piece ? null : undefined;
+}
+
+function get(at: Container, step: string | number): unknown {
+  if (Array.isArray(at)) return typeof step === 'number' ? at[step] : undefined;
+  return at[String(step)];
+}
+
+function set(at: Container, step: string | number, value: unknown): boolean {
+  if (!Array.isArray(at)) {
+    at[String(step)] = value;
+    return true;
+  }
+  if (typeof step !== 'number' || step > at.length + LONGEST_GAP) return false;
+  at[step] = value;
+  return true;
+}

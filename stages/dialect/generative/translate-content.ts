@@ -1,0 +1,226 @@
+/** The contents of a generative request, both ways: parts, function calls and their responses. */
+import type {
+  CanonicalBlock,
+  CanonicalMessage,
+  DocumentBlock,
+  ImageBlock,
+  JsonObject,
+  TextBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '../canonical.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import {
+  defined,
+  filledString,
+  isObject,
+  objectOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
+import { camelKeys, objectField, objectsField } from './translate-fields.ts';
+
+/** Reads all contents. Calls may come without an id: they get one by their place, and responses find it by name. */
+export function readContents(contents: unknown): CanonicalMessage[] {
+  const list = typeof contents === 'string' ? [{ parts: [{ text: contents }] }] : contents;
+  const unanswered: { readonly id: string; readonly name: string }[] = [];
+  return objectsField({ contents: list }, 'contents').map((content, at) => ({
+    role: content.role === 'model' ? ('assistant' as const) : ('user' as const),
+    blocks: objectsField(content, 'parts').flatMap((raw, index) => {
+      const block = readPart(camelKeys(raw), `call_${at}_${index}`);
+      if (block?.kind === 'toolUse') unanswered.push({ id: block.id, name: block.name });
+      if (block?.kind !== 'toolResult') return block ?? [];
+      const name = stringOf(objectField(raw, 'functionResponse').name) ?? '';
+      return { ...block, toolUseId: answered(unanswered, block.toolUseId, name) };
+    }),
+  }));
+}
+
+/** The id of the call that a response answers, which is then no longer open. */
+function answered(
+  unanswered: { readonly id: string; readonly name: string }[],
+  id: string,
+  name: string,
+): string {
+  const at = unanswered.findIndex((call) => (id === '' ? call.name === name : call.id === id));
+  if (at < 0 && id === '') throw cannotCarry(`a response of ${name} without a call`);
+  return at < 0 ? id : unanswered.splice(at, 1)[0]!.id;
+}
+
+function readPart(part: JsonObject, fallbackId: string): CanonicalBlock | undefined {
+  if (isObject(part.functionCall)) return readCall(part, fallbackId);
+  if (isObject(part.functionResponse)) return readResponse(part.functionResponse);
+  if (isObject(part.inlineData)) return readInline(camelKeys(part.inlineData));
+  if (isObject(part.fileData)) return readFile(camelKeys(part.fileData));
+  const text = stringOf(part.text);
+  if (text !== undefined) {
+    return part.thought === true
+      ? { kind: 'thinking', text, provider: 'generative' }
+      : { kind: 'text', text };
+  }
+  const kind = Object.keys(part).find((key) => key !== 'thoughtSignature' && key !== 'thought');
+  if (kind === undefined) return undefined;
+  throw cannotCarry(`a part with ${kind}`);
+}
+
+function readCall(part: JsonObject, fallbackId: string): ToolUseBlock {
+  const call = objectOf(part.functionCall);
+  const mark = filledString(part.thoughtSignature);
+  return defined({
+    kind: 'toolUse',
+    id: filledString(call.id) ?? fallbackId,
+    name: stringOf(call.name) ?? '',
+    input: JSON.stringify(objectOf(call.args)),
+    signature: mark === undefined ? undefined : { provider: 'generative', value: mark },
+  }) as unknown as ToolUseBlock;
+}
+
+/** The documented keys `output` and `error` hold the text; any other object is the text, as JSON. */
+function readResponse(response: JsonObject): ToolResultBlock {
+  const value = objectOf(response.response);
+  const keys = Object.keys(value);
+  const only = keys.length === 1 ? value[keys[0]!] : undefined;
+  const plain = (keys[0] === 'output' || keys[0] === 'error') && typeof only === 'string';
+  const text = plain ? only : JSON.stringify(value);
+  const media = objectsField(response, 'parts').map((raw) => {
+    const part = readPart(camelKeys(raw), '');
+    if (part?.kind === 'image' || part?.kind === 'document') return part;
+    throw cannotCarry('a function response with parts other than images and documents');
+  });
+  return {
+    kind: 'toolResult',
+    toolUseId: filledString(response.id) ?? '',
+    content: [{ kind: 'text', text }, ...media],
+    isError: plain && keys[0] === 'error',
+  };
+}
+
+function readInline(data: JsonObject): ImageBlock | DocumentBlock {
+  const mediaType = stringOf(data.mimeType) ?? '';
+  const source = { from: 'base64' as const, mediaType, data: stringOf(data.data) ?? '' };
+  if (mediaType.startsWith('image/')) return { kind: 'image', source };
+  if (mediaType === 'application/pdf' || mediaType.startsWith('text/')) {
+    return { kind: 'document', source };
+  }
+  throw cannotCarry(`inline data of type ${mediaType}`);
+}
+
+function readFile(file: JsonObject): ImageBlock | DocumentBlock {
+  const url = stringOf(file.fileUri) ?? '';
+  const mediaType = stringOf(file.mimeType) ?? '';
+  if (!/^https?:/.test(url) || url.includes('generativelanguage.')) {
+    throw cannotCarry('a file that is stored at its provider');
+  }
+  const source = { from: 'url' as const, url, mediaType };
+  if (mediaType.startsWith('image/')) return { kind: 'image', source };
+  if (mediaType === 'application/pdf') return { kind: 'document', source };
+  throw cannotCarry(`a file of type ${mediaType}`);
+}
+
+/** A signature that the provider's documentation gives for calls which another model made. */
+const FOREIGN_CALL = 'skip_thought_signature_validator';
+
+export interface WriteContentOptions {
+  /** The tool's name by the id of its call: responses carry the name. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly signatureOf: (toolUseId: string) => string | undefined;
+  /** True for models that refuse a call without its signature. */
+  readonly needsSignature: boolean;
+}
+
+export function writeContent(message: CanonicalMessage, options: WriteContentOptions): JsonObject {
+  const results = message.blocks.filter((block) => block.kind === 'toolResult');
+  const rest = message.blocks.filter((block) => block.kind !== 'toolResult');
+  const parts = [
+    ...results.map((result) => writeResult(result, options)),
+    ...results.flatMap(writeResultMedia),
+    ...rest.map((block) => writePart(block, options)),
+  ];
+  const calls = parts.filter((part) => 'functionCall' in part);
+  const [first] = calls;
+  // Of parallel calls only the first is marked; a history from elsewhere has no marks at all.
+  if (options.needsSignature && first !== undefined && first.thoughtSignature === undefined) {
+    parts[parts.indexOf(first)] = { ...first, thoughtSignature: FOREIGN_CALL };
+  }
+  return { role: message.role === 'assistant' ? 'model' : 'user', parts };
+}
+
+function writeResult(result: ToolResultBlock, options: WriteContentOptions): JsonObject {
+  const name = options.names.get(result.toolUseId);
+  if (name === undefined) throw cannotCarry('a tool result whose call is not in the conversation');
+  const text = result.content
+    .map((part) => (part.kind === 'text' ? part.text : textOfDocument(part)))
+    .filter((part) => part !== '')
+    .join('\n');
+  const response = result.isError ? { error: text } : { output: text };
+  return { functionResponse: { id: result.toolUseId, name, response } };
+}
+
+function textOfDocument(block: TextBlock | ImageBlock | DocumentBlock): string {
+  return block.kind === 'document' && block.source.from === 'text' ? block.source.text : '';
+}
+
+/** Only the newest models take media inside a response, so they stand beside it, under the id of its call. */
+function writeResultMedia(result: ToolResultBlock): JsonObject[] {
+  const media = result.content.filter(
+    (part) => part.kind === 'image' || (part.kind === 'document' && part.source.from !== 'text'),
+  );
+  if (media.length === 0) return [];
+  const title = { text: `Attached to the result of tool call ${result.toolUseId}:` };
+  return [title, ...media.map(writeMedia)];
+}
+
+function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObject {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return { text: block.text };
+    case 'thinking':
+      return { text: block.text, thought: true };
+    case 'image':
+    case 'document':
+      return writeMedia(block);
+    case 'toolUse': {
+      const args = parseArguments(block.input);
+      if (args === undefined) {
+        throw cannotCarry(`the arguments of a call of ${block.name} are not a JSON object`);
+      }
+      const own = block.signature?.provider === 'generative' ? block.signature.value : undefined;
+      const thoughtSignature = own ?? options.signatureOf(block.id);
+      return defined({
+        functionCall: { id: block.id, name: block.name, args },
+        thoughtSignature,
+      });
+    }
+    case 'redactedThinking':
+    case 'toolResult':
+      throw cannotCarry(`a ${block.kind} block`);
+  }
+}
+
+const TYPE_OF_ENDING: { readonly [ending: string]: string } = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+};
+
+function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
+  if (block.kind === 'text') return { text: block.text };
+  const { source } = block;
+  if (source.from === 'text') return { text: source.text };
+  if (source.from === 'base64') {
+    return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  }
+  const ending = /\.([a-z]+)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
+  const mimeType =
+    source.mediaType ??
+    TYPE_OF_ENDING[ending] ??
+    (block.kind === 'document' ? 'application/pdf' : undefined);
+  if (mimeType === undefined)
+    throw cannotCarry('an image by an address that does not say its type');
+  return { fileData: { fileUri: source.url, mimeType } };
+}

@@ -1,0 +1,51 @@
+/** The generative dialect writes its fields in camel case and also takes snake case; this reads either. */
+import type { JsonObject } from '../canonical.ts';
+import { isObject } from '../translate-json.ts';
+
+/** The value of `name` (camel case) in `object`, under either spelling. */
+export function fieldOf(object: JsonObject, name: string): unknown {
+  return object[name] ?? object[snake(name)];
+}
+
+export function objectField(object: JsonObject, name: string): JsonObject {
+  const value = fieldOf(object, name);
+  return isObject(value) ? value : {};
+}
+
+/** The objects of a list field; the dialect also takes one object where a list is meant. */
+export function objectsField(object: JsonObject, name: string): JsonObject[] {
+  const value = fieldOf(object, name);
+  if (isObject(value)) return [value];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Every key of `object` in camel case. Values are not touched: they may be the user's own JSON. */
+export function camelKeys(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** What the path of a generative request says: the model, and what is asked of it. */
+export interface GenerativeTarget {
+  readonly model: string;
+  readonly method: string;
+  /** True if the client wants its stream as events (`alt=sse`) and not as one JSON array. */
+  readonly events: boolean;
+}
+
+/** Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. */
+export function readGenerativeTarget(target: string): GenerativeTarget | undefined {
+  const match = /\/models\/([^:/?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target);
+  if (match === null) return undefined;
+  const [, model, method, query] = match;
+  const events = new URLSearchParams(query ?? '').get('alt') === 'sse';
+  return { model: decodeURIComponent(model!), method: method!, events };
+}

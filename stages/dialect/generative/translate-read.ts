@@ -1,0 +1,156 @@
+/** A generative request, read into the canonical shape. What no other dialect can say is refused. */
+import type {
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Reasoning,
+  ResponseFormat,
+  ToolChoice,
+} from '../canonical.ts';
+import { noteDropped } from '../translate-dropped.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import {
+  defined,
+  filledString,
+  isObject,
+  numberOf,
+  stringOf,
+  stringsOf,
+} from '../translate-json.ts';
+import { fromOpenApi } from '../translate-schema.ts';
+import { readContents } from './translate-content.ts';
+import {
+  camelKeys,
+  fieldOf,
+  objectField,
+  objectsField,
+  readGenerativeTarget,
+} from './translate-fields.ts';
+
+const KNOWN = new Set([
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'generationConfig',
+  'cachedContent',
+  'modelArmorConfig',
+]);
+
+/** Throws `unprocessable` for the provider's own tools, audio, video, stored files and the like. */
+export function readGenerativeRequest(
+  raw: JsonObject,
+  context: ReadRequestContext,
+): CanonicalRequest {
+  const body = camelKeys(raw);
+  const target = readGenerativeTarget(context.target);
+  if (target === undefined || !target.method.endsWith('enerateContent')) {
+    throw cannotCarry('an endpoint other than generateContent');
+  }
+  if (filledString(body.cachedContent)) throw cannotCarry('content cached at its provider');
+  if (isObject(body.modelArmorConfig)) throw cannotCarry('a filter of its provider (modelArmor)');
+  noteDropped('generative', body, KNOWN, context.note);
+  const config = camelKeys(objectField(body, 'generationConfig'));
+  refuseUnsayable(config);
+  return defined({
+    model: target.model,
+    system: objectsField(objectField(body, 'systemInstruction'), 'parts').flatMap(
+      (part) => filledString(part.text) ?? [],
+    ),
+    messages: readContents(body.contents),
+    tools: readTools(body, context),
+    toolChoice: readChoice(body),
+    maxOutputTokens: numberOf(config.maxOutputTokens),
+    temperature: numberOf(config.temperature),
+    topP: numberOf(config.topP),
+    topK: numberOf(config.topK),
+    seed: numberOf(config.seed),
+    frequencyPenalty: numberOf(config.frequencyPenalty),
+    presencePenalty: numberOf(config.presencePenalty),
+    stop: stringsOf(config.stopSequences),
+    stream: target.method === 'streamGenerateContent',
+    responseFormat: readFormat(config),
+    reasoning: readReasoning(camelKeys(objectField(config, 'thinkingConfig'))),
+  }) as unknown as CanonicalRequest;
+}
+
+function refuseUnsayable(config: JsonObject): void {
+  if ((numberOf(config.candidateCount) ?? 1) > 1) throw cannotCarry('more than one candidate');
+  if (config.responseLogprobs === true) throw cannotCarry('log probabilities');
+  const spoken = stringsOf(config.responseModalities).some((kind) => kind.toUpperCase() !== 'TEXT');
+  if (spoken || isObject(config.speechConfig)) throw cannotCarry('output other than text');
+}
+
+function readTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
+  const read: CanonicalTool[] = [];
+  for (const raw of objectsField(body, 'tools')) {
+    const tool = camelKeys(raw);
+    for (const name of Object.keys(tool)) {
+      if (name === 'functionDeclarations') continue;
+      if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${name}`);
+      context.note(`tool ${name} left out: only its own provider runs it`);
+    }
+    read.push(...objectsField(tool, 'functionDeclarations').map(readFunction));
+  }
+  return read;
+}
+
+function readFunction(declaration: JsonObject): CanonicalTool {
+  const schema = fieldOf(declaration, 'parametersJsonSchema');
+  const own = fieldOf(declaration, 'parameters');
+  return defined({
+    name: stringOf(declaration.name) ?? '',
+    description: filledString(declaration.description),
+    schema: isObject(schema)
+      ? schema
+      : isObject(own)
+        ? fromOpenApi(own)
+        : { type: 'object', properties: {} },
+  }) as unknown as CanonicalTool;
+}
+
+function readChoice(body: JsonObject): ToolChoice | undefined {
+  const config = camelKeys(objectField(objectField(body, 'toolConfig'), 'functionCallingConfig'));
+  const names = stringsOf(config.allowedFunctionNames);
+  const only = names.length === 0 ? {} : { only: names };
+  switch (stringOf(config.mode)?.toUpperCase()) {
+    case 'ANY':
+      return { mode: 'any', ...only };
+    case 'NONE':
+      return { mode: 'none' };
+    case 'AUTO':
+    // The calls of this mode are checked against their schemas, as they are elsewhere anyway.
+    case 'VALIDATED':
+      return { mode: 'auto', ...only };
+    default:
+      return undefined;
+  }
+}
+
+function readFormat(config: JsonObject): ResponseFormat | undefined {
+  const mime = filledString(config.responseMimeType) ?? 'text/plain';
+  if (mime === 'text/plain') return undefined;
+  if (mime !== 'application/json') throw cannotCarry(`output of type ${mime}`);
+  const schema = config.responseJsonSchema;
+  if (isObject(schema)) return { kind: 'schema', schema };
+  const own = config.responseSchema;
+  return isObject(own) ? { kind: 'schema', schema: fromOpenApi(own) } : { kind: 'json' };
+}
+
+const LEVELS: { readonly [level: string]: Effort } = {
+  MINIMAL: 'minimal',
+  LOW: 'low',
+  MEDIUM: 'medium',
+  HIGH: 'high',
+};
+
+function readReasoning(config: JsonObject): Reasoning | undefined {
+  const effort = LEVELS[stringOf(config.thinkingLevel)?.toUpperCase() ?? ''];
+  if (effort !== undefined) return { on: true, effort };
+  const budget = numberOf(config.thinkingBudget);
+  if (budget === undefined) return undefined;
+  if (budget === 0) return { on: false };
+  return budget < 0 ? { on: true } : { on: true, budgetTokens: budget };
+}

@@ -1,0 +1,167 @@
+/** Reads the generative stream: whole candidates in pieces, without a terminator but with a finish reason. */
+import { emptyUsage, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalEvent,
+  JsonObject,
+  OpeningBlock,
+  StreamReader,
+  WireEvent,
+} from '../canonical.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import {
+  filledString,
+  isObject,
+  objectOf,
+  objectsOf,
+  parseJson,
+  stringOf,
+} from '../translate-json.ts';
+import {
+  readGenerativeError,
+  readGenerativeStop,
+  readGenerativeUsage,
+} from './translate-answer.ts';
+import { createArguments, type GrowingArguments } from './translate-arguments.ts';
+import { camelKeys } from './translate-fields.ts';
+
+/** A reader for one stream. Calls without an id get a random one: it has to be unique across turns. */
+export function createGenerativeReader(context: AnswerContext): StreamReader {
+  return new GenerativeReader(context);
+}
+
+class GenerativeReader implements StreamReader {
+  readonly #context: AnswerContext;
+  #open: OpeningBlock['kind'] | undefined;
+  #growing: GrowingArguments | undefined;
+  #usage: Usage = emptyUsage;
+  #finish: unknown;
+  #started = false;
+  #called = false;
+  #blocked = false;
+  #over = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  read(event: WireEvent): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    const chunk = parseJson(event.data);
+    if (!isObject(chunk)) return this.#fail('The provider sent a chunk that is not JSON');
+    if (isObject(chunk.error)) {
+      this.#over = true;
+      return [{ type: 'error', error: readGenerativeError(200, chunk) }];
+    }
+    return this.#chunk(chunk);
+  }
+
+  end(): readonly CanonicalEvent[] {
+    if (this.#over) return [];
+    if (this.#finish === undefined && !this.#blocked) {
+      return this.#fail('The provider’s stream was cut off');
+    }
+    this.#over = true;
+    const reason = this.#blocked ? 'refusal' : readGenerativeStop(this.#finish, this.#called);
+    return [...this.#close(), { type: 'stop', reason }, { type: 'end' }];
+  }
+
+  #chunk(chunk: JsonObject): CanonicalEvent[] {
+    const candidate = objectsOf(chunk.candidates).find((each) => (each.index ?? 0) === 0);
+    const events: CanonicalEvent[] = [];
+    if (!this.#started) {
+      this.#started = true;
+      const id = stringOf(chunk.responseId) ?? '';
+      events.push({ type: 'start', id, model: stringOf(chunk.modelVersion) ?? '' });
+    }
+    for (const part of objectsOf(objectOf(candidate?.content).parts)) {
+      events.push(...this.#part(camelKeys(part)));
+    }
+    if (filledString(candidate?.finishReason) !== undefined) this.#finish = candidate?.finishReason;
+    if (filledString(objectOf(chunk.promptFeedback).blockReason)) this.#blocked = true;
+    if (isObject(chunk.usageMetadata)) {
+      this.#usage = mergeUsage(this.#usage, readGenerativeUsage(chunk.usageMetadata));
+      events.push({ type: 'usage', usage: this.#usage });
+    }
+    return events;
+  }
+
+  /** Code that the provider ran, its searches and their results are passed over: the text says what came of it. */
+  #part(part: JsonObject): CanonicalEvent[] {
+    if (isObject(part.functionCall)) return this.#call(part.functionCall, part);
+    const text = stringOf(part.text);
+    if (text === undefined || text === '') return [];
+    const kind = part.thought === true ? 'thinking' : 'text';
+    if (this.#open === kind) return [{ type: 'delta', text }];
+    const block: OpeningBlock =
+      kind === 'thinking' ? { kind, provider: 'generative' } : { kind: 'text' };
+    return [...this.#close(), ...this.#begin(block), { type: 'delta', text }];
+  }
+
+  #begin(block: OpeningBlock): CanonicalEvent[] {
+    this.#open = block.kind;
+    return [{ type: 'blockStart', block }];
+  }
+
+  #close(): CanonicalEvent[] {
+    if (this.#open === undefined) return [];
+    this.#open = undefined;
+    const text = this.#growing?.json();
+    this.#growing = undefined;
+    return [
+      ...(text === undefined ? [] : [{ type: 'delta' as const, text }]),
+      { type: 'blockStop' as const },
+    ];
+  }
+
+  /** A call comes whole, or opens with its name and grows by pieces until one no longer says that it continues. */
+  #call(call: JsonObject, part: JsonObject): CanonicalEvent[] {
+    const name = filledString(call.name);
+    const continues = call.willContinue === true;
+    const pieces = objectsOf(call.partialArgs);
+    if (name === undefined) {
+      for (const piece of pieces) this.#growing?.add(piece);
+      return continues || this.#growing === undefined ? [] : this.#close();
+    }
+    this.#called = true;
+    const mark = filledString(part.thoughtSignature);
+    const id = filledString(call.id) ?? `call_${this.#context.ids()}`;
+    const events = [
+      ...this.#close(),
+      ...this.#begin({
+        kind: 'toolUse',
+        id,
+        name,
+        ...(mark === undefined ? {} : { signature: { provider: 'generative', value: mark } }),
+      }),
+    ];
+    if (!continues && pieces.length === 0) {
+      return [...events, ...wholeInput(objectOf(call.args)), ...this.#close()];
+    }
+    this.#growing = createArguments();
+    for (const piece of pieces) this.#growing.add(piece);
+    return continues ? events : [...events, ...this.#close()];
+  }
+
+  #fail(message: string): CanonicalEvent[] {
+    this.#over = true;
+    return [{ type: 'error', error: { kind: 'internal', message } }];
+  }
+}
+
+/** No delta for a call without arguments: none of them are ever empty. */
+function wholeInput(args: JsonObject): CanonicalEvent[] {
+  return Object.keys(args).length === 0 ? [] : [{ type: 'delta', text: JSON.stringify(args) }];
+}
+
+/** Counts are cumulative; a later chunk that leaves one out does not unsay it. */
+function mergeUsage(known: Usage, next: Usage): Usage {
+  return {
+    inputTokens: next.inputTokens ?? known.inputTokens,
+    outputTokens: next.outputTokens ?? known.outputTokens,
+    cacheReadTokens: next.cacheReadTokens ?? known.cacheReadTokens,
+    cacheWriteTokens: null,
+    cacheWrite1hTokens: null,
+    reasoningTokens: next.reasoningTokens ?? known.reasoningTokens,
+    estimated: false,
+  };
+}

@@ -1,0 +1,226 @@
+/** Answers and errors of the responses dialect, both ways. */
+import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalBlock,
+  CanonicalError,
+  CanonicalResponse,
+  JsonObject,
+  StopReason,
+} from '../canonical.ts';
+import { readChatError } from '../chat/translate-answer.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
+import { unwrapFreeform, wrapFreeform } from '../translate-freeform.ts';
+import { answerId } from '../translate-ids.ts';
+import {
+  countOf,
+  defined,
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+
+/** Why an answer stopped: its status, the detail of an unfinished one, and whether it holds tool calls. */
+export function readResponsesStop(response: JsonObject, calls: boolean): StopReason {
+  if (response.status === 'incomplete') {
+    const reason = objectOf(response.incomplete_details).reason;
+    return reason === 'content_filter' ? 'refusal' : 'maxTokens';
+  }
+  if (response.status === 'failed' || response.status === 'cancelled') return 'failed';
+  return calls ? 'toolUse' : 'end';
+}
+
+/** `status` and `incomplete_details` for a stop reason. */
+export function writeResponsesStop(reason: StopReason): JsonObject {
+  switch (reason) {
+    case 'maxTokens':
+    case 'contextWindow':
+      return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    case 'refusal':
+      return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+    default:
+      return { status: 'completed', incomplete_details: null };
+  }
+}
+
+/** The dialect counts cached tokens inside the input and reasoning inside the output. */
+export function readResponsesUsage(wire: unknown): Usage {
+  if (!isObject(wire)) return emptyUsage;
+  const inside = objectOf(wire.input_tokens_details);
+  const input = countOf(wire.input_tokens);
+  const read = countOf(inside.cached_tokens);
+  const written = countOf(inside.cache_write_tokens);
+  const cached = (read ?? 0) + (written ?? 0);
+  return {
+    inputTokens: input === null || cached > input ? input : input - cached,
+    outputTokens: countOf(wire.output_tokens),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: null,
+    reasoningTokens: countOf(objectOf(wire.output_tokens_details).reasoning_tokens),
+    estimated: false,
+  };
+}
+
+/** Null where nothing was measured. */
+export function writeResponsesUsage(usage: Usage): JsonObject | null {
+  const input = totalInputTokens(usage);
+  if (input === null && usage.outputTokens === null) return null;
+  return {
+    input_tokens: input ?? 0,
+    input_tokens_details: defined({
+      cached_tokens: usage.cacheReadTokens ?? 0,
+      cache_write_tokens: usage.cacheWriteTokens ?? undefined,
+    }),
+    output_tokens: usage.outputTokens ?? 0,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    total_tokens: (input ?? 0) + (usage.outputTokens ?? 0),
+  };
+}
+
+/** Reads a whole answer. What the provider's own tools did is left out; the text says their result. */
+export function readResponsesResponse(body: unknown): CanonicalResponse {
+  const response = objectOf(body);
+  if (!Array.isArray(response.output)) throw unreadableAnswer('The provider sent no response');
+  if (response.status === 'queued' || response.status === 'in_progress') {
+    throw unreadableAnswer('The provider sent a response that is not finished');
+  }
+  const blocks = objectsOf(response.output).flatMap(readOutputItem);
+  const calls = blocks.some((block) => block.kind === 'toolUse');
+  return defined({
+    id: stringOf(response.id) ?? '',
+    model: stringOf(response.model) ?? '',
+    createdS: numberOf(response.created_at),
+    blocks,
+    stopReason: readResponsesStop(response, calls),
+    usage: readResponsesUsage(response.usage),
+  }) as unknown as CanonicalResponse;
+}
+
+function readOutputItem(item: JsonObject): CanonicalBlock[] {
+  const id = stringOf(item.call_id) ?? '';
+  const name = stringOf(item.name) ?? '';
+  switch (item.type) {
+    case 'message':
+      return objectsOf(item.content).map((part) =>
+        part.type === 'refusal'
+          ? { kind: 'refusal', text: stringOf(part.refusal) ?? '' }
+          : { kind: 'text', text: stringOf(part.text) ?? '' },
+      );
+    case 'function_call':
+      return [{ kind: 'toolUse', id, name, input: stringOf(item.arguments) ?? '' }];
+    case 'custom_tool_call':
+      return [{ kind: 'toolUse', id, name, input: wrapFreeform(stringOf(item.input) ?? '') }];
+    case 'reasoning':
+      return objectsOf(item.summary).map((part) => ({
+        kind: 'thinking',
+        text: stringOf(part.text) ?? '',
+        provider: 'responses',
+      }));
+    default:
+      return [];
+  }
+}
+
+export function writeResponsesResponse(
+  response: CanonicalResponse,
+  context: AnswerContext,
+): JsonObject {
+  const items = response.blocks.flatMap((block) => {
+    const item = writeOutputItem(block, context);
+    return item === undefined ? [] : [item];
+  });
+  const said = writeResponsesStop(response.stopReason);
+  const head = { id: response.id, model: response.model, createdS: response.createdS };
+  return { ...responseHead(head, context), ...said, output: items, ...usageOf(response.usage) };
+}
+
+function usageOf(usage: Usage): JsonObject {
+  return { usage: writeResponsesUsage(usage) };
+}
+
+/** The fields that every response object has, whatever became of it. */
+export function responseHead(
+  head: { readonly id: string; readonly model: string; readonly createdS?: number | undefined },
+  context: AnswerContext,
+): JsonObject {
+  return {
+    id: answerId('resp_', head.id, context.ids),
+    object: 'response',
+    created_at: head.createdS ?? Math.floor(context.now() / 1000),
+    status: 'in_progress',
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    model: head.model === '' ? context.wishes.model : head.model,
+    output: [],
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    usage: null,
+  };
+}
+
+/** One block as a finished output item; undefined for what the dialect's answers do not hold. */
+export function writeOutputItem(
+  block: CanonicalBlock,
+  context: AnswerContext,
+): JsonObject | undefined {
+  switch (block.kind) {
+    case 'text':
+      return messageItem(context, {
+        type: 'output_text',
+        text: block.text,
+        annotations: [],
+        logprobs: [],
+      });
+    case 'refusal':
+      return messageItem(context, { type: 'refusal', refusal: block.text });
+    case 'toolUse':
+      return callItem(block, context);
+    default:
+      return undefined;
+  }
+}
+
+function messageItem(context: AnswerContext, part: JsonObject): JsonObject {
+  const id = `msg_${context.ids()}`;
+  return { id, type: 'message', role: 'assistant', status: 'completed', content: [part] };
+}
+
+function callItem(
+  block: Extract<CanonicalBlock, { kind: 'toolUse' }>,
+  context: AnswerContext,
+): JsonObject {
+  const { id, name, input } = block;
+  const own = context.ids();
+  if (context.wishes.freeformTools.includes(name)) {
+    const text = unwrapFreeform(input);
+    return { id: `ctc_${own}`, type: 'custom_tool_call', call_id: id, name, input: text };
+  }
+  return {
+    id: `fc_${own}`,
+    type: 'function_call',
+    status: 'completed',
+    call_id: id,
+    name,
+    arguments: input.trim() === '' ? '{}' : input,
+  };
+}
+
+/** The event `error` has its fields at the top, `response.failed` inside the response, a body under `error`. */
+export function readResponsesError(status: number, body: unknown): CanonicalError {
+  const whole = objectOf(body);
+  const inside = objectOf(whole.response).error;
+  if (isObject(inside)) return readChatError(status, { error: inside });
+  if (isObject(whole.error) || filledString(whole.message) === undefined) {
+    return readChatError(status, whole);
+  }
+  return readChatError(status, { error: { message: whole.message, code: whole.code } });
+}

@@ -1,0 +1,184 @@
+/** The input items of a responses request, both ways: messages, calls and their outputs, content parts. */
+import type {
+  CanonicalBlock,
+  CanonicalMessage,
+  DocumentBlock,
+  ImageBlock,
+  JsonObject,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+} from '../canonical.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { wrapFreeform } from '../translate-freeform.ts';
+import {
+  dataUrl,
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  parseDataUrl,
+  stringOf,
+} from '../translate-json.ts';
+
+/** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
+export function readInput(input: unknown): CanonicalMessage[] {
+  if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
+  return objectsOf(input).map(readItem);
+}
+
+function readItem(item: JsonObject): CanonicalMessage {
+  switch (item.type ?? 'message') {
+    case 'message':
+      return readMessageItem(item);
+    case 'function_call':
+      return assistant({
+        kind: 'toolUse',
+        id: stringOf(item.call_id) ?? '',
+        name: toolName(item),
+        input: stringOf(item.arguments) ?? '',
+      });
+    case 'custom_tool_call':
+      return assistant({
+        kind: 'toolUse',
+        id: stringOf(item.call_id) ?? '',
+        name: toolName(item),
+        input: wrapFreeform(stringOf(item.input) ?? ''),
+      });
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { role: 'user', blocks: [readOutput(item)] };
+    case 'reasoning':
+      return assistant({ kind: 'thinking', text: summaryOf(item), provider: 'responses' });
+    default:
+      throw cannotCarry(`an input item of type ${String(item.type)}`);
+  }
+}
+
+function toolName(item: JsonObject): string {
+  if (filledString(item.namespace) !== undefined) throw cannotCarry('a call of a namespaced tool');
+  return stringOf(item.name) ?? '';
+}
+
+function assistant(block: CanonicalBlock): CanonicalMessage {
+  return { role: 'assistant', blocks: [block] };
+}
+
+function readMessageItem(item: JsonObject): CanonicalMessage {
+  const { role, content } = item;
+  const blocks: CanonicalBlock[] =
+    typeof content === 'string'
+      ? [{ kind: 'text', text: content }]
+      : objectsOf(content).map(readPart);
+  if (role === 'developer' || role === 'system') return { role: 'system', blocks };
+  if (role === 'user' || role === 'assistant') return { role, blocks };
+  throw cannotCarry(`a message of role ${String(role)}`);
+}
+
+function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { kind: 'text', text: stringOf(part.text) ?? '' };
+    case 'refusal':
+      return { kind: 'text', text: stringOf(part.refusal) ?? '' };
+    case 'input_image':
+      return { kind: 'image', source: readUrl(part.image_url) };
+    case 'input_file':
+      return defined({
+        kind: 'document',
+        source: readUrl(part.file_data ?? part.file_url),
+        title: filledString(part.filename),
+      }) as unknown as DocumentBlock;
+    default:
+      throw cannotCarry(`a content part of type ${String(part.type)}`);
+  }
+}
+
+function readUrl(address: unknown): MediaSource {
+  const url = filledString(address);
+  if (url === undefined) throw cannotCarry('a file that is stored at its provider');
+  const inline = parseDataUrl(url);
+  return inline === undefined ? { from: 'url', url } : { from: 'base64', ...inline };
+}
+
+function readOutput(item: JsonObject): ToolResultBlock {
+  const { output } = item;
+  const content: ToolResultBlock['content'] =
+    typeof output === 'string' ? [{ kind: 'text', text: output }] : objectsOf(output).map(readPart);
+  return { kind: 'toolResult', toolUseId: stringOf(item.call_id) ?? '', content, isError: false };
+}
+
+function summaryOf(item: JsonObject): string {
+  const parts = objectsOf(item.summary ?? item.content);
+  return parts.map((part) => stringOf(part.text) ?? '').join('\n');
+}
+
+/** One canonical message as the input items that say it, in order. */
+export function writeItems(message: CanonicalMessage): JsonObject[] {
+  const results = message.blocks.filter((block) => block.kind === 'toolResult').map(writeOutput);
+  const items: JsonObject[] = [...results];
+  let content: JsonObject[] = [];
+  const flush = (): void => {
+    if (content.length > 0) items.push({ type: 'message', role: message.role, content });
+    content = [];
+  };
+  for (const block of message.blocks) {
+    if (block.kind === 'toolResult') continue;
+    if (block.kind !== 'toolUse') {
+      content.push(writePart(block, message.role));
+      continue;
+    }
+    flush();
+    const { id, name, input } = block;
+    const text = input.trim() === '' ? '{}' : input;
+    items.push({ type: 'function_call', call_id: id, name, arguments: text });
+  }
+  flush();
+  return items;
+}
+
+function writeOutput(block: ToolResultBlock): JsonObject {
+  const plain = block.content.every((part) => part.kind === 'text');
+  const output = plain
+    ? block.content.map((part) => (part.kind === 'text' ? part.text : '')).join('\n')
+    : block.content.map((part) => writePart(part, 'user'));
+  return { type: 'function_call_output', call_id: block.toolUseId, output };
+}
+
+function writePart(block: CanonicalBlock, role: CanonicalMessage['role']): JsonObject {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return { type: role === 'assistant' ? 'output_text' : 'input_text', text: block.text };
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: writeUrl(block.source) };
+    case 'document':
+      return writeFile(block);
+    default:
+      throw cannotCarry(`a ${block.kind} block`);
+  }
+}
+
+function writeFile(block: DocumentBlock): JsonObject {
+  const { source } = block;
+  if (source.from === 'text') return { type: 'input_text', text: source.text };
+  if (source.from === 'url') return { type: 'input_file', file_url: source.url };
+  const filename = block.title ?? 'document.pdf';
+  return { type: 'input_file', filename, file_data: writeUrl(source) };
+}
+
+function writeUrl(source: MediaSource): string {
+  return source.from === 'url' ? source.url : dataUrl(source.mediaType, source.data);
+}
+
+/** The strings of a system prompt that items carry in front of the conversation. */
+export function textsOf(message: CanonicalMessage): string[] {
+  return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : []));
+}
+
+/** An object's `format`, for `text: {format}`. */
+export function formatOf(text: unknown): JsonObject {
+  return objectOf(objectOf(text).format);
+}

@@ -1,0 +1,160 @@
+/** A responses request, read into the canonical shape. What no other dialect can say is refused. */
+import type {
+  CanonicalRequest,
+  CanonicalTool,
+  Effort,
+  JsonObject,
+  Reasoning,
+  ResponseFormat,
+  ToolChoice,
+} from '../canonical.ts';
+import { noteDropped } from '../translate-dropped.ts';
+import type { ReadRequestContext } from '../translate-dialect.ts';
+import { cannotCarry } from '../translate-errors.ts';
+import { freeformSchema } from '../translate-freeform.ts';
+import {
+  booleanOf,
+  defined,
+  filledString,
+  numberOf,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+import { formatOf, readInput, textsOf } from './translate-items.ts';
+
+const KNOWN = new Set([
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'stream',
+  'text',
+  'reasoning',
+  'top_logprobs',
+]);
+
+/** Throws `unprocessable` for stored conversations, compaction, hosted tools, files by id and the like. */
+export function readResponsesRequest(
+  body: JsonObject,
+  context: ReadRequestContext,
+): CanonicalRequest {
+  refuseServerState(body);
+  noteDropped('responses', body, KNOWN, context.note);
+  const all = readInput(body.input);
+  const leading = all.findIndex((message) => message.role !== 'system');
+  const split = leading < 0 ? all.length : leading;
+  const instructions = filledString(body.instructions);
+  const system = all.slice(0, split).flatMap(textsOf);
+  return defined({
+    model: stringOf(body.model) ?? '',
+    system: instructions === undefined ? system : [instructions, ...system],
+    messages: all.slice(split),
+    tools: readTools(body.tools, context),
+    toolChoice: readChoice(body.tool_choice),
+    parallelTools: booleanOf(body.parallel_tool_calls),
+    maxOutputTokens: numberOf(body.max_output_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    stop: [],
+    stream: body.stream === true,
+    responseFormat: readFormat(body.text),
+    reasoning: readReasoning(objectOf(body.reasoning)),
+  }) as unknown as CanonicalRequest;
+}
+
+const STORED: { readonly [field: string]: string } = {
+  previous_response_id: 'an earlier answer that is stored at its provider (previous_response_id)',
+  conversation: 'a conversation that is stored at its provider',
+  prompt: 'a prompt that is stored at its provider',
+};
+
+function refuseServerState(body: JsonObject): void {
+  for (const [field, what] of Object.entries(STORED)) {
+    if (body[field] !== undefined && body[field] !== null) throw cannotCarry(what);
+  }
+  if (body.background === true) throw cannotCarry('an answer made in the background');
+  if ((numberOf(body.top_logprobs) ?? 0) > 0) throw cannotCarry('log probabilities');
+}
+
+function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
+  const read: CanonicalTool[] = [];
+  for (const tool of objectsOf(tools)) {
+    const type = stringOf(tool.type) ?? '';
+    if (type === 'function') read.push(readFunction(tool));
+    else if (type === 'custom') read.push(readCustom(tool));
+    else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
+    else context.note(`tool ${type} left out: only its own provider runs it`);
+  }
+  return read;
+}
+
+function readFunction(tool: JsonObject): CanonicalTool {
+  if (tool.defer_loading === true) throw cannotCarry('tools that the provider loads by a search');
+  return defined({
+    name: stringOf(tool.name) ?? '',
+    description: filledString(tool.description),
+    schema: objectOf(tool.parameters),
+    strict: booleanOf(tool.strict),
+  }) as unknown as CanonicalTool;
+}
+
+/** A grammar that the provider enforces becomes a description that the model follows. */
+function readCustom(tool: JsonObject): CanonicalTool {
+  const format = objectOf(tool.format);
+  const grammar = stringOf(format.definition);
+  const described = filledString(tool.description);
+  const rule =
+    grammar === undefined
+      ? undefined
+      : `The input follows this ${stringOf(format.syntax) ?? ''} grammar:\n${grammar}`;
+  return defined({
+    name: stringOf(tool.name) ?? '',
+    description: [described, rule].filter((text) => text !== undefined).join('\n\n') || undefined,
+    schema: freeformSchema,
+    freeform: true,
+  }) as unknown as CanonicalTool;
+}
+
+function readChoice(choice: unknown): ToolChoice | undefined {
+  if (choice === 'auto' || choice === 'none') return { mode: choice };
+  if (choice === 'required') return { mode: 'any' };
+  const named = objectOf(choice);
+  if (named.type === 'function' || named.type === 'custom') {
+    return { mode: 'any', only: [stringOf(named.name) ?? ''] };
+  }
+  if (named.type === undefined) return undefined;
+  if (named.type !== 'allowed_tools') {
+    throw cannotCarry(`a forced call of the provider’s own tool ${String(named.type)}`);
+  }
+  return {
+    mode: named.mode === 'required' ? 'any' : 'auto',
+    only: objectsOf(named.tools).map((tool) => stringOf(tool.name) ?? ''),
+  };
+}
+
+function readFormat(text: unknown): ResponseFormat | undefined {
+  const format = formatOf(text);
+  if (format.type === 'json_object') return { kind: 'json' };
+  if (format.type !== 'json_schema') return undefined;
+  return defined({
+    kind: 'schema',
+    name: filledString(format.name),
+    schema: objectOf(format.schema),
+    strict: booleanOf(format.strict),
+  }) as unknown as ResponseFormat;
+}
+
+const EFFORTS: ReadonlySet<string> = new Set(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+
+function readReasoning(reasoning: JsonObject): Reasoning | undefined {
+  const effort = stringOf(reasoning.effort);
+  if (effort === 'none') return { on: false };
+  if (effort === undefined || !EFFORTS.has(effort)) return undefined;
+  return { on: true, effort: effort as Effort };
+}

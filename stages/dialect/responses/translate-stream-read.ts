@@ -1,0 +1,159 @@
+/** Reads the responses stream: typed events for items and their parts, ended by the whole response. */
+import type {
+  CanonicalEvent,
+  JsonObject,
+  OpeningBlock,
+  StreamReader,
+  WireEvent,
+} from '../canonical.ts';
+import { wrapFreeform } from '../translate-freeform.ts';
+import { isObject, numberOf, objectOf, parseJson, stringOf } from '../translate-json.ts';
+import { createBlockSerializer } from '../translate-serial.ts';
+import { readResponsesError, readResponsesStop, readResponsesUsage } from './translate-answer.ts';
+
+/** A reader for one stream. What the provider's own tools do in it is passed over. */
+export function createResponsesReader(): StreamReader {
+  return new ResponsesReader();
+}
+
+class ResponsesReader implements StreamReader {
+  readonly #serial = createBlockSerializer();
+  /** Every block that was opened, with whether anything was said in it. */
+  readonly #said = new Map<string, boolean>();
+  #started = false;
+  #called = false;
+  #over = false;
+
+  read(event: WireEvent): readonly CanonicalEvent[] {
+    if (this.#over || event.data.trim() === '[DONE]') return [];
+    const data = parseJson(event.data);
+    return isObject(data)
+      ? this.#dispatch(data)
+      : this.#fail('The provider sent an event that is not JSON');
+  }
+
+  /** Only the event with the whole response ends this stream properly. */
+  end(): readonly CanonicalEvent[] {
+    return this.#over ? [] : this.#fail('The provider’s stream was cut off');
+  }
+
+  #dispatch(data: JsonObject): CanonicalEvent[] {
+    switch (data.type) {
+      case 'response.created':
+      case 'response.in_progress':
+        return this.#start(objectOf(data.response));
+      case 'response.output_item.added':
+        return this.#openItem(data);
+      case 'response.output_item.done':
+        return this.#closeItem(data);
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#finish(objectOf(data.response));
+      case 'response.failed':
+      case 'error':
+        this.#over = true;
+        return [{ type: 'error', error: readResponsesError(200, data) }];
+      default:
+        return this.#part(data);
+    }
+  }
+
+  #part(data: JsonObject): CanonicalEvent[] {
+    switch (data.type) {
+      case 'response.output_text.delta':
+        return this.#say(keyOf(data), { kind: 'text' }, data.delta);
+      case 'response.output_text.done':
+        return this.#sayOnce(keyOf(data), { kind: 'text' }, data.text);
+      case 'response.refusal.delta':
+        return this.#say(keyOf(data), { kind: 'refusal' }, data.delta);
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return this.#say(keyOf(data), { kind: 'thinking', provider: 'responses' }, data.delta);
+      case 'response.function_call_arguments.delta':
+        return this.#say(itemKey(data), undefined, data.delta);
+      case 'response.function_call_arguments.done':
+        return this.#sayOnce(itemKey(data), undefined, data.arguments);
+      default:
+        return [];
+    }
+  }
+
+  #start(response: JsonObject): CanonicalEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    const id = stringOf(response.id) ?? '';
+    const model = stringOf(response.model) ?? '';
+    const createdS = numberOf(response.created_at);
+    return [
+      createdS === undefined
+        ? { type: 'start', id, model }
+        : { type: 'start', id, model, createdS },
+    ];
+  }
+
+  /** Adds to a block, which opens at its first character. */
+  #say(key: string, opening: OpeningBlock | undefined, said: unknown): CanonicalEvent[] {
+    const text = stringOf(said) ?? '';
+    if (text === '') return [];
+    const opened =
+      this.#said.has(key) || opening === undefined ? [] : this.#serial.open(key, opening);
+    this.#said.set(key, true);
+    return [...opened, ...this.#serial.delta(key, text)];
+  }
+
+  /** What a `done` event repeats counts only where no delta came before it. */
+  #sayOnce(key: string, opening: OpeningBlock | undefined, said: unknown): CanonicalEvent[] {
+    return this.#said.get(key) === true ? [] : this.#say(key, opening, said);
+  }
+
+  #openItem(data: JsonObject): CanonicalEvent[] {
+    const item = objectOf(data.item);
+    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
+    this.#called = true;
+    const key = itemKey(data);
+    this.#said.set(key, false);
+    const id = stringOf(item.call_id) ?? '';
+    return this.#serial.open(key, { kind: 'toolUse', id, name: stringOf(item.name) ?? '' });
+  }
+
+  #closeItem(data: JsonObject): CanonicalEvent[] {
+    const item = objectOf(data.item);
+    const key = itemKey(data);
+    const whole =
+      item.type === 'custom_tool_call' ? wrapFreeform(stringOf(item.input) ?? '') : item.arguments;
+    const events = this.#said.has(key) ? this.#sayOnce(key, undefined, whole) : [];
+    for (const opened of this.#said.keys()) {
+      const mine = opened === key || opened.startsWith(`${key}:`);
+      if (mine) events.push(...this.#serial.close(opened));
+    }
+    return events;
+  }
+
+  #finish(response: JsonObject): CanonicalEvent[] {
+    const start = this.#start(response);
+    this.#over = true;
+    const reason = readResponsesStop(response, this.#called);
+    return [
+      ...start,
+      ...this.#serial.closeAll(),
+      { type: 'stop', reason },
+      { type: 'usage', usage: readResponsesUsage(response.usage) },
+      { type: 'end' },
+    ];
+  }
+
+  #fail(message: string): CanonicalEvent[] {
+    this.#over = true;
+    return [{ type: 'error', error: { kind: 'internal', message } }];
+  }
+}
+
+function itemKey(data: JsonObject): string {
+  return String(data.output_index);
+}
+
+/** Parts of one item are told apart by their index; summaries and texts of a reasoning item have different ones. */
+function keyOf(data: JsonObject): string {
+  const part = numberOf(data.content_index) ?? `s${numberOf(data.summary_index) ?? 0}`;
+  return `${itemKey(data)}:${part}`;
+}

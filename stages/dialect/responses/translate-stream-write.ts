@@ -1,0 +1,189 @@
+/** Writes the responses stream: every item announced, grown and repeated whole, then the whole response. */
+import { emptyUsage, type Usage } from '../../model/usage.ts';
+import type {
+  CanonicalError,
+  CanonicalEvent,
+  JsonObject,
+  OpeningBlock,
+  StopReason,
+  StreamWriter,
+} from '../canonical.ts';
+import { writeChatError } from '../chat/translate-answer.ts';
+import type { AnswerContext } from '../translate-dialect.ts';
+import { objectOf, objectsOf } from '../translate-json.ts';
+import {
+  responseHead,
+  writeOutputItem,
+  writeResponsesStop,
+  writeResponsesUsage,
+} from './translate-answer.ts';
+
+/** A writer for one stream. */
+export function createResponsesWriter(context: AnswerContext): StreamWriter {
+  return new ResponsesWriter(context);
+}
+
+class ResponsesWriter implements StreamWriter {
+  readonly #context: AnswerContext;
+  #head: JsonObject;
+  #sequence = 0;
+  #output: JsonObject[] = [];
+  #open: OpeningBlock | undefined;
+  #item: JsonObject = {};
+  #text = '';
+  #usage: Usage = emptyUsage;
+  #reason: StopReason = 'end';
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#head = {};
+  }
+
+  write(event: CanonicalEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#head = responseHead(event, this.#context);
+        return (
+          this.#event('response.created', { response: this.#head }) +
+          this.#event('response.in_progress', { response: this.#head })
+        );
+      case 'blockStart':
+        return this.#openBlock(event.block);
+      case 'delta':
+        return this.#delta(event.text);
+      case 'blockStop':
+        return this.#closeBlock();
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'stop':
+        this.#reason = event.reason;
+        return '';
+      case 'end':
+        return this.#end();
+      case 'error':
+        return this.#fail(event.error);
+      case 'ping':
+        return ': ping\n\n';
+    }
+  }
+
+  #event(type: string, rest: JsonObject): string {
+    const data = { type, sequence_number: this.#sequence, ...rest };
+    this.#sequence += 1;
+    return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  }
+
+  /** Where the open item and its part stand. */
+  #place(): JsonObject {
+    return { item_id: this.#item.id, output_index: this.#output.length };
+  }
+
+  #isFreeform(): boolean {
+    const open = this.#open;
+    return open?.kind === 'toolUse' && this.#context.wishes.freeformTools.includes(open.name);
+  }
+
+  #openBlock(block: OpeningBlock): string {
+    this.#open = block;
+    this.#text = '';
+    if (block.kind === 'thinking') return '';
+    const filled = block.kind === 'toolUse' ? { ...block, input: '' } : { ...block, text: '' };
+    this.#item = { ...writeOutputItem(filled, this.#context), status: 'in_progress' };
+    if (block.kind === 'toolUse') {
+      const empty = this.#isFreeform() ? { input: '' } : { arguments: '' };
+      return this.#added({ ...this.#item, ...empty });
+    }
+    const part = objectsOf(this.#item.content)[0];
+    const announced = this.#added({ ...this.#item, content: [] });
+    const place = { ...this.#place(), content_index: 0 };
+    return announced + this.#event('response.content_part.added', { ...place, part });
+  }
+
+  #added(item: JsonObject): string {
+    const output_index = this.#output.length;
+    return this.#event('response.output_item.added', { output_index, item });
+  }
+
+  #delta(text: string): string {
+    this.#text += text;
+    const place = this.#place();
+    switch (this.#open?.kind) {
+      case 'text':
+        return this.#event('response.output_text.delta', {
+          ...place,
+          content_index: 0,
+          delta: text,
+          logprobs: [],
+        });
+      case 'refusal':
+        return this.#event('response.refusal.delta', { ...place, content_index: 0, delta: text });
+      case 'toolUse':
+        if (this.#isFreeform()) return '';
+        return this.#event('response.function_call_arguments.delta', { ...place, delta: text });
+      case 'thinking':
+      case undefined:
+        return '';
+    }
+  }
+
+  #closeBlock(): string {
+    const open = this.#open;
+    if (open === undefined || open.kind === 'thinking') return '';
+    const text = this.#text;
+    const filled = open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
+    const written = writeOutputItem(filled, this.#context);
+    // The whole item keeps the id under which it was announced.
+    const item: JsonObject = { ...written, status: 'completed', id: this.#item.id };
+    const done = this.#doneEvents(open.kind, item);
+    const output_index = this.#output.length;
+    const closed = this.#event('response.output_item.done', { output_index, item });
+    this.#output.push(item);
+    this.#open = undefined;
+    return done + closed;
+  }
+
+  #doneEvents(kind: OpeningBlock['kind'], item: JsonObject): string {
+    const place = this.#place();
+    if (kind === 'toolUse') {
+      if (this.#isFreeform()) {
+        const { input } = item;
+        return (
+          this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
+          this.#event('response.custom_tool_call_input.done', { ...place, input })
+        );
+      }
+      const said = { name: item.name, arguments: item.arguments };
+      return this.#event('response.function_call_arguments.done', { ...place, ...said });
+    }
+    const part = objectsOf(item.content)[0];
+    const at = { ...place, content_index: 0 };
+    const said =
+      kind === 'text'
+        ? this.#event('response.output_text.done', { ...at, text: this.#text, logprobs: [] })
+        : this.#event('response.refusal.done', { ...at, refusal: this.#text });
+    return said + this.#event('response.content_part.done', { ...at, part });
+  }
+
+  #end(): string {
+    const stop = writeResponsesStop(this.#reason);
+    const usage = writeResponsesUsage(this.#usage);
+    const response = { ...this.#head, ...stop, output: this.#output, usage };
+    return this.#event(`response.${String(stop.status)}`, { response });
+  }
+
+  #fail(error: CanonicalError): string {
+    const said = objectOf(writeChatError(error).error);
+    const inside = { code: said.code ?? said.type, message: said.message };
+    if (Object.keys(this.#head).length === 0)
+      return this.#event('error', { ...inside, param: null });
+    const response = {
+      ...this.#head,
+      status: 'failed',
+      error: inside,
+      output: this.#output,
+      usage: writeResponsesUsage(this.#usage),
+    };
+    return this.#event('response.failed', { response });
+  }
+}

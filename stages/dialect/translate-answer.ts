@@ -1,0 +1,186 @@
+/** What every answer goes through on its way to a client of another dialect, whole or as a stream. */
+import type {
+  CanonicalBlock,
+  CanonicalEvent,
+  CanonicalResponse,
+  OpeningBlock,
+  ProviderMark,
+  TranslatableDialect,
+} from './canonical.ts';
+import { unreadableAnswer } from './translate-errors.ts';
+import { toolIdFor, type SignatureCache } from './translate-ids.ts';
+import { parseArguments } from './translate-json.ts';
+
+export interface AnswerFilter {
+  readonly to: TranslatableDialect;
+  readonly signatures: SignatureCache;
+}
+
+/** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
+const OBJECT_INPUT: ReadonlySet<TranslatableDialect> = new Set(['messages', 'generative']);
+
+/** How many pieces of hidden thinking pass between two pings: the client sees life, not noise. */
+const PIECES_PER_PING = 16;
+
+/** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be said. */
+export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
+  if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
+  return response.blocks.filter(isShown(filter.to)).map((block) => {
+    if (block.kind !== 'toolUse') return block;
+    if (isBroken(block.input, filter.to)) throw unreadableAnswer(brokenCall(block.name));
+    return { ...block, ...acceptedCall(block, filter) };
+  });
+}
+
+const FAILED = 'The provider broke its answer off';
+
+function brokenCall(name: string): string {
+  return `The model called ${name} with arguments that are not a JSON object`;
+}
+
+function isBroken(input: string, to: TranslatableDialect): boolean {
+  return OBJECT_INPUT.has(to) && parseArguments(input) === undefined;
+}
+
+/** Thinking is for its own provider's clients; text that says nothing is for none. */
+function isShown(to: TranslatableDialect): (block: CanonicalBlock) => boolean {
+  return (block) => {
+    if (block.kind === 'thinking' || block.kind === 'redactedThinking')
+      return block.provider === to;
+    return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
+  };
+}
+
+/** The call's id as the client accepts it, under which the provider's mark is kept for the next turn. */
+function acceptedCall(
+  call: { readonly id: string; readonly signature?: ProviderMark },
+  filter: AnswerFilter,
+): { id: string } {
+  const id = toolIdFor(filter.to, call.id);
+  if (call.signature !== undefined) filter.signatures.put(id, call.signature.value);
+  return { id };
+}
+
+/**
+ * The stream's side of the same: hides foreign thinking behind pings, makes ids
+ * acceptable, keeps marks, stops calls that cannot be said, and lets nothing pass
+ * after an end or an error.
+ */
+export function createEventFilter(
+  filter: AnswerFilter,
+): (event: CanonicalEvent) => CanonicalEvent[] {
+  const state = new EventFilter(filter);
+  return (event) => state.take(event);
+}
+
+class EventFilter {
+  readonly #filter: AnswerFilter;
+  #open: OpeningBlock | undefined;
+  #input = '';
+  #hidden = 0;
+  #failed = false;
+  #over = false;
+
+  constructor(filter: AnswerFilter) {
+    this.#filter = filter;
+  }
+
+  take(event: CanonicalEvent): CanonicalEvent[] {
+    if (this.#over) return [];
+    switch (event.type) {
+      case 'blockStart':
+        return this.#start(event.block);
+      case 'delta':
+        return this.#delta(event);
+      case 'blockStop':
+        return this.#stop();
+      case 'stop':
+        this.#failed = event.reason === 'failed';
+        return [event];
+      case 'end':
+        if (this.#failed) return this.#fail(FAILED);
+        this.#over = true;
+        return [event];
+      case 'error':
+        this.#over = true;
+        return [event];
+      case 'start':
+      case 'usage':
+      case 'ping':
+        return [event];
+    }
+  }
+
+  #isHidden(): boolean {
+    return this.#open?.kind === 'thinking' && this.#open.provider !== this.#filter.to;
+  }
+
+  #start(block: OpeningBlock): CanonicalEvent[] {
+    this.#input = '';
+    this.#open =
+      block.kind === 'toolUse' ? { ...block, ...acceptedCall(block, this.#filter) } : block;
+    return this.#isHidden() ? [] : [{ type: 'blockStart', block: this.#open }];
+  }
+
+  #delta(event: Extract<CanonicalEvent, { type: 'delta' }>): CanonicalEvent[] {
+    if (this.#isHidden()) {
+      this.#hidden += 1;
+      return this.#hidden % PIECES_PER_PING === 1 ? [{ type: 'ping' }] : [];
+    }
+    if (this.#open?.kind === 'toolUse') this.#input += event.text;
+    return [event];
+  }
+
+  #stop(): CanonicalEvent[] {
+    const open = this.#open;
+    const hidden = this.#isHidden();
+    this.#open = undefined;
+    if (hidden) return [];
+    if (open?.kind === 'toolUse' && isBroken(this.#input, this.#filter.to)) {
+      return this.#fail(brokenCall(open.name));
+    }
+    return [{ type: 'blockStop' }];
+  }
+
+  #fail(message: string): CanonicalEvent[] {
+    this.#over = true;
+    return [{ type: 'error', error: { kind: 'internal', message } }];
+  }
+}
+
+/** A whole answer as the stream that would have said it. */
+export function responseEvents(response: CanonicalResponse): CanonicalEvent[] {
+  const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence } = response;
+  return [
+    createdS === undefined ? { type: 'start', id, model } : { type: 'start', id, model, createdS },
+    ...response.blocks.flatMap(blockEvents),
+    sequence === undefined ? { type: 'stop', reason } : { type: 'stop', reason, sequence },
+    { type: 'usage', usage },
+    { type: 'end' },
+  ];
+}
+
+function blockEvents(block: CanonicalBlock): CanonicalEvent[] {
+  const opening = openingOf(block);
+  if (opening === undefined) return [];
+  const text = block.kind === 'toolUse' ? block.input : 'text' in block ? block.text : '';
+  return [
+    { type: 'blockStart', block: opening },
+    ...(text === '' ? [] : [{ type: 'delta' as const, text }]),
+    { type: 'blockStop' },
+  ];
+}
+
+function openingOf(block: CanonicalBlock): OpeningBlock | undefined {
+  switch (block.kind) {
+    case 'text':
+    case 'refusal':
+      return { kind: block.kind };
+    case 'thinking':
+      return { kind: 'thinking', provider: block.provider };
+    case 'toolUse':
+      return { kind: 'toolUse', id: block.id, name: block.name };
+    default:
+      return undefined;
+  }
+}

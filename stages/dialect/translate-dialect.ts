@@ -1,0 +1,75 @@
+/** What each dialect brings to translation. Everything is a pure function or a fresh state machine. */
+import type {
+  CanonicalError,
+  CanonicalRequest,
+  CanonicalResponse,
+  JsonObject,
+  Note,
+  StreamReader,
+  StreamWriter,
+  TranslatableDialect,
+} from './canonical.ts';
+import type { SignatureCache } from './translate-ids.ts';
+
+/** What to do with tools that the provider itself runs: give the target up, or leave them out and say so. */
+export type HostedTools = 'skip' | 'drop';
+
+export interface ReadRequestContext {
+  /** The request's path with its query; the generative dialect names its model there. */
+  readonly target: string;
+  readonly note: Note;
+  readonly hostedTools: HostedTools;
+}
+
+export interface WriteRequestContext {
+  readonly note: Note;
+  readonly signatures: SignatureCache;
+}
+
+export interface WrittenRequest {
+  readonly body: JsonObject;
+  /** Path and query to send it to, from the provider's origin. */
+  readonly path: string;
+}
+
+/** What the request said that its answer's writer must know. Made by `translateRequest`. */
+export interface AnswerWishes {
+  /** The model that the client asked for. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** True if a chat client asked for the usage chunk. */
+  readonly includeUsage: boolean;
+  /** Names of the tools whose input is free text. */
+  readonly freeformTools: readonly string[];
+  /** How a generative client wants its stream: events, or one JSON array. */
+  readonly framing: 'sse' | 'array';
+}
+
+export interface AnswerContext {
+  readonly wishes: AnswerWishes;
+  /** A new random id of letters and digits. */
+  readonly ids: () => string;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+}
+
+export interface DialectTranslation {
+  readonly name: TranslatableDialect;
+  /** True if instructions may stand in the middle of a conversation. */
+  readonly midSystem: boolean;
+  /** The tool names that the dialect accepts. */
+  readonly toolName: RegExp;
+  /** Throws `unprocessable` for what no other dialect can say. */
+  readRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest;
+  /** Throws `unprocessable` for what this dialect cannot say. */
+  writeRequest(request: CanonicalRequest, context: WriteRequestContext): WrittenRequest;
+  wishes(body: JsonObject, target: string): Pick<AnswerWishes, 'includeUsage' | 'framing'>;
+  /** Throws `bad_gateway` where the body is no answer of this dialect. */
+  readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
+  /** Throws `bad_gateway` where the answer cannot be said, such as tool arguments that are not JSON. */
+  writeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
+  createReader(context: AnswerContext): StreamReader;
+  createWriter(context: AnswerContext): StreamWriter;
+  readError(status: number, body: unknown): CanonicalError;
+  writeError(error: CanonicalError, status: number): JsonObject;
+}

@@ -1,0 +1,89 @@
+/**
+ * Request fields that are left out knowingly when a request goes to another dialect,
+ * with the reason: none of them changes what the model is asked. A top-level field
+ * that is in no list here and that no reader knows is left out too, but named in the
+ * trace as unknown, because new fields come weekly.
+ */
+import type { JsonObject, Note, TranslatableDialect } from './canonical.ts';
+
+const CACHING = 'prompt caching is the provider’s own; it changes the price, not the answer';
+const ACCOUNT = 'identifies the user or the request to its provider';
+const SERVICE = 'speed, price or storage class at its provider';
+const DISPLAY = 'asks for extra output, not for another answer';
+
+/** Why each field is dropped, by the dialect that it comes from. */
+export const droppedFields: Record<TranslatableDialect, { readonly [field: string]: string }> = {
+  messages: {
+    metadata: ACCOUNT,
+    cache_control: CACHING,
+    context_management: 'trims the history inside the provider, which the client sends whole',
+    betas: 'switches of one provider; the headers of the same name are dropped with it',
+    service_tier: SERVICE,
+    speed: SERVICE,
+    fallbacks: 'names other models of the same provider',
+    diagnostics: DISPLAY,
+  },
+  chat: {
+    user: ACCOUNT,
+    metadata: ACCOUNT,
+    safety_identifier: ACCOUNT,
+    store: SERVICE,
+    service_tier: SERVICE,
+    prompt_cache_key: CACHING,
+    prompt_cache_retention: CACHING,
+    prediction: 'speeds up an edit; the answer is the same without it',
+    verbosity: 'a hint on length without a counterpart',
+    stream_options: 'about the framing of the stream, which the proxy writes itself',
+    usage: DISPLAY,
+    top_logprobs: DISPLAY,
+    safety_model: SERVICE,
+    provider: 'routing inside one aggregator',
+    models: 'routing inside one aggregator',
+    route: 'routing inside one aggregator',
+    transforms: 'trims the history inside one aggregator',
+    reasoning_format: DISPLAY,
+    include_reasoning: DISPLAY,
+    clear_thinking: 'thinking does not cross providers anyway',
+    moderation: DISPLAY,
+  },
+  responses: {
+    user: ACCOUNT,
+    metadata: ACCOUNT,
+    client_metadata: ACCOUNT,
+    safety_identifier: ACCOUNT,
+    store: 'a later request that refers to the stored answer is refused with its own reason',
+    include: DISPLAY,
+    service_tier: SERVICE,
+    prompt_cache_key: CACHING,
+    prompt_cache_retention: CACHING,
+    prompt_cache_options: CACHING,
+    truncation: 'the provider trims only where its own window ends',
+    stream_options: 'about the framing of the stream, which the proxy writes itself',
+    max_tool_calls: 'counts the calls of tools that the provider runs',
+    context_management: 'trims the history inside the provider, which the client sends whole',
+    moderation: DISPLAY,
+    background: 'false is what every other dialect does',
+  },
+  generative: {
+    safetySettings: 'thresholds of one provider’s filters',
+    labels: ACCOUNT,
+    serviceTier: SERVICE,
+    store: SERVICE,
+    model: 'the path names the model',
+  },
+};
+
+/** Notes every field of `body` that is in no list of `known` fields. */
+export function noteDropped(
+  dialect: TranslatableDialect,
+  body: JsonObject,
+  known: ReadonlySet<string>,
+  note: Note,
+): void {
+  const reasons = droppedFields[dialect];
+  for (const [field, value] of Object.entries(body)) {
+    if (known.has(field) || value === null || value === undefined) continue;
+    const reason = Object.hasOwn(reasons, field) ? reasons[field] : 'unknown to the translation';
+    note(`${field} left out: ${reason}`);
+  }
+}

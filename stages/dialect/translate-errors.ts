@@ -1,0 +1,87 @@
+/**
+ * Errors between dialects: one table of what a status means, one of which status a
+ * meaning has, and the exception that says that a request cannot be translated.
+ */
+import { SvcError, type ErrorKind } from '../../engine/error.ts';
+import type { CanonicalError, CanonicalErrorKind } from './canonical.ts';
+
+/** What another dialect cannot say. `translateRequest` turns it into a skip with this reason. */
+export function cannotCarry(what: string): SvcError {
+  return new SvcError('unprocessable', what);
+}
+
+/** The upstream's answer has no shape that its dialect knows. */
+export function unreadableAnswer(what: string): SvcError {
+  return new SvcError('bad_gateway', what);
+}
+
+const STATUS_OF: Record<CanonicalErrorKind, number> = {
+  invalid: 400,
+  authentication: 401,
+  billing: 402,
+  permission: 403,
+  notFound: 404,
+  tooLarge: 413,
+  rateLimit: 429,
+  overloaded: 503,
+  timeout: 504,
+  internal: 500,
+};
+
+export function statusOfError(kind: CanonicalErrorKind): number {
+  return STATUS_OF[kind];
+}
+
+/** What an HTTP status means where the body does not say it better. */
+export function errorKindOfStatus(status: number): CanonicalErrorKind {
+  switch (status) {
+    case 401:
+      return 'authentication';
+    case 402:
+      return 'billing';
+    case 403:
+      return 'permission';
+    case 404:
+      return 'notFound';
+    case 413:
+      return 'tooLarge';
+    case 429:
+      return 'rateLimit';
+    case 503:
+    case 529:
+      return 'overloaded';
+    case 408:
+    case 504:
+      return 'timeout';
+    default:
+      return status >= 500 ? 'internal' : 'invalid';
+  }
+}
+
+const KIND_OF_OURS: Partial<Record<ErrorKind, CanonicalErrorKind>> = {
+  bad_request: 'invalid',
+  unprocessable: 'invalid',
+  unauthorized: 'authentication',
+  spending_limit: 'billing',
+  forbidden: 'permission',
+  not_found: 'notFound',
+  payload_too_large: 'tooLarge',
+  rate_limited: 'rateLimit',
+  circuit_open: 'overloaded',
+  unavailable: 'overloaded',
+  gateway_timeout: 'timeout',
+};
+
+/** Our own failure in the vocabulary of the dialects. */
+export function fromSvcError(error: SvcError): CanonicalError {
+  return {
+    kind: KIND_OF_OURS[error.kind] ?? 'internal',
+    message: error.message,
+    ...(error.code === undefined ? {} : { code: error.code }),
+  };
+}
+
+/** The message of a body that is no JSON error: a gateway's HTML page, or nothing. Markup never goes to a client. */
+export function plainErrorMessage(status: number): string {
+  return `The provider answered with status ${status}`;
+}

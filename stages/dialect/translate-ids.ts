@@ -1,0 +1,65 @@
+/**
+ * Ids that cross dialects. Each dialect takes only some; what does not fit is
+ * replaced by a digest of itself, so that the same id becomes the same id in every
+ * turn, without a table.
+ */
+import { createHash } from 'node:crypto';
+import type { TranslatableDialect } from './canonical.ts';
+
+const TOOL_ID: Record<TranslatableDialect, RegExp> = {
+  messages: /^[a-zA-Z0-9_-]{1,64}$/,
+  // The public chat endpoint refuses longer ones.
+  chat: /^[\x21-\x7e]{1,40}$/,
+  responses: /^[\x21-\x7e]{1,64}$/,
+  generative: /^[\x21-\x7e]{1,128}$/,
+};
+
+/** `id` as `dialect` accepts it. */
+export function toolIdFor(dialect: TranslatableDialect, id: string): string {
+  if (TOOL_ID[dialect].test(id)) return id;
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}
+
+/** `id` under a dialect's own prefix (`msg_`, `chatcmpl-`…); `random` where there is none. */
+export function answerId(prefix: string, id: string, random: () => string): string {
+  if (id === '') return `${prefix}${random()}`;
+  return id.startsWith(prefix) ? id : `${prefix}${id}`;
+}
+
+/** Remembers the marks that a provider wants back with its tool calls, by tool id. */
+export interface SignatureCache {
+  get(toolUseId: string): string | undefined;
+  put(toolUseId: string, signature: string): void;
+}
+
+/**
+ * A bounded signature cache: at most `maxEntries` marks and `maxChars` characters in
+ * all, the least recently used forgotten first. A mark larger than the whole is not kept.
+ */
+export function createSignatureCache(maxEntries = 4096, maxChars = 16_000_000): SignatureCache {
+  const marks = new Map<string, string>();
+  let chars = 0;
+  const forget = (id: string): void => {
+    chars -= marks.get(id)?.length ?? 0;
+    marks.delete(id);
+  };
+  return {
+    get(id) {
+      const mark = marks.get(id);
+      if (mark === undefined) return undefined;
+      marks.delete(id);
+      marks.set(id, mark);
+      return mark;
+    },
+    put(id, mark) {
+      forget(id);
+      if (mark.length > maxChars) return;
+      marks.set(id, mark);
+      chars += mark.length;
+      for (const oldest of marks.keys()) {
+        if (marks.size <= maxEntries && chars <= maxChars) return;
+        forget(oldest);
+      }
+    },
+  };
+}

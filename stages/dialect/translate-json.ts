@@ -1,0 +1,83 @@
+/**
+ * Reading parsed JSON whose shape nobody promised: each function answers with the
+ * wanted kind or with nothing, so that the readers state what they look for and
+ * never trust a field.
+ */
+import type { JsonObject } from './canonical.ts';
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `value` as an object; an empty one if it is something else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The objects in the list `value`; none if it is no list. */
+export function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A string with something in it. */
+export function filledString(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function booleanOf(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+/** A token count: a whole number that is not negative, else `null` (nobody measured it). */
+export function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
+/** The strings in the list `value`, or `[value]` if it is one string. */
+export function stringsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** The value of JSON text, or undefined where it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tool arguments as an object. No text at all is a call without arguments; anything but an object is undefined. */
+export function parseArguments(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** A copy without the keys whose value is undefined, so that they do not count as said. */
+export function defined(object: { readonly [key: string]: unknown }): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+/** `data:<type>;base64,<data>` taken apart, or undefined for any other address. */
+export function parseDataUrl(url: string): { mediaType: string; data: string } | undefined {
+  if (!url.startsWith('data:')) return undefined;
+  const comma = url.indexOf(',');
+  const head = url.slice(5, comma);
+  if (comma < 0 || !head.endsWith(';base64')) return undefined;
+  const mediaType = head.split(';')[0]!;
+  return mediaType === '' ? undefined : { mediaType, data: url.slice(comma + 1) };
+}
+
+export function dataUrl(mediaType: string, data: string): string {
+  return `data:${mediaType};base64,${data}`;
+}

@@ -1,0 +1,188 @@
+/**
+ * Translation between dialects: the public door. A request goes through
+ * `translateRequest`, its answer through the translator that `createTranslator`
+ * makes, an HTTP error through `translateError`. All of it is pure: parsed JSON and
+ * stream events in, JSON and bytes out. Same-dialect traffic must not come here.
+ */
+import { isSvcError, SvcError } from '../../engine/error.ts';
+import type {
+  CanonicalEvent,
+  CanonicalResponse,
+  JsonObject,
+  TranslatableDialect,
+  WireEvent,
+} from './canonical.ts';
+import { chatTranslation } from './chat/translate-dialect.ts';
+import { generativeTranslation } from './generative/translate-dialect.ts';
+import { messagesTranslation } from './messages/translate-dialect.ts';
+import { responsesTranslation } from './responses/translate-dialect.ts';
+import { clientBlocks, createEventFilter, responseEvents } from './translate-answer.ts';
+import type {
+  AnswerWishes,
+  DialectTranslation,
+  HostedTools,
+  WrittenRequest,
+} from './translate-dialect.ts';
+import { fromSvcError, statusOfError } from './translate-errors.ts';
+import { createSignatureCache, type SignatureCache } from './translate-ids.ts';
+import { isObject, objectOf, stringOf } from './translate-json.ts';
+import { prepareRequest } from './translate-prepare.ts';
+
+export { createSignatureCache };
+export type { AnswerWishes, HostedTools, SignatureCache, TranslatableDialect, WireEvent };
+
+const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
+  messages: messagesTranslation,
+  chat: chatTranslation,
+  responses: responsesTranslation,
+  generative: generativeTranslation,
+};
+
+/** True for the dialects between which requests can be translated. */
+export function isTranslatable(dialect: string): dialect is TranslatableDialect {
+  return Object.hasOwn(DIALECTS, dialect);
+}
+
+export interface TranslateRequestOptions {
+  /** The client's path with its query: a generative client names its model there. */
+  readonly target: string;
+  /** The model to ask at the new provider. Default: the one that the client names. */
+  readonly model?: string;
+  /** False asks the provider for the whole answer at once. Default: as the client asks. */
+  readonly stream?: boolean;
+  /** Default `skip`: a request that offers a tool of its provider is not translated. */
+  readonly hostedTools?: HostedTools;
+  /** Marks that generative models want back with their tool calls. */
+  readonly signatures: SignatureCache;
+}
+
+/** A translated request, or the reason why this target cannot serve it. */
+export type RequestTranslation =
+  | {
+      readonly body: JsonObject;
+      /** Path and query at the new provider. */
+      readonly path: string;
+      /** What the answer's translator must know. */
+      readonly wishes: AnswerWishes;
+      /** What was left out or changed knowingly, for the trace. */
+      readonly notes: readonly string[];
+    }
+  | { readonly skip: string };
+
+/** Translates a request's body. Never degrades silently: what `to` cannot say is a `skip`. */
+export function translateRequest(
+  from: TranslatableDialect,
+  to: TranslatableDialect,
+  body: unknown,
+  options: TranslateRequestOptions,
+): RequestTranslation {
+  try {
+    return translateOrThrow(DIALECTS[from], DIALECTS[to], objectOf(body), options);
+  } catch (thrown) {
+    if (isSvcError(thrown) && thrown.kind === 'unprocessable') {
+      return { skip: `${to} cannot carry ${thrown.message}` };
+    }
+    throw thrown;
+  }
+}
+
+function translateOrThrow(
+  from: DialectTranslation,
+  to: DialectTranslation,
+  body: JsonObject,
+  options: TranslateRequestOptions,
+): Exclude<RequestTranslation, { skip: string }> {
+  const notes: string[] = [];
+  const note = (text: string): void => {
+    if (!notes.includes(text)) notes.push(text);
+  };
+  const { target, signatures, hostedTools = 'skip' } = options;
+  const read = from.readRequest(body, { target, note, hostedTools });
+  const asked = prepareRequest(read, to, note);
+  const written: WrittenRequest = to.writeRequest(
+    { ...asked, model: options.model ?? asked.model, stream: options.stream ?? asked.stream },
+    { note, signatures },
+  );
+  const wishes: AnswerWishes = {
+    ...from.wishes(body, target),
+    model: read.model,
+    stream: read.stream,
+    freeformTools: read.tools.filter((tool) => tool.freeform).map((tool) => tool.name),
+  };
+  return { ...written, wishes, notes };
+}
+
+export interface TranslatorOptions {
+  /** The dialect of the provider that answers. */
+  readonly from: TranslatableDialect;
+  /** The dialect of the client. */
+  readonly to: TranslatableDialect;
+  readonly wishes: AnswerWishes;
+  /** A new random id of letters and digits at each call. */
+  readonly ids: () => string;
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+  readonly signatures: SignatureCache;
+}
+
+/** Translates one answer: either `json` or `whole` once, or `push` for every event and then `end` or `fail`. */
+export interface Translator {
+  /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be said. */
+  json(answer: unknown): Buffer;
+  /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
+  whole(answer: unknown): Buffer[];
+  /** One event of the provider's stream. Never throws; nothing comes after a failure or the end. */
+  push(event: WireEvent): Buffer[];
+  /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
+  end(): Buffer[];
+  /** Ends the client's stream with an error event, if it has not ended already. */
+  fail(error: SvcError): Buffer[];
+}
+
+/** A translator for one answer. */
+export function createTranslator(options: TranslatorOptions): Translator {
+  const from = DIALECTS[options.from];
+  const to = DIALECTS[options.to];
+  const reader = from.createReader(options);
+  const writer = to.createWriter(options);
+  const filter = createEventFilter(options);
+  const write = (events: readonly CanonicalEvent[]): Buffer[] =>
+    events
+      .flatMap((event) => filter(event))
+      .map((event) => writer.write(event))
+      .filter((text) => text !== '')
+      .map((text) => Buffer.from(text));
+  const readWhole = (answer: unknown): CanonicalResponse => {
+    refuseError(answer);
+    const read = from.readResponse(answer, options);
+    return { ...read, blocks: clientBlocks(read, options) };
+  };
+  return {
+    json: (answer) => Buffer.from(JSON.stringify(to.writeResponse(readWhole(answer), options))),
+    whole: (answer) => write(responseEvents(readWhole(answer))),
+    push: (event) => write(reader.read(event)),
+    end: () => write(reader.end()),
+    fail: (error) => write([{ type: 'error', error: fromSvcError(error) }]),
+  };
+}
+
+/** Some aggregators send an error with status 200. */
+function refuseError(answer: unknown): void {
+  if (!isObject(answer) || !isObject(answer.error)) return;
+  const message = stringOf(answer.error.message);
+  throw new SvcError('bad_gateway', message ?? 'The provider answered with an error');
+}
+
+/** An HTTP error of a provider as the client's dialect says it. `body` is parsed JSON, or anything else. */
+export function translateError(
+  from: TranslatableDialect,
+  to: TranslatableDialect,
+  status: number,
+  body: unknown,
+): { readonly status: number; readonly body: Buffer } {
+  const error = DIALECTS[from].readError(status, body);
+  const known = status >= 400 && status <= 599 ? status : statusOfError(error.kind);
+  // Only the messages dialect knows 529.
+  const sent = known === 529 && to !== 'messages' ? 503 : known;
+  return { status: sent, body: Buffer.from(JSON.stringify(DIALECTS[to].writeError(error, sent))) };
+}
