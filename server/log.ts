@@ -24,6 +24,8 @@ export interface LogOptions {
   readonly destination: LogDestination;
   readonly format: 'json' | 'text';
   readonly retentionDays: number;
+  /** Size at which a log file is rotated before the day is over; default 32 MiB. */
+  readonly rotateAtBytes?: number;
   readonly includeRequestBody: boolean;
   readonly includeResponseBody: boolean;
   readonly clock: Clock;
@@ -55,6 +57,8 @@ export interface Log {
 const RANKS = Object.freeze({ debug: 20, info: 30, warning: 40, error: 50 });
 const NAMES = Object.freeze({ debug: 'debug', info: 'info', warning: 'warn', error: 'error' });
 const MOST_WAITING = 1000;
+// More than the redactor lets through, so that the cut and its mark are its own.
+const MOST_BODY_BYTES = 1024 * 1024;
 
 interface Entry {
   readonly level: LogLevel;
@@ -125,7 +129,8 @@ export function createLog(options: LogOptions): Log {
       const isWanted =
         direction === 'request' ? options.includeRequestBody : options.includeResponseBody;
       if (!isWanted || !isEnabled('info')) return;
-      say('info', `${direction} body`, { requestId, text: Buffer.from(bytes).toString('utf8') });
+      const text = Buffer.from(bytes.subarray(0, MOST_BODY_BYTES)).toString('utf8');
+      say('info', `${direction} body`, { requestId, sizeBytes: bytes.byteLength, text });
     },
     addSecret: (value) => redactor.addSecret(value),
     async close() {

@@ -18,8 +18,12 @@ export interface Redactor {
 }
 
 const LONGEST_TEXT = 16_384;
+// What is looked at of a longer text: cleaning megabytes would hold up every request.
+const WINDOW = 4 * LONGEST_TEXT;
 const DEEPEST = 8;
 const WIDEST = 200;
+const LONGEST_NAME = 100;
+const MOST_NAMES = 1000;
 
 const SECRET_NAME =
   /^(?:(?:proxy-)?authorization|cookie|set-cookie|secret|password|passwd|token)$|(?:^|[-_.])(?:api[-_]?key|svc[-_]key|goog[-_]api[-_]key|secret|password|(?:access|auth|oauth|refresh|bearer|session|csrf|id)[-_]?token2?)$|^(?:apikey|svckey|accesstoken|authtoken|refreshtoken)$|(?:api[-_]?key|oauth_token2?)$/i;
@@ -34,40 +38,61 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u20
 // oxlint-disable-next-line no-control-regex
 const UNCLEAN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
+// What every shape below contains: most texts end here.
+const HINT =
+  /bearer|basic|[prs]k[-_]|svc[-_]|gh[op][-_]|xox|aiza|:\/\/|[?&][a-z]|api-key|authorization|cookie/i;
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
   [/\b(?:sk|pk|rk|svc|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}/g, REDACTED],
   [/\bAIza[A-Za-z0-9_-]{8,}/g, REDACTED],
   [/([?&](?:key|api[-_]?key|access_token|token|secret)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi, `$1${REDACTED}@`],
+  [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi, `$1${REDACTED}@`],
   [
     /((?:x-api-key|x-svc-key|x-goog-api-key|authorization|cookie)"?\s*[:=]\s*"?)[^\s"',;]+/gi,
     `$1${REDACTED}`,
   ],
 ];
 
+interface CleanName {
+  readonly text: string;
+  readonly isSecret: boolean;
+}
+
 /** A redactor that knows `secrets` from the start. */
 export function createRedactor(secrets: Iterable<string> = []): Redactor {
   const forms = new Set<string>();
   let known: RegExp | undefined;
+  // Of the expression's source, which is never shorter than what it matches.
+  let longestForm = 0;
+  let shortestForm = Number.POSITIVE_INFINITY;
+  const names = new Map<string, CleanName>();
 
   function addSecret(value: string): void {
     if (value === '') return;
-    for (const form of secretForms(value)) forms.add(form);
+    for (const form of secretForms(value)) {
+      forms.add(form.source);
+      shortestForm = Math.min(shortestForm, form.length);
+    }
+    names.clear();
     // Longest first, so that a secret which begins with another is removed whole.
     const sources = [...forms].toSorted((a, b) => b.length - a.length);
+    longestForm = Math.max(longestForm, sources[0]?.length ?? 0);
     known = new RegExp(sources.join('|'), 'g');
   }
 
   function clean(value: string): string {
-    let text = value;
+    const isLong = value.length > WINDOW;
+    let text = isLong ? value.slice(0, WINDOW) : value;
     // Escapes go first: inside a secret they would hide it.
     if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
-    if (known !== undefined) text = text.replace(known, REDACTED);
-    for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
-    // Cut last: half a secret would not be recognised.
-    if (text.length <= LONGEST_TEXT) return text;
-    return `${text.slice(0, LONGEST_TEXT)}… (${text.length} characters)`;
+    if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
+    if (HINT.test(text)) {
+      for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
+    }
+    if (!isLong && text.length <= LONGEST_TEXT) return text;
+    // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
+    const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
+    return `${text.slice(0, Math.min(end, LONGEST_TEXT))}… (${value.length} characters)`;
   }
 
   function copy(value: unknown, depth: number): unknown {
@@ -91,7 +116,7 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
     for (const [index, item] of list.slice(0, WIDEST).entries()) {
       // Header fields come as flat lists and as pairs: what follows a secret's name is secret.
       const before = index > 0 ? list[index - 1] : undefined;
-      const isSecret = typeof before === 'string' && SECRET_NAME.test(before);
+      const isSecret = typeof before === 'string' && isSecretName(before);
       copied.push(isSecret ? REDACTED : copy(item, depth + 1));
     }
     if (list.length > WIDEST) copied.push(`[${list.length - WIDEST} more]`);
@@ -100,15 +125,29 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
 
   function copyEntries(entries: readonly (readonly unknown[])[], depth: number): object {
     const copied = entries.slice(0, WIDEST).map(([key, item]) => {
-      const name = String(key);
-      const isSecret = SECRET_NAME.test(name) && item !== null && item !== undefined;
-      return [clean(name), isSecret ? REDACTED : copy(item, depth + 1)] as const;
+      const name = cleanName(String(key));
+      const isSecret = name.isSecret && item !== null && item !== undefined;
+      return [name.text, isSecret ? REDACTED : copy(item, depth + 1)] as const;
     });
     return Object.fromEntries(copied);
   }
 
+  // The names of fields are few and come with every line.
+  function cleanName(name: string): CleanName {
+    const seen = names.get(name);
+    if (seen !== undefined) return seen;
+    const fresh = { text: clean(name), isSecret: isSecretName(name) };
+    if (names.size >= MOST_NAMES) names.clear();
+    if (name.length < LONGEST_NAME) names.set(name, fresh);
+    return fresh;
+  }
+
   for (const secret of secrets) addSecret(secret);
   return { addSecret, text: clean, value: (value) => copy(value, 0) };
+}
+
+function isSecretName(name: string): boolean {
+  return name.length < LONGEST_NAME && SECRET_NAME.test(name);
 }
 
 function flattenError(error: Error): Record<string, unknown> {
@@ -126,7 +165,7 @@ function flattenError(error: Error): Record<string, unknown> {
 const SHORT = 6;
 
 /** Sources of regular expressions that match `secret` as it is, escaped in JSON or a URL, in hex and in base64. */
-function secretForms(secret: string): string[] {
+function secretForms(secret: string): { source: string; length: number }[] {
   const bytes = Buffer.from(secret);
   const percent = encodeURIComponent(bytes.toString('utf8'));
   const texts = [
@@ -150,7 +189,11 @@ function secretForms(secret: string): string[] {
   return unique.map((text) => {
     const source = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
     // A key of a few letters is part of many words, and is only meant where it stands alone.
-    return text.length < SHORT ? `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])` : source;
+    const isShort = text.length < SHORT;
+    return {
+      length: text.length,
+      source: isShort ? `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])` : source,
+    };
   });
 }
 

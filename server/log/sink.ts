@@ -25,9 +25,11 @@ export interface SinkOptions {
   readonly destination: LogDestination;
   readonly retentionDays: number;
   readonly clock: Clock;
+  /** Default 32 MiB. */
+  readonly rotateAtBytes?: number;
 }
 
-const ROTATE_AT = '32M';
+const ROTATE_AT_BYTES = 32 * 1024 * 1024;
 // What a stuck disk or terminal may hold in memory.
 const MOST_PENDING_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -43,7 +45,11 @@ export async function openSink(options: SinkOptions): Promise<LogSink> {
   const stream = createStream((time, index) => rotatedName(path, time, index), {
     path: dirname(path),
     interval: '1d',
-    size: ROTATE_AT,
+    intervalBoundary: true,
+    intervalUTC: true,
+    // A file that an earlier run left on an earlier day is rotated at once.
+    initialRotation: true,
+    size: `${options.rotateAtBytes ?? ROTATE_AT_BYTES}B`,
     mode: 0o600,
   });
   const purge = () => purgeOld(path, options.clock.wallMs() - options.retentionDays * DAY_MS);
