@@ -129,24 +129,31 @@ export function createDecoder(
   if (encoding === undefined) return createPlainDecoder(onBytes);
   const lost = Promise.resolve(false);
   let stream: Unpacker | undefined;
+  let beginning: Buffer = Buffer.alloc(0);
   let isLost = layers.length > 1;
   let done: Promise<boolean> | undefined;
   return {
     push(bytes) {
-      if (isLost || done !== undefined || bytes.length === 0) return;
-      stream ??= openUnpacker(encoding, bytes, onBytes, () => {
-        isLost = true;
-      });
+      if (isLost || done !== undefined) return;
+      let input = bytes;
+      if (stream === undefined) {
+        // Two bytes tell what kind of deflate it is.
+        beginning = input = Buffer.concat([beginning, bytes]);
+        if (beginning.length < 2) return;
+        stream = openUnpacker(encoding, beginning, onBytes, () => {
+          isLost = true;
+        });
+      }
       if (stream === undefined || stream.writableLength > MAX_WAITING_BYTES) {
         isLost = true;
         stream?.destroy();
       } else {
-        stream.write(bytes);
+        stream.write(input);
       }
     },
     end() {
       if (isLost) return lost;
-      done ??= stream === undefined ? Promise.resolve(true) : finish(stream);
+      done ??= stream === undefined ? Promise.resolve(beginning.length === 0) : finish(stream);
       return done;
     },
   };

@@ -97,10 +97,11 @@ export function findItems(bytes: Buffer): readonly ByteSpan[] {
 
 function toTree(paths: readonly JsonPath[]): PathNode {
   const root = createNode();
+  const names = new Map<string, Buffer>();
   for (const [index, path] of paths.entries()) {
     let node = root;
     for (const step of path)
-      node = typeof step === 'number' ? itemOf(node, step) : memberOf(node, step);
+      node = typeof step === 'number' ? itemOf(node, step) : memberOf(node, step, names);
     node.results.push(index);
   }
   return root;
@@ -118,11 +119,14 @@ function itemOf(parent: PathNode, index: number): PathNode {
   return node;
 }
 
-function memberOf(parent: PathNode, name: string): PathNode {
+function memberOf(parent: PathNode, name: string, names: Map<string, Buffer>): PathNode {
   const known = parent.members.find((member) => member.name === name);
   if (known !== undefined) return known.node;
+  // Hundreds of paths share a handful of names.
+  const bytes = names.get(name) ?? Buffer.from(name);
+  names.set(name, bytes);
   const node = createNode();
-  parent.members.push({ name, bytes: Buffer.from(name), node });
+  parent.members.push({ name, bytes, node });
   return node;
 }
 

@@ -1,0 +1,84 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as zlib from 'node:zlib';
+import { isSvcError } from '../../engine/index.ts';
+import { createDecoder, decodeBody } from './decode.ts';
+
+const TEXT = Buffer.from(JSON.stringify({ text: 'héllo '.repeat(2000) }));
+const ENCODED: readonly (readonly [string, Buffer])[] = [
+  ['gzip', zlib.gzipSync(TEXT)],
+  ['X-GZIP', zlib.gzipSync(TEXT)],
+  ['deflate', zlib.deflateSync(TEXT)],
+  ['deflate', zlib.deflateRawSync(TEXT)],
+  ['br', zlib.brotliCompressSync(TEXT)],
+  ['identity, gzip', zlib.gzipSync(TEXT)],
+];
+
+async function kindOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (error) {
+    return isSvcError(error) ? error.kind : 'stranger';
+  }
+}
+
+test('every encoding is decoded, and nothing encoded is the same buffer', async () => {
+  for (const [encoding, bytes] of ENCODED) {
+    assert.ok((await decodeBody(bytes, encoding, TEXT.length)).equals(TEXT), encoding);
+  }
+  for (const none of [undefined, '', 'identity']) {
+    assert.is(await decodeBody(TEXT, none, TEXT.length), TEXT);
+  }
+});
+
+test('what comes out is capped while it is decoded', async () => {
+  const bomb = zlib.gzipSync(Buffer.alloc(20_000_000));
+  assert.is(await kindOf(decodeBody(bomb, 'gzip', 1_000_000)), 'payload_too_large');
+  assert.is(await kindOf(decodeBody(TEXT, undefined, TEXT.length - 1)), 'payload_too_large');
+  for (const [encoding, bytes] of ENCODED) {
+    assert.is(await kindOf(decodeBody(bytes, encoding, TEXT.length - 1)), 'payload_too_large');
+  }
+});
+
+test('corrupt bytes are the client’s fault, unknown and stacked encodings are refused', async () => {
+  const gzip = zlib.gzipSync(TEXT);
+  assert.is(await kindOf(decodeBody(Buffer.from('not gzip'), 'gzip', 1e6)), 'bad_request');
+  assert.is(await kindOf(decodeBody(gzip.subarray(0, 40), 'gzip', 1e6)), 'bad_request');
+  assert.is(await kindOf(decodeBody(Buffer.alloc(0), 'br', 1e6)), 'bad_request');
+  for (const encoding of ['compress', 'gzip, gzip', 'gzip, br', '\u0000']) {
+    assert.is(await kindOf(decodeBody(gzip, encoding, 1e6)), 'unsupported_media_type', encoding);
+  }
+});
+
+async function copy(
+  encoding: string | undefined,
+  parts: readonly Buffer[],
+): Promise<{ whole: boolean; bytes: Buffer }> {
+  const seen: Buffer[] = [];
+  const decoder = createDecoder(encoding, (bytes) => void seen.push(bytes));
+  for (const part of parts) decoder.push(part);
+  return { whole: await decoder.end(), bytes: Buffer.concat(seen) };
+}
+
+test('a copy is decoded in any split, and handed over before end resolves', async () => {
+  for (const [encoding, bytes] of ENCODED) {
+    const parts = [...bytes].map((byte) => Buffer.from([byte]));
+    const result = await copy(encoding, parts);
+    assert.ok(result.whole, encoding);
+    assert.ok(result.bytes.equals(TEXT), encoding);
+  }
+  assert.ok((await copy(undefined, [TEXT])).bytes.equals(TEXT));
+});
+
+test('a copy that breaks off gives what arrived; one that cannot be read gives false', async () => {
+  const gzip = zlib.gzipSync(Buffer.from(TEXT.toString() + 'end'.repeat(5000)));
+  const cut = await copy('gzip', [gzip.subarray(0, gzip.length - 12)]);
+  assert.ok(cut.bytes.length > 1000);
+  assert.not((await copy('gzip', [Buffer.from('garbage'), Buffer.from('more')])).whole);
+  assert.not((await copy('gzip, br', [gzip])).whole);
+  assert.not((await copy('unknown', [gzip])).whole);
+  assert.ok((await copy('gzip', [])).whole);
+});
+
+test.run();
