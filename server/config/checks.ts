@@ -1,18 +1,22 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
 import { BlockList, isIP } from 'node:net';
 import { nearest } from './distance.ts';
-import { fault, quote, type Fault } from './fault.ts';
+import { fault, quote, type Fault, type Place } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
 import type { SettingKey } from './settings.ts';
-import { PROVIDER_KINDS, PROVIDER_NAME } from './slices/providers.ts';
+import { PROVIDER_KINDS, PROVIDER_NAME, PUBLIC_BASE_URLS } from './slices/providers.ts';
+
+/** For a name that only a flag said, which no file and line stands for. */
+const NOWHERE: Place = { source: 'flag', where: '' };
 
 /** Every fault between settings. */
 export function crossCheck(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
   return [
     ...badNames(chosen),
-    ...values.names('providers').flatMap((name) => checkProvider(values, name)),
+    ...values.names('providers').flatMap((name) => checkProvider(values, name, chosen)),
     ...checkReferences(values, chosen),
+    ...checkCustom(values),
     ...checkPorts(values),
     ...checkRate(values),
   ];
@@ -42,31 +46,44 @@ function badNames(chosen: readonly ChosenName[]): readonly Fault[] {
   });
 }
 
-function checkProvider(values: Values, name: string): readonly Fault[] {
-  const kind = values.from('providers.<name>.kind', name);
-  const key = `providers.${name}.kind`;
+function checkProvider(
+  values: Values,
+  name: string,
+  chosen: readonly ChosenName[],
+): readonly Fault[] {
   const builtIn = (PROVIDER_KINDS as readonly string[]).includes(name);
-  const faults: Fault[] = [];
-  if (!builtIn && kind.value === null) {
-    const text = `Missing required field '${key}': one of ${PROVIDER_KINDS.join(', ')}`;
-    const near = nearest(name, PROVIDER_KINDS);
-    const hint = near === undefined ? '' : `; or did you mean providers.${near}?`;
-    const place = placeOfProvider(values, name);
-    faults.push(fault(place, key, `${text}${hint}`, { expected: PROVIDER_KINDS.join(', ') }));
-  }
-  if (builtIn && kind.value !== null && kind.value !== name) {
-    const text = `${key}: the kind of a built-in provider is its name; choose another name for it`;
-    faults.push(fault(kind, key, text, { expected: name }));
-  }
-  return [...faults, ...checkBaseUrl(values, name), ...checkHeaders(values, name)];
+  return [
+    ...(builtIn ? checkBuiltIn(values, name) : checkNamed(values, name, chosen)),
+    ...checkBaseUrl(values, name),
+    ...checkHeaders(values, name),
+  ];
 }
 
-function placeOfProvider(values: Values, name: string): { source: 'file'; where: string } {
-  const prefix = `providers.${name}.`;
-  for (const [key, { where }] of values.all) {
-    if (key.startsWith(prefix) && where !== '') return { source: 'file', where };
+function checkBuiltIn(values: Values, name: string): readonly Fault[] {
+  const kind = values.from('providers.<name>.kind', name);
+  if (kind.value === null || kind.value === name) return [];
+  const key = `providers.${name}.kind`;
+  const text = `${key}: the kind of a built-in provider is its name; choose another name for it`;
+  return [fault(kind, key, text, { expected: name })];
+}
+
+function checkNamed(values: Values, name: string, chosen: readonly ChosenName[]): readonly Fault[] {
+  const kind = values.get('providers.<name>.kind', name);
+  const place = chosen.find((one) => one.section === 'providers' && one.name === name) ?? NOWHERE;
+  if (kind === null) {
+    const key = `providers.${name}.kind`;
+    const expected = `one of ${PROVIDER_KINDS.join(', ')}`;
+    const near = nearest(name, PROVIDER_KINDS);
+    const hint = near === undefined ? '' : `; or did you mean providers.${near}?`;
+    const text = `Missing required field '${key}': ${expected}${hint}`;
+    return [fault(place, key, text, { expected })];
   }
-  return { source: 'file', where: '' };
+  if (PUBLIC_BASE_URLS[kind] !== null || values.get('providers.<name>.base_url', name) !== null) {
+    return [];
+  }
+  const key = `providers.${name}.base_url`;
+  const text = `Missing required field '${key}': no public address belongs to ${kind}`;
+  return [fault(place, key, text)];
 }
 
 function checkBaseUrl(values: Values, name: string): readonly Fault[] {
@@ -167,6 +184,17 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
     .filter((one) => one.section === 'rate_limiting' && !known.includes(one.name))
     .map((one) => unknownProvider(one, `rate_limiting.${one.name}`, one.name, known));
   return [...references, ...limits];
+}
+
+function checkCustom(values: Values): readonly Fault[] {
+  const taken = new Set(values.names('providers'));
+  return values.get('custom_providers').flatMap(({ name }) => {
+    const isFree = !taken.has(name);
+    taken.add(name);
+    if (isFree) return [];
+    const text = `custom_providers: the name ${quote(name)} is taken already`;
+    return [fault(values.from('custom_providers'), 'custom_providers', text)];
+  });
 }
 
 function unknownProvider(

@@ -212,6 +212,22 @@ const BAD: readonly Case[] = [
     'server: {port: 65535}',
     'server.port: no port follows 65535 for the WebSocket; set server.ws_port (',
   ),
+  file(
+    'providers: {relay: {kind: passthrough}}',
+    "Missing required field 'providers.relay.base_url': no public address belongs to passthrough (",
+  ),
+  file(
+    'providers: {relay: }',
+    "Missing required field 'providers.relay.kind': one of messages, chat, generative, passthrough (/etc/svc/c.yaml:1)",
+  ),
+  file(
+    'custom_providers: [{module: a.mjs, name: chat}]',
+    'custom_providers: the name "chat" is taken already (',
+  ),
+  file(
+    'custom_providers: [{module: a.mjs, name: p}, {module: b.mjs, name: p}]',
+    'custom_providers: the name "p" is taken already (',
+  ),
   // base URLs
   url('api.example.com', 'it is not a URL such as https://host/prefix'),
   url('ftp://api.example.com', '"ftp:" is not read, expected https: or http:'),

@@ -1,4 +1,6 @@
 /** The text of a fresh config file. */
+import { defaultOf } from './document.ts';
+import { isInEffect } from './not-yet.ts';
 import { allSettings, type SettingKey } from './settings.ts';
 import type { Setting } from './setting.ts';
 
@@ -39,12 +41,18 @@ export function freshConfig(): string {
       const example = segments.slice(0, level + 1).some((segment) => segment.startsWith('<'));
       lines.push(`${indent(level)}${example ? '#' : ''}${path[level]}:`);
     }
-    lines.push(`${indent(depth)}# ${row.about}`);
+    lines.push(`${indent(depth)}# ${aboutOf(key, row)}`);
     const value = JSON.stringify(EXAMPLES[key] ?? row.default);
     lines.push(`${indent(depth)}#${path[depth]}: ${value}`);
     open = path.slice(0, -1);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** What a setting does, what holds while it is unset, and whether it does anything yet. */
+function aboutOf(key: SettingKey, row: Setting<unknown>): string {
+  const unset = row.default === null ? ` Unset: ${defaultOf(row).replaceAll('`', '')}.` : '';
+  return `${row.about}${unset}${isInEffect(key) ? '' : ' Not yet in effect.'}`;
 }
 
 /** How many sections of `path` are open already. */
