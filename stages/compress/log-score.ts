@@ -1,0 +1,118 @@
+/**
+ * How much a log line says about a failure. One table of patterns with weights; the sum
+ * of a line's matches is its score. Written from how build tools, test runners and CI
+ * systems word failures, not from any one log.
+ */
+
+type Weighted = readonly [weight: number, pattern: RegExp];
+
+/** Longest part of a line that is scored, in characters. */
+const SCORED = 500;
+
+const FAILURE: readonly Weighted[] = [
+  [
+    10,
+    /##\[error\]|^::error|^npm (?:ERR!|error)|\bELIFECYCLE\b|^\s*error(?:\[\w+\])?:|^E {3,}\S|^\s*fatal:/,
+  ],
+  [
+    9,
+    /\b(?:Traceback \(most recent|panicked at|Segmentation fault|core dumped|OutOfMemory|OOMKilled|SIGSEGV|SIGKILL|SIGABRT|AddressSanitizer|undefined reference|subprocess-exited-with-error)/,
+  ],
+  [
+    9,
+    /^\s*(?:FAIL(?:ED|URE|URES)?|ERROR|FATAL|CRITICAL)\b|^\s*--- FAIL|^not ok\b|\[(?:FAIL(?:ED)?|ERROR|FATAL)\]|\bFAIL[:!]|\bFAILED\b|[✗✕✘×❌] /,
+  ],
+  [8, /\b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\.(?:py|js|ts|go|rs)\b)/],
+  [
+    8,
+    /: (?:fatal )?error\b|\berror (?:TS|CS|C|LNK|MSB|E)\d+|\berror [\w-]+\/[\w-]+|^\s*error {1,3}\S|\bpanic:|^\s*\d+:\d+ +error\b/i,
+  ],
+  [
+    7,
+    /\b(?:exit(?:ed)?(?: with)?(?: exit)? (?:code|status) ?[:=]? ?[1-9]\d*|returned [1-9]\d*\b|exit [1-9]\d*$|return ?code:? [1-9])/i,
+  ],
+  [
+    6,
+    /\b(?:assert(?:ion)?(?: |$)|assertion failed|expected|timed? ?out|timeout (?:of|after|exceeded)|permission denied|access denied|not accessible|unauthorized|forbidden|no such file|cannot|can't|could not|couldn't|unable to|not found|missing|invalid|unexpected|unresolved|refused|rejected|conflict|mismatch|incompatible|violat\w+|HTTP [45]\d\d|\b[45]\d\d (?:Forbidden|Not Found|Unauthorized|Internal))\b/i,
+  ],
+  [
+    5,
+    /\b(?:fail(?:s|ed|ing|ure|ures)?|errors?|abort(?:ed|ing)?|killed|crash(?:ed)?|broken|denied|stopped)\b/i,
+  ],
+];
+
+const SUMMARY: readonly Weighted[] = [
+  [
+    9,
+    /\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?|broken)\b|\bfail(?:ed|ures)?[:=] ?[1-9]/i,
+  ],
+  [
+    7,
+    /^\s*(?:=+ .{0,160}\b(?:passed|failed|error).{0,60} =+$|Ran \d+ |Tests?:? +\d|Test Suites:|test result:|Summari[sz]|short test summary|BUILD |Finished in|failures:|\s*Failures?:|FAIL\t|DONE \d)|\b\d+ (?:tests? )?(?:passed|passing|failing)\b|\b\d+ of \d+ \w+ failed/i,
+  ],
+  [6, /^(?:=+ (?:FAILURES|ERRORS) =+|_{3,} .{1,160} _{3,}$|-{4,} .{1,160} -{4,}$|• |●)/],
+];
+
+const PLACE: readonly Weighted[] = [
+  [4, /(?:^|[\s("'[])(?:[\w.@-]*\/)*[\w.@-]+\.[A-Za-z]\w{0,5}[:(]\d+/],
+  [3, /^\s*(?:--> |File "|at .{1,200}:\d+)/],
+  [2, /^\s*(?:\d+ \||\||> ?\d* ?\||\^|~{2,}|\+ |- ).{0,3}\S/],
+  [3, /^(?:##\[group\]|\[command\]|\+ \S|\$ \S|> \S|Run \S|::group::|make: \*\*\*|ninja:|FAILED:)/],
+  [
+    3,
+    /^(?:Caused by|During handling of|The above exception|note: |help: |hint: |warning: unused|Reason:|Error: |stderr|stdout)/i,
+  ],
+  [1, /\bwarn(?:ing)?s?\b/i],
+];
+
+/** Words that look like failure and are none; they take away what the tables gave. */
+const BENIGN: readonly RegExp[] = [
+  /\b(?:no|0|zero|without(?: any)?) (?:tests? )?(?:error|failure|fail|failed|warning|conflict|issue|problem)s?\b/i,
+  /\b(?:errors?|fail(?:ed|ures)?|failures|skipped)[:=] ?0\b/i,
+  /(?:if-no-files-found|continue-on-error|fail[-_]fast|fail[-_]ci[-_]if[-_]error|fail[-_]on|ignore[-_]error|error[-_]?format|allow[-_]fail\w*|-Werror|-Wno-error|RUST_BACKTRACE|set -e\w*|pipefail|errexit)/i,
+  /^\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Collecting|Unpacking|Setting up|Adding|Fetching|Get:\d+|Requirement already|Using cached|Preparing|Selecting|Created wheel|copying|creating|adding|Building wheel|Updating|Locking|Cloning)\b/,
+  /^\s*(?:[✓✔√]|ok \d|ok\b|PASS(?:ED)?\b|--- PASS|=== RUN|=== CONT|=== PAUSE|test \S+ \.\.\. ok|\S+ PASSED\b)|\.\.\. (?:ok|PASS(?:ED)?|skipped.{0,60})$|\bPASSED +\[ *\d+%\]$/,
+];
+
+/** Lines that are almost never worth reading after a failure. */
+const NOISE =
+  /\b\d{1,3}(?:\.\d+)?% |\[=*>? *\]|━━|█|^\s*(?:remote: (?:Counting|Compressing|Enumerating)|Receiving objects|Resolving deltas|\* \[new (?:branch|tag)\]|hint: )|\bkB\/s\b|\bMB\/s\b|^\s*at (?:node:internal|async Promise\.all)|site-packages\/(?:pip|_pytest|pluggy)\b/;
+
+const sum = (rules: readonly Weighted[], line: string): number =>
+  rules.reduce(
+    (most, [weight, pattern]) => (weight > most && pattern.test(line) ? weight : most),
+    0,
+  );
+
+/** Score of one line without its time stamp: about −4 (noise) to 24 (a failure with its place). */
+export function scoreLine(line: string): number {
+  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  if (text.trim() === '') return -3;
+  if (BENIGN.some((pattern) => pattern.test(text))) return -2;
+  const failure = sum(FAILURE, text);
+  const summary = sum(SUMMARY, text);
+  const place = sum(PLACE, text);
+  const noise = NOISE.test(text) ? -5 : 0;
+  return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;
+}
+
+/** True if a line states a failure outright: such lines are never noise. */
+export function isFailure(score: number): boolean {
+  return score >= 8;
+}
+
+const STAMP =
+  /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? ?|\[\d\d:\d\d:\d\d(?:\.\d+)?\] ?|\[ *\d+\.\d+\] ?)/;
+
+/** Length of a time stamp at the beginning of a line, 0 where there is none. */
+export function stampLength(line: string): number {
+  return STAMP.exec(line.length > 60 ? line.slice(0, 60) : line)?.[0].length ?? 0;
+}
+
+/** What stays of a line when its variable parts go: lines with the same template say the same thing. */
+export function templateOf(line: string): string {
+  return line
+    .slice(0, 200)
+    .replace(/0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+/gi, '#')
+    .trim();
+}
