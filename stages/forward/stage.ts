@@ -2,6 +2,7 @@
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Answer, StageContext } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { overloaded } from '../model/errors.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
@@ -14,6 +15,18 @@ import { gather, isBodiless, isDocument, stream } from './answer.ts';
 import type { ForwardConfig } from './config.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { askForUsage, createUsageChunkFilter, mustAskForUsage } from './usage-chunk.ts';
+
+/** The place that a stream holds until its run has settled. */
+interface Held {
+  release: (() => void) | undefined;
+}
+
+function claim(services: Services): () => void {
+  const release = services.streams.acquire();
+  if (release === undefined)
+    throw overloaded('As many streams run as streaming.max_concurrent_streams allows');
+  return release;
+}
 
 interface Try {
   readonly request: ProxyRequest;
@@ -72,7 +85,7 @@ async function attempt(
   tried: Try,
   config: ForwardConfig,
   services: Services,
-  ctx: StageContext<undefined>,
+  ctx: StageContext<Held>,
 ): Promise<Answer<ProxyFrame>> {
   const { clock, startedMs, signal } = ctx.run;
   const { provider, request, key } = tried;
@@ -110,8 +123,13 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   traceAs: 'upstream_forward',
   answers: true,
   build: (config, services) => ({
+    open: (): Held => ({ release: undefined }),
     on: {
-      request: ({ request }, ctx) => attempt(prepare(request, services), config, services, ctx),
+      request({ request }, ctx) {
+        if (request.original.facts.stream) ctx.state.release = claim(services);
+        return attempt(prepare(request, services), config, services, ctx);
+      },
     },
+    settled: (_settlement, ctx) => ctx.state?.release?.(),
   }),
 });

@@ -5,13 +5,13 @@
 import { createSplitter } from '../wire/sse-split.ts';
 import { toChunk } from '../model/frame.ts';
 import type { ChunkFrame } from '../model/frame.ts';
-import { setParam } from '../model/request.ts';
+import { isRewritable, setParam } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 
 /** True if the usage of this answer would stay unknown unless we ask. */
 export function mustAskForUsage(request: ProxyRequest): boolean {
-  const { dialect, endpoint, facts } = request.original;
-  return dialect.name === 'chat' && endpoint.rewritable && facts.stream && !facts.asksForUsage;
+  const { dialect, facts } = request.original;
+  return dialect.name === 'chat' && isRewritable(request) && facts.stream && !facts.asksForUsage;
 }
 
 /** The request with `stream_options.include_usage`; other stream options stay. */

@@ -54,11 +54,11 @@ function toFacts(
   const request = last.head?.request ?? last.request?.request;
   const usage = state.observer?.usage() ?? emptyUsage;
   const model = state.observer?.model() ?? (request && modelOf(request)) ?? null;
-  const provider = request?.route?.provider ?? null;
+  const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const input = totalInputTokens(usage);
   return {
-    provider,
+    provider: provider?.name ?? null,
     dialect: request?.original.dialect.name ?? null,
     modelRequested: request?.original.facts.model ?? null,
     model,
@@ -70,10 +70,10 @@ function toFacts(
     cacheWriteTokens: usage.cacheWriteTokens,
     usageEstimated: usage.estimated,
     costNanoUsd:
-      measured && provider !== null && model !== null
+      measured && provider !== undefined && model !== null
         ? services.prices.costNanoUsd(provider, model, usage, services.clock.wallMs())
         : null,
-    attempts: last.head?.attempts.length ?? (request?.route === undefined ? 0 : 1),
+    attempts: last.head?.attempts.length ?? (provider === undefined ? 0 : 1),
   };
 }
 

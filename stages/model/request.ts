@@ -147,7 +147,14 @@ export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
   return Object.freeze({ ...request, route: Object.freeze(route) });
 }
 
+/** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
+export function isRewritable(request: ProxyRequest): boolean {
+  const { body, endpoint } = request.original;
+  return endpoint.rewritable && body.untouchable === undefined;
+}
+
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
+  if (!isRewritable(request)) return request;
   return Object.freeze({ ...request, edits: Object.freeze(edits) });
 }
 

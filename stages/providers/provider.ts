@@ -9,6 +9,8 @@ export type ProviderName = string;
 export interface Provider {
   readonly name: ProviderName;
   readonly kind: ProviderKind;
+  /** `origin` and `pathPrefix` together. */
+  readonly baseUrl: string;
   /** Scheme, host and port. */
   readonly origin: string;
   /** What stands before a request's own path; empty or starting with a slash, never ending with one. */

@@ -16,19 +16,22 @@ const MAX_CONNECTIONS_PER_ORIGIN = 1024;
 /** A provider's head may carry many rate-limit fields; more than this is hostile. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
+/** What every connection to a provider keeps to, whichever way it takes. */
+export const outboundLimits = Object.freeze({
+  connections: MAX_CONNECTIONS_PER_ORIGIN,
+  pipelining: 1,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: MAX_HEAD_BYTES,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connect: { timeout: 0 },
+  allowH2: false,
+});
+
 /** The dispatcher for direct connections. */
 export function createAgent(): Dispatcher {
-  return new Agent({
-    connections: MAX_CONNECTIONS_PER_ORIGIN,
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 0 },
-    allowH2: false,
-  });
+  return new Agent(outboundLimits);
 }
 
 /** An upstream that sends through `dispatcher` and owns it. */

@@ -94,9 +94,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
         const { provider } = choice;
         const credential = credentialFor(request, choice, config);
         let routed = withAlias(request, provider);
-        for (const [name, value] of provider.extraBody) {
-          if (request.original.endpoint.rewritable) routed = setParam(routed, name, value);
-        }
+        for (const [name, value] of provider.extraBody) routed = setParam(routed, name, value);
         const reason = choice.reason;
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);

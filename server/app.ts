@@ -1,0 +1,270 @@
+/**
+ * The HTTP side of the proxy: gate, limits, then either a path of our own or a
+ * run through the graph. `handle` is what both listeners call; `fetch` is the
+ * same for paths of our own, without a socket.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancelled, toSvcError } from '../engine/index.ts';
+import type { SvcError } from '../engine/index.ts';
+import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import {
+  methodNotAllowed,
+  notFound,
+  rateLimited,
+  shuttingDown,
+  unsupportedMedia,
+} from '../stages/model/errors.ts';
+import { collectBody } from './body.ts';
+import { errorBody, errorHeaders, errorStatus } from './error-response.ts';
+import { originForm } from './gate.ts';
+import type { Generations } from './generation.ts';
+import { rateLimitHeaders } from './limit.ts';
+import { proxy } from './proxy.ts';
+import { allowedMethods } from './router.ts';
+import type { RouteContext, Router } from './router.ts';
+import type { ServerServices } from './services.ts';
+
+export interface AppOptions {
+  readonly generations: Generations;
+  readonly services: ServerServices;
+  readonly router: Router;
+  /** Makes request ids, matching `^[A-Za-z0-9_-]{1,64}$`. */
+  readonly newId: () => string;
+}
+
+export interface App {
+  /** Answers one HTTP request. Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Answers one of our own paths. */
+  fetch(request: Request): Promise<Response>;
+  /** Proxied requests that run now, by their controllers. */
+  readonly running: Set<AbortController>;
+  /** From now on new requests get 503. */
+  drain(): void;
+  readonly isDraining: boolean;
+  /** `svc pause|resume`: while paused, every request goes out as it came in. */
+  paused: boolean;
+}
+
+/** Methods that may carry a body of ours, which must then be JSON. */
+const JSON_METHODS = new Set(['POST']);
+
+export function createApp(options: AppOptions): App {
+  return new HttpApp(options);
+}
+
+class HttpApp implements App {
+  paused = false;
+  readonly running = new Set<AbortController>();
+  #options: AppOptions;
+  #draining = false;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+  }
+
+  get isDraining(): boolean {
+    return this.#draining;
+  }
+
+  drain(): void {
+    this.#draining = true;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const requestId = this.#options.newId();
+    // A socket may fail at any moment; what that means is decided by 'close'.
+    response.on('error', () => undefined);
+    try {
+      this.#admit(request, response, requestId);
+    } catch (thrown) {
+      this.#fail(request, response, toSvcError(thrown), requestId);
+    }
+  }
+
+  #admit(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+    const { generations, services } = this.#options;
+    const { gate, cors, limiter } = generations.current;
+    const admission = gate(request);
+    if (admission.verdict === 'refused') {
+      this.#fail(request, response, admission.error, requestId, admission.close);
+      return;
+    }
+    const extraHeaders = cors.headers(request.headers.origin);
+    if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
+    const decision = limiter.take(request.socket.remoteAddress ?? '');
+    if (decision?.isAllowed === false) {
+      for (const [name, value] of pairs(rateLimitHeaders(decision)))
+        response.setHeader(name, value);
+      this.#fail(request, response, rateLimited(decision.retryAfterS), requestId);
+      return;
+    }
+    const target = originForm(request.url ?? '/');
+    const endpoint = this.#endpointOf(request, target);
+    if (endpoint === undefined) {
+      void this.#serveOwn(request, response, target, {
+        requestId,
+        verdict: admission.verdict,
+        params: {},
+      });
+    } else if (this.#draining) {
+      this.#fail(request, response, shuttingDown(), requestId, true);
+    } else if (admission.verdict === 'public') {
+      this.#fail(request, response, notFound(), requestId);
+    } else {
+      void this.#proxy(request, response, { endpoint, target, requestId, extraHeaders, services });
+    }
+  }
+
+  #endpointOf(request: IncomingMessage, target: string): Endpoint | undefined {
+    const found = resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
+    if (found === undefined) return undefined;
+    if ('allow' in found) throw methodNotAllowed(allowedMethods(found.allow));
+    // A probe asks us whether anyone is there: a path of our own.
+    return found.operation === 'probe' ? undefined : found;
+  }
+
+  async #proxy(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: {
+      endpoint: Endpoint;
+      target: string;
+      requestId: string;
+      extraHeaders: readonly string[];
+      services: ServerServices;
+    },
+  ): Promise<void> {
+    const controller = new AbortController();
+    const { generation, release } = this.#options.generations.pin();
+    this.running.add(controller);
+    try {
+      await proxy({ ...call, request, response, generation, controller, paused: this.paused });
+    } catch (thrown) {
+      this.#fail(request, response, toSvcError(thrown), call.requestId);
+    } finally {
+      this.running.delete(controller);
+      release();
+    }
+  }
+
+  #preflight(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+    const { cors } = this.#options.generations.current;
+    const field = (name: string) => {
+      const value = request.headers[name];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const headers = cors.preflight({
+      origin: request.headers.origin,
+      requestMethod: field('access-control-request-method'),
+      requestHeaders: field('access-control-request-headers'),
+      privateNetwork: field('access-control-request-private-network'),
+    });
+    response.writeHead(204, [...headers, 'X-Request-ID', requestId]);
+    response.end();
+    request.resume();
+  }
+
+  async #serveOwn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+    context: RouteContext,
+  ): Promise<void> {
+    const { requestId } = context;
+    try {
+      const own = await this.#toOwnRequest(request, response, target);
+      const answer = await this.#route(own, context);
+      const headers = [...answer.headers].flat();
+      headers.push('X-Request-ID', requestId, 'X-Content-Type-Options', 'nosniff');
+      headers.push(...this.#options.generations.current.cors.headers(request.headers.origin));
+      const body = Buffer.from(await answer.arrayBuffer());
+      if (answer.status !== 204) headers.push('Content-Length', String(body.length));
+      response.writeHead(answer.status, headers);
+      response.end(request.method === 'HEAD' ? undefined : body);
+    } catch (thrown) {
+      this.#fail(request, response, toSvcError(thrown), requestId);
+    }
+  }
+
+  async #toOwnRequest(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+  ): Promise<Request> {
+    const method = request.method ?? 'GET';
+    const headers = new Headers();
+    for (const [name, value] of pairs(request.rawHeaders)) headers.append(name, value);
+    // Only the path and the query mean anything; the host was judged by the gate.
+    const url = new URL(`http://localhost${target}`);
+    if (method === 'GET' || method === 'HEAD') {
+      request.resume();
+      return new Request(url, { method, headers });
+    }
+    const controller = new AbortController();
+    response.once('close', () => controller.abort(new Cancelled('client_gone')));
+    const { maxRequestBytes } = this.#options.generations.current.config.limits;
+    const body = await collectBody(request, response, maxRequestBytes, controller.signal);
+    if (body.length > 0 && JSON_METHODS.has(method) && !isJson(headers.get('content-type'))) {
+      throw unsupportedMedia('This path takes application/json');
+    }
+    // A method that no route has is refused before anybody looks at the body.
+    return new Request(url, {
+      method,
+      headers,
+      body: body.length > 0 ? new Uint8Array(body) : null,
+    });
+  }
+
+  async #route(request: Request, context: RouteContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const match = this.#options.router.match(request.method, pathname);
+    if (match === undefined) throw notFound();
+    return match.handle(request, { ...context, params: match.params });
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const requestId = this.#options.newId();
+    try {
+      return await this.#route(request, { requestId, verdict: 'local', params: {} });
+    } catch (thrown) {
+      const error = toSvcError(thrown);
+      return new Response(new Uint8Array(errorBody(error, requestId)), {
+        status: errorStatus(error),
+        headers: { 'Content-Type': 'application/json; charset=utf-8' },
+      });
+    }
+  }
+
+  #fail(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: SvcError,
+    requestId: string,
+    close = false,
+  ): void {
+    if (error.kind === 'internal') {
+      this.#options.services.log.error(error.message, { requestId, cause: error.cause });
+    }
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const body = errorBody(error, requestId);
+    const headers = errorHeaders(error, requestId, body.length, close || !request.complete);
+    if (error.kind === 'method_not_allowed')
+      headers['Allow'] = error.message.replace(/^.*answers /, '');
+    response.writeHead(errorStatus(error), headers);
+    response.end(request.method === 'HEAD' ? undefined : body);
+    request.resume();
+  }
+}
+
+function* pairs(flat: readonly string[]): Generator<[string, string]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i]!, flat[i + 1]!];
+}
+
+function isJson(contentType: string | null): boolean {
+  return contentType !== null && /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
+}

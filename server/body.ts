@@ -1,0 +1,50 @@
+/**
+ * Collects a request body in memory, counting while it arrives: what a client
+ * declares about its length is never trusted.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { payloadTooLarge } from '../stages/model/errors.ts';
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * The whole body as it was on the wire; a client that waits for it is told to go on. Rejects with `payload_too_large` above
+ * `maxBytes`, and with the signal's reason when the client leaves.
+ */
+export function collectBody(
+  message: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const declared = Number(message.headers['content-length'] ?? 0);
+  if (declared > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
+  if (declared === 0 && message.headers['transfer-encoding'] === undefined) {
+    message.resume();
+    return Promise.resolve(EMPTY);
+  }
+  if (message.headers.expect !== undefined) response.writeContinue();
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    const stop = () => done(() => reject(signal.reason));
+    const onData = (piece: Buffer) => {
+      sizeBytes += piece.length;
+      if (sizeBytes > maxBytes) done(() => reject(payloadTooLarge(maxBytes)));
+      else pieces.push(piece);
+    };
+    const onEnd = () =>
+      done(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+    const onError = (error: Error) => done(() => reject(signal.aborted ? signal.reason : error));
+    function done(settle: () => void): void {
+      message.off('data', onData).off('end', onEnd).off('error', onError);
+      signal.removeEventListener('abort', stop);
+      // A late fault of a message that nobody reads any more has no one to go to.
+      message.on('error', () => undefined);
+      settle();
+    }
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    message.on('data', onData).on('end', onEnd).on('error', onError);
+  });
+}

@@ -1,0 +1,106 @@
+/** Makes a generation from a configuration: providers, plan, gate, limits. */
+import { SvcError, compile } from '../engine/index.ts';
+import type { ErrorKind, Plan } from '../engine/index.ts';
+import { defaultGraph } from '../stages/graph.ts';
+import type { EndpointKind } from '../stages/dialect/endpoints.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { Provider } from '../stages/providers/provider.ts';
+import type { ModelRoute } from '../stages/route/config.ts';
+import type { KeyCheck } from './auth.ts';
+import type { Config } from './config/config.ts';
+import { createCors } from './cors.ts';
+import { errorTable } from './error-response.ts';
+import { createGate } from './gate.ts';
+import type { Generation } from './generation.ts';
+import { createRateLimiter } from './limit.ts';
+import { refuseLoops, toProviders } from './providers.ts';
+import type { ServerServices } from './services.ts';
+
+export interface BuildOptions {
+  readonly number: number;
+  readonly config: Config;
+  readonly services: ServerServices;
+  readonly keys: KeyCheck;
+  /** The ports that the listeners really have. */
+  readonly ports: () => readonly number[];
+}
+
+const KINDS: readonly EndpointKind[] = ['messages', 'chat', 'generative'];
+
+/** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
+function byKind(config: Config, providers: ReadonlyMap<string, Provider>) {
+  const primary = providers.get(config.routing.primary ?? '');
+  const chosen = KINDS.map((kind) => {
+    const speaks =
+      primary !== undefined && (primary.kind === kind || primary.kind === 'passthrough');
+    return [kind, speaks ? primary.name : kind] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every kind
+  return Object.fromEntries(chosen) as Record<EndpointKind, string>;
+}
+
+function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
+  const routes = new Map<string, ModelRoute>();
+  for (const [model, { provider, stream }] of Object.entries(config.routing.models)) {
+    if (provider !== null) routes.set(model, { provider, stream });
+  }
+  return routes;
+}
+
+function toPlan(
+  config: Config,
+  providers: ReadonlyMap<string, Provider>,
+  services: ServerServices,
+) {
+  const stageServices = {
+    clock: services.clock,
+    providers,
+    upstream: services.upstream,
+    ledger: { record: services.record },
+    traces: services.traces,
+    prices: services.prices,
+    streams: services.streams,
+    statusOf: (kind: ErrorKind) => errorTable[kind].status,
+  };
+  const graph = defaultGraph(
+    {
+      route: { byKind: byKind(config, providers), byModel: byModel(config) },
+      forward: { streamingEnabled: config.streaming.enabled, needsEvents: false },
+    },
+    stageServices,
+  );
+  const { plan, faults } = compile(graph);
+  if (plan !== undefined) return plan;
+  const list = faults.map((fault) => `  - ${fault.message}`).join('\n');
+  throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
+}
+
+/** Throws `config` (CONFIG_002) with everything that does not fit together. */
+export function buildGeneration(options: BuildOptions): Generation {
+  const { config, services, keys, ports } = options;
+  const providers = toProviders(config);
+  refuseLoops(providers, config.server.host, ports());
+  const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
+  const { security, limits } = config;
+  return {
+    number: options.number,
+    config,
+    plan,
+    gate: createGate({
+      boundHost: config.server.host,
+      ports,
+      allowedHosts: config.server.allowedHosts,
+      allowedOrigins: security.allowedOrigins,
+      trustBrowserOrigins: security.trustBrowserOrigins,
+      requireKey: security.requireApiKey,
+      keys,
+    }),
+    cors: createCors(security.allowedOrigins),
+    limiter: createRateLimiter({
+      perMinute: limits.requestsPerMinute ?? 0,
+      perSecond: limits.rate?.perSecond,
+      burst: limits.rate?.burst,
+      clock: services.clock,
+    }),
+  };
+}

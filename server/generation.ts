@@ -1,0 +1,63 @@
+/**
+ * A generation is one configuration with the plan made from it. A run keeps the
+ * generation that it began with, so a reload changes nothing under way; the
+ * last run to leave an old generation closes it.
+ */
+import type { Plan } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { Config } from './config/config.ts';
+import type { Cors } from './cors.ts';
+import type { Gate } from './gate.ts';
+import type { RateLimiter } from './limit.ts';
+
+export interface Generation {
+  readonly number: number;
+  readonly config: Config;
+  readonly plan: Plan<ProxyFrame>;
+  readonly gate: Gate;
+  readonly cors: Cors;
+  readonly limiter: RateLimiter;
+}
+
+export interface Generations {
+  readonly current: Generation;
+  /** Keeps the current generation open until the returned function is called. */
+  pin(): { generation: Generation; release: () => void };
+  /** Makes `next` current; the former one closes with its last run. */
+  swap(next: Generation): void;
+}
+
+/** Starts with `first`; `onClosed` hears of every generation that no run uses any more. */
+export function createGenerations(
+  first: Generation,
+  onClosed: (generation: Generation) => void,
+): Generations {
+  let current = first;
+  const pins = new Map<Generation, number>();
+
+  function unpin(generation: Generation): void {
+    const left = (pins.get(generation) ?? 1) - 1;
+    if (left > 0) {
+      pins.set(generation, left);
+      return;
+    }
+    pins.delete(generation);
+    if (generation !== current) onClosed(generation);
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    pin() {
+      const generation = current;
+      pins.set(generation, (pins.get(generation) ?? 0) + 1);
+      return { generation, release: () => unpin(generation) };
+    },
+    swap(next) {
+      const former = current;
+      current = next;
+      if (!pins.has(former)) onClosed(former);
+    },
+  };
+}

@@ -1,0 +1,270 @@
+/**
+ * The server's public door: starts a proxy from a loaded configuration and gives
+ * the handle that stops it again.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { SvcError, systemClock } from '../engine/index.ts';
+import type { Clock } from '../engine/index.ts';
+import { openLedgerReader } from '../stages/ledger/database.ts';
+import { emptyTotals } from '../stages/ledger/figures.ts';
+import type { Totals } from '../stages/ledger/figures.ts';
+import { totalsOfToday } from '../stages/ledger/queries.ts';
+import { createApp } from './app.ts';
+import type { App } from './app.ts';
+import { createKeyring } from './auth.ts';
+import { buildGeneration } from './build.ts';
+import type { Config } from './config/config.ts';
+import { ensurePrivateFolder } from './config/home.ts';
+import type { LoadedConfig } from './config/load.ts';
+import { openControl } from './control.ts';
+import type { ControlCommands } from './control.ts';
+import { createGenerations } from './generation.ts';
+import { createLifecycle } from './lifecycle.ts';
+import { listen } from './listen.ts';
+import type { Listener, ListenerHandlers } from './listen.ts';
+import { createLog } from './log.ts';
+import type { Log, LogDestination } from './log.ts';
+import { createReload } from './reload.ts';
+import { createRouter } from './router.ts';
+import { configRoutes } from './routes/config.ts';
+import { statsRoutes } from './routes/stats.ts';
+import { statusRoutes } from './routes/status.ts';
+import { traceRoutes } from './routes/traces.ts';
+import { createServices } from './services.ts';
+import type { ServerServices } from './services.ts';
+import { createSocketDoor } from './websocket.ts';
+
+export interface StartOptions {
+  readonly loaded: LoadedConfig;
+  /** Reads the configuration again, for a reload. */
+  readonly reload: () => Promise<LoadedConfig>;
+  readonly version: string;
+  readonly clock?: Clock;
+  /** False opens no control socket, so that many proxies can share a home; default true. */
+  readonly control?: boolean;
+}
+
+/** A proxy that runs. */
+export interface RunningProxy {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly wsPort: number;
+  readonly app: App;
+  readonly services: ServerServices;
+  reload(): Promise<unknown>;
+  /** Drains and closes; `force`, or a second call, does not wait for running requests. */
+  stop(force?: boolean): Promise<void>;
+}
+
+/** Where the log of a home folder is. */
+export function logFile(home: string): string {
+  return join(home, 'logs', 'svc.log');
+}
+
+/**
+ * Starts a proxy. Resolves when both ports listen; throws `config` with cause
+ * and cure where it cannot start.
+ */
+export async function startProxy(options: StartOptions): Promise<RunningProxy> {
+  const { loaded, clock = systemClock } = options;
+  const { config } = loaded;
+  ensurePrivateFolder(config.home);
+  const log = openLog(config, clock);
+  const services = createServices({ config, log, clock });
+  const keys = createKeyring({
+    file: join(config.home, 'keys.json'),
+    configKey: config.security.apiKey ?? undefined,
+    clock,
+    onFault: (fault) => log.error(fault.message),
+  });
+  refuseOpenBind(config);
+  const listeners: Listener[] = [];
+  const ports = () => listeners.map((listener) => listener.port);
+  const build = (from: LoadedConfig, number: number) =>
+    buildGeneration({ number, config: from.config, services, keys, ports });
+  try {
+    await services.ledger.ready();
+    return await open();
+  } catch (thrown) {
+    for (const listener of listeners) listener.destroy();
+    await services.close();
+    throw thrown;
+  }
+
+  async function open(): Promise<RunningProxy> {
+    const generations = createGenerations(build(loaded, 1), () => undefined);
+    const newId = () => `req_${randomBytes(12).toString('base64url')}`;
+    const reload = createReload({
+      first: loaded,
+      load: options.reload,
+      build,
+      generations,
+      log,
+      apply(next) {
+        log.setLevel(next.config.logging.level);
+        keys.setConfigKey(next.config.security.apiKey ?? undefined);
+      },
+    });
+    const startedMs = clock.wallMs();
+    const router = createRouter([
+      ...statusRoutes({
+        version: options.version,
+        config: () => generations.current.config,
+        clock,
+        startedMs,
+        ledger: services.ledger,
+        window: services.window,
+        paused: () => app.paused,
+        draining: () => app.isDraining,
+      }),
+      ...statsRoutes({
+        config: () => generations.current.config,
+        clock,
+        window: services.window,
+        async today() {
+          await services.ledger.flush();
+          return today(config.ledger.db, clock);
+        },
+      }),
+      ...traceRoutes(services.traces),
+      ...configRoutes(reload),
+    ]);
+    const app = createApp({ generations, services, router, newId });
+    const door = createSocketDoor({
+      generations,
+      services,
+      newId,
+      paused: () => app.paused,
+      draining: () => app.isDraining,
+      running: app.running,
+    });
+    const handlers: ListenerHandlers = {
+      handle: (request, response) => app.handle(request, response),
+      upgrade: (request, socket, head) => door.upgrade(request, socket, head),
+      newId,
+    };
+    const { host, port } = config.server;
+    const main = await listen(host, port, handlers);
+    listeners.push(main);
+    const socketPort = config.server.wsPort ?? (port === 0 ? 0 : main.port + 1);
+    const sockets = await listen(host, socketPort, handlers);
+    listeners.push(sockets);
+    // Now that the ports are known, a provider that points at one of them can be told apart.
+    generations.swap(build(loaded, 1));
+    const commands = controlCommands(app, log, reload, () => lifecycle.stop());
+    const control =
+      options.control === false ? undefined : await openControl(config.home, commands);
+    const lifecycle = createLifecycle({
+      app,
+      listeners,
+      services,
+      clock,
+      async closeOthers() {
+        door.close();
+        await control?.close();
+      },
+    });
+    log.info('listening', {
+      host,
+      port: main.port,
+      wsPort: sockets.port,
+      version: options.version,
+    });
+    for (const warning of loaded.warnings) log.warning(warning);
+    clock.after(WARM_UP_MS, () => services.prices.warm());
+    const shown = host.includes(':') ? `[${host}]` : host;
+    return {
+      url: `http://${shown}:${main.port}`,
+      host,
+      port: main.port,
+      wsPort: sockets.port,
+      app,
+      services,
+      reload,
+      stop: (force) => lifecycle.stop(force),
+    };
+  }
+}
+
+/** The price list takes 100 ms to read; the start should not wait for it. */
+const WARM_UP_MS = 50;
+
+function openLog(config: Config, clock: Clock): Log {
+  const { logging } = config;
+  const destination: LogDestination =
+    logging.destination === 'stdout'
+      ? { kind: 'stream', stream: process.stdout }
+      : { kind: 'file', path: logFile(config.home) };
+  const secrets = Object.values(config.providers).flatMap((provider) => [
+    ...provider.keys.map((key) => key.secret),
+    ...Object.values(provider.headers),
+  ]);
+  if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
+  return createLog({
+    isEnabled: logging.enabled,
+    level: logging.level,
+    destination,
+    format: logging.format,
+    retentionDays: logging.retentionDays,
+    includeRequestBody: logging.includeRequestBody,
+    includeResponseBody: logging.includeResponseBody,
+    clock,
+    secrets,
+  });
+}
+
+function refuseOpenBind(config: Config): void {
+  const { host } = config.server;
+  const isLoopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
+  if (isLoopback || config.security.apiKey !== null) return;
+  throw new SvcError(
+    'config',
+    `Listening on ${host} would let anyone on the network in, and security.api_key is not set`,
+    {
+      code: 'CONFIG_002',
+      cure: 'Make a key with `svc auth --generate` and set it as security.api_key, or listen on 127.0.0.1.',
+    },
+  );
+}
+
+async function today(file: string, clock: Clock): Promise<Totals> {
+  const reader = openLedgerReader(file);
+  try {
+    return await totalsOfToday(reader, clock.wallMs());
+  } catch {
+    // A ledger that cannot be read is told in /health; the rest of /stats is still worth having.
+    return emptyTotals();
+  } finally {
+    await reader.destroy();
+  }
+}
+
+function controlCommands(
+  app: App,
+  log: Log,
+  reload: () => Promise<unknown>,
+  stop: () => Promise<void>,
+): ControlCommands {
+  return {
+    status: () => ({
+      pid: process.pid,
+      paused: app.paused,
+      log_level: log.level,
+      running: app.running.size,
+    }),
+    pause: () => ({ paused: (app.paused = true) }),
+    resume: () => ({ paused: (app.paused = false) }),
+    debug(input) {
+      if (input === true || input === false) log.setLevel(input ? 'debug' : 'info');
+      return { debug: log.level === 'debug' };
+    },
+    reload,
+    stop() {
+      // The answer must leave before the socket closes.
+      setTimeout(() => void stop(), 10);
+      return { stopping: true };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * One proxied request over HTTP: collects the body, runs it through the plan,
+ * and lets the sink write the answer. Everything before the run that fails is
+ * answered here and gets its ledger row here.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancelled, run, toSvcError } from '../engine/index.ts';
+import type { RunInfo, SvcError } from '../engine/index.ts';
+import { dialects } from '../stages/dialect/registry.ts';
+import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import { ledgerRow } from '../stages/ledger/row.ts';
+import type { BodyFrame } from '../stages/model/frame.ts';
+import { headerValue } from '../stages/model/headers.ts';
+import { decodeBody } from '../stages/wire/decode.ts';
+import { collectBody } from './body.ts';
+import { errorStatus } from './error-response.ts';
+import type { Generation } from './generation.ts';
+import type { ServerServices } from './services.ts';
+import { HttpSink } from './sink/http.ts';
+import { LINES_TYPE, createLineEncoding } from './sink/lines.ts';
+import { createPacer } from './sink/pace.ts';
+import { untouchableBecause } from './untouchable.ts';
+
+export interface ProxyCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly endpoint: Endpoint;
+  /** Path and query in origin form. */
+  readonly target: string;
+  readonly requestId: string;
+  readonly generation: Generation;
+  readonly services: ServerServices;
+  readonly extraHeaders: readonly string[];
+  /** True while `svc pause` is in force. */
+  readonly paused: boolean;
+  /** The run's controller; the caller may abort it with a reason. */
+  readonly controller: AbortController;
+}
+
+/** Serves the call. Resolves when its run has settled; never rejects. */
+export async function proxy(call: ProxyCall): Promise<void> {
+  const { request, response, controller, services } = call;
+  const info: RunInfo = {
+    id: call.requestId,
+    clock: services.clock,
+    startedWallMs: services.clock.wallMs(),
+    startedMs: services.clock.monotonicMs(),
+    signal: controller.signal,
+  };
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new Cancelled('client_gone'));
+  });
+  const sink = toSink(call);
+  let body: BodyFrame;
+  try {
+    body = await toBody(call);
+  } catch (thrown) {
+    refuse(call, toSvcError(thrown), info, sink);
+    return;
+  }
+  await run(call.generation.plan, body, info, sink);
+  if (!request.complete) request.resume();
+}
+
+async function toBody(call: ProxyCall): Promise<BodyFrame> {
+  const { request, endpoint, generation, controller } = call;
+  const maxBytes = generation.config.limits.maxProxiedRequestBytes;
+  const wireBytes = await collectBody(request, call.response, maxBytes, controller.signal);
+  const encoding = request.headers['content-encoding'];
+  const decodes = endpoint.rewritable && encoding !== undefined && encoding !== 'identity';
+  return Object.freeze({
+    kind: 'body',
+    method: request.method ?? 'GET',
+    target: call.target,
+    headers: request.rawHeaders,
+    wireBytes,
+    bytes: decodes ? await decodeBody(wireBytes, encoding, maxBytes) : wireBytes,
+    endpoint,
+    untouchable: call.paused
+      ? 'paused'
+      : untouchableBecause(request.rawHeaders, generation.config.compression.subscriptionTraffic),
+  });
+}
+
+function toSink(call: ProxyCall): HttpSink {
+  const { request, response, controller, requestId, generation, services } = call;
+  const { streaming } = generation.config;
+  const wantsLines = headerValue(request.rawHeaders, 'accept')?.includes(LINES_TYPE) === true;
+  const lines = wantsLines
+    ? streaming.formats.includes('chunked')
+    : !streaming.formats.includes('sse');
+  const paced = streaming.bufferTokens > 0;
+  return new HttpSink({
+    response,
+    signal: controller.signal,
+    requestId,
+    dialect: dialects[call.endpoint.dialect],
+    extraHeaders: call.extraHeaders,
+    encode: lines ? createLineEncoding() : undefined,
+    pacer: paced ? createPacer({ ...streaming, clock: services.clock }) : undefined,
+  });
+}
+
+/** Answers a request whose body could not be taken, and writes its row. */
+function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink): void {
+  const { request, response, services } = call;
+  const gone = error.cause instanceof Cancelled || call.controller.signal.aborted;
+  if (!gone) {
+    // What the client still sends is thrown away, so that it gets to read the answer.
+    response.setHeader('Connection', 'close');
+    sink.fail(error);
+    request.resume();
+  }
+  services.record(
+    ledgerRow({
+      id: info.id,
+      startedMs: info.startedWallMs,
+      endpoint: call.target.split('?', 1)[0]!,
+      outcome: gone ? 'cancelled' : 'error',
+      status: gone ? null : errorStatus(error),
+      errorKind: gone ? null : error.kind,
+      errorCode: error.code ?? null,
+      latencyMs: services.clock.monotonicMs() - info.startedMs,
+    }),
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Reads the configuration again and swaps the generation. A configuration with
+ * a fault changes nothing; what cannot change in a running proxy is named.
+ */
+import { compareConfigs } from './config/reload.ts';
+import type { LoadedConfig } from './config/load.ts';
+import type { Generation, Generations } from './generation.ts';
+import type { Log } from './log.ts';
+import type { ReloadReport } from './routes/config.ts';
+
+export interface ReloadOptions {
+  readonly first: LoadedConfig;
+  readonly load: () => Promise<LoadedConfig>;
+  readonly build: (loaded: LoadedConfig, number: number) => Generation;
+  readonly generations: Generations;
+  readonly log: Log;
+  /** Takes up what is not part of a generation: the log level, the proxy key. */
+  readonly apply: (loaded: LoadedConfig) => void;
+}
+
+function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): string {
+  const { compression, streaming } = loaded.config;
+  const active = `mode=${compression.mode} compact=${compression.enabled ? 1 : 0} streaming=${streaming.enabled ? 1 : 0}`;
+  if (needsRestart.length === 0) return `Configuration reloaded: ${active}`;
+  return `Configuration reloaded: ${active}; after a restart: ${needsRestart.join(', ')}`;
+}
+
+/** Makes the reload; calls run one after another. */
+export function createReload(options: ReloadOptions): () => Promise<ReloadReport> {
+  const { generations, log } = options;
+  let running = options.first;
+  let number = 1;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function reload(): Promise<ReloadReport> {
+    const next = await options.load();
+    const { applied, needsRestart } = compareConfigs(running, next);
+    number += 1;
+    generations.swap(options.build(next, number));
+    options.apply(next);
+    running = next;
+    log.info('configuration reloaded', { applied, needsRestart });
+    for (const warning of next.warnings) log.warning(warning);
+    return { message: messageOf(next, needsRestart), applied, needsRestart };
+  }
+
+  return () => {
+    const result = last.then(reload, reload);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}

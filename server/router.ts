@@ -1,0 +1,87 @@
+/**
+ * The paths that the proxy answers itself. What it forwards is decided by
+ * `stages/dialect/endpoints.ts`; everything that neither knows is 404.
+ */
+import { methodNotAllowed } from '../stages/model/errors.ts';
+
+/** What a route gets to know beside the request. */
+export interface RouteContext {
+  readonly requestId: string;
+  /** How the gate let the request in; `public` must learn nothing about the machine. */
+  readonly verdict: 'local' | 'keyed' | 'public';
+  /** Path parameters by name. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type RouteHandler = (
+  request: Request,
+  context: RouteContext,
+) => Response | Promise<Response>;
+
+/** One path of our own. A `:name` segment matches one segment of anything. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly handle: RouteHandler;
+}
+
+interface Match {
+  readonly handle: RouteHandler;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Router {
+  /** The handler for a path of ours; undefined for a path that is not. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
+  match(method: string, path: string): Match | undefined;
+  readonly routes: readonly Route[];
+}
+
+const NO_PARAMS = Object.freeze({});
+
+function toPattern(path: string): { pattern: RegExp; names: string[] } {
+  const names: string[] = [];
+  const source = path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+    names.push(name);
+    return '([^/]+)';
+  });
+  return { pattern: new RegExp(`^${source}$`), names };
+}
+
+/** The methods of a path, `HEAD` and `OPTIONS` with them. */
+export function allowedMethods(methods: readonly string[]): string[] {
+  return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : [...methods, 'OPTIONS'];
+}
+
+export function createRouter(routes: readonly Route[]): Router {
+  const exact = new Map<string, Route[]>();
+  const patterns: { route: Route; pattern: RegExp; names: string[] }[] = [];
+  for (const route of routes) {
+    if (route.path.includes(':')) patterns.push({ route, ...toPattern(route.path) });
+    else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
+  }
+
+  function candidates(path: string): { route: Route; params: Match['params'] }[] {
+    const fixed = exact.get(path);
+    if (fixed !== undefined) return fixed.map((route) => ({ route, params: NO_PARAMS }));
+    return patterns.flatMap(({ route, pattern, names }) => {
+      const found = pattern.exec(path);
+      if (found === null) return [];
+      const params = Object.fromEntries(names.map((name, i) => [name, found[i + 1] ?? '']));
+      return [{ route, params }];
+    });
+  }
+
+  return {
+    routes,
+    match(method, path) {
+      const found = candidates(path);
+      if (found.length === 0) return undefined;
+      const wanted = method === 'HEAD' ? 'GET' : method;
+      const hit = found.find(({ route }) => route.method === wanted);
+      if (hit === undefined) {
+        throw methodNotAllowed(allowedMethods(found.map(({ route }) => route.method)));
+      }
+      return { handle: hit.route.handle, params: hit.params };
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** `/config/reload`, for callers on this machine; the gate has turned all others away. */
+import type { Route } from '../router.ts';
+
+/** What a reload did, in the words of the answer. */
+export interface ReloadReport {
+  readonly message: string;
+  /** Keys whose new value is in force. */
+  readonly applied: readonly string[];
+  /** Keys whose new value waits for a restart. */
+  readonly needsRestart: readonly string[];
+}
+
+export function configRoutes(reload: () => Promise<ReloadReport>): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/config/reload',
+      async handle() {
+        const { message, applied, needsRestart } = await reload();
+        return Response.json({ status: 'ok', message, applied, needs_restart: needsRestart });
+      },
+    },
+  ];
+}

@@ -1,0 +1,96 @@
+/** `/`, `/health` and the probes that clients send to see whether anyone is there. */
+import type { Clock } from '../../engine/index.ts';
+import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import { sessionJson } from '../../stages/ledger/report.ts';
+import type { SessionWindow } from '../../stages/ledger/window.ts';
+import type { Config } from '../config/config.ts';
+import type { Route } from '../router.ts';
+
+export interface StatusRouteOptions {
+  readonly version: string;
+  readonly config: () => Config;
+  readonly clock: Clock;
+  readonly startedMs: number;
+  readonly ledger: LedgerWriter;
+  readonly window: SessionWindow;
+  readonly paused: () => boolean;
+  readonly draining: () => boolean;
+}
+
+/** How long one answer of `/health` serves everybody who asks. */
+const HEALTH_CACHE_MS = 1000;
+
+export function statusRoutes(options: StatusRouteOptions): Route[] {
+  let cached: { untilMs: number; body: string } | undefined;
+
+  function healthBody(): string {
+    const nowMs = options.clock.monotonicMs();
+    if (cached === undefined || nowMs >= cached.untilMs) {
+      cached = { untilMs: nowMs + HEALTH_CACHE_MS, body: JSON.stringify(health(options)) };
+    }
+    return cached.body;
+  }
+
+  return [
+    { method: 'GET', path: '/', handle: () => Response.json(root(options.version)) },
+    { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
+    {
+      method: 'GET',
+      path: '/health',
+      handle: (_request, { verdict }) =>
+        verdict === 'public'
+          ? Response.json({ status: 'ok', version: options.version })
+          : new Response(healthBody(), { headers: { 'Content-Type': 'application/json' } }),
+    },
+  ];
+}
+
+function root(version: string) {
+  return {
+    name: 'svc',
+    version,
+    status: 'running',
+    endpoints: { health: '/health', stats: '/stats', docs: '/docs', proxy: '/v1' },
+    docs: '/docs',
+  };
+}
+
+/** Why the proxy is less than well; empty when nothing is wrong. */
+function reasons({ ledger, draining }: StatusRouteOptions): string[] {
+  const list: string[] = [];
+  const { trouble, dropped } = ledger.stats();
+  if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
+  if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
+  if (draining()) list.push('the proxy is shutting down');
+  return list;
+}
+
+function health(options: StatusRouteOptions) {
+  const { window, clock, startedMs, version, paused } = options;
+  const config = options.config();
+  const totals = window.totals();
+  const latency = window.latency();
+  const wrong = reasons(options);
+  return {
+    status: wrong.length > 0 ? 'degraded' : 'ok',
+    reasons: wrong,
+    version,
+    uptime_seconds: Math.floor((clock.wallMs() - startedMs) / 1000),
+    paused: paused(),
+    compilation_mode: config.compression.mode,
+    vault_index: { available: false, blocks: 0, path: config.vault.indexPath },
+    router: { enabled: config.routing.enabled, rules_loaded: 0 },
+    capsule_available: false,
+    budget: { enabled: config.budget.enabled, total_tokens: config.budget.totalTokens ?? 0 },
+    circuit_breakers: { any_open: false, providers: {} },
+    requests_total: totals.requests,
+    requests_errors: totals.errors,
+    compression_ratio_avg: null,
+    stats: sessionJson(window),
+    latency: {
+      p50_latency_ms: latency.p50Ms,
+      p99_latency_ms: latency.p99Ms,
+      samples: latency.samples,
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Makes everything that outlives a request and a reload, and closes it again in
+ * reverse order. What follows from the configuration's values alone is made
+ * anew at every reload, in `build.ts`.
+ */
+import { systemClock } from '../engine/index.ts';
+import type { Clock, SvcError } from '../engine/index.ts';
+import { createPrices } from '../stages/ledger/prices.ts';
+import type { Prices } from '../stages/ledger/prices.ts';
+import { createTraces } from '../stages/ledger/traces.ts';
+import type { Traces } from '../stages/ledger/traces.ts';
+import { createSessionWindow } from '../stages/ledger/window.ts';
+import type { SessionWindow } from '../stages/ledger/window.ts';
+import { createLedgerWriter } from '../stages/ledger/writer.ts';
+import type { LedgerWriter } from '../stages/ledger/writer.ts';
+import type { LedgerRow } from '../stages/ledger/row.ts';
+import { createUpstream } from '../stages/providers/undici-upstream.ts';
+import type { Upstream } from '../stages/providers/upstream.ts';
+import type { Config } from './config/config.ts';
+import { createStreamLimit } from './limit.ts';
+import type { StreamLimit } from './limit.ts';
+import type { Log } from './log.ts';
+import { createOutbound } from './outbound.ts';
+
+export interface ServerServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly upstream: Upstream;
+  readonly ledger: LedgerWriter;
+  readonly window: SessionWindow;
+  readonly traces: Traces;
+  readonly prices: Prices;
+  readonly streams: StreamLimit;
+  /** Writes a finished request to the file and into the live window: the one way in. */
+  record(row: LedgerRow): void;
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Hears what is wrong with the ledger, besides the log. */
+  readonly onTrouble?: (error: SvcError) => void;
+}
+
+/** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
+export function createServices(options: ServiceOptions): ServerServices {
+  const { config, log, clock = systemClock } = options;
+  const upstream = createUpstream(createOutbound(config.outbound));
+  const ledger = createLedgerWriter({
+    file: config.ledger.db,
+    clock,
+    onTrouble(error) {
+      log.error(error.message, { code: error.code });
+      options.onTrouble?.(error);
+    },
+  });
+  const window = createSessionWindow(clock.wallMs());
+  return {
+    clock,
+    log,
+    upstream,
+    ledger,
+    window,
+    traces: createTraces(),
+    prices: createPrices({ overrides: priceOverrides(config) }),
+    streams: createStreamLimit(config.streaming.maxConcurrentStreams),
+    record(row) {
+      ledger.record(row);
+      window.add(row);
+    },
+    async close() {
+      await ledger.close();
+      await upstream.close();
+      await log.close();
+    },
+  };
+}
+
+function priceOverrides(config: Config) {
+  return new Map(
+    Object.values(config.providers).map(({ name, pricing }) => [
+      name,
+      {
+        ...(pricing.inputUsdPerMTok !== null && {
+          input_cost_per_1m_tokens: pricing.inputUsdPerMTok,
+        }),
+        ...(pricing.outputUsdPerMTok !== null && {
+          output_cost_per_1m_tokens: pricing.outputUsdPerMTok,
+        }),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,182 @@
+/**
+ * The sink for HTTP: plain JSON, SSE and chunked are the same few writes. Bytes
+ * go out as they come in; a client that reads slowly holds the writes back, and
+ * one that leaves errors the stream, which stops the source.
+ */
+import type { ServerResponse } from 'node:http';
+import { SvcError } from '../../engine/index.ts';
+import type { Sink } from '../../engine/index.ts';
+import type { Dialect } from '../../stages/dialect/dialect.ts';
+import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import { headerValue } from '../../stages/model/headers.ts';
+import { errorBody, errorHeaders, errorStatus } from '../error-response.ts';
+import type { Pacer } from './pace.ts';
+
+export interface HttpSinkOptions {
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** In whose words a stream says that it failed. */
+  readonly dialect: Dialect;
+  /** Fields that every answer gets, flat: CORS and the like. */
+  readonly extraHeaders: readonly string[];
+  /** How a stream is told to the client; by default its bytes are left alone. */
+  readonly encode?: StreamEncoding | undefined;
+  /** Holds bytes back until there are enough of them; by default nothing is held. */
+  readonly pacer?: Pacer | undefined;
+}
+
+/** Another form for the events of a stream. */
+export interface StreamEncoding {
+  readonly contentType: string;
+  push(bytes: Buffer): Buffer;
+  end(): Buffer;
+  /** The bytes that say that the stream failed. */
+  error(error: SvcError, requestId: string): Buffer;
+}
+
+export class HttpSink implements Sink<ProxyFrame> {
+  #options: HttpSinkOptions;
+  #streaming = false;
+  #declaredLength = false;
+  #tail: Buffer | undefined;
+  #encode: StreamEncoding | undefined;
+
+  constructor(options: HttpSinkOptions) {
+    this.#options = options;
+  }
+
+  whole(frames: readonly ProxyFrame[]): Promise<void> | void {
+    const { response } = this.#options;
+    const head = frames.find((frame) => frame.kind === 'head');
+    if (head === undefined) throw new SvcError('internal', 'An answer came without a head');
+    const chunks = frames.flatMap((frame) => (frame.kind === 'chunk' ? [frame.bytes] : []));
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    this.#writeHead(head, bytes.length);
+    return new Promise((resolve) => response.end(bytes, resolve));
+  }
+
+  open(): WritableStream<ProxyFrame> {
+    const { signal, pacer } = this.#options;
+    let onAbort: () => void = () => undefined;
+    return new WritableStream<ProxyFrame>({
+      start: (controller) => {
+        onAbort = () => controller.error(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        pacer?.start((bytes) => void this.#send(bytes).catch(() => undefined));
+      },
+      write: (frame) => this.#write(frame),
+      close: () => {
+        signal.removeEventListener('abort', onAbort);
+        return this.#finish();
+      },
+      abort: () => signal.removeEventListener('abort', onAbort),
+    });
+  }
+
+  #write(frame: ProxyFrame): Promise<void> | void {
+    const { pacer } = this.#options;
+    if (frame.kind === 'head') return this.#writeHead(frame, undefined);
+    if (frame.kind !== 'chunk') return undefined;
+    const bytes = this.#encode === undefined ? frame.bytes : this.#encode.push(frame.bytes);
+    const due = this.#streaming && pacer !== undefined ? pacer.push(bytes) : bytes;
+    return due.length === 0 ? undefined : this.#send(due);
+  }
+
+  /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
+  #send(bytes: Buffer): Promise<void> {
+    const { response, signal } = this.#options;
+    this.#tail = bytes;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (response.write(bytes)) return DONE;
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        response.off('drain', go);
+        reject(signal.reason);
+      };
+      const go = () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      response.once('drain', go);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+  }
+
+  #finish(): Promise<void> {
+    const { response, signal, pacer } = this.#options;
+    const rest = [pacer?.end(), this.#encode?.end()].filter((bytes) => bytes !== undefined);
+    for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      response.end(() => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      });
+    });
+  }
+
+  #writeHead(head: HeadFrame, sizeBytes: number | undefined): void {
+    const { response, requestId, extraHeaders, encode, pacer } = this.#options;
+    const headers = [...head.headers];
+    if (headerValue(headers, 'x-request-id') === undefined) headers.push('X-Request-ID', requestId);
+    headers.push('X-Svc-Request-ID', requestId, ...extraHeaders);
+    this.#streaming = head.streaming && headerValue(headers, 'content-encoding') === undefined;
+    this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
+    if (this.#encode !== undefined) setHeader(headers, 'Content-Type', this.#encode.contentType);
+    if (this.#encode !== undefined) setHeader(headers, 'Content-Length', undefined);
+    this.#declaredLength = headerValue(headers, 'content-length') !== undefined;
+    const bodiless = head.status === 204 || head.status === 304 || response.req.method === 'HEAD';
+    if (sizeBytes !== undefined && !this.#declaredLength && !bodiless) {
+      headers.push('Content-Length', String(sizeBytes));
+    }
+    response.writeHead(head.status, headers);
+    if (sizeBytes !== undefined) return;
+    // Without this the head would wait for the first body byte, which may be seconds away.
+    response.flushHeaders();
+    if (this.#streaming) pacer?.begin(head.request.original.dialect);
+  }
+
+  fail(error: SvcError): void {
+    const { response, requestId, extraHeaders, dialect, pacer } = this.#options;
+    if (response.destroyed) return;
+    if (!response.headersSent) {
+      const body = errorBody(error, requestId);
+      const headers = errorHeaders(error, requestId, body.length);
+      for (let i = 0; i + 1 < extraHeaders.length; i += 2)
+        headers[extraHeaders[i]!] = extraHeaders[i + 1]!;
+      response.writeHead(errorStatus(error), headers).end(body);
+      return;
+    }
+    const held = pacer?.end();
+    if (held !== undefined && held.length > 0) response.write(held);
+    // A document that is cut short must look cut short: only a broken connection says so.
+    if (!this.#streaming || this.#declaredLength) {
+      response.destroy();
+      return;
+    }
+    if (this.#encode !== undefined) response.write(this.#encode.error(error, requestId));
+    else {
+      if (!endsEvent(this.#tail)) response.write('\n\n');
+      response.write(dialect.errorEvent(error, requestId));
+    }
+    response.end();
+  }
+}
+
+const DONE = Promise.resolve();
+
+/** True if the bytes sent so far end with a blank line, so that another event may follow. */
+function endsEvent(tail: Buffer | undefined): boolean {
+  if (tail === undefined) return true;
+  const end = tail.subarray(-4).toString('latin1');
+  return /(?:\n\n|\r\r|\r\n\r\n)$/.test(end);
+}
+
+function setHeader(headers: string[], name: string, value: string | undefined): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) {
+    if (headers[i]!.toLowerCase() === name.toLowerCase()) headers.splice(i, 2);
+  }
+  if (value !== undefined) headers.push(name, value);
+}

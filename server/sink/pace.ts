@@ -1,0 +1,70 @@
+/**
+ * `streaming.buffer_tokens`: holds the events of a stream back until so many
+ * tokens are together or `flush_interval_ms` has passed, whichever comes first.
+ * An event with content counts as one token, as providers send them.
+ */
+import type { Clock } from '../../engine/index.ts';
+import type { Dialect } from '../../stages/dialect/dialect.ts';
+import { createSplitter } from '../../stages/wire/sse-split.ts';
+
+export interface PaceOptions {
+  /** Flush at this many tokens; at least 1. */
+  readonly bufferTokens: number;
+  /** Flush at the latest this long after the first byte that was held, in milliseconds. */
+  readonly flushIntervalMs: number;
+  readonly clock: Clock;
+}
+
+export interface Pacer {
+  /** Gives the place to which bytes go when their time is up. */
+  start(flush: (bytes: Buffer) => void): void;
+  /** A stream of this dialect begins. */
+  begin(dialect: Dialect): void;
+  /** Takes the next bytes; returns what is due now, possibly nothing. */
+  push(bytes: Buffer): Buffer;
+  /** Returns what is still held; nothing is flushed afterwards. */
+  end(): Buffer;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** A pacer for one stream. */
+export function createPacer({ bufferTokens, flushIntervalMs, clock }: PaceOptions): Pacer {
+  const splitter = createSplitter();
+  let flush: (bytes: Buffer) => void = () => undefined;
+  let dialect: Dialect | undefined;
+  let held: Buffer[] = [];
+  let tokens = 0;
+  let stopTimer: (() => void) | undefined;
+
+  function take(): Buffer {
+    stopTimer?.();
+    stopTimer = undefined;
+    const bytes = held.length === 0 ? NOTHING : Buffer.concat(held);
+    held = [];
+    tokens = 0;
+    return bytes;
+  }
+
+  return {
+    start(to) {
+      flush = to;
+    },
+    begin(of) {
+      dialect = of;
+    },
+    push(bytes) {
+      held.push(bytes);
+      let isLast = false;
+      for (const event of splitter.push(bytes)) {
+        if (event.data === undefined) continue;
+        if (dialect?.isContent(event.event, event.data) === true) tokens += 1;
+        if (dialect?.isTerminator(event.event, event.data) === true) isLast = true;
+      }
+      if (isLast || tokens >= bufferTokens) return take();
+      stopTimer ??= clock.after(flushIntervalMs, () => flush(take()));
+      return NOTHING;
+    },
+    end: take,
+  };
+}
