@@ -1,16 +1,12 @@
 /** The table is complete, consistent, and everything made from it agrees with it. */
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { settingsTable } from './document.ts';
-import { allVariables, variablesOf } from './env.ts';
+import { allVariables } from './env.ts';
 import { freshConfig } from './init.ts';
 import { NOT_YET, isInEffect } from './not-yet.ts';
-import { compareConfigs } from './reload.ts';
-import { configJsonSchema, configSchema } from './schema.ts';
 import { allSettings, allSpellings, findSetting, settings } from './settings.ts';
-import { showConfig } from './show.ts';
-import { faultsOf, loadText } from './testing.ts';
+import { loadText } from './testing.ts';
 
 /** The keys of the specification's table, in its order, with their defaults. */
 const SPECIFIED: readonly (readonly [key: string, value: unknown])[] = [
@@ -194,131 +190,5 @@ test('the document has one row a setting with its variables', () => {
   assert.match(key ?? '', '`MSGPROV_API_KEY`, `ANTHROPIC_API_KEY`');
   assert.match(rows.join('\n'), '| `SVC_COMPACT` | `true` | true or false |');
 });
-
-/** Values that are right for some setting and wrong for others. */
-const VALUE = fc.oneof(
-  fc.boolean(),
-  fc.integer({ min: -2, max: 70_000 }),
-  fc.double(),
-  fc.constantFrom(
-    null,
-    '',
-    'hybrid',
-    'sse',
-    'chat',
-    'lru',
-    'file',
-    'a b',
-    'line\nbreak',
-    '~/x',
-    'ключ',
-  ),
-  fc.constantFrom(
-    [],
-    ['sse'],
-    ['*'],
-    [1],
-    {},
-    { a: 'b' },
-    { a: 1 },
-    [{ module: 'm', name: 'n' }],
-    [{ module: 'm' }],
-  ),
-);
-
-test('the arktype schema and the quick checks give the same verdict', async () => {
-  const schema = await configSchema();
-  const spellings = [
-    ...allSpellings(),
-    'server.unknown',
-    'unknown',
-    'providers.<name>.unknown',
-    'server',
-    'providers',
-  ];
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...spellings), VALUE, async (spelling, value) => {
-      const path = spelling.replace(/<.+>/, 'messages').split('.');
-      const tree = path.reduceRight<unknown>((inner, segment) => ({ [segment]: inner }), value);
-      const faults = await faultsOf({ file: yamlOf(tree) });
-      // What lies between settings is not the schema's to judge.
-      const own = faults.filter((one) => /expected|is not a setting/.test(one.text));
-      // To arktype a list is an object too, so that it may pass for a map; ours refuses it.
-      if (Array.isArray(value) && own.length > 0) return;
-      assert.is(schema.allows(tree), own.length === 0, JSON.stringify({ spelling, value, faults }));
-    }),
-    { numRuns: 1500, seed: 20261120 },
-  );
-});
-
-test('the schema is there as JSON Schema', async () => {
-  const schema = await configJsonSchema();
-  const text = JSON.stringify(schema);
-  assert.match(text, '"strict"');
-  assert.match(text, '"custom_providers"');
-});
-
-test('show: secrets are never printed, every row says where it came from', async () => {
-  const secret = 'sk-canary-0123456789-abcdefgh';
-  const loaded = await loadText({
-    file: `security: {api_key: ${secret}}\nproviders: {chat: {api_key: shortkey, headers: {x-team: ${secret}}}}`,
-    env: {
-      MSGPROV_API_KEY: secret,
-      SVC_REDIS_URL: `redis://u:${secret}@r`,
-      SVC_DB: `postgres://u:${secret}@h/d`,
-      HTTPS_PROXY: `http://u:${secret}@p`,
-    },
-  });
-  const rows = showConfig(loaded);
-  assert.is(JSON.stringify(rows).includes('canary'), false);
-  const row = (key: string) => rows.find((one) => one.key === key);
-  assert.equal(row('security.api_key'), {
-    key: 'security.api_key',
-    value: 'set (…efgh)',
-    source: 'file',
-    where: '/etc/svc/c.yaml:1',
-    variables: ['SVC_API_KEY'],
-    inEffect: true,
-  });
-  assert.is(row('providers.chat.api_key')?.value, 'set');
-  assert.is(row('providers.chat.headers')?.value, 'set (x-team)');
-  assert.is(row('ledger.db')?.value, 'set (a URL)');
-  assert.is(row('server.ws_port')?.value, 'port + 1');
-  assert.is(row('compression.mode')?.inEffect, false);
-  assert.equal(
-    variablesOf('providers.messages.api_key'),
-    row('providers.messages.api_key')?.variables,
-  );
-  assert.ok(showConfig(loaded, { changedOnly: true }).every((one) => one.source !== 'default'));
-});
-
-test('reload: what changed is split into what applies and what needs a restart', async () => {
-  const before = await loadText({ file: 'server: {port: 1}\nproviders: {gone: {kind: chat}}' });
-  const after = await loadText({
-    file: 'server: {port: 2}\ncompression: {mode: strict}\nproviders: {new: {kind: chat, timeout_seconds: 5}}',
-  });
-  assert.equal(compareConfigs(before, after), {
-    applied: [
-      'compression.mode',
-      'providers.gone.kind',
-      'providers.new.kind',
-      'providers.new.timeout_seconds',
-    ],
-    needsRestart: ['server.port'],
-  });
-  assert.equal(compareConfigs(after, after), { applied: [], needsRestart: [] });
-});
-
-/** JSON is YAML, but for the numbers that JSON cannot write. */
-function yamlOf(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    return Number.isNaN(value) ? '.nan' : `${value < 0 ? '-' : ''}.inf`;
-  }
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(yamlOf).join(', ')}]`;
-  return `{${Object.entries(value)
-    .map(([key, inner]) => `${JSON.stringify(key)}: ${yamlOf(inner)}`)
-    .join(', ')}}`;
-}
 
 test.run();

@@ -1,4 +1,5 @@
 /** Loads configurations from text, for tests of this folder and of what uses it. */
+import assert from 'node:assert/strict';
 import { inspectConfig, loadConfig, type LoadedConfig, type LoadOptions } from './load.ts';
 import type { Fault } from './fault.ts';
 
@@ -51,4 +52,16 @@ export function loadText(sources: TextSources): Promise<LoadedConfig> {
 /** The faults of these texts. */
 export async function faultsOf(sources: TextSources): Promise<readonly Fault[]> {
   return (await inspectConfig(fromText(sources))).faults;
+}
+
+/** Sources with one fault, and how its text starts. */
+export type BadCase = readonly [sources: TextSources, fault: string];
+
+/** Asserts that each case makes exactly one fault, with the expected text. */
+export async function expectOneFaultEach(cases: readonly BadCase[]): Promise<void> {
+  for (const [sources, expected] of cases) {
+    const texts = (await faultsOf(sources)).map((one) => one.text);
+    assert.equal(texts.length, 1, `${JSON.stringify(sources)} made ${JSON.stringify(texts)}`);
+    assert.equal(texts[0]?.slice(0, expected.length), expected);
+  }
 }

@@ -1,0 +1,60 @@
+/** What people see of a configuration, and what a reload tells them. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { variablesOf } from './env.ts';
+import { compareConfigs } from './reload.ts';
+import { showConfig } from './show.ts';
+import { loadText } from './testing.ts';
+
+test('show: secrets are never printed, every row says where it came from', async () => {
+  const secret = 'sk-canary-0123456789-abcdefgh';
+  const loaded = await loadText({
+    file: `security: {api_key: ${secret}}\nproviders: {chat: {api_key: shortkey, headers: {x-team: ${secret}}}}`,
+    env: {
+      MSGPROV_API_KEY: secret,
+      SVC_REDIS_URL: `redis://u:${secret}@r`,
+      SVC_DB: `postgres://u:${secret}@h/d`,
+      HTTPS_PROXY: `http://u:${secret}@p`,
+    },
+  });
+  const rows = showConfig(loaded);
+  assert.is(JSON.stringify(rows).includes('canary'), false);
+  const row = (key: string) => rows.find((one) => one.key === key);
+  assert.equal(row('security.api_key'), {
+    key: 'security.api_key',
+    value: 'set (…efgh)',
+    source: 'file',
+    where: '/etc/svc/c.yaml:1',
+    variables: ['SVC_API_KEY'],
+    inEffect: true,
+  });
+  assert.is(row('providers.chat.api_key')?.value, 'set');
+  assert.is(row('providers.chat.headers')?.value, 'set (x-team)');
+  assert.is(row('ledger.db')?.value, 'set (a URL)');
+  assert.is(row('server.ws_port')?.value, 'port + 1');
+  assert.is(row('compression.mode')?.inEffect, false);
+  assert.equal(
+    variablesOf('providers.messages.api_key'),
+    row('providers.messages.api_key')?.variables,
+  );
+  assert.ok(showConfig(loaded, { changedOnly: true }).every((one) => one.source !== 'default'));
+});
+
+test('reload: what changed is split into what applies and what needs a restart', async () => {
+  const before = await loadText({ file: 'server: {port: 1}\nproviders: {gone: {kind: chat}}' });
+  const after = await loadText({
+    file: 'server: {port: 2}\ncompression: {mode: strict}\nproviders: {new: {kind: chat, timeout_seconds: 5}}',
+  });
+  assert.equal(compareConfigs(before, after), {
+    applied: [
+      'compression.mode',
+      'providers.gone.kind',
+      'providers.new.kind',
+      'providers.new.timeout_seconds',
+    ],
+    needsRestart: ['server.port'],
+  });
+  assert.equal(compareConfigs(after, after), { applied: [], needsRestart: [] });
+});
+
+test.run();
