@@ -16,26 +16,34 @@ export type LedgerReader = Kysely<LedgerSchema>;
 const BUSY_TIMEOUT_MS = 2000;
 
 /**
- * Opens the SQLite file read-only. Throws `not_found` if there is none yet, `config` if it is
- * not a ledger of this program's version, `unavailable` (RESOURCE_002) if it cannot be read.
+ * Opens the SQLite file for reading on this thread, which suits the command line: a query
+ * over many rows takes a while. Throws as `openReadOnly` does.
  */
 export function openLedgerReader(file: string): LedgerReader {
-  const database = openReadOnly(file);
-  try {
-    checkReadable(database, file);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
   return new Kysely<LedgerSchema>({
-    dialect: new SqliteDialect({ database }),
+    dialect: new SqliteDialect({ database: openReadOnly(file) }),
     plugins: [new CamelCasePlugin()],
   });
 }
 
+/**
+ * The connection itself. Throws `not_found` if there is no ledger yet, `config` if it is not
+ * one of this program's version, `unavailable` (RESOURCE_002) if it cannot be read.
+ */
+export function openReadOnly(file: string): Database.Database {
+  const database = connect(file);
+  try {
+    checkReadable(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 /** Reads the whole file and returns what SQLite finds wrong with it; empty for a sound one. */
 export function ledgerFaults(file: string): string[] {
-  const database = openReadOnly(file);
+  const database = connect(file);
   try {
     const findings = database.pragma('integrity_check') as { integrity_check: string }[];
     return findings.map((finding) => finding.integrity_check).filter((text) => text !== 'ok');
@@ -46,7 +54,7 @@ export function ledgerFaults(file: string): string[] {
   }
 }
 
-function openReadOnly(file: string): Database.Database {
+function connect(file: string): Database.Database {
   if (!existsSync(file)) {
     throw new SvcError('not_found', `There is no ledger at ${file}`, {
       cure: 'It is made when the proxy starts: svc serve',

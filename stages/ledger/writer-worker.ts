@@ -145,10 +145,8 @@ class WriterThread {
   }
 
   #sayTrouble(error: unknown): void {
-    this.#say({
-      type: 'trouble',
-      message: error instanceof Error ? error.message : String(error),
-    });
+    const { message, code } = error as Error & { readonly code?: string };
+    this.#say({ type: 'trouble', message: code === undefined ? message : `${message} (${code})` });
   }
 
   #say(message: FromWriter): void {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import os from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -296,6 +297,50 @@ test('a disk that refuses costs rows only past the bound, is told once, and is u
   rmSync(blocked);
   await until(() => writer.stats().queued === 0);
   assert.is((await stored(file)).length, 120);
+  assert.is(writer.stats().trouble, undefined);
+  await writer.close();
+});
+
+test('a disk that fills up under load: bounded memory, counted drops, a sound file', async () => {
+  const file = path.join(folder, 'monitor.db');
+  // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
+  const script = `
+    const { createLedgerWriter } = await import(${JSON.stringify(new URL('./writer.js', import.meta.url).href)});
+    const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
+    const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
+    const codes = [];
+    const writer = createLedgerWriter({
+      file: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
+      onTrouble: (error) => codes.push(error.code + ' ' + error.message),
+    });
+    for (let n = 0; n < 4000; n += 1) {
+      writer.record(ledgerRow({ id: 'req_' + n, startedMs: n, endpoint: '/', outcome: 'ok', model: 'm'.repeat(150) }));
+      if (n % 100 === 0) await writer.flush();
+    }
+    const before = writer.stats();
+    await writer.close();
+    console.log(JSON.stringify({ before, after: writer.stats(), codes }));
+  `;
+  const shell = `trap '' XFSZ; ulimit -f 1024; exec "$0" --input-type=module -e "$1"`;
+  const { stdout } = spawnSync('sh', ['-c', shell, process.execPath, script], { encoding: 'utf8' });
+  const { before, after, codes } = JSON.parse(stdout);
+  assert.is(before.queued, 300);
+  assert.is(before.written + before.queued + before.dropped, 4000);
+  assert.is(after.written + after.dropped, 4000);
+  assert.ok(after.written > 100 && after.dropped > 1000, stdout);
+  assert.ok(codes.length < 10 && codes.every((code: string) => code.startsWith('RESOURCE_002')));
+  assert.equal(ledgerFaults(file), []);
+  assert.is((await stored(file)).length, after.written);
+});
+
+test('a thread that dies after storing and before saying so: no row lost, none twice', async () => {
+  const threadUrl = new URL('./dying-worker.js', import.meta.url);
+  const { writer, file, troubles } = open({ threadUrl });
+  for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
+  await until(() => writer.stats().queued === 0);
+  assert.is(writer.stats().written, 120);
+  assert.is((await stored(file)).length, 120);
+  assert.match(troubles[0]?.message ?? '', /thread failed: killed by the test/);
   assert.is(writer.stats().trouble, undefined);
   await writer.close();
 });

@@ -10,6 +10,7 @@ import type { LedgerRow } from './row.ts';
 import type { Migration } from './tables.ts';
 import { migrations } from './tables.ts';
 import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
+import { diskError, replacedError, Trouble } from './trouble.ts';
 import { MAX_BATCH_ROWS, RowQueue } from './writer-queue.ts';
 
 export interface LedgerWriterOptions {
@@ -26,8 +27,9 @@ export interface LedgerWriterOptions {
   readonly maxQueuedRows?: number;
   /** `full` makes a row survive a power cut too. Default `normal`: it survives the process. */
   readonly synchronous?: 'normal' | 'full';
-  /** The schema's steps; only tests give their own. */
+  /** The schema's steps; only tests give their own, as they do for the thread's entry. */
   readonly migrations?: readonly Migration[];
+  readonly threadUrl?: URL;
 }
 
 export interface LedgerWriterStats {
@@ -62,7 +64,6 @@ const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
 const DAY_MS = 86_400_000;
-const DISK_CURE = 'Free space or permissions; rows are kept in memory until they fit no more.';
 
 /** Starts the writer thread for a ledger file. */
 export function createLedgerWriter(options: LedgerWriterOptions): LedgerWriter {
@@ -81,8 +82,7 @@ class ThreadedWriter implements LedgerWriter {
   #restarts = 0;
   #written = 0;
   #dropped = 0;
-  #trouble: SvcError | undefined;
-  readonly #told = new Set<string>();
+  readonly #trouble: Trouble;
   /** True while the disk refuses, so that waiting for it makes no sense. */
   #stuck = false;
   #opening: { resolve: () => void; reject: (error: SvcError) => void } | undefined;
@@ -93,6 +93,7 @@ class ThreadedWriter implements LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
+    this.#trouble = new Trouble(options.onTrouble);
     this.#queue = new RowQueue(options.maxQueuedRows ?? DEFAULT_MAX_QUEUED_ROWS);
     this.#setup = {
       file: options.file,
@@ -155,19 +156,24 @@ class ThreadedWriter implements LedgerWriter {
       written: this.#written,
       queued: this.#queue.rows,
       dropped: this.#dropped,
-      trouble: this.#trouble,
+      trouble: this.#trouble.current,
     };
   }
 
   #startThread(): void {
-    const worker = new Worker(new URL('./writer-worker.js', import.meta.url), {
+    const entry = this.#options.threadUrl ?? new URL('./writer-worker.js', import.meta.url);
+    const worker = new Worker(entry, {
       workerData: this.#setup,
       name: 'svc-ledger',
+      // Flags of the process, such as those of `node -e`, may not fit a thread.
+      execArgv: [],
     });
     this.#worker = worker;
     worker.unref();
     worker.on('message', (message: FromWriter) => this.#hear(message));
-    worker.on('error', (error) => this.#setTrouble(diskError('The ledger thread failed', error)));
+    worker.on('error', (error) =>
+      this.#trouble.begin(diskError(`The ledger thread failed: ${error.message}`, error)),
+    );
     worker.on('exit', () => this.#onExit());
     this.#hand();
   }
@@ -200,7 +206,7 @@ class ThreadedWriter implements LedgerWriter {
         break;
       case 'trouble':
         this.#stuck = true;
-        this.#setTrouble(diskError(`The ledger cannot be written: ${message.message}`));
+        this.#trouble.begin(diskError(`The ledger cannot be written: ${message.message}`));
         this.#opening?.resolve();
         this.#release();
         break;
@@ -216,8 +222,7 @@ class ThreadedWriter implements LedgerWriter {
   #onWritten(seq: number, rejected: number, reason: string | undefined): void {
     this.#restarts = 0;
     this.#stuck = false;
-    this.#trouble = undefined;
-    this.#told.clear();
+    this.#trouble.end();
     this.#written += this.#queue.settle(seq) - rejected;
     if (rejected > 0) this.#drop(rejected, reason);
     this.#hand();
@@ -228,7 +233,7 @@ class ThreadedWriter implements LedgerWriter {
   #refuse(error: SvcError): void {
     this.#state = 'over';
     this.#opening?.reject(error);
-    this.#setTrouble(error);
+    this.#trouble.begin(error);
     this.#dropped += this.#queue.clear();
   }
 
@@ -289,26 +294,6 @@ class ThreadedWriter implements LedgerWriter {
   #drop(rows: number, reason = 'the queue is full'): void {
     this.#dropped += rows;
     if (this.#state === 'over') return;
-    this.#setTrouble(diskError(`The ledger lost a row: ${reason}`));
+    this.#trouble.begin(diskError(`The ledger lost a row: ${reason}`));
   }
-
-  /** Told once: a full disk under load would otherwise be reported a thousand times a second. */
-  #setTrouble(error: SvcError): void {
-    this.#trouble = error;
-    if (this.#told.has(error.message)) return;
-    this.#told.add(error.message);
-    this.#options.onTrouble(error);
-  }
-}
-
-function diskError(message: string, cause?: unknown): SvcError {
-  return new SvcError('unavailable', message, { code: 'RESOURCE_002', cure: DISK_CURE, cause });
-}
-
-function replacedError(file: string, aside: string, why: string): SvcError {
-  return new SvcError(
-    'internal',
-    `The ledger ${file} was damaged (${why}); it lies at ${aside} now and a new one was begun`,
-    { cure: `Try to save its rows: sqlite3 ${aside} .recover` },
-  );
 }

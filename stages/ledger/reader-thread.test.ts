@@ -1,0 +1,93 @@
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SvcError } from '../../engine/index.ts';
+import { systemClock } from '../../engine/index.ts';
+import { openLedgerReader } from './database.ts';
+import { recentRows, rowById, savingsReport, totalsOf } from './queries.ts';
+import { openThreadedLedgerReader } from './reader-thread.ts';
+import { ledgerRow } from './row.ts';
+import { createLedgerWriter } from './writer.ts';
+
+let folder = '';
+test.before.each(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'svc-reader-'));
+});
+test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+
+async function write(file: string, ids: readonly string[]): Promise<void> {
+  const writer = createLedgerWriter({
+    file,
+    clock: systemClock,
+    onTrouble: (error) => assert.unreachable(error.message),
+  });
+  for (const id of ids) {
+    writer.record(
+      ledgerRow({
+        id,
+        startedMs: 1000,
+        endpoint: '/',
+        outcome: 'ok',
+        savedTokens: 7,
+        latencyMs: 1.5,
+      }),
+    );
+  }
+  await writer.close();
+}
+
+test('answers are those of the reader on this thread, also when asked at once', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await write(file, ['a', 'b', 'c']);
+  const here = openLedgerReader(file);
+  const there = openThreadedLedgerReader(file);
+  const [totals, report, row, none] = await Promise.all([
+    totalsOf(there),
+    savingsReport(there, 5000),
+    rowById(there, 'b'),
+    rowById(there, 'x'),
+  ]);
+  assert.equal(totals, await totalsOf(here));
+  assert.equal(report, await savingsReport(here, 5000));
+  assert.equal(row, await rowById(here, 'b'));
+  assert.is(none, undefined);
+  await Promise.all([here.destroy(), there.destroy()]);
+});
+
+test('a ledger that is not there yet is said to be missing, and found once it is', async () => {
+  const file = path.join(folder, 'monitor.db');
+  const reader = openThreadedLedgerReader(file);
+  const error = await totalsOf(reader).catch((thrown: unknown) => thrown as SvcError);
+  assert.equal(
+    [(error as SvcError).kind, (error as SvcError).cure?.length !== 0],
+    ['not_found', true],
+  );
+  await write(file, ['a']);
+  assert.is((await totalsOf(reader)).requests, 1);
+  renameSync(file, `${file}.aside`);
+  await write(file, ['b', 'c']);
+  assert.equal((await recentRows(reader, 9)).map((row) => row.id).toSorted(), ['b', 'c']);
+  await reader.destroy();
+});
+
+test('nothing can be written through a reader', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await write(file, ['a']);
+  const reader = openThreadedLedgerReader(file);
+  const removal = await reader
+    .deleteFrom('requests')
+    .returning('id')
+    .execute()
+    .catch((thrown: unknown) => thrown as Error);
+  assert.match((removal as Error).message, /readonly/);
+  const transaction = await reader
+    .transaction()
+    .execute(() => Promise.resolve())
+    .catch((thrown: unknown) => thrown as Error);
+  assert.match((transaction as Error).message, /read-only/);
+  await reader.destroy();
+});
+
+test.run();

@@ -1,0 +1,48 @@
+/** What is wrong with the ledger, told once: a full disk under load would otherwise be reported a thousand times a second. */
+import { SvcError } from '../../engine/index.ts';
+
+const DISK_CURE = 'Free space or permissions; rows are kept in memory until they fit no more.';
+
+/** The present trouble of a ledger, and whom to tell. */
+export class Trouble {
+  readonly #tell: (error: SvcError) => void;
+  readonly #told = new Set<string>();
+  #current: SvcError | undefined;
+
+  constructor(tell: (error: SvcError) => void) {
+    this.#tell = tell;
+  }
+
+  /** The newest trouble that is not over. */
+  get current(): SvcError | undefined {
+    return this.#current;
+  }
+
+  /** Notes a trouble, and tells of it unless the same was told since the last time that all was well. */
+  begin(error: SvcError): void {
+    this.#current = error;
+    if (this.#told.has(error.message)) return;
+    this.#told.add(error.message);
+    this.#tell(error);
+  }
+
+  /** All is well again. */
+  end(): void {
+    this.#current = undefined;
+    this.#told.clear();
+  }
+}
+
+/** The disk, or the thread that speaks to it, refuses (`unavailable`, RESOURCE_002). */
+export function diskError(message: string, cause?: unknown): SvcError {
+  return new SvcError('unavailable', message, { code: 'RESOURCE_002', cure: DISK_CURE, cause });
+}
+
+/** A damaged file was put aside. */
+export function replacedError(file: string, aside: string, why: string): SvcError {
+  return new SvcError(
+    'internal',
+    `The ledger ${file} was damaged (${why}); it lies at ${aside} now and a new one was begun`,
+    { cure: `Try to save its rows: sqlite3 ${aside} .recover` },
+  );
+}
