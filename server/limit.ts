@@ -57,56 +57,54 @@ const DEFAULT_SOURCES = 10_000;
 
 /** A limiter in this process's memory. */
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
-  const { clock, sources = DEFAULT_SOURCES } = options;
+  const { clock } = options;
   const [first, second] = toBuckets(options);
-  let young = new Map<string, Source>();
-  let old = new Map<string, Source>();
-
-  function recall(name: string): Source {
-    let source = young.get(name);
-    if (source !== undefined) return source;
-    if (young.size >= sources) {
-      old = young;
-      young = new Map();
-    }
-    source = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
-    young.set(name, source);
-    return source;
-  }
-
+  const sources = createSources(options.sources ?? DEFAULT_SOURCES);
   return {
     get size() {
-      return young.size + old.size;
+      return sources.size;
     },
     take(name) {
       if (first === undefined) return undefined;
       const nowMs = clock.monotonicMs();
-      const source = recall(name);
+      const source = sources.recall(name);
       const firstMs = afterOneMore(first, source.firstFullMs, nowMs);
       const secondMs = second === undefined ? 0 : afterOneMore(second, source.secondFullMs, nowMs);
       const firstWaitMs = waitMs(first, firstMs, nowMs);
       const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
-      const isAllowed = firstWaitMs <= 0 && secondWaitMs <= 0;
-      if (isAllowed) {
-        source.firstFullMs = firstMs;
-        source.secondFullMs = secondMs;
+      if (firstWaitMs > 0 || secondWaitMs > 0) {
+        return second === undefined || firstWaitMs >= secondWaitMs
+          ? toDecision(first, source.firstFullMs - nowMs, clock, firstWaitMs)
+          : toDecision(second, source.secondFullMs - nowMs, clock, secondWaitMs);
       }
-      const isFirstTighter =
-        second === undefined ||
-        (isAllowed
-          ? freePlaces(first, firstMs - nowMs) <= freePlaces(second, secondMs - nowMs)
-          : firstWaitMs >= secondWaitMs);
-      const tighter = isFirstTighter ? first : second;
-      const fullMs = isFirstTighter ? source.firstFullMs : source.secondFullMs;
-      const owedMs = Math.max(0, fullMs - nowMs);
-      const delayMs = isFirstTighter ? firstWaitMs : secondWaitMs;
-      return {
-        isAllowed,
-        limit: tighter.capacity,
-        remaining: freePlaces(tighter, owedMs),
-        resetEpochS: Math.ceil((clock.wallMs() + owedMs) / 1000),
-        retryAfterS: isAllowed ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
-      };
+      source.firstFullMs = firstMs;
+      source.secondFullMs = secondMs;
+      return second === undefined ||
+        freePlaces(first, firstMs - nowMs) <= freePlaces(second, secondMs - nowMs)
+        ? toDecision(first, firstMs - nowMs, clock, 0)
+        : toDecision(second, secondMs - nowMs, clock, 0);
+    },
+  };
+}
+
+/** The sources seen lately, in two generations of at most `most` each. */
+function createSources(most: number): { readonly size: number; recall(name: string): Source } {
+  let young = new Map<string, Source>();
+  let old = new Map<string, Source>();
+  return {
+    get size() {
+      return young.size + old.size;
+    },
+    recall(name) {
+      const known = young.get(name);
+      if (known !== undefined) return known;
+      if (young.size >= most) {
+        old = young;
+        young = new Map();
+      }
+      const source = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
+      young.set(name, source);
+      return source;
     },
   };
 }
@@ -169,7 +167,18 @@ function waitMs(bucket: Bucket, fullMs: number, nowMs: number): number {
   return fullMs - nowMs - bucket.capacity * bucket.intervalMs - 5e-4;
 }
 
+/** `owedMs` until the bucket is full again; `delayMs` is positive for a refusal. */
+function toDecision(bucket: Bucket, owedMs: number, clock: Clock, delayMs: number): RateDecision {
+  return {
+    isAllowed: delayMs <= 0,
+    limit: bucket.capacity,
+    remaining: freePlaces(bucket, owedMs),
+    resetEpochS: Math.ceil((clock.wallMs() + Math.max(0, owedMs)) / 1000),
+    retryAfterS: delayMs <= 0 ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
+  };
+}
+
 function freePlaces(bucket: Bucket, owedMs: number): number {
   // The same slack, in requests.
-  return Math.max(0, Math.floor(bucket.capacity - owedMs / bucket.intervalMs + 1e-6));
+  return Math.max(0, Math.floor(bucket.capacity - Math.max(0, owedMs) / bucket.intervalMs + 1e-6));
 }

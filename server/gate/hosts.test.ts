@@ -206,4 +206,15 @@ test('forty spellings of a peer', () => {
   assert.is(outcome(gate(request({ peer: undefined }))), '401 AUTH_001');
 });
 
+test('the ports are asked anew each time: they are known only once the listeners are', () => {
+  let port = 0;
+  const gate = gateWith({ ports: () => [port] });
+  assert.is(outcome(gate(request())), '403');
+  port = 8766;
+  assert.is(outcome(gate(request())), 'local');
+  port = 9000;
+  assert.is(outcome(gate(request())), '403');
+  assert.is(outcome(gate(request({ host: 'localhost:9000' }))), 'local');
+});
+
 test.run();

@@ -17,7 +17,7 @@ export interface Authority {
 export interface NameOptions {
   /** `server.host`: an address or a name. A wildcard (`0.0.0.0`, `::`) is nobody's name. */
   readonly boundHost: string;
-  /** The ports we listen on. Must return the same array until they change. */
+  /** The ports we listen on, now. */
   readonly ports: () => readonly number[];
   /** `server.allowed_hosts`: `name` for any port, or `name:port`. */
   readonly allowedHosts: readonly string[];
@@ -74,7 +74,7 @@ export function createNames(options: NameOptions): Names {
     },
     isUsualHost(host) {
       const ports = options.ports();
-      if (ports !== usualPorts) {
+      if (!isSame(ports, usualPorts)) {
         usualPorts = ports;
         usual = new Set(
           ports.flatMap((port) => [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]),
@@ -93,6 +93,10 @@ export function createNames(options: NameOptions): Names {
       return isOwnName(authority.name, localAddress);
     },
   };
+}
+
+function isSame(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((port, index) => port === b[index]);
 }
 
 function parseAllowedHost(entry: string): Authority {

@@ -53,86 +53,69 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** A redactor that knows `secrets` from the start. */
+export function createRedactor(secrets: Iterable<string> = []): Redactor {
+  const cleaner = createCleaner();
+  const copier = createCopier(cleaner.text);
+  const addSecret = (value: string) => {
+    if (value === '') return;
+    cleaner.addSecret(value);
+    copier.forgetNames();
+  };
+  for (const secret of secrets) addSecret(secret);
+  return { addSecret, text: cleaner.text, value: (value) => copier.copy(value, 0) };
+}
+
+/** Cleans single texts. */
+function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
+  const sources = new Set<string>();
+  let known: RegExp | undefined;
+  // Of an expression's source, which is never shorter than what it matches.
+  let longestForm = 0;
+  let shortestForm = Number.POSITIVE_INFINITY;
+  return {
+    addSecret(value) {
+      for (const form of secretForms(value)) {
+        sources.add(form.source);
+        shortestForm = Math.min(shortestForm, form.length);
+        longestForm = Math.max(longestForm, form.source.length);
+      }
+      // Longest first, so that a secret which begins with another is removed whole.
+      const ordered = [...sources].toSorted((a, b) => b.length - a.length);
+      known = new RegExp(ordered.join('|'), 'g');
+    },
+    text(value) {
+      const isLong = value.length > WINDOW;
+      let text = isLong ? value.slice(0, WINDOW) : value;
+      // Escapes go first: inside a secret they would hide it.
+      if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
+      if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
+      if (HINT.test(text)) {
+        for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
+      }
+      if (!isLong && text.length <= LONGEST_TEXT) return text;
+      // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
+      const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
+      return `${text.slice(0, Math.min(end, LONGEST_TEXT))}… (${value.length} characters)`;
+    },
+  };
+}
+
 interface CleanName {
   readonly text: string;
   readonly isSecret: boolean;
 }
 
-/** A redactor that knows `secrets` from the start. */
-export function createRedactor(secrets: Iterable<string> = []): Redactor {
-  const forms = new Set<string>();
-  let known: RegExp | undefined;
-  // Of the expression's source, which is never shorter than what it matches.
-  let longestForm = 0;
-  let shortestForm = Number.POSITIVE_INFINITY;
+interface Copier {
+  copy(value: unknown, depth: number): unknown;
+  forgetNames(): void;
+}
+
+/** Copies values of any shape, cleaning the texts in them by `clean`. */
+function createCopier(clean: (text: string) => string): Copier {
+  // The names of fields are few and come with every line.
   const names = new Map<string, CleanName>();
 
-  function addSecret(value: string): void {
-    if (value === '') return;
-    for (const form of secretForms(value)) {
-      forms.add(form.source);
-      shortestForm = Math.min(shortestForm, form.length);
-    }
-    names.clear();
-    // Longest first, so that a secret which begins with another is removed whole.
-    const sources = [...forms].toSorted((a, b) => b.length - a.length);
-    longestForm = Math.max(longestForm, sources[0]?.length ?? 0);
-    known = new RegExp(sources.join('|'), 'g');
-  }
-
-  function clean(value: string): string {
-    const isLong = value.length > WINDOW;
-    let text = isLong ? value.slice(0, WINDOW) : value;
-    // Escapes go first: inside a secret they would hide it.
-    if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
-    if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
-    if (HINT.test(text)) {
-      for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
-    }
-    if (!isLong && text.length <= LONGEST_TEXT) return text;
-    // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
-    const end = isLong ? Math.max(0, text.length - longestForm) : text.length;
-    return `${text.slice(0, Math.min(end, LONGEST_TEXT))}… (${value.length} characters)`;
-  }
-
-  function copy(value: unknown, depth: number): unknown {
-    if (typeof value === 'string') return clean(value);
-    if (typeof value === 'bigint') return String(value);
-    if (value === null || typeof value !== 'object') {
-      return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value;
-    }
-    if (depth >= DEEPEST) return '[deeper]';
-    if (value instanceof Error) return copy(flattenError(value), depth);
-    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-    if (value instanceof URL) return clean(value.href);
-    if (Array.isArray(value)) return copyList(value, depth);
-    const entries = value instanceof Map ? [...value.entries()] : Object.entries(value);
-    return copyEntries(entries, depth);
-  }
-
-  function copyList(list: readonly unknown[], depth: number): unknown[] {
-    const copied: unknown[] = [];
-    for (const [index, item] of list.slice(0, WIDEST).entries()) {
-      // Header fields come as flat lists and as pairs: what follows a secret's name is secret.
-      const before = index > 0 ? list[index - 1] : undefined;
-      const isSecret = typeof before === 'string' && isSecretName(before);
-      copied.push(isSecret ? REDACTED : copy(item, depth + 1));
-    }
-    if (list.length > WIDEST) copied.push(`[${list.length - WIDEST} more]`);
-    return copied;
-  }
-
-  function copyEntries(entries: readonly (readonly unknown[])[], depth: number): object {
-    const copied = entries.slice(0, WIDEST).map(([key, item]) => {
-      const name = cleanName(String(key));
-      const isSecret = name.isSecret && item !== null && item !== undefined;
-      return [name.text, isSecret ? REDACTED : copy(item, depth + 1)] as const;
-    });
-    return Object.fromEntries(copied);
-  }
-
-  // The names of fields are few and come with every line.
   function cleanName(name: string): CleanName {
     const seen = names.get(name);
     if (seen !== undefined) return seen;
@@ -142,8 +125,40 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
     return fresh;
   }
 
-  for (const secret of secrets) addSecret(secret);
-  return { addSecret, text: clean, value: (value) => copy(value, 0) };
+  function copy(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return clean(value);
+    if (value === null || typeof value !== 'object') return copyPrimitive(value);
+    if (depth >= DEEPEST) return '[deeper]';
+    if (value instanceof Error) return copy(flattenError(value), depth);
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+    if (value instanceof URL) return clean(value.href);
+    if (Array.isArray(value)) return copyList(value, depth + 1, copy);
+    const entries = value instanceof Map ? [...value.entries()] : Object.entries(value);
+    const copied = entries.slice(0, WIDEST).map(([key, item]) => {
+      const name = cleanName(String(key));
+      const isSecret = name.isSecret && item !== null && item !== undefined;
+      return [name.text, isSecret ? REDACTED : copy(item, depth + 1)] as const;
+    });
+    return Object.fromEntries(copied);
+  }
+
+  return { copy, forgetNames: () => names.clear() };
+}
+
+function copyPrimitive(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value;
+}
+
+/** Header fields come as flat lists and as pairs: what follows a secret's name is secret. */
+function copyList(list: readonly unknown[], depth: number, copy: Copier['copy']): unknown[] {
+  const copied = list.slice(0, WIDEST).map((item, index) => {
+    const before = index > 0 ? list[index - 1] : undefined;
+    return typeof before === 'string' && isSecretName(before) ? REDACTED : copy(item, depth);
+  });
+  if (list.length > WIDEST) copied.push(`[${list.length - WIDEST} more]`);
+  return copied;
 }
 
 function isSecretName(name: string): boolean {
