@@ -10,11 +10,11 @@ export const REDACTED = '[redacted]';
 
 export interface Redactor {
   /** Makes `value` unsayable from now on, in any encoding. The empty string is ignored. */
-  addSecret(value: string): void;
+  readonly addSecret: (value: string) => void;
   /** Text without control characters and secrets, cut at the longest text that is written. */
-  text(value: string): string;
+  readonly text: (value: string) => string;
   /** A plain copy of any value: cleaned, secrets gone, errors flattened, bytes and functions named only. */
-  value(value: unknown): unknown;
+  readonly value: (value: unknown) => unknown;
 }
 
 const LONGEST_TEXT = 16_384;
