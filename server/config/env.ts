@@ -5,7 +5,7 @@
  */
 import { parseEnv } from 'node:util';
 import { nearest } from './distance.ts';
-import { describe, unreadable, wrongValue, type Place, type Source } from './fault.ts';
+import { describe, unreadable, withPlace, wrongValue, type Place, type Source } from './fault.ts';
 import type { Entry, Layer } from './layer.ts';
 import type { Setting } from './setting.ts';
 import { allSettings, findSetting, type SettingKey } from './settings.ts';
@@ -63,10 +63,10 @@ export function readEnvFile(text: string, name: string): { variables: Variables;
   return {
     variables,
     places: (variable) => {
-      const line = lines.findIndex((one) =>
-        one.replace(/^\s*(export\s+)?/, '').startsWith(variable),
-      );
-      return { source: 'env-file', where: line < 0 ? name : `${name}:${line + 1} (${variable})` };
+      const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
+      // The last definition is the one that counts.
+      const line = lines.findLastIndex((one) => definition.test(one));
+      return { source: 'env-file', where: `${name}:${line + 1}, ${variable}` };
     },
   };
 }
@@ -146,11 +146,11 @@ function misspelt(variables: Variables, places: Places): readonly string[] {
   const known = [...allVariables().map((variable) => variable.name), ...READ_ELSEWHERE];
   const taken = new Set(known);
   return Object.keys(variables).flatMap((name) => {
-    if (!/^(SVC|MSGPROV|CHATPROV|GENPROV)_/.test(name) || taken.has(name)) return [];
+    if (!/^(SVC|MSGPROV|CHATPROV|GENPROV)_\w+$/.test(name) || taken.has(name)) return [];
     const near = nearest(name, known);
     return near === undefined
       ? []
-      : [`${name} is not a variable of svc; did you mean ${near}? (${places(name).where})`];
+      : [withPlace(`${name} is not a variable of svc; did you mean ${near}?`, name, places(name))];
   });
 }
 

@@ -55,8 +55,12 @@ export function fault(
   text: string,
   details: Pick<Fault, 'found' | 'expected' | 'nearest'> = {},
 ): Fault {
-  const suffix = place.where === '' ? '' : ` (${place.where})`;
-  return { ...place, key, ...details, text: `${text}${suffix}` };
+  return { ...place, key, ...details, text: withPlace(text, key, place) };
+}
+
+/** A sentence about `key` with its place, unless the key is the place already. */
+export function withPlace(text: string, key: string, { where }: Place): string {
+  return where === '' || where === key ? text : `${text} (${where})`;
 }
 
 /** A value as a fault shows it: short, on one line, and never a secret. */

@@ -189,8 +189,8 @@ test('all faults of all sources are told in one error', async () => {
       'Config validation failed: 5 faults',
       '  server.prot is not a setting; did you mean server.port? (/etc/svc/c.yaml:1)',
       '  compression.mode: found "fast", expected one of strict, hybrid, aggressive (/etc/svc/c.yaml:2)',
-      '  SVC_COMPACT: found "yes", expected 0, 1, true or false (my.env:1 (SVC_COMPACT))',
-      '  SVC_PORT: found "x", expected a port from 0 to 65535 (SVC_PORT)',
+      '  SVC_COMPACT: found "yes", expected 0, 1, true or false (my.env:1, SVC_COMPACT)',
+      '  SVC_PORT: found "x", expected a port from 0 to 65535',
       '  --host: found "", expected a host name or an address',
     ].join('\n'),
   );

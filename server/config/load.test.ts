@@ -17,7 +17,7 @@ const PORTS = [
   {
     source: 'env-file',
     port: 1002,
-    where: 'my.env:1 (SVC_PORT)',
+    where: 'my.env:1, SVC_PORT',
     sources: { envFile: 'SVC_PORT=1002' },
   },
   { source: 'environment', port: 1003, where: 'SVC_PORT', sources: { env: { SVC_PORT: '1003' } } },
@@ -194,10 +194,18 @@ test('warnings: a misspelt variable, a moved provider, a file with keys that oth
     mode: 0o644,
   });
   assert.equal(warnings, [
-    'SVC_PROT is not a variable of svc; did you mean SVC_PORT? (SVC_PROT)',
-    'Requests for chat, and its keys, go to else.example (my.env:1 (CHATPROV_BASE_URL))',
+    'SVC_PROT is not a variable of svc; did you mean SVC_PORT?',
+    'Requests for chat, and its keys, go to else.example (my.env:1, CHATPROV_BASE_URL)',
     '/etc/svc/c.yaml holds keys and others on this machine may read it: chmod 600 /etc/svc/c.yaml',
   ]);
+});
+
+test('an env file: export, quotes, comments, odd names, the last definition counts', async () => {
+  const envFile =
+    'SVC_PORTS=1\n# SVC_PORT=5\nexport SVC_PORT="6"\nSVC_(PORT=1\nSVC_PORT=7 # ours\n';
+  const { config, provenance } = await loadText({ envFile });
+  assert.is(config.server.port, 7);
+  assert.is(provenance.get('server.port')?.where, 'my.env:5, SVC_PORT');
 });
 
 test('a found proxy.yaml may set what cannot hurt', async () => {

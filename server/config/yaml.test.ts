@@ -141,7 +141,7 @@ test('whatever a scalar says, loading succeeds or fails with a config error', as
       if (outcome instanceof Error)
         assert.ok(isSvcError(outcome) && outcome.kind === 'config', String(outcome));
     }),
-    { numRuns: 400, seed: 20261120 },
+    { numRuns: 200, seed: 20261120 },
   );
 });
 
@@ -154,7 +154,7 @@ test('whatever a file says, loading succeeds or fails with a config error', asyn
       if (outcome instanceof Error)
         assert.ok(isSvcError(outcome) && outcome.kind === 'config', String(outcome));
     }),
-    { numRuns: 400, seed: 20261120 },
+    { numRuns: 200, seed: 20261120 },
   );
 });
 
