@@ -1,0 +1,99 @@
+// Brings a fresh or stale checkout to the point where compiled code can run:
+// installs packages and compiles, each only if it has to be done. Plain
+// JavaScript without packages, because neither is there before it ran.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (...parts) => join(root, ...parts);
+const INSTALL_STAMP = at('node_modules', '.svc-installed');
+const BUILD_STAMP = at('dist', '.svc-built');
+const SOURCES = ['engine', 'stages', 'plugins', 'server', 'cli', 'fixtures', 'bench', '.ci'];
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major, minor, patch] = process.versions.node.split('.').map(Number);
+  const isOldEnough = major > 20 || (major === 20 && (minor > 18 || (minor === 18 && patch >= 1)));
+  if (!isOldEnough) fail(`svc needs Node 20.18.1 or newer; this is ${process.versions.node}`);
+  if (process.platform === 'win32') fail('svc runs on Linux and macOS; on Windows use WSL');
+}
+
+function fileHash(...files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function readStamp(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+function run(label, command, args) {
+  process.stderr.write(`${label}…\n`);
+  const startedMs = Date.now();
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) fail(`${label} failed (exit code ${status})`);
+  process.stderr.write(`${label}: done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
+}
+
+function install() {
+  const wanted = `${fileHash(at('package-lock.json'))} ${process.versions.modules}`;
+  if (readStamp(INSTALL_STAMP) === wanted) return;
+  run('Installing packages (compiles SQLite once, about a minute)', 'npm', [
+    'ci',
+    '--no-audit',
+    '--no-fund',
+  ]);
+  writeFileSync(INSTALL_STAMP, wanted);
+}
+
+/** Name, size and change time of every source file: cheap to take, and any edit changes it. */
+function sourceState() {
+  const hash = createHash('sha256');
+  const visit = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) visit(path);
+      else if (entry.name.endsWith('.ts')) {
+        const { mtimeMs, size } = statSync(path);
+        hash.update(`${path} ${size} ${mtimeMs}\n`);
+      }
+    }
+  };
+  for (const source of SOURCES) if (existsSync(at(source))) visit(at(source));
+  hash.update(fileHash(at('tsconfig.json'), at('package-lock.json')));
+  return hash.digest('hex');
+}
+
+function build() {
+  const wanted = sourceState();
+  if (readStamp(BUILD_STAMP) === wanted) return;
+  // What was compiled from a file that is gone must not stay and be run.
+  spawnSync(process.execPath, ['-e', 'require("fs").rmSync("dist",{recursive:true,force:true})'], {
+    cwd: root,
+  });
+  run('Compiling', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc')]);
+  writeFileSync(BUILD_STAMP, wanted);
+}
+
+checkNode();
+install();
+build();
+const [entry, ...args] = process.argv.slice(2);
+if (entry !== undefined) {
+  const child = spawn(process.execPath, ['--enable-source-maps', at('dist', entry), ...args], {
+    cwd: process.env.INIT_CWD ?? root,
+    stdio: 'inherit',
+  });
+  // The child gets the terminal's signals itself; those sent to us alone are passed on.
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  process.on('SIGINT', () => undefined);
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128));
+}
