@@ -3,6 +3,7 @@
  * file. A child writes under load and is killed at random moments; then its
  * history is held against the file. `SVC_KILL_ROUNDS` sets the rounds (5).
  */
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -31,45 +32,63 @@ function readHistory(file: string): Map<number, number> {
   );
 }
 
-/** Runs a child for a while and kills it; returns the wall time just before the kill. */
-async function killedAt(args: readonly string[], history: string, lifeMs: number): Promise<number> {
-  const child = spawn(process.execPath, [childScript, ...args], { stdio: 'ignore' });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
+/** Starts a child that writes under load and waits for its first row. */
+async function startLoad(file: string, history: string, firstId: number): Promise<ChildProcess> {
+  const args = [childScript, file, history, String(firstId)];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
   const deadline = Date.now() + 10_000;
   while (!existsSync(history) || readFileSync(history).length === 0) {
     assert.ok(Date.now() < deadline, 'the child never began');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  await new Promise((resolve) => setTimeout(resolve, lifeMs));
+  return child;
+}
+
+/** Kills the child and returns the wall time just before. */
+async function kill(child: ChildProcess): Promise<number> {
+  const gone = new Promise((resolve) => child.once('exit', resolve));
   const atMs = Date.now();
   child.kill('SIGKILL');
   await gone;
   return atMs;
 }
 
-test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, async () => {
+/** Rounds of so many children at once on one ledger, each round killed at a random moment and checked. */
+async function killRounds(rounds: number, children: number): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'svc-kill-'));
   const file = path.join(folder, 'monitor.db');
   const meant = new Set<number>();
   const acknowledged = new Set<number>();
   try {
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const history = path.join(folder, `history-${round}`);
-      const firstId = (round + 1) * 1_000_000;
-      const lifeMs = 120 + Math.random() * 400;
-      const killMs = await killedAt([file, history, String(firstId)], history, lifeMs);
-      for (const [id, atMs] of readHistory(history)) {
-        meant.add(id);
-        if (atMs <= killMs - ACKNOWLEDGED_MS) acknowledged.add(id);
+    for (let round = 0; round < rounds; round += 1) {
+      const histories = Array.from({ length: children }, (_, n) =>
+        path.join(folder, `history-${round}-${n}`),
+      );
+      const loads = await Promise.all(
+        histories.map((history, n) => startLoad(file, history, (round * children + n + 1) * 1e6)),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 120 + Math.random() * 400));
+      const killedMs = await Promise.all(loads.map(kill));
+      for (const [n, history] of histories.entries()) {
+        for (const [id, atMs] of readHistory(history)) {
+          meant.add(id);
+          if (atMs <= (killedMs[n] ?? 0) - ACKNOWLEDGED_MS) acknowledged.add(id);
+        }
       }
       assert.equal(ledgerFaults(file), []);
       await checkRows(file, meant, acknowledged);
     }
-    assert.ok(acknowledged.size > ROUNDS * 20, `only ${acknowledged.size} rows were acknowledged`);
+    assert.ok(acknowledged.size > rounds * 20, `only ${acknowledged.size} rows were acknowledged`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-});
+}
+
+test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none invented`, () =>
+  killRounds(ROUNDS, 1));
+
+test('the same for two proxies that share a ledger and die together', () =>
+  killRounds(Math.ceil(ROUNDS / 3), 2));
 
 async function checkRows(file: string, meant: Set<number>, acknowledged: Set<number>) {
   const reader = openLedgerReader(file);

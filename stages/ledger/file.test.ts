@@ -1,0 +1,156 @@
+import {
+  closeSync,
+  lchownSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SvcError } from '../../engine/index.ts';
+import { ledgerFaults, openLedgerReader } from './database.ts';
+import { LedgerRefused, prepareLedgerFile } from './file.ts';
+import { migrations } from './tables.ts';
+import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
+import type { LedgerWriterOptions } from './writer.ts';
+
+let folder = '';
+test.before.each(() => {
+  folder = makeFolder();
+});
+test.after.each(() => removeFolder(folder));
+
+const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+
+async function refusal(promise: Promise<void>, pattern: RegExp): Promise<void> {
+  let thrown: unknown;
+  await promise.catch((error: unknown) => {
+    thrown = error;
+  });
+  assert.instance(thrown, Error);
+  assert.is((thrown as SvcError).kind, 'config');
+  assert.match((thrown as Error).message, pattern);
+}
+
+test("a link to another user's file, a dangling link and a folder are refused", async () => {
+  const file = path.join(folder, 'link.db');
+  const target = path.join(folder, 'target.db');
+  symlinkSync(target, file);
+  assert.throws(
+    () => prepareLedgerFile(file, undefined),
+    (error: unknown) => error instanceof LedgerRefused,
+  );
+  writeFileSync(target, '');
+  prepareLedgerFile(file, statSync(target).uid);
+  const otherUid = statSync(target).uid + 1;
+  assert.throws(() => prepareLedgerFile(file, otherUid), /another user/);
+  if (process.getuid?.() === 0) {
+    lchownSync(file, 12_345, 12_345);
+    assert.throws(() => prepareLedgerFile(file, 0), /another user/);
+  }
+  const asFolder = path.join(folder, 'folder.db');
+  mkdirSync(asFolder);
+  const { writer, troubles } = open({ file: asFolder });
+  await refusal(writer.ready(), /not a plain file/);
+  writer.record(rowOf(1));
+  assert.is(writer.stats().dropped, 1);
+  assert.is(troubles[0]?.kind, 'config');
+  await writer.close();
+});
+
+test('a newer ledger and a foreign database are refused and left untouched', async () => {
+  const newer = path.join(folder, 'newer.db');
+  const first = open({
+    file: newer,
+    migrations: [...migrations, ['CREATE TABLE later (x INTEGER)']],
+  });
+  first.writer.record(rowOf(1));
+  await first.writer.close();
+  const second = open({ file: newer });
+  await refusal(second.writer.ready(), /newer svc \(schema 2, this one knows 1\)/);
+  await second.writer.close();
+  assert.throws(() => openLedgerReader(newer), /another version/);
+
+  const foreign = path.join(folder, 'foreign.db');
+  const db = new Database(foreign);
+  db.exec('CREATE TABLE precious (x INTEGER)');
+  db.close();
+  const third = open({ file: foreign });
+  await refusal(third.writer.ready(), /another program/);
+  await third.writer.close();
+  assert.is(third.writer.stats().dropped, 0);
+});
+
+test('an older ledger is copied aside and migrated with its rows', async () => {
+  const { writer, file } = open();
+  writer.record(rowOf(1));
+  await writer.close();
+  const next = [...migrations, ["ALTER TABLE requests ADD COLUMN region TEXT DEFAULT 'eu'"]];
+  const migrated = open({ file, migrations: next });
+  migrated.writer.record(rowOf(2));
+  await migrated.writer.close();
+  assert.equal(migrated.troubles, []);
+  const db = new Database(file, { readonly: true });
+  assert.equal(db.prepare('SELECT id, region FROM requests ORDER BY id').raw().all(), [
+    ['req_1', 'eu'],
+    ['req_2', 'eu'],
+  ]);
+  db.close();
+  const copy = readdirSync(path.dirname(file)).find((name) => name.startsWith('monitor.db.v1-'));
+  assert.ok(copy);
+  const copyPath = path.join(path.dirname(file), copy);
+  assert.is(statSync(copyPath).mode & 0o777, 0o600);
+  assert.equal(
+    (await stored(copyPath)).map((each) => each.id),
+    ['req_1'],
+  );
+});
+
+test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
+  const file = path.join(folder, 'monitor.db');
+  writeFileSync(file, 'not a database at all '.repeat(500));
+  const { writer, troubles } = open({ file });
+  writer.record(rowOf(1));
+  await writer.flush();
+  assert.is((await stored(file)).length, 1);
+  const aside = readdirSync(folder).filter((name) => name.startsWith('monitor.db.corrupt-'));
+  assert.is(aside.length, 1);
+  assert.match(troubles[0]?.message ?? '', /was damaged/);
+  assert.is(troubles.length, 1);
+  await writer.close();
+});
+
+test('a file that breaks under the running writer is put aside without losing the batch', async () => {
+  const { writer, file, troubles } = open();
+  for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
+  await writer.close();
+  // Every page but the first: it opens as a ledger, and breaks at the first insert.
+  const pages = statSync(file).size / 4096;
+  const handle = new Database(file);
+  handle.pragma('journal_mode = DELETE');
+  handle.close();
+  const fd = openSync(file, 'r+');
+  for (let page = 1; page < pages; page += 1)
+    writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
+  closeSync(fd);
+  assert.is.not(ledgerFaults(file).length, 0);
+
+  const again = open({ file });
+  again.writer.record(rowOf(5000));
+  await again.writer.flush();
+  assert.equal(
+    (await stored(file)).map((each) => each.id),
+    ['req_5000'],
+  );
+  assert.match(again.troubles[0]?.message ?? '', /was damaged/);
+  await again.writer.close();
+  assert.equal(troubles, []);
+});
+
+test.run();

@@ -1,0 +1,64 @@
+/** A ledger in a temporary folder, for tests. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { SvcError } from '../../engine/index.ts';
+import { systemClock } from '../../engine/index.ts';
+import { openLedgerReader } from './database.ts';
+import type { LedgerRow } from './row.ts';
+import { ledgerRow } from './row.ts';
+import { fromStored } from './tables.ts';
+import type { LedgerWriter, LedgerWriterOptions } from './writer.ts';
+import { createLedgerWriter } from './writer.ts';
+
+/** A writer with what it complained of. */
+export interface OpenLedger {
+  readonly writer: LedgerWriter;
+  readonly file: string;
+  readonly troubles: SvcError[];
+}
+
+/** Makes a new temporary folder. */
+export function makeFolder(): string {
+  return mkdtempSync(path.join(os.tmpdir(), 'svc-ledger-'));
+}
+
+/** Removes a folder and all that is in it. */
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Opens a writer on `<folder>/home/monitor.db`, or as the options say. */
+export function openIn(folder: string, options: Partial<LedgerWriterOptions> = {}): OpenLedger {
+  const troubles: SvcError[] = [];
+  const file = options.file ?? path.join(folder, 'home', 'monitor.db');
+  const writer = createLedgerWriter({
+    file,
+    clock: systemClock,
+    onTrouble: (error) => troubles.push(error),
+    ...options,
+  });
+  return { writer, file, troubles };
+}
+
+/** The n-th row of a day, with id `req_<n>`. */
+export function rowOf(n: number, more: Partial<LedgerRow> = {}): LedgerRow {
+  return ledgerRow({
+    id: `req_${n}`,
+    startedMs: Date.UTC(2026, 10, 20) + n,
+    endpoint: '/v1/messages',
+    outcome: 'ok',
+    ...more,
+  });
+}
+
+/** All rows in the file, oldest first. */
+export async function stored(file: string): Promise<LedgerRow[]> {
+  const reader = openLedgerReader(file);
+  try {
+    const rows = await reader.selectFrom('requests').selectAll().orderBy('startedMs').execute();
+    return rows.map(fromStored);
+  } finally {
+    await reader.destroy();
+  }
+}

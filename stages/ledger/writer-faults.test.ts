@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ledgerFaults } from './database.ts';
+import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
+import type { LedgerWriterOptions } from './writer.ts';
+
+let folder = '';
+test.before.each(() => {
+  folder = makeFolder();
+});
+test.after.each(() => removeFolder(folder));
+
+const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+
+async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('a disk that refuses costs rows only past the bound, is told once, and is used again when it is back', async () => {
+  const blocked = path.join(folder, 'home');
+  writeFileSync(blocked, 'a file where the folder should be');
+  const { writer, file, troubles } = open({ maxQueuedRows: 120 });
+  await writer.ready();
+  for (let n = 0; n < 200; n += 1) writer.record(rowOf(n));
+  await writer.flush();
+  assert.equal(
+    { ...writer.stats(), trouble: writer.stats().trouble?.code },
+    { written: 0, queued: 120, dropped: 80, trouble: 'RESOURCE_002' },
+  );
+  const told = troubles.map((error) => error.message);
+  assert.is(new Set(told).size, told.length);
+  rmSync(blocked);
+  await until(() => writer.stats().queued === 0);
+  assert.is((await stored(file)).length, 120);
+  assert.is(writer.stats().trouble, undefined);
+  await writer.close();
+});
+
+test('a disk that fills up under load: bounded memory, counted drops, a sound file', async () => {
+  const file = path.join(folder, 'monitor.db');
+  // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
+  const script = `
+    const { createLedgerWriter } = await import(${JSON.stringify(new URL('./writer.js', import.meta.url).href)});
+    const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
+    const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
+    const codes = [];
+    const writer = createLedgerWriter({
+      file: ${JSON.stringify(file)}, clock: systemClock, maxQueuedRows: 300,
+      onTrouble: (error) => codes.push(error.code + ' ' + error.message),
+    });
+    for (let n = 0; n < 4000; n += 1) {
+      writer.record(ledgerRow({ id: 'req_' + n, startedMs: n, endpoint: '/', outcome: 'ok', model: 'm'.repeat(150) }));
+      if (n % 100 === 0) await writer.flush();
+    }
+    const before = writer.stats();
+    await writer.close();
+    console.log(JSON.stringify({ before, after: writer.stats(), codes }));
+  `;
+  const shell = `trap '' XFSZ; ulimit -f 1024; exec "$0" --input-type=module -e "$1"`;
+  const { stdout } = spawnSync('sh', ['-c', shell, process.execPath, script], { encoding: 'utf8' });
+  const { before, after, codes } = JSON.parse(stdout);
+  assert.is(before.queued, 300);
+  assert.is(before.written + before.queued + before.dropped, 4000);
+  assert.is(after.written + after.dropped, 4000);
+  assert.ok(after.written > 100 && after.dropped > 1000, stdout);
+  assert.ok(codes.length < 10 && codes.every((code: string) => code.startsWith('RESOURCE_002')));
+  assert.equal(ledgerFaults(file), []);
+  assert.is((await stored(file)).length, after.written);
+});
+
+test('a thread that dies after storing and before saying so: no row lost, none twice', async () => {
+  const threadUrl = new URL('./dying-worker.js', import.meta.url);
+  const { writer, file, troubles } = open({ threadUrl });
+  for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
+  await until(() => writer.stats().queued === 0);
+  assert.is(writer.stats().written, 120);
+  assert.is((await stored(file)).length, 120);
+  assert.match(troubles[0]?.message ?? '', /thread failed: killed by the test/);
+  assert.is(writer.stats().trouble, undefined);
+  await writer.close();
+});
+
+test('a folder that is deleted under the writer is made again', async () => {
+  const { writer, file } = open();
+  writer.record(rowOf(1));
+  await writer.flush();
+  rmSync(path.dirname(file), { recursive: true });
+  writer.record(rowOf(2));
+  await writer.flush();
+  assert.equal(
+    (await stored(file)).map((each) => each.id),
+    ['req_2'],
+  );
+  await writer.close();
+});
+
+test('closing on a disk that refuses ends soon and counts what is lost', async () => {
+  writeFileSync(path.join(folder, 'home'), '');
+  const { writer } = open();
+  for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
+  const started = Date.now();
+  await writer.close();
+  assert.ok(Date.now() - started < 1500);
+  assert.is(writer.stats().dropped, 60);
+  writer.record(rowOf(99));
+  assert.is(writer.stats().dropped, 61);
+});
+
+test('a locked file delays rows and loses none', async () => {
+  const { writer, file, troubles } = open();
+  await writer.ready();
+  const lock = new Database(file);
+  lock.exec('BEGIN IMMEDIATE');
+  for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  assert.is(writer.stats().written, 0);
+  lock.exec('COMMIT');
+  lock.close();
+  await writer.flush();
+  assert.is(writer.stats().written, 60);
+  assert.equal(troubles, []);
+  await writer.close();
+});
+
+test('a row that the schema refuses is dropped alone', async () => {
+  const { writer, file, troubles } = open();
+  writer.record(rowOf(1));
+  writer.record(rowOf(2, { inputTokensRaw: 1.5 }));
+  writer.record(rowOf(3, { savedTokens: -1 }));
+  writer.record(rowOf(4));
+  await writer.flush();
+  assert.equal(
+    (await stored(file)).map((each) => each.id),
+    ['req_1', 'req_4'],
+  );
+  assert.equal([writer.stats().written, writer.stats().dropped], [2, 2]);
+  assert.is(troubles[0]?.code, 'RESOURCE_002');
+  await writer.close();
+});
+
+test('two writers on one file keep every row of both', async () => {
+  const one = open();
+  const two = open();
+  for (let n = 0; n < 3000; n += 1) {
+    (n % 2 === 0 ? one : two).writer.record(rowOf(n));
+    if (n % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all([one.writer.close(), two.writer.close()]);
+  assert.is((await stored(one.file)).length, 3000);
+  assert.equal(ledgerFaults(one.file), []);
+  assert.equal([...one.troubles, ...two.troubles], []);
+});
+
+test.run();
