@@ -55,6 +55,22 @@ test('what multiplies is refused at once', async () => {
   }
 });
 
+test('each limit holds by itself', async () => {
+  const reason = async (text: string): Promise<string> => {
+    const outcome: unknown = await readYaml(text, 'f').catch((thrown: unknown) => thrown);
+    return isSvcError(outcome) ? outcome.message : 'accepted';
+  };
+  const aliases = (count: number): string =>
+    `a: &a 1\nb: [${Array.from({ length: count }, () => '*a').join(', ')}]`;
+  assert.is(await reason(aliases(YAML_LIMITS.aliases)), 'accepted');
+  assert.match(await reason(aliases(YAML_LIMITS.aliases + 1)), 'more than 50 aliases');
+  const long = Array.from({ length: 1000 }, () => '1').join(', ');
+  const followed = Array.from({ length: 20 }, () => '*a').join(', ');
+  assert.match(await reason(`a: &a [${long}]\nb: [${followed}]`), 'too many values');
+  const nested = Array.from({ length: 40 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n');
+  assert.match(await reason(nested), 'nested too deeply');
+});
+
 test('a syntax error does not quote the source', async () => {
   for (const text of [
     'k: !canary x',
