@@ -119,7 +119,8 @@ function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): En
 }
 
 function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
-  if (GENERATIVE_CALL.test(path)) return passing('other', 'generative');
+  // A fine-tuned model's id has colons as well, but nobody posts to it.
+  if (method === 'POST' && GENERATIVE_CALL.test(path)) return passing('other', 'generative');
   const isList = path === '/v1/models';
   if (method === 'GET' || method === 'HEAD') return passing('models', 'by-credential');
   // A fine-tuned model is deleted by its id.

@@ -1,6 +1,6 @@
 /**
  * Follows an answer's bytes and gathers what it says of its usage, without parsing what
- * says nothing. Of a stream only the lines that hold a needle are looked into, and in those
+ * says nothing. Of a stream only the events that hold a needle are looked into, and in those
  * only the few values that the dialect names; a document is looked into once, at its end.
  */
 import type { JsonPath } from '../model/block.ts';
@@ -22,7 +22,7 @@ export interface Answer {
 
 /** How one dialect's answers are read. */
 export interface AnswerReader {
-  /** Every line that carries figures, or ends the stream with figures, holds one of these. */
+  /** Every event that carries figures, or ends the stream with figures, holds one of these. */
   readonly needles: readonly Buffer[];
   /** Where the values of interest stand, in an event's payload or in a document. */
   readonly paths: readonly JsonPath[];
@@ -44,34 +44,57 @@ const TAIL_BYTES = 4096;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
-const OPEN_OBJECT = 0x7b;
+const LF = 0x0a;
+const CR = 0x0d;
+const NEW_LINE = Buffer.from('\n');
+/** A body that begins like this is no stream of events, whatever its head said. */
+const DOCUMENT_START = /^\s*[[{]/;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */
 export function createObservers(reader: AnswerReader): AnswerObservers {
   // The last path is the whole value: it tells whether a document is complete.
   const scan = createPathScanner([...reader.paths, []]);
   return (streaming) =>
-    streaming ? createStreamObserver(reader, scan) : createDocumentObserver(reader, scan);
+    streaming ? createDecidingObserver(reader, scan) : createDocumentObserver(reader, scan);
+}
+
+/** Some stream as one JSON list, and some answer a request for a stream with one object. */
+function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
+  let observer = createStreamObserver(reader, scan);
+  let isDecided = false;
+  return {
+    push(bytes) {
+      if (!isDecided) {
+        const beginning = bytes.toString('latin1', 0, 32);
+        isDecided = /\S/.test(beginning);
+        if (DOCUMENT_START.test(beginning)) observer = createDocumentObserver(reader, scan);
+      }
+      observer.push(bytes);
+    },
+    usage: () => observer.usage(),
+    model: () => observer.model(),
+    terminated: () => observer.terminated(),
+    failed: () => observer.failed(),
+  };
 }
 
 function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
   const answer = createAnswer();
-  const lines = createNeedleScanner(reader.needles);
+  const events = createNeedleScanner(reader.needles);
   const head: Buffer[] = [];
   let headBytes = 0;
   const tail = createTail();
-  const readLine = (line: Buffer): void => {
-    const open = line.indexOf(OPEN_OBJECT);
-    if (open >= 0) readPayload(answer, reader, scan, line.subarray(open));
+  const readEvent = (event: Buffer): void => {
+    readPayload(answer, reader, scan, payloadOf(event));
   };
-  /** A stream may end without the line end of its last line. */
+  /** A stream may end without the blank line of its last event. */
   const readRest = (): void => {
-    const line = lines.rest();
-    if (line !== undefined) readLine(line);
+    const event = events.rest();
+    if (event !== undefined) readEvent(event);
   };
   const readHead = (): void => {
-    createNeedleScanner([MODEL_NEEDLE]).push(Buffer.concat(head), (line) => {
-      if (answer.model === undefined) readLine(line);
+    createNeedleScanner([MODEL_NEEDLE]).push(Buffer.concat(head), (event) => {
+      if (answer.model === undefined) readEvent(event);
     });
   };
   return {
@@ -80,7 +103,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
         head.push(bytes.subarray(0, HEAD_BYTES));
         headBytes += bytes.length;
       }
-      lines.push(bytes, readLine);
+      events.push(bytes, readEvent);
       tail.push(bytes);
     },
     usage() {
@@ -101,6 +124,23 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
       return answer.failed || reader.failure.test(tail.text());
     },
   };
+}
+
+/** What an event's `data` lines hold; nearly always there is one. */
+function payloadOf(event: Buffer): Buffer {
+  const values: Buffer[] = [];
+  let start = 0;
+  while (start < event.length) {
+    const found = event.indexOf(LF, start);
+    const lf = found < 0 ? event.length : found;
+    const cr = event.subarray(start, lf).indexOf(CR);
+    const end = cr < 0 ? lf : start + cr;
+    if (event.toString('latin1', start, start + 5) === 'data:') {
+      values.push(event.subarray(start + 5, end), NEW_LINE);
+    }
+    start = end + 1;
+  }
+  return values.length === 2 ? values[0]! : Buffer.concat(values);
 }
 
 function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {

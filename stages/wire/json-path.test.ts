@@ -1,9 +1,10 @@
-import fc from 'fast-check';
+import { jsonValue, assert as runProperty, infiniteStream, nat, property } from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/index.ts';
 import type { JsonPath } from '../model/block.ts';
 import { insertMember, splice } from '../model/splice.ts';
+import type { SpliceEdit } from '../model/splice.ts';
 import { findItems, findSpans } from './json-path.ts';
 
 function textAt(json: string, path: JsonPath): string | undefined {
@@ -61,9 +62,11 @@ test('quotes and backslashes in long strings do not end them', () => {
   }
 });
 
+function nested(levels: number): Buffer {
+  return Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`);
+}
+
 test('129 levels are refused, wherever they stand, and 128 are read', () => {
-  const nested = (levels: number): Buffer =>
-    Buffer.from(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   assert.is(findSpans(nested(128), [[]])[0]?.end, 256);
   const cases: [Buffer, JsonPath][] = [
     [nested(129), []],
@@ -130,41 +133,35 @@ function withValue(value: unknown, path: JsonPath, replacement: unknown): unknow
 }
 
 test('an edit in place is the same edit on the parsed value, and no other byte changes', () => {
-  const json = fc
-    .jsonValue({ maxDepth: 5 })
-    .filter((value) => !JSON.stringify(value).includes('__proto__'));
-  const property = fc.property(
-    json,
-    fc.infiniteStream(fc.nat(1000)),
-    fc.nat(),
-    (value, random, pick) => {
-      const odd = (): number => random.next().value as number;
-      const original = Buffer.from(oddText(value, odd));
-      const parsed: unknown = JSON.parse(original.toString());
-      const paths = pathsIn(parsed);
-      const spans = findSpans(original, paths);
-      for (const [i, span] of spans.entries()) {
-        assert.ok(span, `no span for ${JSON.stringify(paths[i])}`);
-      }
-      const chosen = pick % paths.length;
-      const { start, end } = spans[chosen]!;
-      const edited = splice(original, [{ start, end, bytes: Buffer.from('"new é"') }]);
-      assert.equal(JSON.parse(edited.toString()), withValue(parsed, paths[chosen]!, 'new é'));
-      assert.ok(edited.subarray(0, start).equals(original.subarray(0, start)));
-      const tail = original.subarray(end);
-      assert.ok(edited.subarray(edited.length - tail.length).equals(tail));
-    },
+  const json = jsonValue({ maxDepth: 5 }).filter(
+    (value) => !JSON.stringify(value).includes('__proto__'),
   );
-  fc.assert(property, { numRuns: 400, seed: 7 });
+  const holds = property(json, infiniteStream(nat(1000)), nat(), (value, random, pick) => {
+    const odd = (): number => random.next().value as number;
+    const original = Buffer.from(oddText(value, odd));
+    const parsed: unknown = JSON.parse(original.toString());
+    const paths = pathsIn(parsed);
+    const spans = findSpans(original, paths);
+    for (const [i, span] of spans.entries()) {
+      assert.ok(span, `no span for ${JSON.stringify(paths[i])}`);
+    }
+    const chosen = pick % paths.length;
+    const { start, end } = spans[chosen]!;
+    const edited = splice(original, [{ start, end, bytes: Buffer.from('"new é"') }]);
+    assert.equal(JSON.parse(edited.toString()), withValue(parsed, paths[chosen]!, 'new é'));
+    assert.ok(edited.subarray(0, start).equals(original.subarray(0, start)));
+    const tail = original.subarray(end);
+    assert.ok(edited.subarray(edited.length - tail.length).equals(tail));
+  });
+  runProperty(holds, { numRuns: 400, seed: 7 });
 });
+
+function edit(start: number, end: number, text: string): SpliceEdit {
+  return { start, end, bytes: Buffer.from(text) };
+}
 
 test('splice sorts, keeps the buffer without edits, and refuses overlaps', () => {
   const original = Buffer.from('0123456789');
-  const edit = (start: number, end: number, text: string) => ({
-    start,
-    end,
-    bytes: Buffer.from(text),
-  });
   assert.is(splice(original, []), original);
   assert.is(splice(original, [edit(8, 9, 'B'), edit(0, 2, 'A')]).toString(), 'A234567B9');
   assert.is(
@@ -178,14 +175,15 @@ test('splice sorts, keeps the buffer without edits, and refuses overlaps', () =>
   assert.is(original.toString(), '0123456789');
 });
 
+function withMember(json: string, path: JsonPath): string {
+  const bytes = Buffer.from(json);
+  const span = findSpans(bytes, [path])[0]!;
+  return splice(bytes, [insertMember(bytes, span, 'n"', '{"x":true}')]).toString();
+}
+
 test('a member is added at the end of an object, empty or not', () => {
-  const add = (json: string, path: JsonPath): string => {
-    const bytes = Buffer.from(json);
-    const span = findSpans(bytes, [path])[0]!;
-    return splice(bytes, [insertMember(bytes, span, 'n"', '{"x":true}')]).toString();
-  };
-  assert.is(add('{"a":1\n}', []), '{"a":1,"n\\"":{"x":true}\n}');
-  assert.is(add('{"a":{ }}', ['a']), '{"a":{"n\\"":{"x":true} }}');
+  assert.is(withMember('{"a":1\n}', []), '{"a":1,"n\\"":{"x":true}\n}');
+  assert.is(withMember('{"a":{ }}', ['a']), '{"a":{"n\\"":{"x":true} }}');
 });
 
 test.run();

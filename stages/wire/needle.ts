@@ -1,84 +1,90 @@
 /**
- * Finds the few lines of a stream that say something about usage, without reading the
+ * Finds the few events of a stream that say something about usage, without reading the
  * others. Each search is one native call over a whole chunk, so a burst of events costs
  * next to nothing; what makes it fast is a needle whose first byte is rare in JSON, such as
  * `_tokens"` (with a leading quote the same search is a hundred times slower).
  */
 
 export interface NeedleScanner {
-  /** Takes the next bytes, in any split, and hands over every completed line that holds a needle, without its end. */
-  push(bytes: Buffer, onLine: (line: Buffer) => void): void;
-  /** The unfinished last line, if it holds a needle. */
+  /** Takes the next bytes, in any split, and hands over every completed event that holds a needle, all its lines together. */
+  push(bytes: Buffer, onEvent: (event: Buffer) => void): void;
+  /** The unfinished last event, if it holds a needle. */
   rest(): Buffer | undefined;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * A scanner for lines (ended by LF, CR or both) that hold one of `needles`. A line that
- * spans more than one chunk and grows beyond `maxLineBytes` (1 MiB unless told) is passed over.
+ * A scanner for events (ended by a blank line, of LF, CR or both) that hold one of
+ * `needles`. An event that is spread over chunks and grows beyond `maxEventBytes` (1 MiB
+ * unless told) is passed over.
  */
 export function createNeedleScanner(
   needles: readonly Buffer[],
-  { maxLineBytes = 1024 * 1024 }: { readonly maxLineBytes?: number } = {},
+  { maxEventBytes = 1024 * 1024 }: { readonly maxEventBytes?: number } = {},
 ): NeedleScanner {
   let carried: Buffer[] = [];
   let carriedBytes = 0;
+  /** The last bytes of what is carried: a blank line may begin in there. */
+  let before = NOTHING;
 
   const carry = (bytes: Buffer): void => {
     if (bytes.length === 0) return;
     carriedBytes += bytes.length;
-    if (carriedBytes <= maxLineBytes) carried.push(bytes);
+    before = bytes.length < 3 ? Buffer.concat([before, bytes]).subarray(-3) : bytes.subarray(-3);
+    if (carriedBytes <= maxEventBytes) carried.push(bytes);
     else carried = [];
   };
   const takeCarried = (tail: Buffer): Buffer | undefined => {
-    const isWhole = carriedBytes + tail.length <= maxLineBytes;
-    const line = isWhole ? Buffer.concat([...carried, tail]) : undefined;
+    const isWhole = carriedBytes + tail.length <= maxEventBytes;
+    const event = isWhole ? Buffer.concat([...carried, tail]) : undefined;
     carried = [];
     carriedBytes = 0;
-    return line !== undefined && holdsAny(line, needles) ? line : undefined;
+    before = NOTHING;
+    return event !== undefined && holdsAny(event, needles) ? event : undefined;
   };
 
   return {
-    push(bytes, onLine) {
+    push(bytes, onEvent) {
       let start = 0;
       if (carriedBytes > 0) {
-        const end = nextLineEnd(bytes, 0, bytes.length);
+        const end = firstBlankEnd(bytes, 0, bytes.length, before);
         if (end < 0) return carry(bytes);
-        const line = takeCarried(bytes.subarray(0, end));
-        if (line !== undefined) onLine(line);
+        const event = takeCarried(bytes.subarray(0, end + 1));
+        if (event !== undefined) onEvent(event);
         start = end + 1;
       }
-      const stop = lastLineEnd(bytes, start) + 1;
-      if (stop > start) scan(bytes, start, stop, needles, onLine);
+      const stop = lastBlankEnd(bytes, start) + 1;
+      if (stop > start) scan(bytes, start, stop, needles, onEvent);
       carry(bytes.subarray(Math.max(start, stop)));
     },
     rest() {
       if (carried.length === 0) return undefined;
-      const line = carried.length === 1 ? carried[0]! : Buffer.concat(carried);
-      carried = [line];
-      return holdsAny(line, needles) ? line : undefined;
+      const event = carried.length === 1 ? carried[0]! : Buffer.concat(carried);
+      carried = [event];
+      return holdsAny(event, needles) ? event : undefined;
     },
   };
 }
 
-/** Hands over the lines of `bytes[start, stop)` that hold a needle; `stop` is just after a line's end. */
+/** Hands over the events of `bytes[start, stop)` that hold a needle; `stop` is just after a blank line. */
 function scan(
   bytes: Buffer,
   start: number,
   stop: number,
   needles: readonly Buffer[],
-  onLine: (line: Buffer) => void,
+  onEvent: (event: Buffer) => void,
 ): void {
   let from = start;
   let hit = firstHit(bytes, needles, from, stop);
   while (hit >= 0) {
-    let lineStart = hit;
-    while (lineStart > from && !isLineEnd(bytes[lineStart - 1]!)) lineStart -= 1;
-    const lineEnd = nextLineEnd(bytes, hit, stop);
-    onLine(bytes.subarray(lineStart, lineEnd));
-    from = lineEnd + 1;
+    let eventStart = hit;
+    while (eventStart > from && !isBlankEnd(bytes, eventStart - 1, NOTHING)) eventStart -= 1;
+    const eventEnd = firstBlankEnd(bytes, hit, stop, NOTHING);
+    onEvent(bytes.subarray(eventStart, eventEnd));
+    from = eventEnd + 1;
     hit = firstHit(bytes, needles, from, stop);
   }
 }
@@ -93,26 +99,50 @@ function firstHit(bytes: Buffer, needles: readonly Buffer[], from: number, stop:
   return first;
 }
 
-/** The first LF or CR in `bytes[from, stop)`, or -1. */
-function nextLineEnd(bytes: Buffer, from: number, stop: number): number {
-  const found = bytes.indexOf(LF, from);
-  const lf = found < 0 || found >= stop ? stop : found;
-  const cr = bytes.subarray(from, lf).indexOf(CR);
-  if (cr >= 0) return from + cr;
-  return lf < stop ? lf : -1;
+/** True if the byte at `i` ends a blank line; `before` are the bytes in front of `bytes`. */
+function isBlankEnd(bytes: Buffer, i: number, before: Buffer): boolean {
+  if (!isLineEnd(bytes[i])) return false;
+  const isPair = bytes[i] === LF && byteAt(bytes, i - 1, before) === CR;
+  return isLineEnd(byteAt(bytes, isPair ? i - 2 : i - 1, before));
 }
 
-/** The last LF or CR at or after `from`, or less than `from`. Most chunks end with one. */
-function lastLineEnd(bytes: Buffer, from: number): number {
-  if (bytes.length > 0 && isLineEnd(bytes[bytes.length - 1]!)) return bytes.length - 1;
-  const tail = bytes.subarray(from);
-  return from + Math.max(tail.lastIndexOf(LF), tail.lastIndexOf(CR));
+function byteAt(bytes: Buffer, i: number, before: Buffer): number | undefined {
+  return i >= 0 ? bytes[i] : before[before.length + i];
 }
 
-function isLineEnd(byte: number): boolean {
+function isLineEnd(byte: number | undefined): boolean {
   return byte === LF || byte === CR;
 }
 
-function holdsAny(line: Buffer, needles: readonly Buffer[]): boolean {
-  return needles.some((needle) => line.includes(needle));
+/** Where the first blank line in `bytes[from, stop)` ends, or -1. */
+function firstBlankEnd(bytes: Buffer, from: number, stop: number, before: Buffer): number {
+  let i = from;
+  while (i < stop) {
+    const found = bytes.indexOf(LF, i);
+    const lf = found < 0 || found >= stop ? stop : found;
+    const cr = bytes.subarray(i, lf).indexOf(CR);
+    const end = cr < 0 ? lf : i + cr;
+    if (end < stop && isBlankEnd(bytes, end, before)) return end;
+    i = end + 1;
+  }
+  return -1;
+}
+
+/** Where the last blank line at or after `from` ends, or less than `from`. Most chunks end with one. */
+function lastBlankEnd(bytes: Buffer, from: number): number {
+  let lf = bytes.length - 1;
+  if (isBlankEnd(bytes, lf, NOTHING)) return lf;
+  lf = bytes.lastIndexOf(LF);
+  let cr = bytes.lastIndexOf(CR);
+  for (;;) {
+    const end = Math.max(lf, cr);
+    if (end < from || isBlankEnd(bytes, end, NOTHING)) return end;
+    // A negative offset would count from the end again.
+    if (end === lf) lf = end === 0 ? -1 : bytes.lastIndexOf(LF, end - 1);
+    else cr = end === 0 ? -1 : bytes.lastIndexOf(CR, end - 1);
+  }
+}
+
+function holdsAny(event: Buffer, needles: readonly Buffer[]): boolean {
+  return needles.some((needle) => event.includes(needle));
 }

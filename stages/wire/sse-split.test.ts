@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert as runProperty, constantFrom, integer, nat, property } from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ChunkEvent } from '../model/frame.ts';
@@ -44,9 +44,11 @@ const STREAMS: Readonly<Record<string, string>> = {
   'other fields': 'id: 7\nretry: 100\nevent: x\ndata: y\n\nid: 8\n\n',
 };
 
+function read(name: string): (readonly [string | undefined, string | undefined])[] {
+  return splitAt(Buffer.from(STREAMS[name]!), []).map((piece) => [piece.event, piece.data]);
+}
+
 test('each piece is the input again, and says what is in it', () => {
-  const read = (name: string): (readonly [string | undefined, string | undefined])[] =>
-    splitAt(Buffer.from(STREAMS[name]!), []).map((piece) => [piece.event, piece.data]);
   const twoEvents = [
     ['a', '{"x":1}'],
     [undefined, 'two'],
@@ -82,22 +84,17 @@ test('the pieces are the same however the bytes were split', () => {
 });
 
 test('any bytes come out as they went in, at any splits and any limit', () => {
-  const byte = fc.constantFrom(10, 13, 10, 13, 58, 32, 97, 100, 0xc3, 0xff);
-  const bytes = fc.array(byte, { maxLength: 60 });
-  const property = fc.property(
-    bytes,
-    fc.array(fc.nat(60)),
-    fc.integer({ min: 1, max: 20 }),
-    (list, at, limit) => {
-      const input = Buffer.from(list);
-      const cuts = at.filter((cut) => cut <= input.length).toSorted((a, b) => a - b);
-      const whole = splitAt(input, [], limit);
-      assert.is(whole.map((piece) => piece.bytes).join(''), input.toString('latin1'));
-      assert.equal(splitAt(input, cuts, limit), whole);
-      assert.ok(whole.every((piece) => piece.bytes.length <= limit));
-    },
-  );
-  fc.assert(property, { numRuns: 2000, seed: 7 });
+  const byte = constantFrom(10, 13, 10, 13, 58, 32, 97, 100, 0xc3, 0xff);
+  const bytes = array(byte, { maxLength: 60 });
+  const holds = property(bytes, array(nat(60)), integer({ min: 1, max: 20 }), (list, at, limit) => {
+    const input = Buffer.from(list);
+    const cuts = at.filter((cut) => cut <= input.length).toSorted((a, b) => a - b);
+    const whole = splitAt(input, [], limit);
+    assert.is(whole.map((piece) => piece.bytes).join(''), input.toString('latin1'));
+    assert.equal(splitAt(input, cuts, limit), whole);
+    assert.ok(whole.every((piece) => piece.bytes.length <= limit));
+  });
+  runProperty(holds, { numRuns: 2000, seed: 7 });
 });
 
 test('an event beyond the limit passes in pieces that nobody reads, and the next one is whole again', () => {

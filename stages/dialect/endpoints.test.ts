@@ -1,0 +1,92 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/index.ts';
+import { kindByCredential, modelInPath, resolveEndpoint, withModelInPath } from './endpoints.ts';
+
+/** What a request resolves to, in one line. */
+function served(method: string, target: string): string {
+  const found = resolveEndpoint(method, target, []);
+  if (found === undefined) return 'none';
+  if ('allow' in found) return `allow ${found.allow.join(' ')}`;
+  const { dialect, operation, rewritable, defaultKind } = found;
+  return `${dialect} ${operation} ${rewritable ? 'rewritten' : 'passed'} ${defaultKind}`;
+}
+
+const TABLE: readonly (readonly [method: string, target: string, expected: string])[] = [
+  ['POST', '/v1/messages', 'messages generate rewritten messages'],
+  ['POST', '/v1/messages?beta=true', 'messages generate rewritten messages'],
+  ['GET', '/v1/messages', 'allow POST'],
+  ['POST', '/v1/messages/count_tokens?beta=true', 'opaque count_tokens passed messages'],
+  ['DELETE', '/v1/messages/count_tokens', 'allow POST'],
+  ['POST', '/v1/messages/batches', 'opaque other passed messages'],
+  ['POST', '/v1/chat/completions', 'chat generate rewritten chat'],
+  ['PUT', '/v1/chat/completions', 'allow POST'],
+  ['POST', '/v1/completions', 'opaque completions passed chat'],
+  ['POST', '/v1/responses', 'responses generate rewritten chat'],
+  ['POST', '/v1/responses/compact', 'opaque compact passed chat'],
+  ['GET', '/v1/responses/resp_1', 'opaque other passed chat'],
+  ['POST', '/v1/embeddings', 'opaque embeddings passed chat'],
+  ['GET', '/v1/models?limit=1000', 'opaque models passed by-credential'],
+  ['GET', '/v1/models/some%2Fmodel', 'opaque models passed by-credential'],
+  ['HEAD', '/v1/models', 'opaque models passed by-credential'],
+  ['POST', '/v1/models', 'allow GET HEAD'],
+  ['POST', '/v1/models/m', 'allow GET HEAD DELETE'],
+  ['DELETE', '/v1/models/ft:m', 'opaque other passed by-credential'],
+  ['POST', '/v1/models/g-2.5:generateContent', 'generative generate rewritten generative'],
+  ['POST', '/v1beta/models/g-2.5:generateContent', 'generative generate rewritten generative'],
+  [
+    'POST',
+    '/v1beta/models/g-2.5:streamGenerateContent?alt=sse',
+    'generative generate rewritten generative',
+  ],
+  ['GET', '/v1beta/models/g-2.5:generateContent', 'allow POST'],
+  ['POST', '/v1beta/models/g:countTokens', 'opaque other passed generative'],
+  ['GET', '/v1beta/models', 'opaque other passed generative'],
+  ['POST', '/v1/files', 'opaque other passed by-credential'],
+  ['DELETE', '/v1/files/f1', 'opaque other passed by-credential'],
+  ['HEAD', '/', 'opaque probe passed messages'],
+  ['HEAD', '/api/hello', 'opaque probe passed messages'],
+  ['GET', '/api/hello', 'allow HEAD'],
+  ['GET', '/', 'none'],
+  ['POST', '/v1', 'none'],
+  ['POST', '/v1/', 'none'],
+  ['POST', '/v2/messages', 'none'],
+  ['POST', '/models/g:generateContent', 'none'],
+  ['GET', '/v1/../admin', 'none'],
+  ['GET', '/v1/files/%2e%2e/%2E./admin', 'none'],
+  ['GET', '/v1/files/..%2fadmin', 'none'],
+  ['GET', '/v1beta/models/..\\x', 'none'],
+  ['GET', '/v1/files/a..b', 'opaque other passed by-credential'],
+];
+
+for (const [method, target, expected] of TABLE) {
+  test(`${method} ${target}`, () => assert.is(served(method, target), expected));
+}
+
+test('a WebSocket upgrade of the responses path is refused so that clients go on over HTTP', () => {
+  assert.throws(
+    () => resolveEndpoint('GET', '/v1/responses', ['Upgrade', 'WebSocket']),
+    (error: unknown) => isSvcError(error) && error.kind === 'upgrade_required',
+  );
+});
+
+test('credential fields tell the kind of provider', () => {
+  assert.is(kindByCredential(['X-Api-Key', 'k']), 'messages');
+  assert.is(kindByCredential(['Authorization', 'Bearer t', 'anthropic-version', 'v']), 'messages');
+  assert.is(kindByCredential(['x-goog-api-key', 'k']), 'generative');
+  assert.is(kindByCredential(['Authorization', 'Bearer t']), 'chat');
+  assert.is(kindByCredential([]), 'chat');
+});
+
+test('the model in a path is read and replaced, and nothing else is', () => {
+  assert.is(modelInPath('/v1beta/models/a%20b:generateContent?alt=sse'), 'a b');
+  assert.is(modelInPath('/v1/models/m'), 'm');
+  assert.is(modelInPath('/v1/models/%zz:generateContent'), '%zz');
+  assert.is(modelInPath('/v1/messages?m=/v1/models/m'), undefined);
+  const target = '/v1beta/models/old:streamGenerateContent?alt=sse';
+  const replaced = '/v1beta/models/new%2Fone:streamGenerateContent?alt=sse';
+  assert.is(withModelInPath(target, 'new/one'), replaced);
+  assert.is(withModelInPath('/v1/messages', 'm'), undefined);
+});
+
+test.run();
