@@ -126,6 +126,20 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
   await writer.close();
 });
 
+test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
+  const file = path.join(folder, 'monitor.db');
+  writeFileSync(file, 'not a database at all '.repeat(500));
+  const one = open({ file });
+  const two = open({ file });
+  for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
+  await Promise.all([one.writer.flush(), two.writer.flush()]);
+  assert.is((await stored(file)).length, 100);
+  const aside = readdirSync(folder).filter((name) => name.startsWith('monitor.db.corrupt-'));
+  assert.is(aside.length, 1);
+  assert.is(one.troubles.length + two.troubles.length, 1);
+  await Promise.all([one.writer.close(), two.writer.close()]);
+});
+
 test('a file that breaks under the running writer is put aside without losing the batch', async () => {
   const { writer, file, troubles } = open();
   for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
