@@ -26,16 +26,17 @@ export interface Variable {
 /** Variables, as the process or a file gives them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+const VARIABLES: readonly Variable[] = [
+  ...allSettings().flatMap(([key, setting]) => toVariables(setting.env ?? [], key)),
+  ...Object.entries(PROVIDER_VARIABLES).flatMap(([key, names]) => toVariables(names, key)),
+];
+
 /** Read where the home folder is found, so that they are no settings. */
 const READ_ELSEWHERE = ['SVC_HOME'];
 
 /** Every variable that sets something. */
 export function allVariables(): readonly Variable[] {
-  const own = allSettings().flatMap(([key, setting]) => toVariables(setting.env ?? [], key));
-  const ofProviders = Object.entries(PROVIDER_VARIABLES).flatMap(([key, names]) =>
-    toVariables(names, key),
-  );
-  return [...own, ...ofProviders];
+  return VARIABLES;
 }
 
 /** The variables that set `concrete`, strongest first. */
