@@ -5,11 +5,12 @@
  * never comes here: a canonical hop loses whatever only one dialect knows.
  */
 import type { Usage } from '../model/usage.ts';
+import type { JsonObject } from './json-kind.ts';
+
+export type { JsonObject };
 
 /** The dialects that can be translated; `opaque` traffic cannot. */
 export type TranslatableDialect = 'messages' | 'chat' | 'responses' | 'generative';
-
-export type JsonObject = { readonly [key: string]: unknown };
 
 export interface TextBlock {
   readonly kind: 'text';

@@ -19,6 +19,14 @@ export interface AnswerFilter {
 /** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
 const OBJECT_INPUT: ReadonlySet<TranslatableDialect> = new Set(['messages', 'generative']);
 
+/** Events that cannot come before the start of an answer. */
+const BEGINNING: ReadonlySet<CanonicalEvent['type']> = new Set([
+  'start',
+  'blockStart',
+  'stop',
+  'end',
+]);
+
 /** How many pieces of hidden thinking pass between two pings: the client sees life, not noise. */
 const PIECES_PER_PING = 16;
 
@@ -78,6 +86,7 @@ class EventFilter {
   #open: OpeningBlock | undefined;
   #input = '';
   #hidden = 0;
+  #started = false;
   #failed = false;
   #over = false;
 
@@ -85,8 +94,17 @@ class EventFilter {
     this.#filter = filter;
   }
 
+  /** A stream that forgot its start gets one, and no second. */
   take(event: CanonicalEvent): CanonicalEvent[] {
-    if (this.#over) return [];
+    if (this.#over || (event.type === 'start' && this.#started)) return [];
+    const begins = BEGINNING.has(event.type) && !this.#started;
+    this.#started ||= begins;
+    const events = this.#pass(event);
+    const late = begins && event.type !== 'start';
+    return late ? [{ type: 'start', id: '', model: '' }, ...events] : events;
+  }
+
+  #pass(event: CanonicalEvent): CanonicalEvent[] {
     switch (event.type) {
       case 'blockStart':
         return this.#start(event.block);

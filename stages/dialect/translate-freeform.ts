@@ -2,15 +2,38 @@
  * Tools that take free text instead of JSON. Only some dialects have them, so in the
  * middle they are functions of one string; what the model says comes back unwrapped.
  */
-import type { JsonObject } from './canonical.ts';
+import type { CanonicalTool, JsonObject, Note } from './canonical.ts';
 import { parseArguments } from './translate-json.ts';
 
-export const freeformSchema: JsonObject = Object.freeze({
+const freeformSchema: JsonObject = Object.freeze({
   type: 'object',
   properties: { input: { type: 'string' } },
   required: ['input'],
   additionalProperties: false,
 });
+
+/** A grammar for a tool's text, which only some providers enforce. */
+export interface Grammar {
+  readonly syntax: string;
+  readonly definition: string;
+}
+
+/** The function that stands for such a tool. A grammar becomes part of what the model is told, with a note. */
+export function freeformTool(
+  name: string,
+  description: string | undefined,
+  grammar: Grammar | undefined,
+  note: Note,
+): CanonicalTool {
+  const rule =
+    grammar === undefined
+      ? []
+      : [`The input follows this ${grammar.syntax} grammar:\n${grammar.definition}`];
+  if (grammar !== undefined) note(`the grammar of tool ${name} is told to the model, not enforced`);
+  const told = [...(description === undefined ? [] : [description]), ...rule].join('\n\n');
+  const tool = { name, schema: freeformSchema, freeform: true };
+  return told === '' ? tool : { ...tool, description: told };
+}
 
 /** Free text as the JSON arguments of the function that stands for the tool. */
 export function wrapFreeform(text: string): string {

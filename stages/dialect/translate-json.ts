@@ -3,11 +3,9 @@
  * wanted kind or with nothing, so that the readers state what they look for and
  * never trust a field.
  */
-import type { JsonObject } from './canonical.ts';
+import { isObject, parseJson, type JsonObject } from './json-kind.ts';
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject, parseJson };
 
 /** `value` as an object; an empty one if it is something else. */
 export function objectOf(value: unknown): JsonObject {
@@ -36,24 +34,10 @@ export function booleanOf(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** A token count: a whole number that is not negative, else `null` (nobody measured it). */
-export function countOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
-}
-
 /** The strings in the list `value`, or `[value]` if it is one string. */
 export function stringsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** The value of JSON text, or undefined where it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Tool arguments as an object. No text at all is a call without arguments; anything but an object is undefined. */

@@ -86,3 +86,11 @@ function mergeNeighbours(messages: readonly CanonicalMessage[]): CanonicalMessag
   }
   return merged;
 }
+
+/** For dialects whose tool results cannot be marked as errors. */
+export function noteErrorMarks(request: CanonicalRequest, note: Note): void {
+  const failed = request.messages.some((message) =>
+    message.blocks.some((block) => block.kind === 'toolResult' && block.isError),
+  );
+  if (failed) note('the error mark of a tool result left out: its text says it');
+}

@@ -13,7 +13,6 @@ import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../trans
 import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import {
-  countOf,
   defined,
   filledString,
   isObject,
@@ -23,15 +22,18 @@ import {
   stringOf,
 } from '../translate-json.ts';
 import { readAssistantContent, readToolCall, writeToolCall } from './translate-message.ts';
+import { toChatUsage } from './usage.ts';
 
-const STOP_REASONS: { readonly [wire: string]: StopReason } = {
-  stop: 'end',
-  length: 'maxTokens',
-  tool_calls: 'toolUse',
-  function_call: 'toolUse',
-  content_filter: 'refusal',
-  error: 'failed',
-};
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
+  Object.entries<StopReason>({
+    stop: 'end',
+    length: 'maxTokens',
+    tool_calls: 'toolUse',
+    function_call: 'toolUse',
+    content_filter: 'refusal',
+    error: 'failed',
+  }),
+);
 
 const WIRE_STOP: Record<StopReason, string> = {
   end: 'stop',
@@ -46,42 +48,12 @@ const WIRE_STOP: Record<StopReason, string> = {
 
 /** `calls` says whether the answer holds tool calls: several servers then still say `stop`, or nothing. */
 export function readChatStop(wire: unknown, calls: boolean): StopReason {
-  const reason = (typeof wire === 'string' ? STOP_REASONS[wire] : undefined) ?? 'end';
+  const reason = (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
   return reason === 'end' && calls ? 'toolUse' : reason;
 }
 
 export function writeChatStop(reason: StopReason): string {
   return WIRE_STOP[reason];
-}
-
-/**
- * The dialect counts cached tokens inside the prompt. Most providers count reasoning
- * inside the completion; where the total shows that it came on top, it is added.
- */
-export function readChatUsage(wire: unknown): Usage {
-  if (!isObject(wire)) return emptyUsage;
-  const inside = objectOf(wire.prompt_tokens_details);
-  const prompt = countOf(wire.prompt_tokens);
-  const read =
-    countOf(inside.cached_tokens) ??
-    countOf(wire.prompt_cache_hit_tokens) ??
-    countOf(wire.cached_tokens);
-  const written = countOf(inside.cache_write_tokens);
-  const cached = (read ?? 0) + (written ?? 0);
-  const reasoning = countOf(objectOf(wire.completion_tokens_details).reasoning_tokens);
-  const completion = countOf(wire.completion_tokens);
-  const onTop =
-    (reasoning ?? 0) > 0 &&
-    countOf(wire.total_tokens) === (prompt ?? 0) + (completion ?? 0) + (reasoning ?? 0);
-  return {
-    inputTokens: prompt === null || cached > prompt ? prompt : prompt - cached,
-    outputTokens: onTop ? (completion ?? 0) + (reasoning ?? 0) : completion,
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
-    cacheWrite1hTokens: null,
-    reasoningTokens: reasoning,
-    estimated: false,
-  };
 }
 
 /** Undefined where nothing was measured. */
@@ -116,7 +88,7 @@ export function readChatResponse(body: unknown, context: AnswerContext): Canonic
     createdS: numberOf(answer.created),
     blocks,
     stopReason: readChatStop(choice.finish_reason, calls),
-    usage: readChatUsage(answer.usage),
+    usage: isObject(answer.usage) ? toChatUsage(answer.usage) : emptyUsage,
   }) as unknown as CanonicalResponse;
 }
 
@@ -199,14 +171,16 @@ const ERROR_TYPES: Record<CanonicalErrorKind, string> = {
   internal: 'server_error',
 };
 
-const KIND_OF_TYPE: { readonly [type: string]: CanonicalErrorKind } = {
-  ...Object.fromEntries(
-    Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
-  ),
-  rate_limit_exceeded: 'rateLimit',
-  tokens: 'rateLimit',
-  requests: 'rateLimit',
-};
+const KIND_OF_TYPE: ReadonlyMap<string, CanonicalErrorKind> = new Map(
+  Object.entries<CanonicalErrorKind>({
+    ...Object.fromEntries(
+      Object.entries(ERROR_TYPES).map(([kind, type]) => [type, kind as CanonicalErrorKind]),
+    ),
+    rate_limit_exceeded: 'rateLimit',
+    tokens: 'rateLimit',
+    requests: 'rateLimit',
+  }),
+);
 
 /** Reads an error body, or an error inside a stream (status 200, where a numeric code speaks for it). */
 export function readChatError(status: number, body: unknown): CanonicalError {
@@ -215,7 +189,7 @@ export function readChatError(status: number, body: unknown): CanonicalError {
   const said = numberOf(error.code) ?? numberOf(error.status_code);
   const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
   const typed =
-    KIND_OF_TYPE[stringOf(error.code) ?? ''] ?? KIND_OF_TYPE[stringOf(error.type) ?? ''];
+    KIND_OF_TYPE.get(stringOf(error.code) ?? '') ?? KIND_OF_TYPE.get(stringOf(error.type) ?? '');
   const byStatus = errorKindOfStatus(actual);
   // Providers stamp this type on everything that is the client's doing: the status knows better.
   const vague = typed === undefined || (typed === 'invalid' && status >= 400);

@@ -22,6 +22,7 @@ import {
   parseDataUrl,
   stringOf,
 } from '../translate-json.ts';
+import { documentOf } from '../translate-media.ts';
 
 /** The texts of a content that may hold nothing else, such as a system prompt. */
 export function readChatText(content: unknown): string[] {
@@ -71,7 +72,7 @@ function readUserPart(part: JsonObject): CanonicalBlock {
     case 'image_url':
       return { kind: 'image', source: readUrl(imageAddress(part.image_url)) };
     case 'document_url':
-      return { kind: 'document', source: readUrl(stringOf(part.document_url) ?? '') };
+      return documentOf(readUrl(stringOf(part.document_url) ?? ''), undefined);
     case 'file':
       return readFile(objectOf(part.file));
     default:
@@ -91,11 +92,7 @@ function readUrl(url: string): MediaSource {
 function readFile(file: JsonObject): DocumentBlock {
   const data = stringOf(file.file_data);
   if (data === undefined) throw cannotCarry('a file that is stored at its provider');
-  return defined({
-    kind: 'document',
-    source: readUrl(data),
-    title: filledString(file.filename),
-  }) as unknown as DocumentBlock;
+  return documentOf(readUrl(data), filledString(file.filename));
 }
 
 function readAssistant(message: JsonObject): CanonicalBlock[] {

@@ -12,7 +12,7 @@ import type {
 import { noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { freeformSchema } from '../translate-freeform.ts';
+import { freeformTool } from '../translate-freeform.ts';
 import {
   booleanOf,
   defined,
@@ -119,7 +119,7 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
   for (const tool of objectsOf(tools)) {
     const type = stringOf(tool.type) ?? 'function';
     if (type === 'function') read.push(readFunction(objectOf(tool.function)));
-    else if (type === 'custom') read.push(readCustom(objectOf(tool.custom)));
+    else if (type === 'custom') read.push(readCustom(objectOf(tool.custom), context));
     else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
     else context.note(`tool ${type} left out: only its own provider runs it`);
   }
@@ -135,14 +135,12 @@ function readFunction(tool: JsonObject): CanonicalTool {
   }) as unknown as CanonicalTool;
 }
 
-function readCustom(tool: JsonObject): CanonicalTool {
-  if (objectOf(tool.format).type === 'grammar') throw cannotCarry('a tool with a grammar');
-  return defined({
-    name: stringOf(tool.name) ?? '',
-    description: filledString(tool.description),
-    schema: freeformSchema,
-    freeform: true,
-  }) as unknown as CanonicalTool;
+function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
+  const { syntax, definition } = objectOf(objectOf(tool.format).grammar);
+  const grammar =
+    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
+  const description = filledString(tool.description);
+  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
 }
 
 function readChoice(choice: unknown): ToolChoice | undefined {

@@ -1,5 +1,4 @@
 /** Reads the chat stream: chunks of deltas, a finish reason, a usage chunk, `[DONE]`. */
-import { type Usage } from '../../model/usage.ts';
 import type { CanonicalEvent, JsonObject, StreamReader, WireEvent } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
 import {
@@ -13,8 +12,9 @@ import {
   stringOf,
 } from '../translate-json.ts';
 import { createBlockSerializer } from '../translate-serial.ts';
-import { readChatError, readChatStop, readChatUsage } from './translate-answer.ts';
+import { readChatError, readChatStop } from './translate-answer.ts';
 import { readAssistantContent } from './translate-message.ts';
+import { toChatUsage } from './usage.ts';
 
 /** A reader for one stream. */
 export function createChatReader(context: AnswerContext): StreamReader {
@@ -36,7 +36,6 @@ class ChatReader implements StreamReader {
   readonly #calls = new Map<number, GrowingCall>();
   #blocks = 0;
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
-  #usage: Usage | undefined;
   #started = false;
   #called = false;
   #stopped = false;
@@ -75,8 +74,7 @@ class ChatReader implements StreamReader {
     }
     const usage = chunk.usage ?? objectOf(chunk.x_groq).usage;
     if (isObject(usage)) {
-      this.#usage = readChatUsage(usage);
-      events.push({ type: 'usage', usage: this.#usage });
+      events.push({ type: 'usage', usage: toChatUsage(usage) });
     }
     return events;
   }

@@ -10,6 +10,7 @@ import type {
 import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
+import { noteErrorMarks } from '../translate-prepare.ts';
 import { fitsStrictMode } from '../translate-schema.ts';
 import { writeChatMessages } from './translate-message.ts';
 
@@ -20,7 +21,7 @@ export function writeChatRequest(
 ): WrittenRequest {
   const { note } = context;
   if (request.stop.length > 4) throw cannotCarry('more than four stop sequences');
-  noteErrors(request, note);
+  noteErrorMarks(request, note);
   const hasTools = request.tools.length > 0;
   const body = defined({
     model: request.model,
@@ -41,13 +42,6 @@ export function writeChatRequest(
 
 function writeSystem(system: readonly string[]): JsonObject[] {
   return system.length === 0 ? [] : [{ role: 'system', content: system.join('\n\n') }];
-}
-
-function noteErrors(request: CanonicalRequest, note: Note): void {
-  const failed = request.messages.some((message) =>
-    message.blocks.some((block) => block.kind === 'toolResult' && block.isError),
-  );
-  if (failed) note('the error mark of a tool result left out: its text says it');
 }
 
 function writeTool(tool: CanonicalTool): JsonObject {

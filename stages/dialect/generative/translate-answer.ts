@@ -1,5 +1,5 @@
 /** Answers and errors of the generative dialect, both ways. */
-import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import { totalInputTokens, type Usage } from '../../model/usage.ts';
 import type {
   CanonicalBlock,
   CanonicalError,
@@ -11,10 +11,8 @@ import type {
 import type { AnswerContext } from '../translate-dialect.ts';
 import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
 import {
-  countOf,
   defined,
   filledString,
-  isObject,
   numberOf,
   objectOf,
   parseArguments,
@@ -64,25 +62,6 @@ const WIRE_STOP: Record<StopReason, string> = {
 
 export function writeGenerativeStop(reason: StopReason): string {
   return WIRE_STOP[reason];
-}
-
-/** The dialect counts cached tokens inside the prompt, tool prompts and thoughts beside it and the candidates. */
-export function readGenerativeUsage(wire: unknown): Usage {
-  if (!isObject(wire)) return emptyUsage;
-  const prompt = countOf(wire.promptTokenCount);
-  const read = countOf(wire.cachedContentTokenCount);
-  const tools = countOf(wire.toolUsePromptTokenCount) ?? 0;
-  const said = countOf(wire.candidatesTokenCount);
-  const thoughts = countOf(wire.thoughtsTokenCount);
-  return {
-    inputTokens: prompt === null ? null : Math.max(0, prompt + tools - (read ?? 0)),
-    outputTokens: said === null && thoughts === null ? null : (said ?? 0) + (thoughts ?? 0),
-    cacheReadTokens: read,
-    cacheWriteTokens: null,
-    cacheWrite1hTokens: null,
-    reasoningTokens: thoughts,
-    estimated: false,
-  };
 }
 
 /** Undefined where nothing was measured. */
@@ -150,16 +129,18 @@ const STATUSES: Record<CanonicalErrorKind, string> = {
   internal: 'INTERNAL',
 };
 
-const KIND_OF_STATUS: { readonly [status: string]: CanonicalErrorKind } = {
-  INVALID_ARGUMENT: 'invalid',
-  UNAUTHENTICATED: 'authentication',
-  PERMISSION_DENIED: 'permission',
-  NOT_FOUND: 'notFound',
-  RESOURCE_EXHAUSTED: 'rateLimit',
-  UNAVAILABLE: 'overloaded',
-  DEADLINE_EXCEEDED: 'timeout',
-  INTERNAL: 'internal',
-};
+const KIND_OF_STATUS: ReadonlyMap<string, CanonicalErrorKind> = new Map(
+  Object.entries<CanonicalErrorKind>({
+    INVALID_ARGUMENT: 'invalid',
+    UNAUTHENTICATED: 'authentication',
+    PERMISSION_DENIED: 'permission',
+    NOT_FOUND: 'notFound',
+    RESOURCE_EXHAUSTED: 'rateLimit',
+    UNAVAILABLE: 'overloaded',
+    DEADLINE_EXCEEDED: 'timeout',
+    INTERNAL: 'internal',
+  }),
+);
 
 /** Reads an error body, also one in an array or inside a stream (status 200, where its own code speaks). */
 export function readGenerativeError(status: number, body: unknown): CanonicalError {
@@ -168,7 +149,7 @@ export function readGenerativeError(status: number, body: unknown): CanonicalErr
   const said = numberOf(error.code);
   const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
   return {
-    kind: KIND_OF_STATUS[stringOf(error.status) ?? ''] ?? errorKindOfStatus(actual),
+    kind: KIND_OF_STATUS.get(stringOf(error.status) ?? '') ?? errorKindOfStatus(actual),
     message: filledString(error.message) ?? plainErrorMessage(actual),
   };
 }

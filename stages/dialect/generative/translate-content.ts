@@ -198,15 +198,17 @@ function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObj
   }
 }
 
-const TYPE_OF_ENDING: { readonly [ending: string]: string } = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  heic: 'image/heic',
-  pdf: 'application/pdf',
-};
+const TYPE_OF_ENDING: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    jpeg: 'image/jpeg',
+    webp: 'image/webp',
+    gif: 'image/gif',
+    heic: 'image/heic',
+    pdf: 'application/pdf',
+  }),
+);
 
 function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
   if (block.kind === 'text') return { text: block.text };
@@ -218,7 +220,7 @@ function writeMedia(block: TextBlock | ImageBlock | DocumentBlock): JsonObject {
   const ending = /\.([a-z]+)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase() ?? '';
   const mimeType =
     source.mediaType ??
-    TYPE_OF_ENDING[ending] ??
+    TYPE_OF_ENDING.get(ending) ??
     (block.kind === 'document' ? 'application/pdf' : undefined);
   if (mimeType === undefined)
     throw cannotCarry('an image by an address that does not say its type');

@@ -16,13 +16,10 @@ import {
   parseJson,
   stringOf,
 } from '../translate-json.ts';
-import {
-  readGenerativeError,
-  readGenerativeStop,
-  readGenerativeUsage,
-} from './translate-answer.ts';
+import { readGenerativeError, readGenerativeStop } from './translate-answer.ts';
 import { createArguments, type GrowingArguments } from './translate-arguments.ts';
 import { camelKeys } from './translate-fields.ts';
+import { toGenerativeUsage } from './usage.ts';
 
 /** A reader for one stream. Calls without an id get a random one: it has to be unique across turns. */
 export function createGenerativeReader(context: AnswerContext): StreamReader {
@@ -79,7 +76,7 @@ class GenerativeReader implements StreamReader {
     if (filledString(candidate?.finishReason) !== undefined) this.#finish = candidate?.finishReason;
     if (filledString(objectOf(chunk.promptFeedback).blockReason)) this.#blocked = true;
     if (isObject(chunk.usageMetadata)) {
-      this.#usage = mergeUsage(this.#usage, readGenerativeUsage(chunk.usageMetadata));
+      this.#usage = mergeUsage(this.#usage, toGenerativeUsage(chunk.usageMetadata));
       events.push({ type: 'usage', usage: this.#usage });
     }
     return events;

@@ -12,7 +12,7 @@ export function writeGenerativeRequest(
 ): WrittenRequest {
   const hasTools = request.tools.length > 0;
   if (hasTools && request.parallelTools === false) {
-    throw cannotCarry('no more than one tool call at a time');
+    throw cannotCarry('a limit of one tool call at a time');
   }
   if (request.stop.length > 5) throw cannotCarry('more than five stop sequences');
   const options = {

@@ -11,25 +11,21 @@ import type {
 import type { AnswerContext } from '../translate-dialect.ts';
 import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
 import { answerId } from '../translate-ids.ts';
-import {
-  countOf,
-  defined,
-  filledString,
-  objectOf,
-  objectsOf,
-  stringOf,
-} from '../translate-json.ts';
+import { defined, filledString, objectOf, objectsOf, stringOf } from '../translate-json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
+import { mergeMessagesUsage } from './usage.ts';
 
-const STOP_REASONS: { readonly [wire: string]: StopReason } = {
-  end_turn: 'end',
-  max_tokens: 'maxTokens',
-  stop_sequence: 'stopSequence',
-  tool_use: 'toolUse',
-  pause_turn: 'pause',
-  refusal: 'refusal',
-  model_context_window_exceeded: 'contextWindow',
-};
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
+  Object.entries<StopReason>({
+    end_turn: 'end',
+    max_tokens: 'maxTokens',
+    stop_sequence: 'stopSequence',
+    tool_use: 'toolUse',
+    pause_turn: 'pause',
+    refusal: 'refusal',
+    model_context_window_exceeded: 'contextWindow',
+  }),
+);
 
 const WIRE_STOP: Record<StopReason, string> = {
   end: 'end_turn',
@@ -44,27 +40,11 @@ const WIRE_STOP: Record<StopReason, string> = {
 
 /** A reason that is new to us ends the answer as any other end. */
 export function readMessagesStop(wire: unknown): StopReason {
-  return (typeof wire === 'string' ? STOP_REASONS[wire] : undefined) ?? 'end';
+  return (typeof wire === 'string' ? STOP_REASONS.get(wire) : undefined) ?? 'end';
 }
 
 export function writeMessagesStop(reason: StopReason): string {
   return WIRE_STOP[reason];
-}
-
-/** The dialect's usage; `known` is what earlier events of a stream said, which later ones complete. */
-export function readMessagesUsage(wire: unknown, known: Usage = emptyUsage): Usage {
-  const usage = objectOf(wire);
-  return {
-    inputTokens: countOf(usage.input_tokens) ?? known.inputTokens,
-    outputTokens: countOf(usage.output_tokens) ?? known.outputTokens,
-    cacheReadTokens: countOf(usage.cache_read_input_tokens) ?? known.cacheReadTokens,
-    cacheWriteTokens: countOf(usage.cache_creation_input_tokens) ?? known.cacheWriteTokens,
-    cacheWrite1hTokens:
-      countOf(objectOf(usage.cache_creation).ephemeral_1h_input_tokens) ?? known.cacheWrite1hTokens,
-    reasoningTokens:
-      countOf(objectOf(usage.output_tokens_details).thinking_tokens) ?? known.reasoningTokens,
-    estimated: false,
-  };
 }
 
 /** The dialect has no word for "not measured": its two required counts are then 0. */
@@ -89,7 +69,7 @@ export function readMessagesResponse(body: unknown): CanonicalResponse {
     blocks: objectsOf(message.content).flatMap(readAnswerBlock),
     stopReason: readMessagesStop(message.stop_reason),
     stopSequence: filledString(message.stop_sequence),
-    usage: readMessagesUsage(message.usage),
+    usage: mergeMessagesUsage(emptyUsage, objectOf(message.usage)),
   }) as unknown as CanonicalResponse;
 }
 

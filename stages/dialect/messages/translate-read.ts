@@ -75,14 +75,14 @@ export function readMessagesRequest(
 /** State and duties that live at the provider cannot follow the request elsewhere. */
 function refuseServerState(body: JsonObject): void {
   if (body.container !== undefined && body.container !== null) {
-    throw cannotCarry('the request uses a container of its provider');
+    throw cannotCarry('a container of its provider');
   }
   if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) {
-    throw cannotCarry('the request has the provider call MCP servers');
+    throw cannotCarry('MCP servers that the provider calls');
   }
   const place = stringOf(body.inference_geo);
   if (place !== undefined && place !== 'global') {
-    throw cannotCarry('the request says where it may be processed (inference_geo)');
+    throw cannotCarry('a rule on where it may be processed (inference_geo)');
   }
 }
 

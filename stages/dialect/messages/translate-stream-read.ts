@@ -9,7 +9,8 @@ import type {
 } from '../canonical.ts';
 import { filledString, isObject, objectOf, parseJson, stringOf } from '../translate-json.ts';
 import { createBlockSerializer } from '../translate-serial.ts';
-import { readMessagesError, readMessagesStop, readMessagesUsage } from './translate-answer.ts';
+import { readMessagesError, readMessagesStop } from './translate-answer.ts';
+import { mergeMessagesUsage } from './usage.ts';
 
 /** A reader for one stream. What the provider's own tools do in it is passed over. */
 export function createMessagesReader(): StreamReader {
@@ -65,9 +66,9 @@ class MessagesReader implements StreamReader {
   }
 
   #start(message: JsonObject): CanonicalEvent[] {
-    if (this.#started) return [];
+    if (this.#started) return this.#fail('The provider began a second message in one stream');
     this.#started = true;
-    this.#usage = readMessagesUsage(message.usage);
+    this.#usage = mergeMessagesUsage(emptyUsage, objectOf(message.usage));
     const id = stringOf(message.id) ?? '';
     const model = stringOf(message.model) ?? '';
     return [
@@ -124,7 +125,7 @@ class MessagesReader implements StreamReader {
 
   #finish(data: JsonObject): CanonicalEvent[] {
     const delta = objectOf(data.delta);
-    this.#usage = readMessagesUsage(data.usage, this.#usage);
+    this.#usage = mergeMessagesUsage(this.#usage, objectOf(data.usage));
     const usage: CanonicalEvent = { type: 'usage', usage: this.#usage };
     if (typeof delta.stop_reason !== 'string') return [usage];
     this.#stopped = true;

@@ -12,8 +12,8 @@ import type { AnswerContext } from '../translate-dialect.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
 import { unwrapFreeform, wrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
+import { toResponsesUsage } from './usage.ts';
 import {
-  countOf,
   defined,
   filledString,
   isObject,
@@ -44,25 +44,6 @@ export function writeResponsesStop(reason: StopReason): JsonObject {
     default:
       return { status: 'completed', incomplete_details: null };
   }
-}
-
-/** The dialect counts cached tokens inside the input and reasoning inside the output. */
-export function readResponsesUsage(wire: unknown): Usage {
-  if (!isObject(wire)) return emptyUsage;
-  const inside = objectOf(wire.input_tokens_details);
-  const input = countOf(wire.input_tokens);
-  const read = countOf(inside.cached_tokens);
-  const written = countOf(inside.cache_write_tokens);
-  const cached = (read ?? 0) + (written ?? 0);
-  return {
-    inputTokens: input === null || cached > input ? input : input - cached,
-    outputTokens: countOf(wire.output_tokens),
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
-    cacheWrite1hTokens: null,
-    reasoningTokens: countOf(objectOf(wire.output_tokens_details).reasoning_tokens),
-    estimated: false,
-  };
 }
 
 /** Null where nothing was measured. */
@@ -96,7 +77,7 @@ export function readResponsesResponse(body: unknown): CanonicalResponse {
     createdS: numberOf(response.created_at),
     blocks,
     stopReason: readResponsesStop(response, calls),
-    usage: readResponsesUsage(response.usage),
+    usage: isObject(response.usage) ? toResponsesUsage(response.usage) : emptyUsage,
   }) as unknown as CanonicalResponse;
 }
 

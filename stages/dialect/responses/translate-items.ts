@@ -13,13 +13,13 @@ import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
 import {
   dataUrl,
-  defined,
   filledString,
   objectOf,
   objectsOf,
   parseDataUrl,
   stringOf,
 } from '../translate-json.ts';
+import { documentOf } from '../translate-media.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
 export function readInput(input: unknown): CanonicalMessage[] {
@@ -86,11 +86,7 @@ function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
     case 'input_image':
       return { kind: 'image', source: readUrl(part.image_url) };
     case 'input_file':
-      return defined({
-        kind: 'document',
-        source: readUrl(part.file_data ?? part.file_url),
-        title: filledString(part.filename),
-      }) as unknown as DocumentBlock;
+      return documentOf(readUrl(part.file_data ?? part.file_url), filledString(part.filename));
     default:
       throw cannotCarry(`a content part of type ${String(part.type)}`);
   }

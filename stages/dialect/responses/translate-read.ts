@@ -11,7 +11,7 @@ import type {
 import { noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { freeformSchema } from '../translate-freeform.ts';
+import { freeformTool } from '../translate-freeform.ts';
 import {
   booleanOf,
   defined,
@@ -87,7 +87,7 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
   for (const tool of objectsOf(tools)) {
     const type = stringOf(tool.type) ?? '';
     if (type === 'function') read.push(readFunction(tool));
-    else if (type === 'custom') read.push(readCustom(tool));
+    else if (type === 'custom') read.push(readCustom(tool, context));
     else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
     else context.note(`tool ${type} left out: only its own provider runs it`);
   }
@@ -104,21 +104,12 @@ function readFunction(tool: JsonObject): CanonicalTool {
   }) as unknown as CanonicalTool;
 }
 
-/** A grammar that the provider enforces becomes a description that the model follows. */
-function readCustom(tool: JsonObject): CanonicalTool {
-  const format = objectOf(tool.format);
-  const grammar = stringOf(format.definition);
-  const described = filledString(tool.description);
-  const rule =
-    grammar === undefined
-      ? undefined
-      : `The input follows this ${stringOf(format.syntax) ?? ''} grammar:\n${grammar}`;
-  return defined({
-    name: stringOf(tool.name) ?? '',
-    description: [described, rule].filter((text) => text !== undefined).join('\n\n') || undefined,
-    schema: freeformSchema,
-    freeform: true,
-  }) as unknown as CanonicalTool;
+function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
+  const { syntax, definition } = objectOf(tool.format);
+  const grammar =
+    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
+  const description = filledString(tool.description);
+  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
 }
 
 function readChoice(choice: unknown): ToolChoice | undefined {

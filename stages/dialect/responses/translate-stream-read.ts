@@ -9,7 +9,8 @@ import type {
 import { wrapFreeform } from '../translate-freeform.ts';
 import { isObject, numberOf, objectOf, parseJson, stringOf } from '../translate-json.ts';
 import { createBlockSerializer } from '../translate-serial.ts';
-import { readResponsesError, readResponsesStop, readResponsesUsage } from './translate-answer.ts';
+import { readResponsesError, readResponsesStop } from './translate-answer.ts';
+import { toResponsesUsage } from './usage.ts';
 
 /** A reader for one stream. What the provider's own tools do in it is passed over. */
 export function createResponsesReader(): StreamReader {
@@ -137,7 +138,9 @@ class ResponsesReader implements StreamReader {
       ...start,
       ...this.#serial.closeAll(),
       { type: 'stop', reason },
-      { type: 'usage', usage: readResponsesUsage(response.usage) },
+      ...(isObject(response.usage)
+        ? [{ type: 'usage' as const, usage: toResponsesUsage(response.usage) }]
+        : []),
       { type: 'end' },
     ];
   }

@@ -9,6 +9,7 @@ import type {
 import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
+import { noteErrorMarks } from '../translate-prepare.ts';
 import { fitsStrictMode } from '../translate-schema.ts';
 import { writeItems } from './translate-items.ts';
 
@@ -19,6 +20,7 @@ export function writeResponsesRequest(
 ): WrittenRequest {
   if (request.stop.length > 0) throw cannotCarry('stop sequences');
   noteSampling(request, context.note);
+  noteErrorMarks(request, context.note);
   const hasTools = request.tools.length > 0;
   const format = writeFormat(request.responseFormat);
   const effort = writeEffort(request);
