@@ -204,5 +204,5 @@ function isContentFault(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  return String((error as { readonly code?: unknown } | null)?.code ?? '');
+  return (error as NodeJS.ErrnoException | null)?.code ?? '';
 }

@@ -95,7 +95,7 @@ test('an open writer does not keep a process alive, and a flush in progress does
     await writer.ready();
     writer.record(ledgerRow({ id: 'a', startedMs: 1, endpoint: '/', outcome: 'ok' }));
     await writer.flush();
-    console.log(writer.stats().written);
+    console.log(String(writer.stats().written));
   `;
   const args = ['--input-type=module', '-e', script];
   const { status, stdout } = spawnSync(process.execPath, args, {
