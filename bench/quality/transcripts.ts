@@ -1,0 +1,150 @@
+/**
+ * Whole agent transcripts, turn by turn: is what was sent in one turn a prefix of what is
+ * sent in the next, and what does the conversation cost with and without us in a simulated
+ * prompt cache?
+ */
+import { join } from 'node:path';
+import { createBlockCache } from '../../stages/compress/cache.ts';
+import {
+  compressConversation,
+  type ConversationBlock,
+  type ConversationOptions,
+} from '../../stages/compress/conversation.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { readRecords } from './corpus.ts';
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+  readonly tool_use_id?: string;
+  readonly content?: string | readonly Part[];
+  readonly is_error?: boolean;
+}
+
+/** A recorded conversation in messages shape. */
+export interface Transcript {
+  readonly id: string;
+  readonly format: string;
+  readonly system?: unknown;
+  readonly tools?: unknown;
+  readonly messages: readonly { readonly role: string; readonly content: string | readonly Part[] }[];
+}
+
+/** The transcripts of a corpus. */
+export function readTranscripts(corpus: string): readonly Transcript[] {
+  return readRecords<Transcript>(join(corpus, 'transcripts/transcripts.jsonl'));
+}
+
+/** A conversation as the causal pass sees it. */
+export function toBlocks(transcript: Transcript): readonly ConversationBlock[] {
+  const uses = new Map<string, Part>();
+  const blocks: ConversationBlock[] = [];
+  transcript.messages.forEach(({ role, content }, message) => {
+    const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    for (const part of parts) {
+      if (part.type === 'tool_use' && part.id !== undefined) uses.set(part.id, part);
+      blocks.push({ index: blocks.length, role, message, ...describe(part, role, uses) });
+    }
+  });
+  return blocks;
+}
+
+function describe(
+  part: Part,
+  role: string,
+  uses: ReadonlyMap<string, Part>,
+): Omit<ConversationBlock, 'index' | 'role' | 'message'> {
+  if (part.type === 'tool_result') {
+    const use = uses.get(part.tool_use_id ?? '');
+    return {
+      kind: 'tool_result',
+      text: textOf(part.content),
+      ...(use?.name === undefined ? {} : { toolName: use.name }),
+      ...(use === undefined ? {} : { toolInput: use.input }),
+      ...(part.is_error === true ? { isError: true } : {}),
+    };
+  }
+  if (part.type === 'text') return { kind: role === 'user' ? 'user_text' : 'other', text: part.text ?? '' };
+  return { kind: part.type === 'tool_use' ? 'tool_use' : 'other', text: JSON.stringify(part.input ?? part) };
+}
+
+function textOf(content: Part['content']): string {
+  if (content === undefined || typeof content === 'string') return content ?? '';
+  return content.map((part) => part.text ?? '').join('\n');
+}
+
+/** What one transcript showed. */
+export interface TranscriptResult {
+  readonly id: string;
+  readonly source: string;
+  readonly turns: number;
+  readonly reachedThreshold: boolean;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Turns in which an earlier block went out with other bytes than before. */
+  readonly unstableTurns: number;
+  /** Input cost with us, divided by input cost without. */
+  readonly netCost: number;
+}
+
+const WRITE = 1.25;
+const READ = 0.1;
+/** Fewer tokens than this before a breakpoint are not cached. */
+const CACHE_MINIMUM = 1024;
+
+/** Plays a transcript: every prefix is compressed from nothing, as after a restart with an empty cache. */
+export function measureTranscript(
+  transcript: Transcript,
+  options: ConversationOptions,
+  count: CountTokens,
+): TranscriptResult {
+  const blocks = toBlocks(transcript);
+  const fixed = count(JSON.stringify(transcript.system ?? '')) + count(JSON.stringify(transcript.tools ?? ''));
+  const whole = compressConversation(blocks, options, createBlockCache(1000)).map((outcome) => outcome.text);
+  const turns = turnEnds(transcript, blocks);
+  let unstableTurns = 0;
+  for (const end of turns) {
+    const part = compressConversation(blocks.slice(0, end), options);
+    if (part.some((outcome, at) => outcome.text !== whole[at])) unstableTurns++;
+  }
+  const before = blocks.map((block) => count(block.text));
+  const after = whole.map((text, at) => (text === blocks[at]!.text ? before[at]! : count(text)));
+  const outcomes = compressConversation(blocks, options);
+  return {
+    id: transcript.id,
+    source: transcript.id.split('-')[0]!,
+    turns: turns.length,
+    reachedThreshold: outcomes.some((outcome) => outcome.reason !== 'below-threshold' && outcome.reason !== 'kind'),
+    tokensBefore: sum(before) + fixed,
+    tokensAfter: sum(after) + fixed,
+    unstableTurns,
+    netCost: cacheCost(after, turns, fixed) / cacheCost(before, turns, fixed),
+  };
+}
+
+/** How many blocks each request of the conversation holds: all up to the answer that follows. */
+function turnEnds(transcript: Transcript, blocks: readonly ConversationBlock[]): readonly number[] {
+  const ends = transcript.messages.flatMap(({ role }, message) =>
+    role === 'assistant' ? [blocks.filter((block) => block.message! < message).length] : [],
+  );
+  return ends.filter((end) => end > 0);
+}
+
+/** Input cost of all turns, in tokens at the base price: system and newest block carry breakpoints, nothing expires. */
+function cacheCost(tokens: readonly number[], turns: readonly number[], fixed: number): number {
+  let cost = 0;
+  let cached = 0;
+  for (const end of turns) {
+    const total = fixed + sum(tokens.slice(0, end));
+    const fresh = total - cached;
+    const writes = total >= CACHE_MINIMUM;
+    cost += cached * READ + fresh * (writes ? WRITE : 1);
+    cached = writes ? total : cached;
+  }
+  return cost;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

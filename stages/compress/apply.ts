@@ -1,0 +1,83 @@
+/** One text through the algorithms of its class, with the gates that hold for all of them. */
+import { classify } from '../model/classify/classify.ts';
+import type { Classification } from '../model/classify/classes.ts';
+import { openEnvelope } from '../model/classify/envelope.ts';
+import type { ClassifyHints } from '../model/classify/hints.ts';
+import { estimateTokens } from '../model/tokens.ts';
+import { countLines, type CompressContext, type LineRange } from './compressor.ts';
+import { hasMark } from './marker.ts';
+import { compressorsFor } from './modes.ts';
+
+/** Longest text that is looked at, in characters: a bound on work that needs no clock. */
+export const WORK_BUDGET_CHARS = 4_000_000;
+
+/** Algorithms whose output's lines are lines of the input or markers. */
+const LINEWISE: ReadonlySet<string> = new Set([
+  'log-clean',
+  'log-reduce',
+  'trace',
+  'code',
+  'config',
+]);
+
+/** What came out for a text. `text` is the input itself where nothing was gained. */
+export interface Applied {
+  readonly text: string;
+  readonly classification: Classification;
+  /** Names of the algorithms that changed something, in order. */
+  readonly by: readonly string[];
+  /** Lines left out, numbered in what the first lossy algorithm saw. */
+  readonly removed: readonly LineRange[];
+  readonly removedLines: number;
+  /** True if every line that went out is a line of the input or a marker. */
+  readonly linewise: boolean;
+}
+
+/** What `applyClass` needs beside the text. */
+export type ApplyContext = Omit<CompressContext, 'classification'> & {
+  readonly hints: ClassifyHints;
+};
+
+/**
+ * Compresses one text. The result is never empty, never estimated larger than the input,
+ * and compressing it again changes nothing: a text that carries our marks is left alone.
+ */
+export function applyClass(text: string, context: ApplyContext): Applied {
+  const { hints, ...rest } = context;
+  const classification = classify(text, hints);
+  const unchanged: Applied = {
+    text,
+    classification,
+    by: [],
+    removed: [],
+    removedLines: 0,
+    linewise: true,
+  };
+  if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
+    return unchanged;
+  const { head, body, tail } = openEnvelope(text);
+  const by: string[] = [];
+  let removed: readonly LineRange[] = [];
+  let removedLines = 0;
+  let current = body;
+  for (const compressor of compressorsFor(context.mode, classification.kind)) {
+    const result = compressor.apply(current, { ...rest, classification });
+    if (result === undefined || result.text === current) continue;
+    if (estimateTokens(result.text) > estimateTokens(current)) continue;
+    current = result.text;
+    by.push(compressor.name);
+    if (removed.length === 0) removed = result.removed;
+    removedLines += countLines(result.removed);
+  }
+  const out = head + current + tail;
+  if (by.length === 0 || current.trim() === '' || estimateTokens(out) >= estimateTokens(text))
+    return unchanged;
+  return {
+    text: out,
+    classification,
+    by,
+    removed,
+    removedLines,
+    linewise: by.every((name) => LINEWISE.has(name)),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Source code: lines that hold only comments go, runs of blank lines shrink to one. Every
+ * other line stays to the letter, so that identifiers, signatures and syntax are whole.
+ */
+import { lineNumbering } from '../model/classify/envelope.ts';
+import type { Compressed, Compressor, LineRange } from './compressor.ts';
+import { MARK } from './marker.ts';
+
+/** Comments that tools act upon. */
+const DIRECTIVE =
+  /^#!|eslint|oxlint|prettier-|@ts-|istanbul|c8 ignore|v8 ignore|noqa|type: ?ignore|pylint|mypy:|fmt: ?o|pragma|go:(?:build|generate|embed|linkname)|\+build|nolint|NOLINT|clang-|shellcheck|rubocop|frozen_string_literal|-\*- coding|sourceMappingURL|<reference |@jsx|webpackChunkName|__PURE__|phpcs|codingStandards|swiftlint|region\b|TODO|FIXME|HACK|XXX|SAFETY/;
+
+/** Strips comment lines; needs `context.commentLines`. */
+export const stripCode: Compressor = {
+  name: 'code',
+  classes: ['code'],
+  apply(text, context): Compressed | undefined {
+    const extension = context.classification.extension ?? guessExtension(text);
+    if (context.commentLines === undefined || extension === undefined) return undefined;
+    const raw = text.split('\n');
+    const widths = lineNumbering(raw);
+    const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
+    const comments = context.commentLines(lines.join('\n'), extension);
+    if (comments === undefined) return undefined;
+    return dropLines(raw, lines, comments, extension);
+  },
+};
+
+function dropLines(
+  raw: readonly string[],
+  lines: readonly string[],
+  comments: readonly LineRange[],
+  extension: string,
+): Compressed | undefined {
+  const keep = lines.map(() => true);
+  for (const { from, to } of comments) {
+    if (!lines.slice(from, to).some((line) => DIRECTIVE.test(line.slice(0, 400))))
+      keep.fill(false, from, to);
+  }
+  let blank = true;
+  keep.forEach((kept, at) => {
+    if (!kept) return;
+    const empty = lines[at]!.trim() === '';
+    if (empty && blank) keep[at] = false;
+    blank = empty;
+  });
+  const out = raw.filter((_, at) => keep[at]);
+  const removed = rangesOf(keep);
+  const count = raw.length - out.length;
+  if (count < 2) return undefined;
+  const note = `${MARK}omitted ${count} of ${raw.length} lines, comments and blank lines only; the source is complete]`;
+  const first = out[0]?.startsWith('#!') === true ? 1 : 0;
+  out.splice(first, 0, asComment(note, extension));
+  return { text: out.join('\n'), removed };
+}
+
+function rangesOf(keep: readonly boolean[]): LineRange[] {
+  const ranges: LineRange[] = [];
+  for (let at = 0; at < keep.length; at++) {
+    const last = ranges.at(-1);
+    if (keep[at] === true) continue;
+    if (last !== undefined && last.to === at)
+      ranges[ranges.length - 1] = { from: last.from, to: at + 1 };
+    else ranges.push({ from: at, to: at + 1 });
+  }
+  return ranges;
+}
+
+const HASH_COMMENTS = new Set('py pyi rb sh bash zsh pl r ps1 gyp gypi'.split(' '));
+
+function asComment(note: string, extension: string): string {
+  if (HASH_COMMENTS.has(extension)) return `# ${note}`;
+  return extension === 'css' ? `/* ${note} */` : `// ${note}`;
+}
+
+const GUESSES: readonly (readonly [string, RegExp])[] = [
+  [
+    'py',
+    /^(?:from [\w.]+ import |import \w[\w.]*$|(?:async )?def \w+\(.*|class \w+.*:$|\s+self\.)/m,
+  ],
+  ['go', /^package \w+$|^func (?:\(|\w+\()/m],
+  ['rs', /^(?:pub )?(?:fn|impl|mod|use) [\w<:]+|^#\[derive/m],
+  [
+    'java',
+    /^(?:package [\w.]+;|import (?:static )?[\w.]+\*?;|public (?:final |abstract )?(?:class|interface|enum) )/m,
+  ],
+  ['cpp', /^#\s*(?:include|define|ifndef|ifdef|pragma)\b/m],
+  ['php', /^<\?php/m],
+  ['rb', /^(?:require ['"]|\s*def \w+[?!]?(?:\(|$)|\s*end$)/m],
+  [
+    'ts',
+    /^(?:import|export) .*|^(?:const|let|var) \w+|^(?:async )?function \w+|^interface \w+|require\(/m,
+  ],
+  ['sh', /^#!.*\bsh$|^(?:if \[|for \w+ in |fi$|done$)/m],
+  ['css', /^[.#@]?[\w-]+[^{}\n]{0,80}\{$/m],
+];
+
+/** A file extension for source whose file is unknown; undefined where nothing speaks for a language. */
+export function guessExtension(text: string): string | undefined {
+  const sample = text
+    .slice(0, 8000)
+    .split('\n')
+    .map((line) => line.slice(0, 200))
+    .join('\n');
+  return GUESSES.find(([, pattern]) => pattern.test(sample))?.[0];
+}

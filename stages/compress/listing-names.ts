@@ -1,0 +1,130 @@
+/** Lists of paths: directory once, then names in braces. Order is kept, so only neighbours share. */
+
+const MIN_SHARED = 3;
+const WIDTH = 400;
+
+/** Paths folded into directory lines and brace groups; lines that are not plain paths stay as they are. */
+export function groupNames(lines: readonly string[]): string[] {
+  const out: string[] = [];
+  let at = 0;
+  while (at < lines.length) {
+    const folder = folderOf(lines[at]!);
+    let end = at + 1;
+    while (end < lines.length && folder !== undefined && folderOf(lines[end]!) === folder) end++;
+    if (folder === undefined || end - at < 2) {
+      // A line as it is carries a leading tab, so that it is never taken for a group.
+      out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
+      at++;
+      continue;
+    }
+    out.push(
+      `${folder === '' ? '.' : folder}\t`,
+      ...braceRows(lines.slice(at, end).map((line) => line.slice(folder.length))),
+    );
+    at = end;
+  }
+  return out;
+}
+
+/** The directory part of a plain path, '' where it has none; undefined where the line is no plain path. */
+function folderOf(line: string): string | undefined {
+  if (line === '' || line.length > 400 || /[\s{},\\]/.test(line)) return undefined;
+  const cut = line.lastIndexOf('/', line.length - 2) + 1;
+  return line.slice(0, cut);
+}
+
+function braceRows(names: readonly string[]): string[] {
+  const rows: string[] = [];
+  let row = '';
+  for (let at = 0; at < names.length;) {
+    const group = bestGroup(names, at);
+    const piece =
+      group.count < 2
+        ? names[at]!
+        : `${group.prefix}{${names
+            .slice(at, at + group.count)
+            .map((name) => name.slice(group.prefix.length, name.length - group.suffix.length))
+            .join(',')}}${group.suffix}`;
+    at += Math.max(1, group.count);
+    if (row !== '' && row.length + piece.length > WIDTH) {
+      rows.push(row);
+      row = '';
+    }
+    row = row === '' ? piece : `${row} ${piece}`;
+  }
+  if (row !== '') rows.push(row);
+  return rows;
+}
+
+interface Group {
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly count: number;
+}
+
+/** The run of names from `at` whose shared beginning and end save most characters. */
+function bestGroup(names: readonly string[], at: number): Group {
+  const first = names[at]!;
+  let best: Group = { prefix: '', suffix: '', count: 1 };
+  let bestSaved = 0;
+  let prefix = wordStart(first, first.length - 1);
+  let suffix = extension(first);
+  for (let count = 2; at + count <= names.length; count++) {
+    const name = names[at + count - 1]!;
+    prefix = wordStart(first, commonStart(prefix, name));
+    if (!name.endsWith(suffix) || name.length < prefix.length + suffix.length) suffix = '';
+    if (prefix.length + suffix.length < MIN_SHARED) break;
+    const saved = (prefix.length + suffix.length) * (count - 1) - 3;
+    if (saved > bestSaved) {
+      best = { prefix, suffix, count };
+      bestSaved = saved;
+    }
+  }
+  return best;
+}
+
+function commonStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** `name` up to `length`, cut back to the end of a word, so that groups read as names. */
+function wordStart(name: string, length: number): string {
+  let end = Math.min(length, name.length);
+  while (end > 0 && !/[_\-./]/.test(name[end - 1]!)) end--;
+  return name.slice(0, end);
+}
+
+function extension(name: string): string {
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(dot) : name.endsWith('/') ? '/' : '';
+}
+
+/** The lines that `groupNames` was given. */
+export function ungroupNames(lines: readonly string[]): string[] {
+  let folder = '';
+  return lines.flatMap((line) => {
+    if (line === '') return [''];
+    if (line.startsWith('\t')) return [line.slice(1)];
+    if (!line.endsWith('\t'))
+      return line
+        .split(' ')
+        .flatMap(expand)
+        .map((name) => folder + name);
+    folder = line === '.\t' ? '' : line.slice(0, -1);
+    return [];
+  });
+}
+
+function expand(piece: string): string[] {
+  const open = piece.indexOf('{');
+  const close = piece.lastIndexOf('}');
+  if (open < 0 || close < 0) return [piece];
+  const prefix = piece.slice(0, open);
+  const suffix = piece.slice(close + 1);
+  return piece
+    .slice(open + 1, close)
+    .split(',')
+    .map((middle) => prefix + middle + suffix);
+}

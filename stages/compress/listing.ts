@@ -1,0 +1,37 @@
+/**
+ * File listings, lossless: names that differ only in the middle share what is around it,
+ * as a shell's braces do, and columns of `ls -l` that repeat are written once. No name is
+ * ever dropped. Decoded again before use.
+ */
+import type { Compressed, Compressor } from './compressor.ts';
+import { groupNames, ungroupNames } from './listing-names.ts';
+import { shortenRows, widenRows } from './listing-rows.ts';
+import { MARK } from './marker.ts';
+
+export const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" opens a directory; a{b,c}d = abd and acd; names split by blanks]`;
+export const ROWS_HEADER = `${MARK}ls -l, complete: `;
+
+/** Shortens the output of ls, find, tree and the like. */
+export const foldListing: Compressor = {
+  name: 'listing',
+  classes: ['listing'],
+  apply(text): Compressed | undefined {
+    const lines = text.split('\n');
+    const rows = shortenRows(lines);
+    const out =
+      rows === undefined
+        ? `${NAMES_HEADER}\n${groupNames(lines).join('\n')}`
+        : `${ROWS_HEADER}${rows.legend}]\n${rows.lines.join('\n')}`;
+    if (out.length >= text.length || unfoldListing(out) !== text) return undefined;
+    return { text: out, removed: [] };
+  },
+};
+
+/** The listing that a folded one stands for; undefined where the text is not ours. */
+export function unfoldListing(text: string): string | undefined {
+  const [header, ...lines] = text.split('\n');
+  if (header === undefined) return undefined;
+  if (header === NAMES_HEADER) return ungroupNames(lines).join('\n');
+  if (!header.startsWith(ROWS_HEADER)) return undefined;
+  return widenRows(header.slice(ROWS_HEADER.length, -1), lines).join('\n');
+}

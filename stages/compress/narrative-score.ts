@@ -1,0 +1,110 @@
+/**
+ * How near a sentence is to the question (BM25 over stems, with its paragraph and its
+ * neighbours counted in), and how much it holds that another question could ask for.
+ */
+import type { Chunk } from './narrative-chunks.ts';
+
+const K1 = 1.2;
+const B = 0.6;
+
+const STOP: ReadonlySet<string> = new Set(
+  'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its may me my no not of on or our she so some such than that the their them then there these they this those to up us was we were what when where which who whom whose why will with would you your'.split(
+    ' ',
+  ),
+);
+
+/** Stems of the words of a text that carry meaning. */
+export function wordsOf(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => !STOP.has(word)).map(stem);
+}
+
+/** A light stemmer: enough that "production" and "produced" meet, little enough to be predictable. */
+function stem(word: string): string {
+  if (word.length < 5) return word.endsWith('s') && word.length > 3 ? word.slice(0, -1) : word;
+  return word
+    .replace(/(?:ization|ational|fulness|iveness|ousness)$/, '')
+    .replace(
+      /(?:ations?|ingly|edly|ments?|ities|ness|ings?|ions?|ies|ers?|ors?|ed|es|ly|al|ic|s|e|y)$/,
+      '',
+    )
+    .slice(0, 9);
+}
+
+/** Scores from 0 to 1, one a chunk; undefined where query and text have no word in common. */
+export function queryScores(
+  chunks: readonly Chunk[],
+  query: string,
+): readonly number[] | undefined {
+  const terms = new Set(wordsOf(query));
+  if (terms.size === 0) return undefined;
+  const words = chunks.map((chunk) => wordsOf(chunk.text));
+  const idf = inverseFrequency(words, terms);
+  if (idf.size === 0) return undefined;
+  const mean = words.reduce((sum, list) => sum + list.length, 0) / (words.length || 1);
+  const own = words.map((list) => bm25(list, idf, mean));
+  const paragraphs = paragraphScores(chunks, words, idf);
+  const raw = own.map((score, at) => {
+    const near = Math.max(own[at - 1] ?? 0, own[at + 1] ?? 0);
+    return score + 0.35 * near + 0.5 * paragraphs[at]!;
+  });
+  const top = Math.max(...raw);
+  return top === 0 ? undefined : raw.map((score) => score / top);
+}
+
+function inverseFrequency(
+  words: readonly (readonly string[])[],
+  terms: ReadonlySet<string>,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const list of words) {
+    for (const word of new Set(list))
+      if (terms.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const total = words.length;
+  return new Map(
+    [...counts].map(([word, n]) => [word, Math.log(1 + (total - n + 0.5) / (n + 0.5))]),
+  );
+}
+
+function bm25(words: readonly string[], idf: ReadonlyMap<string, number>, mean: number): number {
+  const counts = new Map<string, number>();
+  for (const word of words) if (idf.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  let score = 0;
+  for (const [word, count] of counts) {
+    const norm = count + K1 * (1 - B + (B * words.length) / (mean || 1));
+    score += idf.get(word)! * ((count * (K1 + 1)) / norm);
+  }
+  return score;
+}
+
+/** The score of the line that a chunk stands in: a paragraph about the matter lifts all of its sentences. */
+function paragraphScores(
+  chunks: readonly Chunk[],
+  words: readonly (readonly string[])[],
+  idf: ReadonlyMap<string, number>,
+): readonly number[] {
+  const found = new Map<number, Set<string>>();
+  chunks.forEach((chunk, at) => {
+    const set = found.get(chunk.line) ?? new Set<string>();
+    for (const word of words[at]!) if (idf.has(word)) set.add(word);
+    found.set(chunk.line, set);
+  });
+  return chunks.map((chunk) =>
+    [...found.get(chunk.line)!].reduce((sum, word) => sum + idf.get(word)!, 0),
+  );
+}
+
+const NAME =
+  /(?<=[^.!?]\s+["'(]?)\p{Lu}[\p{L}\p{N}.'’-]*(?:\s+(?:of|the|de|and|for)?\s*\p{Lu}[\p{L}\p{N}.'’-]*)*/gu;
+const NUMBER = /\d[\d.,:%]*/g;
+
+/** What a sentence holds that could be asked for, a token: names, numbers, quotations. About 0 to 1. */
+export function valueOf(text: string): number {
+  const sample = text.slice(0, 2000);
+  const names = new Set(sample.match(NAME) ?? []).size;
+  const numbers = (sample.match(NUMBER) ?? []).length;
+  const quotes = (sample.match(/["“][^"”]{2,80}["”]/g) ?? []).length;
+  const words = sample.split(/\s+/).length;
+  return Math.min(1, (names * 2.2 + numbers * 2.6 + quotes * 2) / (words * 0.5 + 6));
+}

@@ -1,0 +1,109 @@
+/**
+ * Narrative, extractive: with a query known, the sentences that have least to do with it
+ * and hold least that anyone could ask for later are left out whole; without a query only
+ * near-copies of earlier sentences are. Kept sentences are never changed inside.
+ */
+import type { CompressContext, Compressed, Compressor, LineRange } from './compressor.ts';
+import { MARK } from './marker.ts';
+import { chunkText, type Chunk } from './narrative-chunks.ts';
+import { queryScores, valueOf, wordsOf } from './narrative-score.ts';
+import { estimateTokens } from '../model/tokens.ts';
+
+/** A narrative below this many tokens is left alone. */
+const MIN_TOKENS = 600;
+const MIN_CHUNKS = 12;
+/** Share of tokens that stays, by mode. */
+const KEEP = { strict: 1, hybrid: 0.69, aggressive: 0.32 } as const;
+/** How much what may be asked later counts against what is asked now. */
+const VALUE_WEIGHT = { strict: 0, hybrid: 0.6, aggressive: 0.25 } as const;
+const NEAR_COPY = 0.9;
+
+/** Leaves out sentences of long prose. */
+export const extractNarrative: Compressor = {
+  name: 'narrative',
+  classes: ['narrative'],
+  apply(text, context): Compressed | undefined {
+    if (estimateTokens(text) < MIN_TOKENS) return undefined;
+    const chunks = chunkText(text, context.maxChars);
+    const prose = chunks.filter((chunk) => chunk.droppable).length;
+    if (prose < MIN_CHUNKS) return undefined;
+    const copies = nearCopies(chunks);
+    const keep = choose(chunks, copies, context);
+    const out = print(chunks, keep);
+    return out.removed.length === 0 ? undefined : out;
+  },
+};
+
+function choose(
+  chunks: readonly Chunk[],
+  copies: readonly boolean[],
+  context: CompressContext,
+): boolean[] {
+  const keep = chunks.map((_, at) => copies[at] !== true);
+  const scores = queryScores(chunks, context.query);
+  // Without a word in common there is nothing to rank by: what is unique stays.
+  if (scores === undefined) return keep;
+  const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let excess =
+    sizes.reduce((sum, size, at) => sum + (keep[at] === true ? size : 0), 0) -
+    total * KEEP[context.mode];
+  const worth = chunks.map(
+    (chunk, at) => scores[at]! + VALUE_WEIGHT[context.mode] * valueOf(chunk.text),
+  );
+  const order = chunks
+    .map((_, at) => at)
+    .filter((at) => keep[at] === true && chunks[at]!.droppable)
+    .toSorted((a, b) => worth[a]! - worth[b]! || a - b);
+  for (const at of order) {
+    if (excess < sizes[at]! / 2) continue;
+    keep[at] = false;
+    excess -= sizes[at]!;
+  }
+  return keep;
+}
+
+/** Which chunks say what an earlier one has said: same numbers and negations, nearly the same words. */
+function nearCopies(chunks: readonly Chunk[]): readonly boolean[] {
+  const seen = new Map<string, Set<string>[]>();
+  return chunks.map((chunk) => {
+    if (!chunk.droppable || chunk.text.length < 40) return false;
+    const words = wordsOf(chunk.text);
+    const facts = (chunk.text.match(/\d[\d.,]*|\b(?:not?|never|none|without|n't)\b/gi) ?? []).join(
+      ' ',
+    );
+    const key = `${facts}|${words.slice(0, 2).join(' ')}`;
+    const set = new Set(words);
+    const known = seen.get(key);
+    if (known?.some((other) => overlap(other, set) >= NEAR_COPY) === true) return true;
+    if (known === undefined) seen.set(key, [set]);
+    else if (known.length < 8) known.push(set);
+    return false;
+  });
+}
+
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const word of a) if (b.has(word)) shared++;
+  return shared / (a.size + b.size - shared || 1);
+}
+
+/** Kept chunks as they stood, one short marker in each gap. */
+function print(chunks: readonly Chunk[], keep: readonly boolean[]): Compressed {
+  const removed: LineRange[] = [];
+  let dropped = 0;
+  let out = '';
+  for (let at = 0; at < chunks.length; at++) {
+    const chunk = chunks[at]!;
+    if (keep[at] === true) {
+      out += chunk.text + chunk.space;
+      continue;
+    }
+    dropped++;
+    removed.push({ from: chunk.line, to: chunk.line + 1 });
+    if (keep[at - 1] === true || at === 0) out += '[…] ';
+    if (keep[at + 1] === true && chunk.space.includes('\n')) out = out.trimEnd() + chunk.space;
+  }
+  const note = `${MARK}omitted ${dropped} of ${chunks.length} sentences, at each […]; the source is complete]`;
+  return { text: `${note}\n${out}`, removed };
+}

@@ -1,0 +1,183 @@
+/**
+ * Repeats across a conversation: lines that went out before are named by where they
+ * stand, not sent again. Works on runs of lines, so that a second look at part of a file,
+ * with or without line numbers, and a run of tests with the same output both count. Only
+ * text that went out verbatim is ever referred to, and only text that came earlier.
+ */
+import { lineNumbering } from '../model/classify/envelope.ts';
+import { estimateTokens } from '../model/tokens.ts';
+import { MARK } from './marker.ts';
+
+const MIN_LINES = 3;
+const MIN_TOKENS_SAVED = 24;
+/** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
+const CANDIDATES = 6;
+
+interface Source {
+  readonly label: string;
+  readonly lines: readonly string[];
+}
+
+interface Place {
+  readonly source: number;
+  readonly line: number;
+}
+
+interface Run {
+  readonly from: number;
+  readonly to: number;
+  readonly source: number;
+  readonly at: number;
+}
+
+/** What `replaceRepeats` made of a text. */
+export interface Referred {
+  readonly text: string;
+  /** Lines of the input that now stand in a reference, as a count. */
+  readonly lines: number;
+}
+
+/** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
+export class SentLines {
+  private readonly sources: Source[] = [];
+  private readonly places = new Map<number, Place[]>();
+
+  /** Adds what went out for a block. Lines that are markers of ours are no content and are never referred to. */
+  add(label: string, text: string): void {
+    const lines = contentOf(text.split('\n')).map((line) =>
+      line.startsWith(MARK) ? '\u0000' : line,
+    );
+    const source = this.sources.push({ label: cleanLabel(label), lines }) - 1;
+    const hashes = lines.map(hashLine);
+    for (let line = 0; line + MIN_LINES <= lines.length; line++) {
+      const key = hashRun(hashes, line);
+      const known = this.places.get(key);
+      if (known === undefined) this.places.set(key, [{ source, line }]);
+      else if (known.length < CANDIDATES) known.push({ source, line });
+    }
+  }
+
+  /** Replaces runs of lines that went out before; undefined where that saves nothing. */
+  replaceRepeats(text: string): Referred | undefined {
+    const raw = text.split('\n');
+    const widths = lineNumbering(raw);
+    const lines = contentOf(raw);
+    const hashes = lines.map(hashLine);
+    const out: string[] = [];
+    let replaced = 0;
+    for (let at = 0; at < lines.length;) {
+      const run = this.longestRun(lines, hashes, at);
+      const reference = run === undefined ? undefined : this.refer(run, raw, widths);
+      if (run === undefined || reference === undefined) {
+        out.push(raw[at++]!);
+        continue;
+      }
+      out.push(reference);
+      replaced += run.to - run.from;
+      at = run.to;
+    }
+    return replaced === 0 ? undefined : { text: out.join('\n'), lines: replaced };
+  }
+
+  private longestRun(
+    lines: readonly string[],
+    hashes: readonly number[],
+    at: number,
+  ): Run | undefined {
+    if (at + MIN_LINES > lines.length) return undefined;
+    let best: Run | undefined;
+    for (const place of this.places.get(hashRun(hashes, at)) ?? []) {
+      const source = this.sources[place.source]!.lines;
+      let length = 0;
+      while (at + length < lines.length && source[place.line + length] === lines[at + length])
+        length++;
+      if (length >= MIN_LINES && length > (best === undefined ? 0 : best.to - best.from)) {
+        best = { from: at, to: at + length, source: place.source, at: place.line };
+      }
+    }
+    return best;
+  }
+
+  /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
+  private refer(
+    run: Run,
+    raw: readonly string[],
+    widths: readonly number[] | undefined,
+  ): string | undefined {
+    const lines = raw.slice(run.from, run.to);
+    const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
+    if (numbers === undefined) return undefined;
+    const count = run.to - run.from;
+    const text = `${MARK}lines ${run.from + 1}–${run.to}: same as lines ${run.at + 1}–${run.at + count} of ${this.sources[run.source]!.label}, above${numbers}]`;
+    return estimateTokens(lines.join('\n')) - estimateTokens(text) >= MIN_TOKENS_SAVED
+      ? text
+      : undefined;
+  }
+
+  /** The lines that a text with references stands for; for tests and for the check before sending. */
+  restore(text: string): string {
+    return text
+      .split('\n')
+      .flatMap((line) => this.restoreLine(line) ?? [line])
+      .join('\n');
+  }
+
+  private restoreLine(line: string): readonly string[] | undefined {
+    const match = REFERENCE.exec(line);
+    const source = this.sources.findLast((candidate) => candidate.label === match?.[3]);
+    if (match === null || source === undefined) return undefined;
+    const lines = source.lines.slice(Number(match[1]) - 1, Number(match[2]));
+    if (match[4] === undefined) return lines;
+    const first = Number(match[4]);
+    return lines.map(
+      (content, at) => numberLine(first + at, match[5] === undefined ? '\t' : '→') + content,
+    );
+  }
+}
+
+const REFERENCE =
+  /^\[svc lines \d+–\d+: same as lines (\d+)–(\d+) of (.+), above(?:, numbered from (\d+)( →)?)?\]$/s;
+
+/** Lines without the line-number column of a numbered view. */
+function contentOf(lines: readonly string[]): readonly string[] {
+  const widths = lineNumbering(lines);
+  return widths === undefined ? lines : lines.map((line, at) => line.slice(widths[at]));
+}
+
+/** How the lines are numbered, in words; '' where they are not; undefined where that cannot be said in words. */
+function numbersOf(
+  lines: readonly string[],
+  widths: readonly number[] | undefined,
+): string | undefined {
+  if (widths === undefined || widths.every((width) => width === 0)) return '';
+  const first = Number.parseInt(lines[0]!.slice(0, widths[0]), 10);
+  const arrow = lines[0]!.slice(0, widths[0]).endsWith('→');
+  const steady = lines.every(
+    (line, at) => line.slice(0, widths[at]) === numberLine(first + at, arrow ? '→' : '\t'),
+  );
+  return steady ? `, numbered from ${first}${arrow ? ' →' : ''}` : undefined;
+}
+
+/** A line number as `cat -n` and the file viewers of agents print it. */
+function numberLine(number: number, separator: string): string {
+  return `${String(number).padStart(6)}${separator}`;
+}
+
+function cleanLabel(label: string): string {
+  // oxlint-disable-next-line no-control-regex -- a label is one line of plain text
+  return label.replace(/[\u0000-\u001f\]]+/g, ' ').trim();
+}
+
+function hashLine(line: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+function hashRun(hashes: readonly number[], at: number): number {
+  // Three 32-bit hashes mixed into a number below 2^53; equal keys are compared line by line.
+  return (
+    (Math.imul(hashes[at]!, 31) ^ hashes[at + 1]!) * 2097151 +
+    ((hashes[at + 2]! ^ (hashes[at]! >>> 7)) & 0x1fffff)
+  );
+}
