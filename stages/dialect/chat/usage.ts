@@ -55,6 +55,6 @@ export const chatReader: AnswerReader = Object.freeze({
     if (isObject(figures)) answer.usage = toChatUsage(figures);
     if (typeof model === 'string' && model !== '') answer.model = model;
   },
-  ending: /^data: ?\[DONE\]|"finish_reason": ?"/m,
-  failure: /^event: ?error|^data: ?\{"error": ?[{"]|"error": ?\{"/m,
+  ending: /^data: ?\[DONE\]|"finish_reason"\s*:\s*"/m,
+  failure: /^event: ?error|^data: ?\{\s*"error"\s*:\s*"|"error"\s*:\s*\{\s*"/m,
 });

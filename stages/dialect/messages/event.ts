@@ -25,7 +25,7 @@ export function isMessagesContent(event: string | undefined, data: string): bool
 
 /** `message_stop` ends a stream. */
 export function isMessagesTerminator(event: string | undefined, data: string): boolean {
-  return event === 'message_stop' || /^\{\s*"type":\s*"message_stop"/.test(data);
+  return event === 'message_stop' || /^\{\s*"type"\s*:\s*"message_stop"/.test(data);
 }
 
 /** The provider's own words for what went wrong, which its clients act on. */

@@ -37,6 +37,6 @@ export const messagesReader: AnswerReader = Object.freeze({
     const named = model ?? startModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
   },
-  ending: /^event: ?message_stop|^data: ?\{"type": ?"message_stop"/m,
-  failure: /^event: ?error|^data: ?\{"type": ?"error"/m,
+  ending: /^event: ?message_stop|^data: ?\{\s*"type"\s*:\s*"message_stop"/m,
+  failure: /^event: ?error|^data: ?\{\s*"type"\s*:\s*"error"/m,
 });

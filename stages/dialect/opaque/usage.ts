@@ -20,6 +20,9 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
   return mergeMessagesUsage(known, figures);
 }
 
+/** How many of the paths below lead to figures; the others lead to names of models. */
+const FIGURES = 5;
+
 export const opaqueReader: AnswerReader = Object.freeze({
   needles: [Buffer.from('_tokens"'), Buffer.from('TokenCount')],
   paths: [
@@ -27,18 +30,19 @@ export const opaqueReader: AnswerReader = Object.freeze({
     ['usageMetadata'],
     ['response', 'usage'],
     ['message', 'usage'],
+    ['x_groq', 'usage'],
     ['model'],
     ['modelVersion'],
     ['response', 'model'],
     ['message', 'model'],
   ],
   read(answer: Answer, values: readonly unknown[]): void {
-    const figures = values.slice(0, 4).find(isObject);
+    const figures = values.slice(0, FIGURES).find(isObject);
     if (figures !== undefined) answer.usage = toUsage(figures, answer.usage);
-    const model = values.slice(4).find((value) => typeof value === 'string');
+    const model = values.slice(FIGURES).find((value) => typeof value === 'string');
     if (typeof model === 'string' && model !== '') answer.model = model;
   },
   // Nobody knows how such a stream should end, so the connection's own end has to do.
   ending: /^/,
-  failure: /^event: ?(?:error|response\.failed)|^data: ?\{"error": ?[{"]/m,
+  failure: /^event: ?(?:error|response\.failed)|^data: ?\{\s*"error"\s*:\s*[{"]/m,
 });

@@ -39,5 +39,6 @@ export const responsesReader: AnswerReader = Object.freeze({
     if (type === 'response.failed') answer.failed = true;
   },
   ending: /^event: ?response\.(?:completed|incomplete|failed)/m,
-  failure: /^event: ?(?:error|response\.failed)|^data: ?\{"type": ?"(?:error|response\.failed)"/m,
+  failure:
+    /^event: ?(?:error|response\.failed)|^data: ?\{\s*"type"\s*:\s*"(?:error|response\.failed)"/m,
 });
