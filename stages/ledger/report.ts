@@ -150,8 +150,6 @@ export function savingsJson(report: SavingsReport) {
 /** The session's part of `/metrics/dashboard` (spec §2.9); `day` are the sums of the last 24 hours. */
 export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number) {
   const totals = window.totals();
-  const latency = window.latency();
-  const failures = [...window.statusCounts()].filter(([status]) => status >= 400);
   return {
     timestamp: new Date(nowMs).toISOString(),
     uptime_seconds: (nowMs - window.startedMs) / 1000,
@@ -160,27 +158,14 @@ export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number)
       throughput_req_per_sec: window.throughputPerS(nowMs),
       '24h_window': false,
     },
-    latency: {
-      p50_ms: latency.p50Ms,
-      p95_ms: latency.p95Ms,
-      p99_ms: latency.p99Ms,
-      avg_ms: latency.averageMs,
-      samples: latency.samples,
-    },
+    latency: latencyJson(window),
     models: byModelJson(window.byModel()),
     cache: {
       hit_ratio: promptCacheRatio(totals),
       read_tokens: totals.cacheReadTokens,
       creation_tokens: totals.cacheWriteTokens,
     },
-    errors: {
-      error_rate: errorRate(totals),
-      error_count: totals.errors,
-      top_failures: toObject(
-        failures.toSorted(([, a], [, b]) => b - a).map(([status, count]) => [`${status}`, count]),
-        (count) => count,
-      ),
-    },
+    errors: errorsJson(window),
     streaming: {
       count: totals.streams,
       percentage: totals.requests === 0 ? null : (100 * totals.streams) / totals.requests,
@@ -190,6 +175,30 @@ export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number)
       output_tokens: day.outputTokens,
       total_cost: toUsd(day.costNanoUsd),
     },
+  };
+}
+
+function latencyJson(window: SessionWindow) {
+  const latency = window.latency();
+  return {
+    p50_ms: latency.p50Ms,
+    p95_ms: latency.p95Ms,
+    p99_ms: latency.p99Ms,
+    avg_ms: latency.averageMs,
+    samples: latency.samples,
+  };
+}
+
+function errorsJson(window: SessionWindow) {
+  const totals = window.totals();
+  const failures = [...window.statusCounts()]
+    .filter(([status]) => status >= 400)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([status, count]) => [`${status}`, count] as const);
+  return {
+    error_rate: errorRate(totals),
+    error_count: totals.errors,
+    top_failures: toObject(failures, (count) => count),
   };
 }
 
