@@ -81,48 +81,34 @@ function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageO
 function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
   const answer = createAnswer();
   const events = createNeedleScanner(reader.needles);
-  const head: Buffer[] = [];
-  let headBytes = 0;
+  const head = createHead();
   const tail = createTail();
   const readEvent = (event: Buffer): void => {
     readPayload(answer, reader, scan, payloadOf(event));
   };
-  /** A stream may end without the blank line of its last event. */
-  const readRest = (): void => {
+  /** What is known; a stream may end without the blank line of its last event. */
+  const current = (): Answer => {
     const event = events.rest();
     if (event !== undefined) readEvent(event);
-  };
-  const readHead = (): void => {
-    createNeedleScanner([MODEL_NEEDLE]).push(Buffer.concat(head), (event) => {
-      if (answer.model === undefined) readEvent(event);
-    });
+    return answer;
   };
   return {
     push(bytes) {
-      if (headBytes < HEAD_BYTES) {
-        head.push(bytes.subarray(0, HEAD_BYTES));
-        headBytes += bytes.length;
-      }
+      head.push(bytes);
       events.push(bytes, readEvent);
       tail.push(bytes);
     },
-    usage() {
-      readRest();
-      return answer.usage;
-    },
+    usage: () => current().usage,
     model() {
-      readRest();
-      if (answer.model === undefined) readHead();
+      if (current().model === undefined) {
+        head.search(MODEL_NEEDLE, (event) => {
+          if (answer.model === undefined) readEvent(event);
+        });
+      }
       return answer.model;
     },
-    terminated() {
-      readRest();
-      return answer.terminated || reader.ending.test(tail.text());
-    },
-    failed() {
-      readRest();
-      return answer.failed || reader.failure.test(tail.text());
-    },
+    terminated: () => current().terminated || reader.ending.test(tail.text()),
+    failed: () => current().failed || reader.failure.test(tail.text()),
   };
 }
 
@@ -208,6 +194,27 @@ function tryOr<T>(read: () => T, otherwise: T): T {
   } catch {
     return otherwise; // nested beyond measure; the client's own parser will judge it
   }
+}
+
+interface Head {
+  push(bytes: Buffer): void;
+  search(needle: Buffer, onEvent: (event: Buffer) => void): void;
+}
+
+/** Keeps the first few kilobytes of a stream, to be searched if need be. */
+function createHead(): Head {
+  const parts: Buffer[] = [];
+  let size = 0;
+  return {
+    push(bytes) {
+      if (size >= HEAD_BYTES) return;
+      parts.push(bytes.subarray(0, HEAD_BYTES));
+      size += bytes.length;
+    },
+    search(needle, onEvent) {
+      createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
+    },
+  };
 }
 
 interface Tail {

@@ -25,48 +25,62 @@ export function createNeedleScanner(
   needles: readonly Buffer[],
   { maxEventBytes = 1024 * 1024 }: { readonly maxEventBytes?: number } = {},
 ): NeedleScanner {
-  let carried: Buffer[] = [];
-  let carriedBytes = 0;
+  return new Scanner(needles, maxEventBytes);
+}
+
+class Scanner implements NeedleScanner {
+  readonly #needles: readonly Buffer[];
+  readonly #maxEventBytes: number;
+  #carried: Buffer[] = [];
+  #carriedBytes = 0;
   /** The last bytes of what is carried: a blank line may begin in there. */
-  let before = NOTHING;
+  #before = NOTHING;
 
-  const carry = (bytes: Buffer): void => {
+  constructor(needles: readonly Buffer[], maxEventBytes: number) {
+    this.#needles = needles;
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  push(bytes: Buffer, onEvent: (event: Buffer) => void): void {
+    let start = 0;
+    if (this.#carriedBytes > 0) {
+      const end = firstBlankEnd(bytes, 0, bytes.length, this.#before);
+      if (end < 0) return this.#carry(bytes);
+      const event = this.#takeCarried(bytes.subarray(0, end + 1));
+      if (event !== undefined) onEvent(event);
+      start = end + 1;
+    }
+    const stop = lastBlankEnd(bytes, start) + 1;
+    if (stop > start) scan(bytes, start, stop, this.#needles, onEvent);
+    const rest = Math.max(start, stop);
+    if (rest < bytes.length) this.#carry(bytes.subarray(rest));
+  }
+
+  rest(): Buffer | undefined {
+    if (this.#carried.length === 0) return undefined;
+    const event = this.#carried.length === 1 ? this.#carried[0]! : Buffer.concat(this.#carried);
+    this.#carried = [event];
+    return holdsAny(event, this.#needles) ? event : undefined;
+  }
+
+  #carry(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    carriedBytes += bytes.length;
-    before = bytes.length < 3 ? Buffer.concat([before, bytes]).subarray(-3) : bytes.subarray(-3);
-    if (carriedBytes <= maxEventBytes) carried.push(bytes);
-    else carried = [];
-  };
-  const takeCarried = (tail: Buffer): Buffer | undefined => {
-    const isWhole = carriedBytes + tail.length <= maxEventBytes;
-    const event = isWhole ? Buffer.concat([...carried, tail]) : undefined;
-    carried = [];
-    carriedBytes = 0;
-    before = NOTHING;
-    return event !== undefined && holdsAny(event, needles) ? event : undefined;
-  };
+    this.#carriedBytes += bytes.length;
+    const end = bytes.length < 3 ? Buffer.concat([this.#before, bytes]) : bytes;
+    this.#before = end.subarray(-3);
+    if (this.#carriedBytes <= this.#maxEventBytes) this.#carried.push(bytes);
+    else this.#carried = [];
+  }
 
-  return {
-    push(bytes, onEvent) {
-      let start = 0;
-      if (carriedBytes > 0) {
-        const end = firstBlankEnd(bytes, 0, bytes.length, before);
-        if (end < 0) return carry(bytes);
-        const event = takeCarried(bytes.subarray(0, end + 1));
-        if (event !== undefined) onEvent(event);
-        start = end + 1;
-      }
-      const stop = lastBlankEnd(bytes, start) + 1;
-      if (stop > start) scan(bytes, start, stop, needles, onEvent);
-      carry(bytes.subarray(Math.max(start, stop)));
-    },
-    rest() {
-      if (carried.length === 0) return undefined;
-      const event = carried.length === 1 ? carried[0]! : Buffer.concat(carried);
-      carried = [event];
-      return holdsAny(event, needles) ? event : undefined;
-    },
-  };
+  /** The carried event with its last bytes, if it is whole and holds a needle; nothing is carried afterwards. */
+  #takeCarried(tail: Buffer): Buffer | undefined {
+    const isWhole = this.#carriedBytes + tail.length <= this.#maxEventBytes;
+    const event = isWhole ? Buffer.concat([...this.#carried, tail]) : undefined;
+    this.#carried = [];
+    this.#carriedBytes = 0;
+    this.#before = NOTHING;
+    return event !== undefined && holdsAny(event, this.#needles) ? event : undefined;
+  }
 }
 
 /** Hands over the events of `bytes[start, stop)` that hold a needle; `stop` is just after a blank line. */
