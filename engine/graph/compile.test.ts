@@ -1,0 +1,156 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { chain, compile, run } from '../index.ts';
+import type { Graph, Insertion, Stage } from '../index.ts';
+import { createCollectingSink, mustCompile, testRun } from '../testing.ts';
+import { ASK, answerOf, reader, stage, testKinds, wholeAnswerer } from '../testing-frames.ts';
+import type { TestFrame } from '../testing-frames.ts';
+
+const mark = (name: string) =>
+  stage(name, { on: { part: ({ text }) => ({ kind: 'part', text: `${text} ${name}` }) } });
+
+const asked = (name: string) =>
+  stage(name, { on: { question: ({ words }) => ({ kind: 'question', words: [...words, name] }) } });
+
+function insertion(name: string, where: Partial<Insertion<TestFrame>>): Insertion<TestFrame> {
+  return { stage: asked(name), plugin: 'p', ...where };
+}
+
+async function answerWith(graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[]) {
+  const sink = createCollectingSink<TestFrame>();
+  await run(mustCompile(graph, { insertions }), { kind: 'ask', text: 'q' }, testRun(), sink);
+  return sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []));
+}
+
+test('insertions stand before and after a node, by order, then by plugin', async () => {
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  const words = await answerWith(graph, [
+    insertion('late', { after: 'read', order: 5 }),
+    insertion('b', { after: 'read', plugin: 'beta' }),
+    insertion('a', { after: 'read', plugin: 'alpha' }),
+    insertion('first', { after: 'read', order: -1 }),
+    insertion('y', { before: 'answer', order: 2 }),
+    insertion('x', { before: 'answer', order: 1 }),
+  ]);
+  assert.equal(words, ['q', 'first', 'a', 'b', 'late', 'x', 'y']);
+});
+
+test('a stage inserted before the entry gets the first frame', async () => {
+  const upper = stage('upper', {
+    on: { ask: ({ text }) => ({ kind: 'ask', text: text.toUpperCase() }) },
+  });
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  assert.equal(await answerWith(graph, [{ stage: upper, before: 'read', plugin: 'p' }]), ['Q']);
+});
+
+test('a node that answers only at times sends each half its own way', async () => {
+  const cache = stage(
+    'cache',
+    { on: { question: ({ words }) => (words.includes('hit') ? answerOf('cached') : undefined) } },
+    { answers: true },
+  );
+  const graph: Graph<TestFrame> = {
+    kinds: testKinds,
+    entry: 'read',
+    nodes: [reader, cache, wholeAnswerer, mark('store'), mark('count')].map((each) => ({
+      name: each.name,
+      stage: each,
+    })),
+    edges: [
+      { from: 'read', to: 'cache' },
+      { from: 'cache', on: 'request', to: 'answer' },
+      { from: 'cache', on: 'response', to: 'count' },
+      { from: 'answer', to: 'store' },
+      { from: 'store', to: 'count' },
+    ],
+  };
+  const say = async (text: string) => {
+    const sink = createCollectingSink<TestFrame>();
+    await run(mustCompile(graph), { kind: 'ask', text }, testRun(), sink);
+    return sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []));
+  };
+  assert.equal(await say('hit'), ['cached count']);
+  assert.equal(await say('miss'), ['miss store count']);
+});
+
+test('every fault is reported, not the first one', () => {
+  const graph: Graph<TestFrame> = {
+    kinds: testKinds,
+    entry: 'nowhere',
+    nodes: [reader, reader, wholeAnswerer].map((each) => ({ name: each.name, stage: each })),
+    edges: [
+      { from: 'read', to: 'ghost' },
+      { from: 'read', to: 'answer' },
+      { from: 'answer', to: 'read' },
+    ],
+  };
+  const { plan, faults } = compile(graph);
+  assert.is(plan, undefined);
+  const kinds = new Set(faults.map((fault) => fault.fault));
+  assert.equal(kinds, new Set(['duplicate_node', 'unknown_node', 'duplicate_edge', 'cycle']));
+  assert.ok(faults.some((fault) => fault.message.includes('read → answer → read')));
+});
+
+const faultsOf = (graph: Graph<TestFrame>, insertions: readonly Insertion<TestFrame>[] = []) =>
+  compile(graph, { insertions }).faults.map((fault) => fault.fault);
+
+test('a graph that never answers, or has a node that no path reaches, does not compile', () => {
+  assert.ok(faultsOf(chain(testKinds, [reader])).includes('never_answers'));
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  const island = {
+    ...graph,
+    nodes: [...graph.nodes, { name: 'island', stage: stage('island', {}) }],
+  };
+  assert.equal(faultsOf(island), ['unreachable']);
+});
+
+test('a handler for frames that never get there is a fault', () => {
+  assert.equal(faultsOf(chain(testKinds, [mark('early'), reader, wholeAnswerer])), [
+    'kind_mismatch',
+  ]);
+  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, asked('late')])), [
+    'kind_mismatch',
+  ]);
+});
+
+test('insertions beside nothing, or beside two places, are faults that name the plugin', () => {
+  const graph = chain(testKinds, [reader, wholeAnswerer]);
+  const { faults } = compile(graph, {
+    insertions: [
+      insertion('a', { after: 'ghost' }),
+      insertion('b', { after: 'read', before: 'answer' }),
+      insertion('c', {}),
+    ],
+  });
+  assert.equal(faults.map((fault) => fault.fault).toSorted(), [
+    'bad_insertion',
+    'bad_insertion',
+    'unknown_node',
+  ]);
+  assert.ok(faults.every((fault) => fault.message.includes("'p'")));
+});
+
+test('the splitter stands behind the answer only where a stage needs events', async () => {
+  const splitter = mark('split');
+  const needy = stage('needy', { watch: { part: () => undefined } }, { needs: 'events' });
+  const text = async (...stages: readonly Stage<TestFrame>[]) => {
+    const sink = createCollectingSink<TestFrame>();
+    const plan = mustCompile(chain(testKinds, stages, splitter));
+    await run(plan, ASK, testRun(), sink);
+    return [
+      plan.needsEvents,
+      sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []))[0],
+    ];
+  };
+  assert.equal(await text(reader, wholeAnswerer, mark('x')), [false, 'one x']);
+  assert.equal(await text(reader, wholeAnswerer, mark('x'), needy), [true, 'one split x']);
+  assert.equal(faultsOf(chain(testKinds, [reader, wholeAnswerer, needy])), ['no_splitter']);
+});
+
+test('a plan is frozen', () => {
+  const plan = mustCompile(chain(testKinds, [reader, wholeAnswerer]));
+  assert.throws(() => Object.assign(plan, { lastKind: 'open' }));
+  assert.throws(() => Object.assign(plan.nodes, { 0: undefined }));
+});
+
+test.run();

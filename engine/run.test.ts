@@ -1,0 +1,378 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Cancelled, SvcError, chain, createManualClock, run } from './index.ts';
+import type { Outcome, Settlement, Stage } from './index.ts';
+import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import {
+  ASK,
+  answerOf,
+  countedSource,
+  liveAnswerer,
+  reader,
+  stage,
+  testKinds,
+  wholeAnswerer,
+} from './testing-frames.ts';
+import type { TestFrame } from './testing-frames.ts';
+
+const shout = stage('shout', {
+  on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },
+});
+
+function planOf(...stages: readonly Stage<TestFrame>[]) {
+  return mustCompile(chain(testKinds, stages));
+}
+
+/** A stage that keeps every settlement that it is told. */
+function settledBy(name: string, list: string[]) {
+  return stage(name, { settled: ({ outcome }) => void list.push(`${name}:${outcome}`) });
+}
+
+function* endless(): Generator<TestFrame> {
+  yield { kind: 'open', title: 'endless' };
+  for (let n = 0; ; n += 1) yield { kind: 'part', text: `${n}` };
+}
+
+const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+test('a whole answer passes every stage behind the one that gave it, without a stream', async () => {
+  const sink = createCollectingSink<TestFrame>();
+  const { outcome, last } = await run(planOf(reader, wholeAnswerer, shout), ASK, testRun(), sink);
+  assert.is(outcome, 'ok');
+  assert.equal(sink.frames, answerOf('ONE', 'TWO', 'THREE'));
+  assert.not(sink.wasLive);
+  assert.equal(last.question?.words, ['one', 'two', 'three']);
+});
+
+test('a live answer passes the same stages and says the same', async () => {
+  const sink = createCollectingSink<TestFrame>();
+  const source = countedSource(answerOf('one', 'two', 'three'));
+  const plan = planOf(
+    reader,
+    liveAnswerer(() => source.stream),
+    shout,
+  );
+  const { outcome } = await run(plan, ASK, testRun(), sink);
+  assert.is(outcome, 'ok');
+  assert.ok(sink.wasLive);
+  assert.equal(sink.frames, answerOf('ONE', 'TWO', 'THREE'));
+});
+
+test('a handler that promises keeps the order of frames', async () => {
+  let delayMs = 6;
+  const slow = stage('slow', {
+    on: {
+      async part({ text }) {
+        await soon((delayMs -= 2));
+        return { kind: 'part', text: `${text}!` };
+      },
+    },
+  });
+  const sink = createCollectingSink<TestFrame>();
+  const source = countedSource(answerOf('a', 'b', 'c'));
+  await run(
+    planOf(
+      reader,
+      liveAnswerer(() => source.stream),
+      slow,
+    ),
+    ASK,
+    testRun(),
+    sink,
+  );
+  assert.equal(sink.frames, answerOf('a!', 'b!', 'c!'));
+});
+
+test('a stalled sink admits exactly two frames, whatever stands in between', async () => {
+  for (const between of [
+    [],
+    [shout],
+    [shout, stage('again', { watch: { part: () => undefined } })],
+  ]) {
+    const controller = new AbortController();
+    const source = countedSource(endless());
+    const sink = createCollectingSink<TestFrame>({
+      signal: controller.signal,
+      onFrame: () => new Promise(() => undefined),
+    });
+    const plan = planOf(
+      reader,
+      liveAnswerer(() => source.stream),
+      ...between,
+    );
+    const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
+    await soon(20);
+    // One in the sink's hands and one in the segment behind it.
+    assert.is(source.taken(), 2);
+    controller.abort(new Cancelled('client_gone'));
+    assert.is((await done).outcome, 'cancelled');
+    assert.ok(source.cancelled() !== undefined);
+  }
+});
+
+test('a client that leaves while a write is pending stops the source at once', async () => {
+  const controller = new AbortController();
+  const source = countedSource(endless());
+  const sink = createCollectingSink<TestFrame>({
+    signal: controller.signal,
+    onFrame: () => new Promise(() => undefined),
+  });
+  const plan = planOf(
+    reader,
+    liveAnswerer(() => source.stream),
+    shout,
+  );
+  const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
+  await soon(10);
+  const beforeMs = performance.now();
+  controller.abort(new Cancelled('client_gone'));
+  await done;
+  assert.ok(performance.now() - beforeMs < 50);
+  assert.ok(source.cancelled() !== undefined);
+});
+
+test('a handler that never settles does not outlive the run', async () => {
+  const controller = new AbortController();
+  const stuck = stage('stuck', { on: { question: () => new Promise<undefined>(() => undefined) } });
+  const list: string[] = [];
+  const plan = planOf(reader, stuck, wholeAnswerer, settledBy('witness', list));
+  const sink = createCollectingSink<TestFrame>();
+  const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
+  controller.abort(new Cancelled('client_gone'));
+  assert.is((await done).outcome, 'cancelled');
+  assert.equal(list, ['witness:cancelled']);
+});
+
+test('a live answer that comes after the run was cancelled is cancelled too', async () => {
+  const controller = new AbortController();
+  const source = countedSource(endless());
+  let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
+  const late = stage(
+    'late',
+    {
+      on: { question: () => new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve)) },
+    },
+    { answers: true },
+  );
+  const done = run(
+    planOf(reader, late),
+    ASK,
+    testRun(undefined, controller.signal),
+    createCollectingSink(),
+  );
+  await soon(1);
+  controller.abort(new Cancelled('client_gone'));
+  assert.is((await done).outcome, 'cancelled');
+  give(source.stream);
+  await soon(1);
+  assert.ok(source.cancelled() !== undefined);
+});
+
+test('every way to end is told to every stage exactly once, in graph order', async () => {
+  const boom = new SvcError('bad_request', 'no');
+  const cases: { name: string; stages: () => Stage<TestFrame>[]; outcome: Outcome }[] = [
+    { name: 'ok', stages: () => [reader, wholeAnswerer], outcome: 'ok' },
+    {
+      name: 'error before the answer',
+      stages: () => [
+        stage('bad', {
+          on: {
+            ask: () => {
+              throw boom;
+            },
+          },
+        }),
+        wholeAnswerer,
+      ],
+      outcome: 'error',
+    },
+    {
+      name: 'error inside a whole answer',
+      stages: () => [
+        reader,
+        wholeAnswerer,
+        stage('bad', {
+          on: {
+            part: () => {
+              throw boom;
+            },
+          },
+        }),
+      ],
+      outcome: 'error',
+    },
+    {
+      name: 'error inside a live answer',
+      stages: () => [
+        reader,
+        liveAnswerer(() => countedSource(answerOf('a', 'b')).stream),
+        stage('bad', {
+          on: {
+            part: () => {
+              throw boom;
+            },
+          },
+        }),
+      ],
+      outcome: 'partial',
+    },
+    {
+      name: 'an answer without an end',
+      stages: () => [reader, liveAnswerer(() => countedSource(answerOf('a').slice(0, 2)).stream)],
+      outcome: 'partial',
+    },
+  ];
+  for (const { name, stages, outcome } of cases) {
+    const list: string[] = [];
+    const plan = planOf(settledBy('first', list), ...stages(), settledBy('last', list));
+    const settlement = await run(plan, ASK, testRun(), createCollectingSink());
+    assert.is(settlement.outcome, outcome, name);
+    assert.equal(list, [`first:${outcome}`, `last:${outcome}`], name);
+  }
+});
+
+test('one stage that fails to settle does not stop the next', async () => {
+  const list: string[] = [];
+  const bad = stage('bad', {
+    settled: () => {
+      throw new Error('disk');
+    },
+  });
+  const { spans } = await run(
+    planOf(reader, wholeAnswerer, bad, settledBy('last', list)),
+    ASK,
+    testRun(),
+    createCollectingSink(),
+  );
+  assert.equal(list, ['last:ok']);
+  assert.is(spans.length, 4);
+});
+
+test('an error carries the node in which it arose; a stranger becomes internal', async () => {
+  const stranger = stage('culprit', {
+    on: {
+      question: () => {
+        throw new TypeError('x is not a function');
+      },
+    },
+  });
+  const sink = createCollectingSink<TestFrame>();
+  const { error } = await run(planOf(reader, stranger, wholeAnswerer), ASK, testRun(), sink);
+  assert.is(error?.kind, 'internal');
+  assert.is(error?.node, 'culprit');
+  assert.not(error?.message.includes('not a function'));
+  assert.instance(error?.cause, TypeError);
+  assert.is(sink.error, error);
+});
+
+test('a watcher that throws is noted and hurts nobody', async () => {
+  const spy = stage('spy', {
+    watch: {
+      part: () => {
+        throw new Error('blind');
+      },
+    },
+  });
+  const sink = createCollectingSink<TestFrame>();
+  const { outcome, spans } = await run(planOf(reader, wholeAnswerer, spy), ASK, testRun(), sink);
+  assert.is(outcome, 'ok');
+  assert.equal(sink.frames, answerOf('one', 'two', 'three'));
+  assert.is(spans.find((span) => span.node === 'spy')?.notes['watch_error'], 'blind');
+});
+
+test('state is made for every node before the first frame and is its own', async () => {
+  const seen: unknown[] = [];
+  const counting = (name: string) =>
+    stage(name, {
+      open: () => ({ parts: 0 }),
+      watch: { part: (_frame, ctx) => void (ctx.state.parts += 1) },
+      settled: (_settlement, ctx) => void seen.push([name, ctx.state]),
+    });
+  const failing = stage('bad', {
+    on: {
+      ask: () => {
+        throw new Error('early');
+      },
+    },
+  });
+  await run(
+    planOf(reader, wholeAnswerer, counting('a'), counting('b')),
+    ASK,
+    testRun(),
+    createCollectingSink(),
+  );
+  await run(
+    planOf(failing, reader, wholeAnswerer, counting('c')),
+    ASK,
+    testRun(),
+    createCollectingSink(),
+  );
+  assert.equal(seen, [
+    ['a', { parts: 3 }],
+    ['b', { parts: 3 }],
+    ['c', { parts: 0 }],
+  ]);
+});
+
+test('time is taken from outside, by the clock of the run', async () => {
+  const clock = createManualClock();
+  const slow = stage('slow', { on: { question: () => clock.advance(7) } });
+  const { spans, durationMs } = await run(
+    planOf(reader, slow, wholeAnswerer),
+    ASK,
+    testRun(clock),
+    createCollectingSink(),
+  );
+  const span = spans.find((each) => each.node === 'slow');
+  assert.is(span?.busyMs, 7);
+  assert.is(span?.firstInMs, 0);
+  assert.is(span?.lastOutMs, 7);
+  assert.is(span?.frames, 1);
+  assert.is(durationMs, 7);
+});
+
+test('a stage may bring its own stream, before and behind the answer', async () => {
+  const doubled = stage('double', {
+    transform: () =>
+      new TransformStream<TestFrame, TestFrame>({
+        transform(frame, controller) {
+          controller.enqueue(frame);
+          if (frame.kind === 'part') controller.enqueue(frame);
+        },
+      }),
+  });
+  const sink = createCollectingSink<TestFrame>();
+  const { outcome } = await run(
+    planOf(doubled, reader, wholeAnswerer, doubled2(doubled), shout),
+    ASK,
+    testRun(),
+    sink,
+  );
+  assert.is(outcome, 'ok');
+  assert.equal(sink.frames, answerOf('ONE', 'ONE', 'TWO', 'TWO', 'THREE', 'THREE'));
+});
+
+function doubled2(of: ReturnType<typeof stage>) {
+  return { ...of, name: 'double-behind' };
+}
+
+test('a sink that fails to tell the client does not hide how the run ended', async () => {
+  const sink = {
+    ...createCollectingSink<TestFrame>(),
+    whole: () => {
+      throw new Error('broken pipe');
+    },
+    fail: () => {
+      throw new Error('broken pipe');
+    },
+  };
+  const settlement: Settlement<TestFrame> = await run(
+    planOf(reader, wholeAnswerer),
+    ASK,
+    testRun(),
+    sink,
+  );
+  assert.is(settlement.outcome, 'partial');
+});
+
+test.run();
