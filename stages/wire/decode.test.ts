@@ -81,4 +81,30 @@ test('a copy that breaks off gives what arrived; one that cannot be read gives f
   assert.ok((await copy('gzip', [])).whole);
 });
 
+test('bytes behind the encoded data neither throw nor keep the end waiting', async () => {
+  const garbage = Buffer.from('trailing garbage');
+  for (const [encoding, bytes] of ENCODED) {
+    const seen: Buffer[] = [];
+    const decoder = createDecoder(encoding, (part) => void seen.push(part));
+    decoder.push(bytes);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    decoder.push(garbage);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    decoder.push(garbage);
+    await decoder.end();
+    await decoder.end();
+    assert.ok(Buffer.concat(seen).equals(TEXT), encoding);
+  }
+});
+
+test('a copy that lags too far behind is given up, without an error', async () => {
+  const decoder = createDecoder('gzip', () => undefined);
+  const bytes = zlib.gzipSync(Buffer.alloc(9_000_000, 7), { level: 0 });
+  for (let start = 0; start < bytes.length; start += 65_536) {
+    decoder.push(bytes.subarray(start, start + 65_536));
+  }
+  decoder.push(Buffer.alloc(10));
+  assert.not(await decoder.end());
+});
+
 test.run();

@@ -164,6 +164,8 @@ function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
 }
 
 function finish(stream: Unpacker): Promise<boolean> {
+  // Bytes behind the encoded data can close a stream before anybody asks for its end.
+  if (stream.readableEnded || stream.closed) return Promise.resolve(stream.readableEnded);
   return new Promise((resolve) => {
     stream.once('end', () => resolve(true));
     stream.once('close', () => resolve(false));

@@ -62,7 +62,7 @@ export function createPathScanner(paths: readonly JsonPath[]): PathScanner {
     const walk: Walk = {
       bytes,
       limit: end,
-      spans: Array.from({ length: paths.length }, () => undefined),
+      spans: paths.map(() => undefined),
       depth: 0,
     };
     walkValue(walk, skipSpace(bytes, start, end), root);

@@ -3,24 +3,18 @@ import type { ErrorKind, SvcError } from '../../../engine/index.ts';
 import { encodeEvent } from '../../wire/sse-encode.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
-/** A block that opens with its content rather than announcing it: text and thinking come in deltas. */
+/** Blocks whose opening only announces them: all of their content comes in deltas. */
 const ANNOUNCED = new Set(['text', 'thinking']);
 
 /** True once a delta, a finished block or a block that is not an empty announcement arrives. */
 export function isMessagesContent(event: string | undefined, data: string): boolean {
   const payload = parseJson(data);
   if (!isObject(payload)) return false;
-  switch (payload['type'] ?? event) {
-    case 'content_block_delta':
-    case 'content_block_stop':
-      return true;
-    case 'content_block_start': {
-      const block = payload['content_block'];
-      return !isObject(block) || !ANNOUNCED.has(String(block['type']));
-    }
-    default:
-      return false;
-  }
+  const type = payload['type'] ?? event;
+  if (type === 'content_block_delta' || type === 'content_block_stop') return true;
+  if (type !== 'content_block_start') return false;
+  const block = payload['content_block'];
+  return !isObject(block) || !ANNOUNCED.has(String(block['type']));
 }
 
 /** `message_stop` ends a stream. */
