@@ -1,0 +1,60 @@
+/** The one interface of both backends: what the log says, made searchable. */
+import type { BlockInfo } from './block.ts';
+import type { LogSink } from './log.ts';
+import type { Corpus } from './score.ts';
+
+/** The names of the backends, as `SVC_RETRIEVAL_BACKEND` spells them. */
+export type BackendName = 'json_blocks' | 'sqlite';
+
+/** The sums over an index. */
+export interface IndexTotals {
+  readonly blocks: number;
+  readonly files: number;
+  readonly tokens: number;
+}
+
+/** Where a block's text stands in the log, as a JSON string. */
+export interface Place {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/**
+ * Blocks by number, fed from the log. Numbers belong to one index and are not the same in
+ * another. Reads are synchronous, so that a search sees one state from beginning to end.
+ */
+export interface BlockIndex extends LogSink {
+  readonly name: BackendName;
+  readonly corpus: Corpus;
+  /** True for a block that may be sent to a provider. */
+  isSafe(block: number): boolean;
+  info(block: number): BlockInfo;
+  place(block: number): Place;
+  /** The content hash of the block with this id. */
+  hashOf(id: string): string | undefined;
+  totals(): IndexTotals;
+  /** All blocks in the order of their paths and lines; at most `limit` from `offset` on. */
+  list(offset: number, limit: number): BlockInfo[];
+  /** The folders that blocks were read from. */
+  roots(): string[];
+  /**
+   * For an index that outlives the process: where in which log it stands, after reading
+   * again what another process may have changed.
+   */
+  resume?(): Promise<{ readonly logId: string; readonly offset: number } | undefined>;
+  close(): void;
+}
+
+/** Orders blocks by where they stand, in the same way in every backend. */
+export function compareInfo(a: BlockInfo, b: BlockInfo): number {
+  return (
+    compare(a.root, b.root) ||
+    compare(a.sourcePath, b.sourcePath) ||
+    a.startLine - b.startLine ||
+    compare(a.id, b.id)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,21 @@
+/** Long work in small steps, so that the event loop it runs on stays free for requests. */
+
+/** How long a step may hold the event loop, in milliseconds. */
+const STEP_MS = 6;
+
+/**
+ * Returns a function to call between two pieces of work. It is undefined while the step
+ * still has time, and a promise to await once the event loop should have a turn.
+ */
+export function createBreather(stepMs = STEP_MS): () => Promise<void> | undefined {
+  let startedMs = performance.now();
+  return () => {
+    if (performance.now() - startedMs < stepMs) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        startedMs = performance.now();
+        resolve();
+      });
+    });
+  };
+}

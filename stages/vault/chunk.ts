@@ -1,0 +1,137 @@
+/**
+ * Cutting a file into blocks. Whoever knows the file's kind marks the lines where a part
+ * begins (a heading, a definition) and how deep that part lies; this module makes blocks of
+ * a useful size of them. Every line that is not blank is in exactly one block.
+ */
+
+/** A block is at most about this long, so that five of them fit the default budget of 4,000 tokens. */
+export const MAX_CHARS = 2_400;
+/** Parts shorter than this join the next one: a block must have something to be found by. */
+const MIN_CHARS = 400;
+
+/** Part `depth` levels down begins at line `line`, counted from 0. */
+export interface Mark {
+  readonly line: number;
+  readonly depth: number;
+}
+
+/** A piece of a file; lines count from 1, both ends included. */
+export interface Piece {
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly content: string;
+}
+
+/** A run of lines, `from` included and `to` not. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Splits text into lines, without their line ends. */
+export function toLines(text: string): string[] {
+  return text.split(/\r?\n/);
+}
+
+/** The pieces of a file with these lines, cut at `marks`, which may come in any order. */
+export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
+  const sizes = lineOffsets(lines);
+  const whole = { from: 0, to: lines.length };
+  const spans = splitAtMarks(whole, marks, 0, sizes).flatMap((span) =>
+    sizeOf(span, sizes) > MAX_CHARS ? splitAnywhere(span, lines, sizes) : [span],
+  );
+  return join(spans, sizes).flatMap((span) => toPieces(span, lines, sizes));
+}
+
+/** Cuts at the marks of one depth, and parts that are still too long at the next one. */
+function splitAtMarks(
+  span: Span,
+  marks: readonly Mark[],
+  depth: number,
+  sizes: Float64Array,
+): Span[] {
+  const inside = marks.filter(({ line }) => line > span.from && line < span.to);
+  const here = inside.filter((mark) => mark.depth === depth).map(({ line }) => line);
+  if (depth > 0 && sizeOf(span, sizes) <= MAX_CHARS) return [span];
+  if (inside.length === 0) return [span];
+  const starts = [span.from, ...new Set(here.toSorted((a, b) => a - b))];
+  return starts.flatMap((from, index) =>
+    splitAtMarks({ from, to: starts[index + 1] ?? span.to }, inside, depth + 1, sizes),
+  );
+}
+
+/** Cuts a span without marks into parts that fit, behind a blank line where there is one. */
+function splitAnywhere(span: Span, lines: readonly string[], sizes: Float64Array): Span[] {
+  const parts: Span[] = [];
+  let from = span.from;
+  let blank = -1;
+  for (let line = span.from; line < span.to; line++) {
+    if (line > from && sizeOf({ from, to: line + 1 }, sizes) > MAX_CHARS) {
+      const late = blank > from && sizeOf({ from, to: blank }, sizes) > MAX_CHARS / 3;
+      const to = late ? blank : line;
+      parts.push({ from, to });
+      from = to;
+    }
+    if (lines[line]!.trim() === '') blank = line + 1;
+  }
+  parts.push({ from, to: span.to });
+  return parts;
+}
+
+/** Joins neighbours while one of them is too short to stand alone and both fit one block. */
+function join(spans: readonly Span[], sizes: Float64Array): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    const small =
+      last !== undefined &&
+      Math.min(sizeOf(last, sizes), sizeOf(span, sizes)) < MIN_CHARS &&
+      span.to > last.from &&
+      sizeOf({ from: last.from, to: span.to }, sizes) <= MAX_CHARS &&
+      (sizeOf(last, sizes) < MIN_CHARS || span === spans.at(-1));
+    if (small) joined[joined.length - 1] = { from: last.from, to: span.to };
+    else joined.push(span);
+  }
+  return joined;
+}
+
+/** A span without its blank edges; one line that is far too long becomes several pieces. */
+function toPieces(span: Span, lines: readonly string[], sizes: Float64Array): Piece[] {
+  let { from, to } = span;
+  while (from < to && lines[from]!.trim() === '') from++;
+  while (to > from && lines[to - 1]!.trim() === '') to--;
+  if (from === to) return [];
+  const content = lines.slice(from, to).join('\n');
+  if (to - from > 1 || sizeOf(span, sizes) <= MAX_CHARS) {
+    return [{ startLine: from + 1, endLine: to, content }];
+  }
+  const pieces: Piece[] = [];
+  for (let at = 0; at < content.length;) {
+    const end = breakAt(content, at);
+    pieces.push({ startLine: from + 1, endLine: to, content: content.slice(at, end) });
+    at = end;
+  }
+  return pieces;
+}
+
+/** Where a line that is too long may break: behind a blank, never inside a surrogate pair. */
+function breakAt(content: string, at: number): number {
+  const end = at + MAX_CHARS;
+  if (end >= content.length) return content.length;
+  const blank = content.lastIndexOf(' ', end);
+  if (blank > at + MAX_CHARS / 2) return blank + 1;
+  const code = content.charCodeAt(end);
+  return code >= 0xdc00 && code <= 0xdfff ? end - 1 : end;
+}
+
+/** `offsets[i]` is the number of characters before line `i`, line ends included. */
+function lineOffsets(lines: readonly string[]): Float64Array {
+  const offsets = new Float64Array(lines.length + 1);
+  for (const [index, line] of lines.entries())
+    offsets[index + 1] = offsets[index]! + line.length + 1;
+  return offsets;
+}
+
+function sizeOf(span: Span, offsets: Float64Array): number {
+  return offsets[span.to]! - offsets[span.from]!;
+}

@@ -1,0 +1,131 @@
+/** Looking at an index from outside, byte by byte, and making it again. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { salvage } from './compact.ts';
+import { indexFolder } from './indexer.ts';
+import type { IndexOptions, IndexReport } from './index-run.ts';
+import { createKnownFiles } from './known-files.ts';
+import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
+import { openLock } from './lock.ts';
+import { createFollower } from './log.ts';
+import type { Header } from './record.ts';
+
+/** What a check found. */
+export interface VaultHealth {
+  readonly status: 'ok' | 'missing' | 'broken';
+  /** What is wrong, in words for the user; empty when all is well. */
+  readonly reasons: readonly string[];
+  readonly path: string;
+  readonly files: number;
+  readonly roots: readonly string[];
+  readonly logBytes: number;
+  /** Bytes of the log that are out of use; the next big indexing run frees them. */
+  readonly deadBytes: number;
+  /** Another process is indexing right now. */
+  readonly indexing: boolean;
+  /** Damaged files that were moved aside before, by name; they may be deleted. */
+  readonly movedAside: readonly string[];
+}
+
+/** Reads the whole index at `indexDir` and checks every record. Changes nothing. */
+export async function checkVault(indexDir: string): Promise<VaultHealth> {
+  const layout = layoutOf(resolve(indexDir));
+  const known = createKnownFiles();
+  const follower = createFollower(layout.log, known);
+  try {
+    const state = existsSync(layout.dir) ? await follower.catchUp() : 'missing';
+    const logBytes = statSync(layout.log, { throwIfNoEntry: false })?.size ?? 0;
+    const reasons: string[] = [];
+    if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
+    if (state === 'outdated') reasons.push('The log was written by another version');
+    const database = databaseFault(layout);
+    if (database !== undefined) reasons.push(database);
+    return {
+      status: reasons.length > 0 ? 'broken' : state === 'missing' ? 'missing' : 'ok',
+      reasons,
+      path: layout.dir,
+      files: [...known.all()].length,
+      roots: [...known.roots()].toSorted(),
+      logBytes,
+      deadBytes: Math.max(0, follower.offset - known.liveBytes),
+      indexing: isIndexing(layout),
+      movedAside: movedAside(layout),
+    };
+  } finally {
+    await follower.close();
+  }
+}
+
+/** A rebuilt index. */
+export interface RebuildReport {
+  /** Where the old log lies now; undefined when there was none. */
+  readonly movedTo: string | undefined;
+  readonly reports: readonly IndexReport[];
+  /** Folders that cannot be read now; what was known of their files was kept. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Makes the index at `indexDir` again: ingested blocks are kept, files are read anew. The
+ * old log is moved aside, not deleted. A folder that is not there now keeps its blocks.
+ */
+export async function rebuildVault(
+  options: Omit<IndexOptions, 'root' | 'only'>,
+): Promise<RebuildReport> {
+  const layout = layoutOf(resolve(options.indexDir));
+  makePrivateDir(layout.dir);
+  if (!existsSync(layout.log)) return { movedTo: undefined, reports: [], unreadable: [] };
+  const lock = openLock(layout.appendLock);
+  const stamp = new Date(options.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
+  const target = { path: layout.log, lock, newLogId: options.newId };
+  try {
+    const { movedTo, roots } = await salvage(layout, target, `${stamp}-${process.pid}`, isKept);
+    const reports: IndexReport[] = [];
+    for (const root of roots.filter((path) => existsSync(path))) {
+      reports.push(await indexFolder({ ...options, root }));
+    }
+    return { movedTo, reports, unreadable: roots.filter((path) => !existsSync(path)) };
+  } finally {
+    lock.close();
+  }
+}
+
+/** What is not read anew: ingested blocks, and the files of a folder that is not there. */
+function isKept(header: Header): boolean {
+  return header.record === 'block' || ('root' in header && !existsSync(header.root));
+}
+
+function databaseFault({ database }: Layout): string | undefined {
+  if (!existsSync(database)) return undefined;
+  try {
+    const opened = new Database(database, { readonly: true });
+    try {
+      const found = opened.pragma('quick_check(1)', { simple: true });
+      return found === 'ok' ? undefined : `The database is damaged: ${String(found)}`;
+    } finally {
+      opened.close();
+    }
+  } catch (error) {
+    return `The database cannot be opened: ${(error as Error).message}`;
+  }
+}
+
+function isIndexing({ indexLock }: Layout): boolean {
+  if (!existsSync(indexLock)) return false;
+  const lock = openLock(indexLock);
+  try {
+    const release = lock.tryAcquire();
+    release?.();
+    return release === undefined;
+  } finally {
+    lock.close();
+  }
+}
+
+function movedAside({ dir }: Layout): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((name) => name.includes('.corrupt-'))
+    .toSorted();
+}

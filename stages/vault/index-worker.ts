@@ -1,0 +1,30 @@
+/** A worker thread that reads files: batches of tasks in, the bytes of their records out. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createGrammars } from './grammar.ts';
+import type { BatchRequest, BatchReply, ReadPoolSettings } from './read-pool.ts';
+import { readOne, type FileResult } from './read-file.ts';
+import { createTokenizer } from './tokenize.ts';
+
+const { parseCode } = workerData as ReadPoolSettings;
+const reading = {
+  tokenizer: createTokenizer(),
+  grammars: parseCode ? createGrammars() : undefined,
+  nowMs: () => Date.now(),
+};
+
+async function answer({ tasks }: BatchRequest): Promise<void> {
+  const results: FileResult[] = [];
+  for (const task of tasks) results.push(await readOne(task, reading));
+  // A buffer of its own: small ones share a pool, which cannot be handed over.
+  const size = results.reduce((sum, { record }) => sum + record.length, 0);
+  const bytes = new Uint8Array(new ArrayBuffer(size));
+  let at = 0;
+  for (const { record } of results) {
+    bytes.set(record, at);
+    at += record.length;
+  }
+  const files = results.map(({ outcome, blocks }) => ({ outcome, blocks }));
+  parentPort?.postMessage({ bytes, files } satisfies BatchReply, [bytes.buffer]);
+}
+
+parentPort?.on('message', (request: BatchRequest) => void answer(request));

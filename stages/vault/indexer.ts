@@ -1,0 +1,271 @@
+/**
+ * Indexing a folder: find what changed since the log was written, have it read by worker
+ * threads, append the records. Every batch is one append, so an indexer that is killed has
+ * lost only what it had not appended, and the next run goes on from there.
+ */
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { compact, isWorthCompacting } from './compact.ts';
+import type { IndexOptions, IndexReport } from './index-run.ts';
+import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
+import { createKnownFiles, isUnchanged, type KnownFile, type KnownFiles } from './known-files.ts';
+import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
+import { openLock } from './lock.ts';
+import { append, brokenLog, createFollower, type AppendTarget, type LogFollower } from './log.ts';
+import type { FileTask } from './read-file.ts';
+import { createReadPool, DEFAULT_WORKERS, type BatchReply } from './read-pool.ts';
+import { encodeNotice } from './record.ts';
+import { addSkip, inspect, MAX_FILE_BYTES, walk, type FoundFile, type SkipCounts } from './walk.ts';
+
+/** Files of a batch: enough to be worth a message, few enough to share the work evenly. */
+const BATCH_FILES = 32;
+const BATCH_BYTES = 262_144;
+
+/**
+ * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when
+ * the folder cannot be read (nothing is forgotten then), `unavailable` when the log is
+ * broken, `cancelled` when the signal comes while waiting for another indexer.
+ */
+export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
+  const asked = resolve(options.root);
+  assertReadable(asked);
+  const layout = layoutOf(resolve(options.indexDir));
+  makePrivateDir(layout.dir);
+  const indexLock = openLock(layout.indexLock);
+  const appendLock = openLock(layout.appendLock);
+  const known = createKnownFiles();
+  const follower = createFollower(layout.log, known);
+  try {
+    const release = await indexLock.acquire(lockOptions(options));
+    try {
+      const state = await follower.catchUp();
+      if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+      const target = { path: layout.log, lock: appendLock, newLogId: options.newId };
+      const run = new IndexRun({ options, asked, layout, known, follower, target });
+      return await run.execute();
+    } finally {
+      release();
+    }
+  } finally {
+    await follower.close();
+    indexLock.close();
+    appendLock.close();
+  }
+}
+
+interface RunParts {
+  readonly options: IndexOptions;
+  readonly asked: string;
+  readonly layout: Layout;
+  readonly known: KnownFiles;
+  readonly follower: LogFollower;
+  readonly target: AppendTarget;
+}
+
+class IndexRun {
+  readonly #parts: RunParts;
+  readonly #root: string;
+  /** The part of the root that is looked at, relative to it; all of it when empty. */
+  readonly #under: string;
+  readonly #rules: IgnoreRules;
+  readonly #skipped: SkipCounts = {};
+  readonly #found: FoundFile[] = [];
+  readonly #startMs: number;
+  #removed = 0;
+  #indexed = 0;
+  #blocks = 0;
+  #done = 0;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#startMs = parts.options.clock.monotonicMs();
+    [this.#root, this.#under] = rootOf(parts.asked, parts.known.roots(), parts.layout.dir);
+    this.#rules = createIgnoreRules(this.#root, [parts.layout.dir]);
+  }
+
+  async execute(): Promise<IndexReport> {
+    const { options, known, follower, target, layout } = this.#parts;
+    await this.#find();
+    const gone = options.signal?.aborted === true ? [] : this.#gone();
+    const tasks = this.#changed();
+    await this.#readAll(tasks);
+    const drops = gone.map(({ root, path }) => encodeNotice({ record: 'drop', root, path }));
+    this.#removed += drops.length;
+    // Durable, though empty more often than not: a finished run survives a power cut.
+    await append(target, follower, () => [Buffer.concat(drops)], true);
+    await follower.catchUp();
+    if (isWorthCompacting(follower.offset, known.liveBytes)) await compact(layout, target);
+    return {
+      root: this.#root,
+      files: this.#countFiles(),
+      indexed: this.#indexed,
+      unchanged: this.#found.length - tasks.length,
+      removed: this.#removed,
+      blocks: this.#blocks,
+      skipped: this.#skipped,
+      durationMs: options.clock.monotonicMs() - this.#startMs,
+      complete: options.signal?.aborted !== true,
+    };
+  }
+
+  async #find(): Promise<void> {
+    const { only, signal, maxFileBytes: maxBytes = MAX_FILE_BYTES } = this.#parts.options;
+    if (only === undefined) {
+      const options = { maxBytes, under: this.#under, ...(signal === undefined ? {} : { signal }) };
+      const add = (file: FoundFile): void => void this.#found.push(file);
+      Object.assign(this.#skipped, await walk(this.#root, this.#rules, add, options));
+      return;
+    }
+    for (const path of only) {
+      const full = this.#under === '' ? path : `${this.#under}/${path}`;
+      const found = this.#rules.judgeDeep(full, false) ?? inspect(this.#root, full, maxBytes);
+      if (typeof found === 'object') this.#found.push(found);
+    }
+  }
+
+  /** Known files that were looked for and not found, and those of roots that this one covers. */
+  #gone(): KnownFile[] {
+    const { known, options } = this.#parts;
+    const found = new Set(this.#found.map(({ path }) => path));
+    const only = options.only === undefined ? undefined : [...options.only];
+    return [...known.all()].filter(({ root, path }) => {
+      if (root !== this.#root) return isInside(root, this.#root) && options.only === undefined;
+      if (found.has(path) || !isBelow(path, this.#under)) return false;
+      const local = this.#under === '' ? path : path.slice(this.#under.length + 1);
+      const looked = only?.some((one) => isBelow(local, one)) ?? true;
+      return looked && !isOutOfSight(join(root, path));
+    });
+  }
+
+  #changed(): FileTask[] {
+    const root = this.#root;
+    return this.#found.flatMap((file): FileTask[] => {
+      const known = this.#parts.known.get(root, file.path);
+      if (known !== undefined && isUnchanged(known, file)) return [];
+      return [{ ...file, root, knownHash: known?.hash }];
+    });
+  }
+
+  async #readAll(tasks: readonly FileTask[]): Promise<void> {
+    if (tasks.length === 0) return;
+    const { options } = this.#parts;
+    const size = options.workers ?? DEFAULT_WORKERS;
+    const settings = { parseCode: options.parseCode ?? true };
+    const pool = options.pool ?? createReadPool(size, settings);
+    const batches = toBatches(tasks);
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < batches.length && options.signal?.aborted !== true) {
+        const batch = batches[next++]!;
+        await this.#take(await pool.read(batch), batch, tasks.length);
+      }
+    };
+    try {
+      // One more lane than threads, so that no thread waits while a batch is written.
+      await Promise.all(Array.from({ length: size + 1 }, lane));
+      await this.#written;
+    } finally {
+      if (options.pool === undefined) await pool.close();
+    }
+  }
+
+  async #take(reply: BatchReply, batch: readonly FileTask[], total: number): Promise<void> {
+    const { target, follower, options } = this.#parts;
+    this.#written = this.#written.then(() =>
+      append(target, follower, () => [toBuffer(reply.bytes)], false),
+    );
+    await this.#written;
+    for (const [index, { outcome, blocks }] of reply.files.entries()) {
+      if (outcome === 'indexed')
+        [this.#indexed, this.#blocks] = [this.#indexed + 1, this.#blocks + blocks];
+      else if (outcome !== 'touched') this.#leaveOut(outcome, batch[index]!);
+    }
+    this.#done += batch.length;
+    const elapsedMs = Math.max(1, options.clock.monotonicMs() - this.#startMs);
+    options.onProgress?.({
+      total,
+      done: this.#done,
+      blocks: this.#blocks,
+      filesPerSecond: (this.#done / elapsedMs) * 1000,
+      remainingMs: (elapsedMs / this.#done) * (total - this.#done),
+    });
+  }
+
+  #leaveOut(reason: Parameters<typeof addSkip>[1], { knownHash }: FileTask): void {
+    addSkip(this.#skipped, reason);
+    if (knownHash !== undefined) this.#removed++;
+  }
+
+  #countFiles(): number {
+    let files = 0;
+    for (const { root, path } of this.#parts.known.all()) {
+      if (root === this.#root && isBelow(path, this.#under)) files++;
+    }
+    return files;
+  }
+}
+
+/**
+ * The root that a folder's files belong to. A folder inside an indexed one is part of that
+ * one, else its files would be in the vault twice; unless the outer one leaves it out.
+ */
+function rootOf(asked: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
+  for (const root of roots) {
+    if (!isInside(asked, root)) continue;
+    const under = relative(root, asked).split(sep).join('/');
+    const rules = createIgnoreRules(root, [indexDir]);
+    if (rules.judgeDeep(under, true) === undefined) return [root, under];
+  }
+  return [asked, ''];
+}
+
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function toBatches(tasks: readonly FileTask[]): FileTask[][] {
+  const batches: FileTask[][] = [];
+  let bytes = Infinity;
+  for (const task of tasks) {
+    if (bytes + task.size > BATCH_BYTES || batches.at(-1)!.length >= BATCH_FILES) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)!.push(task);
+    bytes += task.size;
+  }
+  return batches;
+}
+
+function lockOptions({ signal, onWait }: IndexOptions) {
+  return { ...(signal && { signal }), ...(onWait && { onWait }) };
+}
+
+/** True for a folder strictly inside another. */
+function isInside(path: string, outer: string): boolean {
+  return path !== outer && path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}
+
+function isBelow(path: string, under: string): boolean {
+  return under === '' || path === under || path.startsWith(`${under}/`);
+}
+
+/** True when a file may well be there and just cannot be seen now: a folder without permission. */
+function isOutOfSight(path: string): boolean {
+  try {
+    lstatSync(path);
+    return false;
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}
+
+function assertReadable(root: string): void {
+  try {
+    readdirSync(root);
+  } catch (cause) {
+    throw new SvcError('not_found', `The folder ${root} cannot be read`, { cause });
+  }
+}

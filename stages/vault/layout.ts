@@ -1,0 +1,63 @@
+/**
+ * The files of an index folder and how they are made: folders 0700 and files 0600,
+ * whatever the umask, since a vault holds what its user wrote.
+ *
+ *   blocks.jsonl       the log of all blocks: the one truth, and the `json_blocks` format
+ *   blocks.db          the `sqlite` format, derived from the log and kept in step with it
+ *   index.lock         held while a folder is indexed
+ *   append.lock        held while something is appended to the log
+ *   sync.lock          held while the database is brought up to date with the log
+ *   calibration.json   how many workers this machine does best with
+ *   *.corrupt-<time>   what was moved aside; never deleted by us
+ */
+import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where each part of an index lies. */
+export interface Layout {
+  readonly dir: string;
+  readonly log: string;
+  readonly database: string;
+  readonly indexLock: string;
+  readonly appendLock: string;
+  readonly syncLock: string;
+  readonly calibration: string;
+}
+
+/** The layout below `dir`, an absolute path. Touches nothing. */
+export function layoutOf(dir: string): Layout {
+  return {
+    dir,
+    log: join(dir, 'blocks.jsonl'),
+    database: join(dir, 'blocks.db'),
+    indexLock: join(dir, 'index.lock'),
+    appendLock: join(dir, 'append.lock'),
+    syncLock: join(dir, 'sync.lock'),
+    calibration: join(dir, 'calibration.json'),
+  };
+}
+
+/** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
+export function makePrivateDir(dir: string): void {
+  const made = mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (made !== undefined) chmodSync(dir, 0o700);
+}
+
+/** Opens `path` with `flags`, mode 0600 also under umask 000, and returns the descriptor. */
+export function openPrivate(path: string, flags: string): number {
+  const fd = openSync(path, flags, 0o600);
+  fchmodSync(fd, 0o600);
+  return fd;
+}
+
+/**
+ * Creates an empty private file unless it exists. An existing one is not opened: on POSIX,
+ * closing any descriptor of a file drops every lock that this process holds on it.
+ */
+export function createPrivate(path: string): void {
+  try {
+    closeSync(openPrivate(path, 'wx'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

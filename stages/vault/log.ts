@@ -1,0 +1,240 @@
+/**
+ * Following the log and appending to it.
+ *
+ * A follower knows how far it has read. Appending takes the append lock, lets the follower
+ * catch up with what other processes wrote, and writes behind the last whole record; the
+ * torn end that a killed process left is written over. So every append sees all earlier
+ * ones, and a reader that meets an unfinished record just waits for the rest.
+ */
+import { ftruncateSync, statSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { createBreather } from './breathe.ts';
+import type { Lock } from './lock.ts';
+import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
+
+const READ_BYTES = 262_144;
+/** No append takes long; who waits for more than this waits for a process that hangs. */
+const APPEND_WAIT_MS = 30_000;
+
+/** What a follower feeds. */
+export interface LogSink {
+  /** Forget all: the log with this id begins anew. */
+  reset(logId: string): void;
+  /** A record; its parts lie in `buffer`, and `base` is the file offset of the buffer's start. */
+  apply(framed: Framed, buffer: Buffer, base: number): void;
+  /** Everything before `offset` has been applied. Called now and then, and at the end. */
+  reached?(offset: number): void;
+}
+
+/**
+ * How reading ended. `torn`: behind the last whole record stands the start of another one.
+ * `corrupt`: something that is no record stands at the follower's offset. `outdated`: an
+ * older or newer program wrote this log. `missing`: there is no log, or an empty one.
+ */
+export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
+
+/** A reader of the log that remembers where it is. */
+export interface LogFollower {
+  /** The end of the last record that was applied. */
+  readonly offset: number;
+  /** The descriptor of the log that the sink's contents stand in; undefined before there is one. */
+  readonly fd: number | undefined;
+  /** True when the file has changed since `catchUp`; one `stat`, no waiting. */
+  isBehind(): boolean;
+  /** Applies what was appended since, from the start when the log was replaced. */
+  catchUp(): Promise<LogState>;
+  close(): Promise<void>;
+}
+
+/** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
+export function createFollower(
+  path: string,
+  sink: LogSink,
+  from?: { readonly logId: string; readonly offset: number },
+): LogFollower {
+  let handle: FileHandle | undefined;
+  let inode = 0n;
+  let offset = 0;
+  let readTo = 0;
+  const replace = async (): Promise<LogState> => {
+    const next = await openIfThere(path);
+    if (next === undefined) {
+      sink.reset('');
+      await handle?.close();
+      [handle, inode, offset, readTo, from] = [undefined, 0n, 0, 0, undefined];
+      return 'missing';
+    }
+    await handle?.close();
+    handle = next;
+    inode = (await next.stat({ bigint: true })).ino;
+    const first = await readHead(next);
+    offset = 0;
+    if (typeof first === 'string') return first;
+    if (from?.logId === first.id && from.offset <= (await next.stat()).size) offset = from.offset;
+    else sink.reset(first.id);
+    from = undefined;
+    return 'clean';
+  };
+  return {
+    get offset() {
+      return offset;
+    },
+    get fd() {
+      return handle?.fd;
+    },
+    isBehind() {
+      const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (now === undefined) return handle !== undefined;
+      return handle === undefined || now.ino !== inode || now.size !== BigInt(readTo);
+    },
+    async catchUp() {
+      const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+      const same = handle !== undefined && now?.ino === inode && now.size >= BigInt(offset);
+      if (!same || offset === 0) {
+        const opened = await replace();
+        if (opened !== 'clean') return opened;
+      }
+      const read = await scan(handle!, offset, sink);
+      offset = read.offset;
+      readTo = read.size;
+      return read.state;
+    },
+    async close() {
+      await handle?.close();
+      handle = undefined;
+      offset = 0;
+    },
+  };
+}
+
+/** What an append needs; `newLogId` makes the id of a log that is begun by it. */
+export interface AppendTarget {
+  readonly path: string;
+  readonly lock: Lock;
+  readonly newLogId: () => string;
+}
+
+/**
+ * Appends what `make` returns. `make` runs under the lock, with the follower at the end of
+ * the log, and may throw to append nothing. When the promise resolves, the records are on
+ * the disk if `durable` was asked for. The follower has not read them yet.
+ */
+export async function append(
+  target: AppendTarget,
+  follower: Pick<LogFollower, 'offset' | 'catchUp'>,
+  make: () => readonly Buffer[],
+  durable: boolean,
+): Promise<void> {
+  const release = await target.lock.acquire({ timeoutMs: APPEND_WAIT_MS });
+  try {
+    const state = await follower.catchUp();
+    if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+    const records = [...make()];
+    if (records.length === 0) return;
+    if (follower.offset === 0) records.unshift(startOfLog(target.newLogId()));
+    await writeAt(target.path, follower.offset, records, durable);
+  } finally {
+    release();
+  }
+}
+
+/** The error of an operation that met a log it cannot read. */
+export function brokenLog(state: LogState): SvcError {
+  return new SvcError('unavailable', `The vault index is ${state}`, {
+    cure: 'Run `svc vault-health repair`.',
+  });
+}
+
+/** The record that begins a log. */
+export function startOfLog(id: string): Buffer {
+  return encodeNotice({ record: 'log', format: FORMAT, id });
+}
+
+/** Makes a new or renamed name in `dir` durable. */
+export async function syncDir(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAt(
+  path: string,
+  offset: number,
+  records: readonly Buffer[],
+  durable: boolean,
+): Promise<void> {
+  if (offset === 0) await (await open(path, 'a', 0o600)).close();
+  const handle = await open(path, 'r+');
+  try {
+    if (offset === 0) await handle.chmod(0o600);
+    ftruncateSync(handle.fd, offset);
+    const bytes = Buffer.concat(records);
+    for (let done = 0; done < bytes.length;) {
+      const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, offset + done);
+      done += bytesWritten;
+    }
+    if (durable) await handle.datasync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') ftruncateSync(handle.fd, offset);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  if (offset === 0 && durable) await syncDir(dirname(path));
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readHead(handle: FileHandle): Promise<{ id: string } | LogState> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
+  if (bytesRead === 0) return 'missing';
+  const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
+  if (parsed === 'incomplete') return bytesRead < 4096 ? 'missing' : 'corrupt';
+  if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
+  return parsed.header.format === FORMAT ? { id: parsed.header.id } : 'outdated';
+}
+
+async function scan(
+  handle: FileHandle,
+  from: number,
+  sink: LogSink,
+): Promise<{ offset: number; size: number; state: LogState }> {
+  const breathe = createBreather();
+  let offset = from;
+  let buffer = Buffer.alloc(0);
+  let wanted = READ_BYTES;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(wanted);
+    const { bytesRead } = await handle.read(chunk, 0, wanted, offset + buffer.length);
+    const size = offset + buffer.length + bytesRead;
+    buffer = Buffer.concat([buffer, chunk.subarray(0, bytesRead)]);
+    const base = offset;
+    let parsed = parseRecord(buffer, 0);
+    while (typeof parsed === 'object') {
+      if (parsed.header.record !== 'log') sink.apply(parsed, buffer, base);
+      offset = base + parsed.end;
+      await breathe();
+      parsed = parseRecord(buffer, parsed.end);
+    }
+    sink.reached?.(offset);
+    buffer = buffer.subarray(offset - base);
+    if (parsed === 'corrupt') return { offset, size, state: 'corrupt' };
+    if (bytesRead === 0) {
+      const broken = nextRecord(buffer, 1) !== -1;
+      return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
+    }
+    wanted = Math.max(READ_BYTES, buffer.length);
+  }
+}

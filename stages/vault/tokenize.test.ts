@@ -1,0 +1,78 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stem } from './stem.ts';
+import { createTokenizer } from './tokenize.ts';
+
+test('the stemmer follows the paper’s own examples, step by step', () => {
+  const pairs =
+    'caresses caress, ponies poni, ties ti, caress caress, cats cat, feed feed, agreed agre, ' +
+    'plastered plaster, bled bled, motoring motor, sing sing, conflated conflat, troubled troubl, ' +
+    'sized size, hopping hop, tanned tan, falling fall, hissing hiss, fizzed fizz, failing fail, ' +
+    'filing file, happy happi, sky sky, relational relat, conditional condit, rational ration, ' +
+    'valenci valenc, digitizer digit, conformabli conform, radicalli radic, differentli differ, ' +
+    'vileli vile, analogousli analog, vietnamization vietnam, predication predic, operator oper, ' +
+    'feudalism feudal, decisiveness decis, hopefulness hope, callousness callous, formaliti formal, ' +
+    'sensitiviti sensit, sensibiliti sensibl, triplicate triplic, formative form, formalize formal, ' +
+    'electriciti electr, electrical electr, hopeful hope, goodness good, revival reviv, ' +
+    'allowance allow, inference infer, airliner airlin, gyroscopic gyroscop, adjustable adjust, ' +
+    'defensible defens, irritant irrit, replacement replac, adjustment adjust, dependent depend, ' +
+    'adoption adopt, homologou homolog, communism commun, activate activ, angulariti angular, ' +
+    'homologous homolog, effective effect, bowdlerize bowdler, probate probat, rate rate, ' +
+    'cease ceas, controll control, roll roll, million million';
+  for (const pair of pairs.split(', ')) {
+    const [word, expected] = pair.split(' ') as [string, string];
+    assert.is(stem(word), expected, word);
+  }
+});
+
+test('what is not a lower-case English word keeps its form', () => {
+  for (const word of ['is', 'a', 'größe', '中文', 'x2s', '']) assert.is(stem(word), word);
+});
+
+const { terms, count } = createTokenizer();
+
+test('an identifier is found by its parts and by its whole', () => {
+  assert.equal(terms('indexFolder'), ['index', 'folder', 'indexfolder']);
+  assert.equal(terms('raw_tokens'), ['raw', 'token', 'raw_tokens']);
+  assert.equal(terms('parseHTTPBody'), ['pars', 'http', 'bodi', 'parsehttpbody']);
+  assert.equal(terms('MAX_TERM_CHARS'), ['max', 'term', 'char', 'max_term_chars']);
+  assert.equal(terms('HTTP'), ['http']);
+});
+
+test('a path is split and kept', () => {
+  assert.equal(terms('see src/vault/walk.ts.'), [
+    'see',
+    'src',
+    'vault',
+    'walk',
+    'ts',
+    'src/vault/walk.ts',
+  ]);
+});
+
+test('hyphenated prose gives its words, a number stays one', () => {
+  assert.equal(terms('The boundary-layer flows at 2.5 m'), [
+    'boundari',
+    'layer',
+    'flow',
+    '2.5',
+    'm',
+  ]);
+});
+
+test('stop words are left out, other alphabets are not', () => {
+  assert.equal(terms('what is the Größe of これ'), ['größe', 'これ']);
+});
+
+test('counts are capped, lengths are not, and no term can carry the storage’s mark', () => {
+  const counted = count('wing '.repeat(300), 'a!b wing');
+  assert.is(counted.counts.get('wing'), 255);
+  assert.is(counted.length, 302);
+  for (const term of counted.counts.keys()) assert.not.match(term, /[\s!]/);
+});
+
+test('encoded data makes no term, however long', () => {
+  assert.equal(terms('q'.repeat(100_000)), []);
+});
+
+test.run();

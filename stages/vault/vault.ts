@@ -1,0 +1,301 @@
+/**
+ * A vault, opened: one index in step with the log, searched and added to. Whatever another
+ * process appends is seen by the next search. Damage is never met silently: what is damaged
+ * is moved aside, what is whole is kept, the rest is made again, and `onTrouble` is told.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Clock } from '../../engine/clock.ts';
+import { SvcError, toSvcError } from '../../engine/error.ts';
+import type { BlockInfo } from './block.ts';
+import type { BackendName, BlockIndex, IndexTotals } from './block-index.ts';
+import { salvage } from './compact.ts';
+import { indexFolder } from './indexer.ts';
+import type { IndexOptions, IndexReport } from './index-run.ts';
+import { idTaken, prepareBlock, type IngestBlock, type IngestResult } from './ingest.ts';
+import { createMemoryIndex } from './json-blocks.ts';
+import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
+import { openLock, type Lock } from './lock.ts';
+import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
+import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
+import { isDatabaseDamage, moveDatabaseAside } from './sqlite-damage.ts';
+import { openSqliteIndex } from './sqlite-fts.ts';
+import { createTokenizer } from './tokenize.ts';
+
+/** Something was damaged. `movedTo` is where it lies now. */
+export interface VaultTrouble {
+  readonly what: string;
+  readonly movedTo: string;
+}
+
+export interface VaultOptions {
+  /** The folder of the index; may not exist yet, and is made by the first write. */
+  readonly indexDir: string;
+  readonly backend: BackendName;
+  readonly clock: Clock;
+  /** Makes ids for new logs; any string that is not made twice. */
+  readonly newId: () => string;
+  /** Told of damage, once for each; it has been dealt with by then, or is about to be. */
+  readonly onTrouble?: (trouble: VaultTrouble) => void;
+}
+
+/** What a vault is, without reading more than it has in memory. */
+export interface VaultStatus extends IndexTotals {
+  /** True once there is a log that can be read. */
+  readonly available: boolean;
+  readonly path: string;
+  readonly backend: BackendName;
+  /** The folders whose files are in it. */
+  readonly roots: readonly string[];
+  /** Files that were lost to damage are being read again. */
+  readonly rebuilding: boolean;
+}
+
+type VaultIndexOptions = Omit<IndexOptions, 'indexDir' | 'clock' | 'newId'>;
+
+export interface Vault {
+  /** The hits for a query, best first. Waits until the index is loaded. */
+  search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
+  /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
+  ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
+  /** Brings the vault up to date with a folder, and this index with the vault. */
+  index(options: VaultIndexOptions): Promise<IndexReport>;
+  status(): Promise<VaultStatus>;
+  /** The blocks in the order of their paths. */
+  list(page?: { readonly offset?: number; readonly limit?: number }): Promise<BlockInfo[]>;
+  /** Resolves when nothing is being rebuilt. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the vault at `indexDir` and begins to load it; the first search waits for that. */
+export function openVault(options: VaultOptions): Vault {
+  return new OpenVault(options);
+}
+
+class OpenVault implements Vault {
+  readonly #options: VaultOptions;
+  readonly #layout: Layout;
+  readonly #tokenizer = createTokenizer();
+  readonly #stop = new AbortController();
+  #index: BlockIndex | undefined;
+  #follower: LogFollower | undefined;
+  #appendLock: Lock | undefined;
+  #syncLock: Lock | undefined;
+  #state: LogState = 'missing';
+  /** The last step in line; steps that change the index run one after the other. */
+  #line: Promise<unknown> = Promise.resolve();
+  #rebuilding: Promise<void> | undefined;
+  #troubles = 0;
+
+  constructor(options: VaultOptions) {
+    this.#options = options;
+    this.#layout = layoutOf(resolve(options.indexDir));
+    // A failure comes back at the first search, which is where somebody hears it.
+    this.#refresh().catch(() => undefined);
+  }
+
+  async search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
+    for (let attempt = 1; ; attempt++) {
+      const index = await this.#refresh();
+      try {
+        return searchIndex(index, this.#follower?.fd, this.#tokenizer, query, options);
+      } catch (error) {
+        if (attempt > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
+          throw error;
+        await this.#inLine(() => this.#mend(error));
+      }
+    }
+  }
+
+  async ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
+    const prepared = blocks.map((block) => prepareBlock(block, this.#tokenizer));
+    await this.#refresh();
+    const results = await this.#inLine(async () => {
+      makePrivateDir(this.#layout.dir);
+      const settled: IngestResult[] = [];
+      const { index, follower } = this.#opened();
+      const select = (): Buffer[] => {
+        const own = new Map<string, string>();
+        return prepared.flatMap(({ id, hash, tokens, record }) => {
+          const taken = own.get(id) ?? index.hashOf(id);
+          const stored = taken === undefined;
+          if (!stored && taken !== hash) settled.push({ ok: false, error: idTaken(id) });
+          else settled.push({ ok: true, id, tokens, stored });
+          if (stored) own.set(id, hash);
+          return stored ? [record] : [];
+        });
+      };
+      const reader = {
+        get offset() {
+          return follower().offset;
+        },
+        catchUp: () => this.#catchUp(),
+      };
+      await append(this.#target(), reader, select, true);
+      return settled;
+    });
+    await this.#refresh();
+    return results;
+  }
+
+  async index(options: VaultIndexOptions): Promise<IndexReport> {
+    const { indexDir, clock, newId } = this.#options;
+    await this.#refresh();
+    const report = await indexFolder({ ...options, indexDir, clock, newId });
+    await this.#refresh();
+    return report;
+  }
+
+  async status(): Promise<VaultStatus> {
+    const index = await this.#refresh();
+    return {
+      ...index.totals(),
+      available: this.#state === 'clean' || this.#state === 'torn',
+      path: this.#layout.dir,
+      backend: index.name,
+      roots: index.roots(),
+      rebuilding: this.#rebuilding !== undefined,
+    };
+  }
+
+  async list({ offset = 0, limit = 1_000 } = {}): Promise<BlockInfo[]> {
+    return (await this.#refresh()).list(offset, limit);
+  }
+
+  async settled(): Promise<void> {
+    await this.#refresh();
+    await this.#rebuilding;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#line.catch(() => undefined);
+    await this.#rebuilding;
+    await this.#follower?.close();
+    this.#index?.close();
+    this.#appendLock?.close();
+    this.#syncLock?.close();
+  }
+
+  /** The index with everything in it that the log holds by now. */
+  async #refresh(): Promise<BlockIndex> {
+    if (this.#stop.signal.aborted) throw new SvcError('cancelled', 'The vault is closed');
+    const { index } = this.#opened();
+    if (this.#follower?.isBehind() === false && this.#state !== 'corrupt') return index;
+    return this.#inLine(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          this.#state = await this.#catchUp();
+          if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#opened().index;
+          if (attempt > 2) throw brokenLog(this.#state);
+          await this.#mend(new DamagedContent(this.#state));
+        } catch (error) {
+          if (attempt > 2 || !isDatabaseDamage(error)) throw error;
+          await this.#mend(error);
+        }
+      }
+    });
+  }
+
+  #inLine<T>(step: () => Promise<T>): Promise<T> {
+    const next = this.#line.catch(() => undefined).then(step);
+    this.#line = next;
+    return next;
+  }
+
+  async #catchUp(): Promise<LogState> {
+    const { index, follower } = this.#opened();
+    if (index.resume === undefined || !existsSync(this.#layout.log)) return follower().catchUp();
+    // Another process may be bringing the same database up to date.
+    this.#syncLock ??= openLock(this.#layout.syncLock);
+    const release = await this.#syncLock.acquire();
+    try {
+      const at = await index.resume();
+      if (
+        at !== undefined &&
+        (this.#follower?.fd === undefined || at.offset !== this.#follower.offset)
+      ) {
+        await this.#follower?.close();
+        this.#follower = createFollower(this.#layout.log, index, at);
+      }
+      return await follower().catchUp();
+    } finally {
+      release();
+    }
+  }
+
+  /** Index and follower; a damaged database is replaced on the way. `follower` may be another one after `catchUp`. */
+  #opened(): { index: BlockIndex; follower: () => LogFollower } {
+    this.#index ??= this.#openIndex();
+    this.#follower ??= createFollower(this.#layout.log, this.#index);
+    return { index: this.#index, follower: () => this.#follower! };
+  }
+
+  #openIndex(): BlockIndex {
+    if (this.#options.backend === 'json_blocks') return createMemoryIndex();
+    makePrivateDir(this.#layout.dir);
+    try {
+      return openSqliteIndex(this.#layout.database);
+    } catch (error) {
+      if (!isDatabaseDamage(error)) throw error;
+      this.#tellDatabase();
+      return openSqliteIndex(this.#layout.database);
+    }
+  }
+
+  #target() {
+    this.#appendLock ??= openLock(this.#layout.appendLock);
+    return { path: this.#layout.log, lock: this.#appendLock, newLogId: this.#options.newId };
+  }
+
+  /** Runs in line. Afterwards there is a log and an index without damage, maybe with less in it. */
+  async #mend(damage: unknown): Promise<void> {
+    await this.#follower?.close();
+    this.#index?.close();
+    this.#follower = this.#index = undefined;
+    if (isDatabaseDamage(damage)) {
+      this.#tellDatabase();
+      return;
+    }
+    const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp());
+    const what = `The vault index was damaged; ${kept} of its files and blocks were kept`;
+    this.#options.onTrouble?.({ what, movedTo });
+    this.#rebuild(roots);
+  }
+
+  #tellDatabase(): void {
+    const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
+    const what = 'The vault database was damaged; it is made again from the log';
+    this.#options.onTrouble?.({ what, movedTo });
+  }
+
+  /** Reads again, in the background, what the damage took. */
+  #rebuild(roots: readonly string[]): void {
+    const { indexDir, clock, newId } = this.#options;
+    const { signal } = this.#stop;
+    const run = async (): Promise<void> => {
+      await this.#rebuilding;
+      for (const root of roots) {
+        if (signal.aborted || !existsSync(root)) continue;
+        try {
+          await indexFolder({ root, indexDir, clock, newId, signal });
+        } catch (error) {
+          const { kind, message } = toSvcError(error);
+          if (kind === 'cancelled') return;
+          const what = `The folder ${root} could not be indexed again: ${message}`;
+          this.#options.onTrouble?.({ what, movedTo: '' });
+        }
+      }
+    };
+    const rebuilding = run().finally(() => {
+      if (this.#rebuilding === rebuilding) this.#rebuilding = undefined;
+    });
+    this.#rebuilding = rebuilding;
+  }
+
+  #stamp(): string {
+    const time = new Date(this.#options.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
+    return `${time}-${process.pid}-${++this.#troubles}`;
+  }
+}
