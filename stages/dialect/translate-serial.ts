@@ -12,56 +12,56 @@ interface Waiting {
   closed: boolean;
 }
 
-export interface BlockSerializer {
-  /** Opens a block under a key that is not in use. */
-  open(key: string, opening: OpeningBlock): CanonicalEvent[];
-  /** Adds text to an open block; empty text says nothing. Unknown keys are ignored. */
-  delta(key: string, text: string): CanonicalEvent[];
-  close(key: string): CanonicalEvent[];
-  closeAll(): CanonicalEvent[];
-  isOpen(key: string): boolean;
-}
+/** Keys name blocks while they are open; text for an unknown key is nobody's and is dropped. */
+export class BlockSerializer {
+  readonly #line: Waiting[] = [];
 
-export function createBlockSerializer(): BlockSerializer {
-  const line: Waiting[] = [];
-  const find = (key: string) => line.find((block) => block.key === key && !block.closed);
+  /** Opens a block under a key that is not in use. */
+  open(key: string, opening: OpeningBlock): CanonicalEvent[] {
+    this.#line.push({ key, opening, pieces: [], closed: false });
+    return this.#line.length === 1 ? [{ type: 'blockStart', block: opening }] : [];
+  }
+
+  /** Adds text to an open block; empty text says nothing. */
+  delta(key: string, text: string): CanonicalEvent[] {
+    const block = this.#find(key);
+    if (block === undefined || text === '') return [];
+    if (block === this.#line[0]) return [{ type: 'delta', text }];
+    block.pieces.push(text);
+    return [];
+  }
+
+  close(key: string): CanonicalEvent[] {
+    const block = this.#find(key);
+    if (block === undefined) return [];
+    block.closed = true;
+    return this.#advance();
+  }
+
+  closeAll(): CanonicalEvent[] {
+    for (const block of this.#line) block.closed = true;
+    return this.#advance();
+  }
+
+  isOpen(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  #find(key: string): Waiting | undefined {
+    return this.#line.find((block) => block.key === key && !block.closed);
+  }
 
   /** Lets everything pass that stands before the first block which is still open. */
-  const advance = (): CanonicalEvent[] => {
+  #advance(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    while (line[0]?.closed === true) {
+    while (this.#line[0]?.closed === true) {
       events.push({ type: 'blockStop' });
-      line.shift();
-      const next = line[0];
+      this.#line.shift();
+      const next = this.#line[0];
       if (next === undefined) break;
       events.push({ type: 'blockStart', block: next.opening });
       for (const text of next.pieces.splice(0)) events.push({ type: 'delta', text });
     }
     return events;
-  };
-
-  return {
-    open(key, opening) {
-      line.push({ key, opening, pieces: [], closed: false });
-      return line.length === 1 ? [{ type: 'blockStart', block: opening }] : [];
-    },
-    delta(key, text) {
-      const block = find(key);
-      if (block === undefined || text === '') return [];
-      if (block === line[0]) return [{ type: 'delta', text }];
-      block.pieces.push(text);
-      return [];
-    },
-    close(key) {
-      const block = find(key);
-      if (block === undefined) return [];
-      block.closed = true;
-      return advance();
-    },
-    closeAll() {
-      for (const block of line) block.closed = true;
-      return advance();
-    },
-    isOpen: (key) => find(key) !== undefined,
-  };
+  }
 }

@@ -11,7 +11,7 @@ import {
   parseJson,
   stringOf,
 } from '../translate-json.ts';
-import { createBlockSerializer } from '../translate-serial.ts';
+import { BlockSerializer } from '../translate-serial.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { readAssistantContent } from './translate-message.ts';
 import { toChatUsage } from './usage.ts';
@@ -31,7 +31,7 @@ interface GrowingCall {
 
 class ChatReader implements StreamReader {
   readonly #context: AnswerContext;
-  readonly #serial = createBlockSerializer();
+  readonly #serial = new BlockSerializer();
   /** The latest call under each index of the wire. */
   readonly #calls = new Map<number, GrowingCall>();
   #blocks = 0;

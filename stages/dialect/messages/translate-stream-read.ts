@@ -8,7 +8,7 @@ import type {
   WireEvent,
 } from '../canonical.ts';
 import { filledString, isObject, objectOf, parseJson, stringOf } from '../translate-json.ts';
-import { createBlockSerializer } from '../translate-serial.ts';
+import { BlockSerializer } from '../translate-serial.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
 
@@ -18,7 +18,7 @@ export function createMessagesReader(): StreamReader {
 }
 
 class MessagesReader implements StreamReader {
-  readonly #serial = createBlockSerializer();
+  readonly #serial = new BlockSerializer();
   /** Blocks that were announced and may yet turn out empty: they open at their first character. */
   readonly #pending = new Map<string, OpeningBlock>();
   #usage: Usage = emptyUsage;

@@ -8,7 +8,7 @@ import type {
 } from '../canonical.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
 import { isObject, numberOf, objectOf, parseJson, stringOf } from '../translate-json.ts';
-import { createBlockSerializer } from '../translate-serial.ts';
+import { BlockSerializer } from '../translate-serial.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { toResponsesUsage } from './usage.ts';
 
@@ -18,7 +18,7 @@ export function createResponsesReader(): StreamReader {
 }
 
 class ResponsesReader implements StreamReader {
-  readonly #serial = createBlockSerializer();
+  readonly #serial = new BlockSerializer();
   /** Every block that was opened, with whether anything was said in it. */
   readonly #said = new Map<string, boolean>();
   #started = false;

@@ -1,0 +1,67 @@
+/** Answers that fail: no client may take one for a success. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SvcError } from '../../engine/error.ts';
+import { chatStream, chunk, make, messagesStream, run } from './translate-testing.ts';
+
+test('a stream that is cut off, or begins twice, ends in an error and says nothing after it', () => {
+  for (const to of ['chat', 'generative', 'responses'] as const) {
+    const one = make('messages', to);
+    const wire = run(one, messagesStream.slice(0, 8));
+    assert.match(wire, /cut off/);
+    assert.not.match(wire, /\[DONE\]|"finishReason"|response\.completed/);
+    assert.equal(one.end(), []);
+    assert.equal(one.fail(new SvcError('internal', 'late')), []);
+  }
+  const twice = run(make('messages', 'chat'), [messagesStream[0], messagesStream[0]]);
+  assert.match(twice, /second message/);
+});
+
+test('an error inside a stream, ours or the provider’s, reaches the client as one', () => {
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } };
+  const theirs = run(make('messages', 'chat'), [messagesStream[0], overloaded]);
+  assert.match(theirs, /data: \{"error":\{"message":"Busy","type":"overloaded_error"/);
+  const one = make('chat', 'messages');
+  one.push({ data: JSON.stringify(chatStream[2]) });
+  const ours = Buffer.concat(one.fail(new SvcError('gateway_timeout', 'Too slow'))).toString();
+  assert.is(
+    ours,
+    'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"Too slow"}}\n\n',
+  );
+  assert.equal(one.push({ data: '[DONE]' }), []);
+});
+
+test('arguments that are not JSON never reach a client that parses them', () => {
+  const broken = [
+    chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x' } }] }),
+    chunk({}, 'tool_calls'),
+    '[DONE]',
+  ];
+  const wire = run(make('chat', 'messages'), broken);
+  assert.match(wire, /event: error/);
+  assert.not.match(wire, /message_stop/);
+  assert.match(run(make('chat', 'responses'), broken), /response\.completed/);
+  const whole = {
+    choices: [
+      { message: { tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{"x' } }] } },
+    ],
+  };
+  assert.throws(() => make('chat', 'messages').json(whole), /not a JSON object/);
+});
+
+test('an answer that failed at the provider is not a success', () => {
+  const malformed = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
+  assert.throws(() => make('generative', 'chat').json(malformed), /broke its answer off/);
+  assert.match(run(make('generative', 'messages'), [malformed]), /event: error/);
+  assert.throws(() => make('chat', 'messages').json({ error: { message: 'No' } }), /No/);
+  assert.throws(() => make('chat', 'messages').json('<html>'), /no choice/);
+});
+
+test('a blocked prompt is a refusal without content', () => {
+  const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} };
+  const answer = JSON.parse(make('generative', 'messages').json(blocked).toString()) as object;
+  assert.equal((answer as { content: unknown }).content, []);
+  assert.is((answer as { stop_reason: unknown }).stop_reason, 'refusal');
+});
+
+test.run();

@@ -1,0 +1,141 @@
+/** The small parts of translation: blocks in a row, ids and marks, schemas, dropped fields. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createArguments } from './generative/translate-arguments.ts';
+import { noteDropped } from './translate-dropped.ts';
+import { answerId, createSignatureCache, toolIdFor } from './translate-ids.ts';
+import { parseArguments, parseDataUrl } from './translate-json.ts';
+import { fitsStrictMode, fromOpenApi } from './translate-schema.ts';
+import { BlockSerializer } from './translate-serial.ts';
+
+test('a block that waits for its turn comes out whole, and closed blocks make way', () => {
+  const serial = new BlockSerializer();
+  const text = { kind: 'text' as const };
+  assert.equal(serial.open('a', text), [{ type: 'blockStart', block: text }]);
+  assert.equal(serial.open('b', { kind: 'refusal' }), []);
+  assert.equal(serial.delta('b', 'late'), []);
+  assert.equal(serial.delta('a', ''), []);
+  assert.equal(serial.delta('a', 'now'), [{ type: 'delta', text: 'now' }]);
+  assert.equal(serial.close('b'), []);
+  assert.equal(serial.close('a'), [
+    { type: 'blockStop' },
+    { type: 'blockStart', block: { kind: 'refusal' } },
+    { type: 'delta', text: 'late' },
+    { type: 'blockStop' },
+  ]);
+  assert.equal(serial.close('a'), []);
+  assert.equal(serial.closeAll(), []);
+});
+
+test('ids stay as they are where they may, and become the same other id where not', () => {
+  assert.is(toolIdFor('messages', 'toolu_1'), 'toolu_1');
+  const odd = toolIdFor('messages', 'functions.f:0');
+  assert.is(odd, toolIdFor('messages', 'functions.f:0'));
+  assert.is.not(odd, toolIdFor('messages', 'functions.f:1'));
+  assert.ok(toolIdFor('chat', 'x'.repeat(41)).length <= 40);
+  assert.is(
+    answerId('msg_', 'msg_1', () => 'r'),
+    'msg_1',
+  );
+  assert.is(
+    answerId('msg_', 'chatcmpl-1', () => 'r'),
+    'msg_chatcmpl-1',
+  );
+  assert.is(
+    answerId('msg_', '', () => 'r'),
+    'msg_r',
+  );
+});
+
+test('the signature cache keeps the newest, by number and by size', () => {
+  const byNumber = createSignatureCache(2, 100);
+  byNumber.put('a', '1');
+  byNumber.put('b', '2');
+  assert.is(byNumber.get('a'), '1');
+  byNumber.put('c', '3');
+  assert.is(byNumber.get('b'), undefined, 'a was used later');
+  assert.is(byNumber.get('a'), '1');
+  const bySize = createSignatureCache(10, 10);
+  bySize.put('a', 'xxxxxx');
+  bySize.put('b', 'yyyyyy');
+  assert.is(bySize.get('a'), undefined);
+  bySize.put('c', 'z'.repeat(11));
+  assert.is(bySize.get('c'), undefined);
+  assert.is(bySize.get('b'), 'yyyyyy');
+  bySize.put('b', 'y');
+  bySize.put('d', 'z'.repeat(9));
+  assert.is(bySize.get('b'), 'y', 'a replaced mark no longer counts');
+});
+
+test('argument pieces build objects and lists, and no path can hurt', () => {
+  const growing = createArguments();
+  growing.add({ jsonPath: '$.a[1].b', numberValue: 2 });
+  growing.add({ jsonPath: '$.a[0]', stringValue: 'x' });
+  growing.add({ jsonPath: "$['odd key']", boolValue: true });
+  growing.add({ jsonPath: '$.none', nullValue: 'NULL_VALUE' });
+  growing.add({ jsonPath: '$.a[99999999].b', stringValue: 'far' });
+  growing.add({ jsonPath: '$.__proto__.polluted', stringValue: 'yes' });
+  growing.add({ jsonPath: '', stringValue: 'nowhere' });
+  assert.equal(
+    growing.json(),
+    '{"a":["x",{"b":2}],"odd key":true,"none":null,"__proto__":{"polluted":"yes"}}',
+  );
+  assert.is(({} as { polluted?: string }).polluted, undefined);
+});
+
+test('schemas of the OpenAPI notation become JSON Schema, names of properties stay', () => {
+  const schema = {
+    type: 'OBJECT',
+    properties: {
+      type: { type: 'STRING', enum: ['OBJECT'] },
+      list: { type: 'ARRAY', items: { type: 'INTEGER' }, min_items: '2' },
+      choice: { any_of: [{ type: 'NUMBER' }, { type: 'STRING', nullable: true }] },
+    },
+    property_ordering: ['type'],
+    required: ['type'],
+  };
+  assert.equal(fromOpenApi(schema), {
+    type: 'object',
+    properties: {
+      type: { type: 'string', enum: ['OBJECT'] },
+      list: { type: 'array', items: { type: 'integer' }, minItems: 2 },
+      choice: { anyOf: [{ type: 'number' }, { type: ['string', 'null'] }] },
+    },
+    required: ['type'],
+  });
+});
+
+test('strict mode fits only schemas that are closed at every level', () => {
+  const closed = {
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    required: ['a'],
+    additionalProperties: false,
+  };
+  assert.is(fitsStrictMode(closed), true);
+  assert.is(fitsStrictMode({ ...closed, required: [] }), false);
+  assert.is(fitsStrictMode({ type: 'array', items: { type: 'object' } }), false);
+});
+
+test('a dropped field is noted with its reason, an unknown one as unknown, a null one not at all', () => {
+  const notes: string[] = [];
+  const body = { metadata: {}, brand_new: 1, speed: null, model: 'm' };
+  noteDropped('messages', body, new Set(['model']), (note) => notes.push(note));
+  assert.is(notes.length, 2);
+  assert.match(notes[0]!, /^metadata left out: identifies/);
+  assert.match(notes[1]!, /^brand_new left out: unknown/);
+});
+
+test('arguments and data URLs are read strictly', () => {
+  assert.equal(parseArguments(' '), {});
+  assert.is(parseArguments('[1]'), undefined);
+  assert.is(parseArguments('{"a"'), undefined);
+  assert.equal(parseDataUrl('data:image/png;base64,aGk='), {
+    mediaType: 'image/png',
+    data: 'aGk=',
+  });
+  assert.is(parseDataUrl('data:text/plain,hi'), undefined);
+  assert.is(parseDataUrl('https://example.com'), undefined);
+});
+
+test.run();

@@ -1,0 +1,127 @@
+/** What cannot cross: skips with their reason, losses with a note, and errors. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { agentTurn, ask, skipOf, user } from './translate-testing.ts';
+import { isTranslatable, translateError, type TranslatableDialect } from './translate.ts';
+
+test('what a target cannot say is skipped with the reason', () => {
+  const one = (more: object, content: unknown = 'hi'): object => ({
+    model: 'm',
+    max_tokens: 5,
+    messages: [user(content)],
+    ...more,
+  });
+  const item = (type: string): object => ({ model: 'm', input: [{ type, id: 'x' }] });
+  const cases: [TranslatableDialect, TranslatableDialect, object, RegExp][] = [
+    ['messages', 'chat', one({ tools: [{ type: 'web_search_20250305' }] }), /own tool web_search/],
+    ['messages', 'chat', one({ mcp_servers: [{ url: 'u' }] }), /MCP/],
+    ['messages', 'chat', one({ container: 'c' }), /container/],
+    ['messages', 'chat', one({ inference_geo: 'eu' }), /where it may be processed/],
+    ['messages', 'chat', one({}, [{ type: 'server_tool_use' }]), /server_tool_use/],
+    [
+      'messages',
+      'generative',
+      one({}, [{ type: 'document', citations: { enabled: true }, source: { type: 'text' } }]),
+      /citations/,
+    ],
+    ['messages', 'chat', one({}, [{ type: 'image', source: { type: 'file' } }]), /stored/],
+    ['messages', 'responses', one({ stop_sequences: ['x'] }), /stop sequences/],
+    ['messages', 'chat', one({ messages: [] }), /without a message/],
+    ['chat', 'messages', one({ n: 2 }), /more than one choice/],
+    ['chat', 'messages', one({ logprobs: true }), /log probabilities/],
+    ['chat', 'messages', one({ functions: [] }), /old form/],
+    ['chat', 'messages', one({ response_format: { type: 'json_object' } }), /JSON output/],
+    ['chat', 'messages', one({}, [{ type: 'input_audio' }]), /input_audio/],
+    ['chat', 'generative', one({ stop: ['1', '2', '3', '4', '5', '6'] }), /five stop/],
+    ['responses', 'chat', { input: 'x', previous_response_id: 'r' }, /previous_response_id/],
+    ['responses', 'chat', item('compaction'), /compaction/],
+    ['responses', 'chat', item('item_reference'), /item_reference/],
+    ['generative', 'chat', { contents: [], tools: [{ googleSearch: {} }] }, /googleSearch/],
+    ['generative', 'chat', { contents: [], cachedContent: 'c' }, /cached/],
+    [
+      'generative',
+      'chat',
+      { contents: [{ parts: [{ inlineData: { mimeType: 'audio/wav', data: '' } }] }] },
+      /audio/,
+    ],
+  ];
+  for (const [from, to, body, reason] of cases) assert.match(skipOf(from, to, body), reason);
+});
+
+test('a history with broken arguments goes only where arguments are text', () => {
+  const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } };
+  const body = {
+    model: 'm',
+    messages: [
+      user('hi'),
+      { role: 'assistant', tool_calls: [called] },
+      { role: 'tool', tool_call_id: 'c', content: 'bad arguments' },
+    ],
+  };
+  assert.match(skipOf('chat', 'messages', body), /not a JSON object/);
+  assert.is(skipOf('chat', 'responses', body), 'not skipped');
+});
+
+test('tools that the provider runs are left out only where that was asked for', () => {
+  const body = { model: 'm', input: 'hi', tools: [{ type: 'web_search' }] };
+  const { body: sent, notes } = ask('responses', 'chat', body, { hostedTools: 'drop' });
+  assert.is(sent.tools, undefined);
+  assert.ok(notes.some((note) => note.includes('web_search')));
+});
+
+test('reasoning is asked for in the words of the target, or noted as lost', () => {
+  const body = { ...agentTurn, thinking: { type: 'enabled', budget_tokens: 6000 } };
+  assert.is(ask('messages', 'chat', body, { model: 'gpt-5' }).body.reasoning_effort, 'medium');
+  assert.is(ask('messages', 'chat', body, { model: 'gpt-4o' }).body.reasoning_effort, undefined);
+  const old = ask('messages', 'generative', body, { model: 'gemini-2.5-pro' }).body;
+  assert.equal(old.generationConfig, {
+    maxOutputTokens: 32_000,
+    thinkingConfig: { thinkingBudget: 6000 },
+  });
+  const asked = { model: 'x', reasoning_effort: 'high', messages: [user('hi')] };
+  const newer = ask('chat', 'messages', asked, { model: 'claude-opus-4-8' }).body;
+  assert.equal([newer.thinking, newer.output_config], [{ type: 'adaptive' }, { effort: 'high' }]);
+  const older = ask('chat', 'messages', asked, { model: 'claude-3-7-sonnet-latest' }).body;
+  assert.equal(older.thinking, { type: 'enabled', budget_tokens: 8191 });
+  assert.is(ask('chat', 'messages', asked, { model: 'kimi' }).body.thinking, undefined);
+});
+
+test('errors keep their status and their meaning', () => {
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+  const read = ({ status, body }: { status: number; body: Buffer }): unknown => [
+    status,
+    JSON.parse(body.toString()),
+  ];
+  assert.equal(read(translateError('messages', 'chat', 529, overloaded)), [
+    503,
+    { error: { message: 'Overloaded', type: 'overloaded_error', param: null, code: null } },
+  ]);
+  const quota = {
+    error: { message: 'No quota', type: 'insufficient_quota', code: 'insufficient_quota' },
+  };
+  assert.equal(read(translateError('chat', 'messages', 429, quota)), [
+    429,
+    {
+      type: 'error',
+      error: { type: 'billing_error', message: 'No quota', code: 'insufficient_quota' },
+    },
+  ]);
+  const exhausted = { error: { code: 429, message: 'Slow', status: 'RESOURCE_EXHAUSTED' } };
+  assert.equal(read(translateError('generative', 'messages', 429, exhausted)), [
+    429,
+    { type: 'error', error: { type: 'rate_limit_error', message: 'Slow' } },
+  ]);
+  const page = translateError('chat', 'generative', 502, undefined);
+  assert.equal(read(page), [
+    502,
+    { error: { code: 502, message: 'The provider answered with status 502', status: 'INTERNAL' } },
+  ]);
+});
+
+test('only dialects with a meaning are translatable', () => {
+  assert.is(isTranslatable('chat'), true);
+  assert.is(isTranslatable('opaque'), false);
+  assert.is(isTranslatable('toString'), false);
+});
+
+test.run();

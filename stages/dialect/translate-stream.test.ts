@@ -1,0 +1,208 @@
+/** Answers through a translator, byte for byte where the order of events matters. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { chatStream, chunk, datas, make, messagesStream, run, types } from './translate-testing.ts';
+import { createSignatureCache } from './translate.ts';
+
+test('chat → messages: real first types, no empty pieces, the end after the usage', () => {
+  const wire = run(make('chat', 'messages'), chatStream);
+  const block = (index: number, content_block: object): object => ({
+    type: 'content_block_start',
+    index,
+    content_block,
+  });
+  const delta = (index: number, said: object): object => ({
+    type: 'content_block_delta',
+    index,
+    delta: said,
+  });
+  const stop = (index: number): object => ({ type: 'content_block_stop', index });
+  const [start, ...rest] = datas(wire);
+  assert.equal(start, {
+    type: 'message_start',
+    message: {
+      id: 'msg_chatcmpl-9',
+      type: 'message',
+      role: 'assistant',
+      model: 'gpt',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    },
+  });
+  assert.equal(rest, [
+    { type: 'ping' },
+    block(0, { type: 'text', text: '' }),
+    delta(0, { type: 'text_delta', text: 'Hel' }),
+    delta(0, { type: 'text_delta', text: 'lo' }),
+    stop(0),
+    block(1, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
+    delta(1, { type: 'input_json_delta', partial_json: '{"x":' }),
+    delta(1, { type: 'input_json_delta', partial_json: '1}' }),
+    stop(1),
+    block(2, { type: 'tool_use', id: 'b', name: 'g', input: {} }),
+    stop(2),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: 'tool_use', stop_sequence: null },
+      usage: { input_tokens: 40, cache_read_input_tokens: 60, output_tokens: 20 },
+    },
+    { type: 'message_stop' },
+  ]);
+});
+
+test('messages → chat: role first, calls counted apart, cached tokens inside the prompt', () => {
+  const wire = run(make('messages', 'chat'), messagesStream);
+  assert.ok(wire.endsWith('data: [DONE]\n\n'));
+  const all = datas(wire) as {
+    choices: { delta: unknown; finish_reason: unknown }[];
+    usage?: unknown;
+  }[];
+  const last = all.pop();
+  assert.equal(
+    all.map(({ choices: [choice] }) => [choice!.delta, choice!.finish_reason]),
+    [
+      [{ role: 'assistant', content: '' }, null],
+      [{ content: 'Hi' }, null],
+      [
+        {
+          tool_calls: [
+            { index: 0, id: 't', type: 'function', function: { name: 'f', arguments: '' } },
+          ],
+        },
+        null,
+      ],
+      [{ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }, null],
+      [{}, 'tool_calls'],
+    ],
+  );
+  assert.equal(last?.choices, []);
+  assert.equal(last?.usage, {
+    prompt_tokens: 18,
+    completion_tokens: 7,
+    total_tokens: 25,
+    prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 3 },
+  });
+});
+
+test('chat clients that did not ask for usage get no usage chunk', () => {
+  const wire = run(make('messages', 'chat', { includeUsage: false }), messagesStream);
+  assert.not.match(wire, /"usage"/);
+});
+
+test('generative → messages: ids are made, marks are kept for the way back', () => {
+  const signatures = createSignatureCache();
+  const parts = [
+    { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'bWFyaw==' },
+    { functionCall: { name: 'g' } },
+  ];
+  const wire = run(make('generative', 'messages', {}, signatures), [
+    { candidates: [{ content: { parts: [{ text: 'plan', thought: true }] } }] },
+    { candidates: [{ content: { parts }, finishReason: 'STOP' }], responseId: 'x' },
+  ]);
+  assert.equal(types(wire), [
+    'message_start',
+    'ping',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'content_block_start',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ]);
+  assert.match(wire, /"stop_reason":"tool_use"/);
+  const ids = datas(wire).flatMap(
+    ({ content_block }) => (content_block as { id?: string } | undefined)?.id ?? [],
+  );
+  assert.is(new Set(ids).size, 2);
+  assert.is(signatures.get(ids[0]!), 'bWFyaw==');
+  assert.is(signatures.get(ids[1]!), undefined);
+});
+
+test('generative arguments that come in pieces arrive as one call', () => {
+  const piece = (functionCall: object): object => ({
+    candidates: [{ content: { parts: [{ functionCall }] } }],
+  });
+  const value = (jsonPath: string, stringValue: string, willContinue = false): object => ({
+    willContinue: true,
+    partialArgs: [{ jsonPath, stringValue, willContinue }],
+  });
+  const answer = run(make('generative', 'chat'), [
+    piece({ name: 'cook', willContinue: true }),
+    piece(value('$.steps[0].say', 'st', true)),
+    piece(value('$.steps[0].say', 'ir')),
+    piece(value('$.name', 'soup')),
+    piece({}),
+    { candidates: [{ finishReason: 'STOP' }] },
+  ]);
+  assert.match(answer, String.raw`{\"steps\":[{\"say\":\"stir\"}],\"name\":\"soup\"}`);
+  assert.match(answer, /"finish_reason":"tool_calls"/);
+});
+
+test('a generative client without events gets one array', () => {
+  const wire = run(make('chat', 'generative', { framing: 'array' }), chatStream);
+  const chunks = JSON.parse(wire) as { candidates: [{ finishReason?: string }] }[];
+  assert.is(chunks.at(-1)?.candidates[0].finishReason, 'STOP');
+  assert.is(chunks.length, 5);
+});
+
+test('a responses client gets free text for its free-text tool', () => {
+  const one = make('messages', 'responses', { freeformTools: ['patch'] });
+  const begin = { type: 'tool_use', id: 't', name: 'patch', input: {} };
+  const json = (partial_json: string): object => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'input_json_delta', partial_json },
+  });
+  const wire = run(one, [
+    messagesStream[0],
+    { type: 'content_block_start', index: 0, content_block: begin },
+    json('{"input":"*** '),
+    json('Begin"}'),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} },
+    { type: 'message_stop' },
+  ]);
+  assert.equal(types(wire), [
+    'response.created',
+    'response.in_progress',
+    'response.output_item.added',
+    'response.custom_tool_call_input.delta',
+    'response.custom_tool_call_input.done',
+    'response.output_item.done',
+    'response.completed',
+  ]);
+  const last = datas(wire).at(-1) as { response: { output: { [key: string]: unknown }[] } };
+  const [item] = last.response.output;
+  assert.equal([item!.type, item!.call_id, item!.input], ['custom_tool_call', 't', '*** Begin']);
+});
+
+test('a whole answer can go out as a short stream', () => {
+  const answer = {
+    id: 'chatcmpl-1',
+    model: 'gpt',
+    choices: [{ message: { content: 'Hi' }, finish_reason: 'length' }],
+  };
+  const wire = Buffer.concat(make('chat', 'messages').whole(answer)).toString();
+  assert.equal(types(wire), [
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ]);
+  assert.match(wire, /"stop_reason":"max_tokens"/);
+});
+
+test('servers that number every call 0 or say stop after calls are understood', () => {
+  const call = (id: string): object =>
+    chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: '{}' } }] });
+  const wire = run(make('chat', 'messages'), [call('a'), call('b'), chunk({}, 'stop'), '[DONE]']);
+  assert.is(types(wire).filter((type) => type === 'content_block_start').length, 2);
+  assert.match(wire, /"stop_reason":"tool_use"/);
+});
+
+test.run();
