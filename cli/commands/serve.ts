@@ -1,0 +1,45 @@
+/** `svc serve`: the proxy in the foreground. */
+import { Command, Option } from 'clipanion';
+import type { CliContext } from '../context.ts';
+import { toServeFlags } from '../flags.ts';
+import type { TypedFlags } from '../flags.ts';
+import { runForeground } from '../foreground.ts';
+import type { CliCommand } from '../registry.ts';
+
+/** The options that every start of a proxy takes. */
+export abstract class ServeOptions extends Command<CliContext> {
+  port = Option.String('--port', { description: 'Port to listen on (8766); 0 picks a free one' });
+  config = Option.String('--config', {
+    description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
+  });
+  envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
+  debug = Option.Boolean('--debug', { description: 'Log every step' });
+
+  /** The options as the rest of the program wants them. Throws `usage`. */
+  flags() {
+    const { port, config, envFile, debug } = this;
+    const typed: TypedFlags = { port, config, envFile, ...(debug === true ? { debug } : {}) };
+    return toServeFlags(typed, this.context);
+  }
+}
+
+class Serve extends ServeOptions {
+  static override paths = [['serve']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'Run the proxy in the foreground',
+    details:
+      'Ctrl-C lets running requests finish, a second Ctrl-C does not. SIGHUP reads the configuration again.',
+    examples: [
+      ['Serve on port 8766', '$0 serve'],
+      ['With a config file, on a free port', '$0 serve --config proxy.yaml --port 0'],
+      ['With keys from a file', '$0 serve --env-file .env'],
+    ],
+  });
+
+  execute() {
+    return runForeground(this.context, this.flags());
+  }
+}
+
+export const serveCommands: readonly CliCommand[] = [Serve];

@@ -1,0 +1,125 @@
+/** `svc start|stop|restart`: the proxy as something that runs by itself. */
+import { Command, Option } from 'clipanion';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { readInstance, startInBackground } from '../daemon.ts';
+import { banner } from '../facts.ts';
+import type { ServeFacts } from '../facts.ts';
+import type { ServeFlags } from '../flags.ts';
+import { runForeground } from '../foreground.ts';
+import { colorsFor, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { stopProxy } from '../stopping.ts';
+import { ServeOptions } from './serve.ts';
+
+class Start extends ServeOptions {
+  static override paths = [['start']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'Run the proxy; --background lets it run by itself',
+    details:
+      'In the background it outlives the terminal; `svc stop` ends it and `svc logs` shows its log.',
+    examples: [
+      ['In the background', '$0 start --background'],
+      ['In the background on another port', '$0 start --background --port 9000'],
+    ],
+  });
+
+  background = Option.Boolean('--background', false, { description: 'Detach and return' });
+  json = Option.Boolean('--json', false, { description: 'With --background: say where as JSON' });
+
+  async execute() {
+    const flags = this.flags();
+    if (!this.background) return runForeground(this.context, flags);
+    return startAndTell(this.context, flags, this.context.cwd, this.json);
+  }
+}
+
+class Stop extends Command<CliContext> {
+  static override paths = [['stop']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'Let running requests finish, then end the proxy',
+    examples: [
+      ['Stop when running requests are done', '$0 stop'],
+      ['Stop at once', '$0 stop --force'],
+    ],
+  });
+
+  force = Option.Boolean('--force', false, { description: 'Cut running requests off' });
+
+  async execute() {
+    const stopped = await stopProxy(homeOf(this.context), this.context, this.force);
+    print(
+      this.context,
+      stopped === undefined ? 'svc does not run' : `Stopped (pid ${stopped.pid})`,
+    );
+    return 0;
+  }
+}
+
+class Restart extends ServeOptions {
+  static override paths = [['restart']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'Stop the proxy and start it again in the background',
+    details:
+      'It starts in the folder and with the flags of the one that ran; flags given here come on top.',
+    examples: [
+      ['Take up an upgrade', '$0 restart'],
+      ['Move to another port', '$0 restart --port 9000'],
+    ],
+  });
+
+  force = Option.Boolean('--force', false, { description: 'Cut running requests off' });
+  json = Option.Boolean('--json', false, { description: 'Say where it listens as JSON' });
+
+  async execute() {
+    const { context } = this;
+    const flags = this.flags();
+    const home = homeOf(context);
+    const before = readInstance(home);
+    const stopped = await stopProxy(home, context, this.force);
+    if (stopped === undefined) note(context, 'svc did not run; starting it.');
+    const cwd = before?.cwd ?? context.cwd;
+    return startAndTell(context, { ...before?.flags, ...flags }, cwd, this.json);
+  }
+}
+
+async function startAndTell(
+  context: CliContext,
+  flags: ServeFlags,
+  cwd: string,
+  json: boolean,
+): Promise<number> {
+  const facts = await startInBackground(homeOf(context), flags, context, cwd);
+  if (json) printJson(context, factsJson(facts));
+  else {
+    const lines = banner(facts, context, colorsFor(context.stdout, context.env));
+    for (const line of lines) print(context, line);
+    print(context);
+    print(
+      context,
+      `It runs in the background (pid ${facts.pid}): \`svc status\`, \`svc logs\`, \`svc stop\`.`,
+    );
+  }
+  return 0;
+}
+
+function factsJson(facts: ServeFacts) {
+  return {
+    version: facts.version,
+    pid: facts.pid,
+    url: facts.url,
+    ws_url: facts.wsUrl,
+    home: facts.home,
+    config_file: facts.configFile,
+    keys: facts.keys,
+    not_in_effect: facts.notInEffect,
+    warnings: facts.warnings,
+    ledger: facts.ledger,
+    log: facts.log,
+  };
+}
+
+export const startCommands: readonly CliCommand[] = [Start, Stop, Restart];

@@ -1,0 +1,150 @@
+/** `svc status|version|debug|pause|resume`: how the running proxy is, and its switches. */
+import { Command, Option } from 'clipanion';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import { colorsFor, pairs, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { control, readJson } from '../remote.ts';
+import { readStatus, statusLines } from '../status.ts';
+
+class Status extends Command<CliContext> {
+  static override paths = [['status']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Whether the proxy runs, how it is, and its newest requests',
+    details: 'Exit code 0 when it runs, 3 when it does not.',
+    examples: [
+      ['Look', '$0 status'],
+      ['For a script', '$0 status --json'],
+    ],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    const status = await readStatus(home);
+    if (this.json) printJson(context, status);
+    else if (status.running) await this.show(status);
+    else print(context, `svc does not run (home folder ${shortPath(home, context)})`);
+    return status.running ? 0 : exitCodes.unavailable;
+  }
+
+  private async show(status: Awaited<ReturnType<typeof readStatus>>): Promise<void> {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    for (const line of statusLines(status, colors)) print(context, line);
+    if (status.recent.length === 0) return;
+    const { printTable } = await import('../table.ts');
+    const { recentHead, recentRow } = await import('../recent.ts');
+    print(context);
+    printTable(context, recentHead, status.recent.slice(0, 8).map(recentRow));
+  }
+}
+
+class Version extends Command<CliContext> {
+  static override paths = [['version']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The versions of the command line, the running proxy and its configuration',
+    examples: [
+      ['All versions', '$0 version'],
+      ['The number alone', '$0 --version'],
+    ],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const instance = runningInstance(homeOf(context));
+    const root =
+      instance?.url === undefined
+        ? undefined
+        : await readJson(instance.url, '/').catch(() => undefined);
+    const proxy = typeof root?.['version'] === 'string' ? root['version'] : null;
+    if (this.json) {
+      // Config files carry no version of their own: the program's version says which keys it knows.
+      printJson(context, {
+        cli: context.version,
+        proxy,
+        config: context.version,
+        node: context.nodeVersion,
+      });
+      return 0;
+    }
+    const rows = [
+      ['svc', context.version],
+      ['proxy', proxy ?? 'does not run'],
+      ['config', `settings of ${context.version}`],
+      ['node', context.nodeVersion],
+    ] as const;
+    for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+    return 0;
+  }
+}
+
+class Debug extends Command<CliContext> {
+  static override paths = [
+    ['debug', 'on'],
+    ['debug', 'off'],
+    ['debug', 'status'],
+  ];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Log every step of the running proxy, or stop doing so',
+    details: '`on` and `off` last until the proxy ends or its configuration is read again.',
+    examples: [
+      ['Log every step', '$0 debug on'],
+      ['Only what matters', '$0 debug off'],
+      ['Which of the two it is', '$0 debug status'],
+    ],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const [, what] = this.path;
+    const input = what === 'status' ? undefined : what === 'on';
+    const { debug } = await control(homeOf(context), 'debug', input);
+    if (this.json) printJson(context, { debug });
+    else print(context, debug === true ? 'Debug logging is on' : 'Debug logging is off');
+    return 0;
+  }
+}
+
+class Pause extends Command<CliContext> {
+  static override paths = [['pause']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Send every request as it came, without any rewriting',
+    examples: [['Rule svc out as the cause of something', '$0 pause']],
+  });
+
+  async execute() {
+    await control(homeOf(this.context), 'pause');
+    print(this.context, 'Paused: requests go out as they come in. `svc resume` ends it.');
+    return 0;
+  }
+}
+
+class Resume extends Command<CliContext> {
+  static override paths = [['resume']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Rewrite requests again after `svc pause`',
+    examples: [['Back to normal', '$0 resume']],
+  });
+
+  async execute() {
+    await control(homeOf(this.context), 'resume');
+    print(this.context, 'Resumed');
+    return 0;
+  }
+}
+
+export const statusCommands: readonly CliCommand[] = [Status, Version, Debug, Pause, Resume];

@@ -1,0 +1,43 @@
+/**
+ * What a command may touch: streams, environment, clock, paths and the process's
+ * own events. It is passed in, so that tests run commands without a process.
+ */
+import type { BaseContext } from 'clipanion';
+import type { Clock } from '../engine/clock.ts';
+import { resolveHome } from '../server/config/home.ts';
+
+/** Signals and `exit`, as the process tells them. */
+export interface ProcessEvents {
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
+export interface CliContext extends BaseContext {
+  readonly cwd: string;
+  /** The user's home folder, for `~`. */
+  readonly userHome: string;
+  readonly clock: Clock;
+  readonly random: (size: number) => Buffer;
+  readonly version: string;
+  /** Version of Node, as `20.20.0`. */
+  readonly nodeVersion: string;
+  /** The compiled entry, for starting ourselves in the background. */
+  readonly entry: string;
+  readonly events: ProcessEvents;
+  /** Tells the process that started us in the background; absent when nobody waits. */
+  readonly tellParent?: (message: unknown) => void;
+}
+
+/** `$SVC_HOME` or `~/.svc`, absolute. */
+export function homeOf(context: CliContext): string {
+  return resolveHome(context.env, context.userHome, context.cwd);
+}
+
+/** A path as people write it: below the user's home with `~`. */
+export function shortPath(path: string, context: Pick<CliContext, 'userHome'>): string {
+  const { userHome } = context;
+  if (userHome === '/' || userHome === '') return path;
+  return path === userHome || path.startsWith(`${userHome}/`)
+    ? `~${path.slice(userHome.length)}`
+    : path;
+}

@@ -1,0 +1,41 @@
+/** The one place where a kind of failure becomes the exit code of the command line. */
+import type { ErrorKind } from '../engine/error.ts';
+
+/** Exit code by the kind of the failure. 0 is success. */
+export const exitCodes = Object.freeze({
+  internal: 1,
+  usage: 2,
+  method_not_allowed: 2,
+  unavailable: 3,
+  circuit_open: 3,
+  bad_gateway: 3,
+  gateway_timeout: 3,
+  config: 4,
+  not_found: 5,
+  conflict: 6,
+  unauthorized: 7,
+  forbidden: 7,
+  spending_limit: 7,
+  rate_limited: 7,
+  bad_request: 8,
+  unprocessable: 8,
+  payload_too_large: 8,
+  headers_too_large: 8,
+  unsupported_media_type: 8,
+  upgrade_required: 8,
+  cancelled: 130,
+}) satisfies Record<ErrorKind, number>;
+
+/** The codes in words, for `svc --help` and the documents. */
+export const exitMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [0, 'done'],
+  [1, 'svc itself failed'],
+  [2, 'the command line is not understood'],
+  [3, 'no proxy runs, or something it needs does not answer'],
+  [4, 'the configuration is wrong'],
+  [5, 'what was named does not exist'],
+  [6, 'it exists or runs already, or the port is taken'],
+  [7, 'not allowed'],
+  [8, 'the input is not acceptable'],
+  [130, 'interrupted before it was done'],
+];

@@ -1,0 +1,109 @@
+/** The text of `--help`, made from the commands' own definitions. */
+import type { Definition } from 'clipanion';
+import type { CliContext } from './context.ts';
+import { exitMeanings } from './exit.ts';
+import { colorsFor } from './output.ts';
+import { pathOf } from './syntax.ts';
+
+/** The order of the sections in the overview; commands of other categories follow. */
+const CATEGORIES = ['Run', 'Look', 'Configure', 'Try'];
+
+/** What an option's value is called, where its own name does not say it. */
+const VALUE_NAMES: Readonly<Record<string, string>> = {
+  '--config': 'file',
+  '--env-file': 'file',
+  '--lines': 'count',
+  '--expires': 'duration',
+};
+
+/** Every command with one line each, by category. */
+export function overview(definitions: readonly Definition[], context: CliContext): string {
+  const colors = colorsFor(context.stdout, context.env);
+  const lines = [
+    `${colors.bold('svc')} ${context.version}: a local proxy between your tools and language models`,
+    '',
+    `  ${colors.dim('$')} svc <command> [options]`,
+  ];
+  const width = Math.max(...definitions.map((one) => nameOf(one).length));
+  for (const category of categories(definitions)) {
+    lines.push('', colors.bold(category));
+    for (const one of definitions.filter((each) => categoryOf(each) === category)) {
+      lines.push(`  ${nameOf(one).padEnd(width)}  ${colors.dim(plain(one.description))}`);
+    }
+  }
+  lines.push('', colors.bold('Exit codes'));
+  for (const [code, meaning] of exitMeanings) {
+    lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
+  }
+  lines.push('', '`svc <command> --help` shows options and examples.', '');
+  return lines.join('\n');
+}
+
+/** The help of the command that `words` name, or of all below them; undefined when there is none. */
+export function commandHelp(
+  words: readonly string[],
+  definitions: readonly Definition[],
+  context: CliContext,
+): string | undefined {
+  const exact = definitions.filter((one) => isPrefix(pathOf(one), words));
+  const longest = Math.max(...exact.map((one) => pathOf(one).length));
+  const chosen = exact.filter((one) => pathOf(one).length === longest);
+  const found =
+    chosen.length > 0 ? chosen : definitions.filter((one) => isPrefix(words, pathOf(one)));
+  if (found.length === 0) return undefined;
+  return found.map((one) => oneCommand(one, context)).join('\n');
+}
+
+function oneCommand(definition: Definition, context: CliContext): string {
+  const colors = colorsFor(context.stdout, context.env);
+  const heading = colors.bold(`svc ${nameOf(definition)}`);
+  const lines = [`${heading}: ${plain(definition.description)}`];
+  if (definition.details !== undefined) lines.push('', definition.details.trimEnd());
+  if (definition.options.length > 0) {
+    const options = definition.options.map(
+      (option) => [withValueName(option.definition), plain(option.description)] as const,
+    );
+    const width = Math.max(...options.map(([name]) => name.length));
+    lines.push('', colors.bold('Options'));
+    for (const [name, description] of options)
+      lines.push(`  ${name.padEnd(width)}  ${colors.dim(description)}`);
+  }
+  lines.push('', colors.bold('Examples'));
+  for (const [label, command] of definition.examples ?? [])
+    lines.push(`  ${colors.dim(`# ${plain(label)}`)}`, `  ${command}`);
+  lines.push('');
+  return lines.join('\n');
+}
+
+function withValueName(definition: string): string {
+  if (!/ #\d+$/.test(definition)) return definition.replace(',', ', ');
+  const names = definition.replace(/ #\d+$/, '');
+  const long = names.split(',').at(-1) ?? names;
+  return `${names.replace(',', ', ')} <${VALUE_NAMES[long] ?? long.replace(/^--/, '')}>`;
+}
+
+/** The command with its arguments, options left out. */
+function nameOf(definition: Definition): string {
+  return definition.path.split(' ').slice(1).join(' ');
+}
+
+function categories(definitions: readonly Definition[]): readonly string[] {
+  const found = [...new Set(definitions.map(categoryOf))];
+  const rank = (name: string) => {
+    const index = CATEGORIES.indexOf(name);
+    return index < 0 ? CATEGORIES.length : index;
+  };
+  return found.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function categoryOf(definition: Definition): string {
+  return plain(definition.category) || 'More';
+}
+
+function plain(text: string | undefined): string {
+  return (text ?? '').trim();
+}
+
+function isPrefix(path: readonly string[], words: readonly string[]): boolean {
+  return path.every((word, index) => words[index] === word);
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+/** The entry of the command line: gathers what the process offers and runs one command. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../engine/clock.ts';
+import type { CliContext } from './context.ts';
+import { runCli } from './run.ts';
+
+/** What is left open after a command may not hold the process back longer than this. */
+const LINGER_MS = 500;
+
+function versionOfPackage(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string };
+  return version;
+}
+
+function processContext(): CliContext {
+  // A reader such as `head` that has seen enough is no failure, and neither is a terminal that closed.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (stream === process.stdout && error.code === 'EPIPE') process.exit(0);
+    });
+  }
+  const send = process.send?.bind(process);
+  return {
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colorDepth: 1,
+    cwd: process.cwd(),
+    userHome: homedir(),
+    clock: systemClock,
+    random: randomBytes,
+    version: versionOfPackage(),
+    nodeVersion: process.versions.node,
+    entry: fileURLToPath(import.meta.url),
+    events: process,
+    ...(send === undefined
+      ? {}
+      : {
+          tellParent(message: unknown) {
+            if (process.connected) send(message);
+          },
+        }),
+  };
+}
+
+if (process.platform === 'win32') {
+  process.stderr.write('error: svc runs on Linux and macOS\nOn Windows, run it inside WSL.\n');
+  process.exitCode = 1;
+} else {
+  void runCli(process.argv.slice(2), processContext()).then((code) => {
+    process.exitCode = code;
+    setTimeout(() => process.exit(code), LINGER_MS).unref();
+  });
+}

@@ -1,0 +1,74 @@
+/** Who listens on a port, for the message that says it is taken. */
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { ask, commandOf } from './processes.ts';
+
+/** A process that listens. */
+export interface PortOwner {
+  readonly pid: number;
+  /** Its command line, where it can be seen. */
+  readonly command: string | undefined;
+}
+
+/** The state of a listening socket in `/proc/net/tcp`. */
+const LISTENING = '0A';
+
+/** The process that listens on `port`; undefined when it is another user's or cannot be found out. */
+export function ownerOf(port: number): PortOwner | undefined {
+  const pid = process.platform === 'linux' ? pidFromProc(port) : pidFromLsof(port);
+  return pid === undefined ? undefined : { pid, command: commandOf(pid) };
+}
+
+function pidFromProc(port: number): number | undefined {
+  const inodes = new Set(
+    ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => listeningInodes(file, port)),
+  );
+  if (inodes.size === 0) return undefined;
+  const targets = new Set([...inodes].map((inode) => `socket:[${inode}]`));
+  return pids().find((pid) => holds(pid, targets));
+}
+
+function listeningInodes(file: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[1]?.endsWith(suffix) === true && fields[3] === LISTENING)
+      .flatMap((fields) => fields[9] ?? []);
+  } catch {
+    return [];
+  }
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function holds(pid: number, targets: ReadonlySet<string>): boolean {
+  const folder = `/proc/${pid}/fd`;
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return false;
+  }
+  return names.some((name) => {
+    try {
+      return targets.has(readlinkSync(`${folder}/${name}`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+function pidFromLsof(port: number): number | undefined {
+  const answer = ask('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-t']);
+  const pid = Number(answer?.split('\n')[0]);
+  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+}

@@ -1,0 +1,36 @@
+/**
+ * Which file holds which commands. Only the file whose first word was typed is
+ * loaded, so that a small command does not pay for the large ones.
+ */
+import type { CommandClass } from 'clipanion';
+import type { CliContext } from './context.ts';
+
+export type CliCommand = CommandClass<CliContext>;
+
+/** Commands that lie in one file, by their first words. */
+export interface CommandGroup {
+  readonly words: readonly string[];
+  readonly load: () => Promise<readonly CliCommand[]>;
+}
+
+export const commandGroups: readonly CommandGroup[] = [
+  {
+    words: ['serve'],
+    load: async () => (await import('./commands/serve.ts')).serveCommands,
+  },
+  {
+    words: ['start', 'stop', 'restart'],
+    load: async () => (await import('./commands/start.ts')).startCommands,
+  },
+  {
+    words: ['status', 'version', 'debug', 'pause', 'resume'],
+    load: async () => (await import('./commands/status.ts')).statusCommands,
+  },
+];
+
+/** The commands that may be meant by `word`; all of them where it is none of ours. */
+export async function loadCommands(word: string | undefined): Promise<readonly CliCommand[]> {
+  const group = commandGroups.find(({ words }) => word !== undefined && words.includes(word));
+  const groups = group === undefined ? commandGroups : [group];
+  return (await Promise.all(groups.map(({ load }) => load()))).flat();
+}

@@ -1,0 +1,118 @@
+/** Talks to the proxy that runs: commands over its control socket, figures over HTTP. */
+import { request } from 'node:http';
+import type { RequestOptions } from 'node:http';
+import { SvcError } from '../engine/error.ts';
+import { controlPath } from '../server/control.ts';
+
+/** Largest answer that is read. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const ANSWER_MS = 5000;
+
+/** JSON as a proxy answers it. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Sends a command to the proxy of this home folder and returns what it answers.
+ *
+ * @throws SvcError `unavailable` when none runs, `config` with its words when it refuses.
+ */
+export async function control(home: string, command: string, input?: unknown): Promise<Json> {
+  const body = input === undefined ? '' : JSON.stringify(input);
+  const { status, json } = await send(
+    { socketPath: controlPath(home), path: `/${command}`, method: 'POST' },
+    body,
+  );
+  if (status === 200) return json;
+  throw new SvcError('config', messageOf(json) ?? `The proxy answered ${command} with ${status}`);
+}
+
+/** Like `control`, but undefined when no proxy runs. */
+export async function controlIfRunning(
+  home: string,
+  command: string,
+  input?: unknown,
+): Promise<Json | undefined> {
+  try {
+    return await control(home, command, input);
+  } catch (thrown) {
+    if (thrown instanceof SvcError && thrown.kind === 'unavailable') return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Reads one of the proxy's own paths.
+ *
+ * @throws SvcError `unavailable` when nothing answers, or not with JSON and 200.
+ */
+export async function readJson(url: string, path: string): Promise<Json> {
+  const target = new URL(path, url);
+  const { status, json } = await send(
+    {
+      // A wildcard address is where it listens, not where one connects to.
+      hostname:
+        target.hostname === '0.0.0.0' ? '127.0.0.1' : target.hostname.replace(/^\[|\]$/g, ''),
+      port: target.port,
+      path: target.pathname + target.search,
+      method: 'GET',
+    },
+    '',
+  );
+  if (status === 200) return json;
+  throw new SvcError('unavailable', messageOf(json) ?? `${target.href} answered ${status}`);
+}
+
+function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) => reject(notRunning(cause));
+    const headers = body === '' ? {} : { 'Content-Type': 'application/json' };
+    const call = request({ ...options, headers, agent: false, timeout: ANSWER_MS }, (response) => {
+      const pieces: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('data', (piece: Buffer) => {
+        sizeBytes += piece.length;
+        if (sizeBytes > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
+        else pieces.push(piece);
+      });
+      response.on('error', fail);
+      response.on('end', () => {
+        const json = parse(Buffer.concat(pieces).toString('utf8'));
+        if (json === undefined) fail(new Error('the answer is not JSON'));
+        else resolve({ status: response.statusCode ?? 0, json });
+      });
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    call.on('error', fail);
+    call.end(body);
+  });
+}
+
+function notRunning(cause: Error): SvcError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const nobody = code === 'ENOENT' || code === 'ECONNREFUSED';
+  return new SvcError(
+    'unavailable',
+    nobody ? 'svc does not run' : `svc does not answer: ${cause.message}`,
+    {
+      cause,
+      cure: nobody
+        ? '`svc start --background` starts it. SVC_HOME must be the same for both.'
+        : '`svc status` shows what is known of it.',
+    },
+  );
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(json: Json): string | undefined {
+  const { error } = json;
+  if (typeof error !== 'object' || error === null || !('message' in error)) return undefined;
+  return typeof error.message === 'string' ? error.message : undefined;
+}

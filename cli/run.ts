@@ -1,0 +1,85 @@
+/** One call of the command line: finds the command, runs it, and makes an exit code of what happened. */
+import { Cli } from 'clipanion';
+import { SvcError, isSvcError } from '../engine/error.ts';
+import type { CliContext } from './context.ts';
+import { exitCodes } from './exit.ts';
+import { commandHelp, overview } from './help.ts';
+import { printError } from './output.ts';
+import { loadCommands } from './registry.ts';
+import { explainSyntax } from './syntax.ts';
+
+/** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  try {
+    return await dispatch(argv, context);
+  } catch (thrown) {
+    const error = isSvcError(thrown) ? thrown : unexpected(thrown);
+    printError(context, error);
+    if (!isSvcError(thrown) && wantsDetails(argv, context) && thrown instanceof Error)
+      context.stderr.write(`${thrown.stack}\n`);
+    return exitCodes[error.kind];
+  }
+}
+
+/** A command line with every command that `word` may mean. */
+export async function createCli(
+  word: string | undefined,
+  version: string,
+): Promise<Cli<CliContext>> {
+  const cli = new Cli<CliContext>({ binaryName: 'svc', binaryVersion: version });
+  for (const command of await loadCommands(word)) cli.register(command);
+  return cli;
+}
+
+async function dispatch(argv: readonly string[], context: CliContext): Promise<number> {
+  const [word] = argv;
+  if (word === '--version' || word === '-V' || word === '-v') {
+    context.stdout.write(`${context.version}\n`);
+    return 0;
+  }
+  const cli = await createCli(word, context.version);
+  if (word === undefined || word === 'help' || asksForHelp(argv)) {
+    return help(cli, word === 'help' ? argv.slice(1) : argv, context);
+  }
+  let command;
+  try {
+    command = cli.process([...argv], context);
+  } catch (thrown) {
+    throw explainSyntax(thrown, argv, cli.definitions());
+  }
+  return command.validateAndExecute();
+}
+
+function asksForHelp(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
+}
+
+async function help(
+  cli: Cli<CliContext>,
+  argv: readonly string[],
+  context: CliContext,
+): Promise<number> {
+  const words = argv.filter((arg) => !arg.startsWith('-'));
+  const definitions = cli.definitions();
+  if (words.length === 0) {
+    context.stdout.write(overview(definitions, context));
+    return 0;
+  }
+  const text = commandHelp(words, definitions, context);
+  if (text === undefined) throw explainSyntax(undefined, words, definitions);
+  context.stdout.write(text);
+  return 0;
+}
+
+function unexpected(thrown: unknown): SvcError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SvcError('internal', `svc failed: ${message}`, {
+    cause: thrown,
+    cure: 'This is a fault of svc; with --debug or SVC_DEBUG=1 it says more.',
+  });
+}
+
+function wantsDetails(argv: readonly string[], context: CliContext): boolean {
+  return argv.includes('--debug') || context.env['SVC_DEBUG'] === '1';
+}

@@ -1,0 +1,93 @@
+/** Turns a command line that means nothing into a message that says what was probably meant. */
+import type { Definition } from 'clipanion';
+import { SvcError } from '../engine/error.ts';
+import { nearest } from '../server/config/distance.ts';
+
+/** What the parser knows about a command that nearly matched. */
+interface Candidate {
+  readonly reason: string | null;
+}
+
+/** The usage error for `argv`; `thrown` is what the parser said, if it was asked. */
+export function explainSyntax(
+  thrown: unknown,
+  argv: readonly string[],
+  definitions: readonly Definition[],
+): SvcError {
+  const words = leadingWords(argv);
+  const paths = definitions.map((one) => pathOf(one));
+  const matching = definitions.find((one) => startsWith(words, pathOf(one)));
+  if (matching === undefined) return unknownCommand(words, paths);
+  const name = pathOf(matching).join(' ');
+  const wrong = unknownOption(argv, matching);
+  const cure = `\`svc ${name} --help\` shows what it takes.`;
+  if (wrong !== undefined) {
+    const near = nearest(wrong, optionNames(matching));
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
+  }
+  return new SvcError('usage', `svc ${name}: ${reasonOf(thrown)}`, { cure, cause: thrown });
+}
+
+/** The words of a command: `config show` of `svc config show`. */
+export function pathOf(definition: Definition): readonly string[] {
+  const words = definition.path.split(' ').slice(1);
+  const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/** The names of a command's options, `--port` and `-n` alike. */
+export function optionNames(definition: Definition): readonly string[] {
+  return definition.options.flatMap((option) => option.definition.replace(/ #\d+$/, '').split(','));
+}
+
+function leadingWords(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex((arg) => arg.startsWith('-'));
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+function startsWith(words: readonly string[], path: readonly string[]): boolean {
+  return path.length > 0 && path.every((word, index) => words[index] === word);
+}
+
+function unknownCommand(words: readonly string[], paths: readonly (readonly string[])[]): SvcError {
+  const [first = ''] = words;
+  const below = paths.filter((path) => path[0] === first);
+  const cure = '`svc --help` lists the commands.';
+  if (below.length > 0) {
+    const subcommands = below.map((path) => path.slice(1).join(' '));
+    const typed = words.slice(1).join(' ');
+    if (typed === '') {
+      return new SvcError('usage', `svc ${first} needs one of: ${subcommands.join(', ')}`, {
+        cure: `\`svc ${first} --help\` shows what each does.`,
+      });
+    }
+    const near = nearest(words[1] ?? '', subcommands);
+    const hint = near === undefined ? `it has ${subcommands.join(', ')}` : `did you mean ${near}?`;
+    return new SvcError('usage', `svc ${first} has no '${typed}'; ${hint}`, { cure });
+  }
+  const near = nearest(first, [...new Set(paths.map((path) => path[0] ?? ''))]);
+  const hint = near === undefined ? '' : `; did you mean \`svc ${near}\`?`;
+  return new SvcError('usage', `svc has no command '${first}'${hint}`, { cure });
+}
+
+function unknownOption(argv: readonly string[], definition: Definition): string | undefined {
+  const known = new Set([...optionNames(definition), '-h', '--help', '--']);
+  const end = argv.indexOf('--');
+  return argv
+    .slice(0, end < 0 ? undefined : end)
+    .filter((arg) => /^--?[A-Za-z]/.test(arg))
+    .map((arg) => arg.split('=', 1)[0] ?? arg)
+    .find((name) => !known.has(name));
+}
+
+function reasonOf(thrown: unknown): string {
+  const candidates: readonly Candidate[] =
+    thrown instanceof Error && 'candidates' in thrown && Array.isArray(thrown.candidates)
+      ? (thrown.candidates as readonly Candidate[])
+      : [];
+  const reason = candidates.find((one) => one.reason !== null)?.reason;
+  const text = reason ?? (thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : '');
+  const lowered = text.charAt(0).toLowerCase() + text.slice(1);
+  return lowered === '' ? 'these arguments do not belong together' : lowered.replace(/\.$/, '');
+}
