@@ -26,6 +26,22 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['status', 'version', 'debug', 'pause', 'resume'],
     load: async () => (await import('./commands/status.ts')).statusCommands,
   },
+  {
+    words: ['logs'],
+    load: async () => (await import('./commands/logs.ts')).logsCommands,
+  },
+  {
+    words: ['config', 'validate-config'],
+    load: async () => (await import('./commands/config.ts')).configCommands,
+  },
+  {
+    words: ['auth'],
+    load: async () => (await import('./commands/auth.ts')).authCommands,
+  },
+  {
+    words: ['demo'],
+    load: async () => (await import('./commands/demo.ts')).demoCommands,
+  },
 ];
 
 /** The commands that may be meant by `word`; all of them where it is none of ours. */

@@ -1,5 +1,6 @@
 /** `svc status|version|debug|pause|resume`: how the running proxy is, and its switches. */
 import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
@@ -88,11 +89,7 @@ class Version extends Command<CliContext> {
 }
 
 class Debug extends Command<CliContext> {
-  static override paths = [
-    ['debug', 'on'],
-    ['debug', 'off'],
-    ['debug', 'status'],
-  ];
+  static override paths = [['debug']];
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Log every step of the running proxy, or stop doing so',
@@ -104,11 +101,14 @@ class Debug extends Command<CliContext> {
     ],
   });
 
+  what = Option.String({ name: 'on|off|status' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {
-    const { context } = this;
-    const [, what] = this.path;
+    const { context, what } = this;
+    if (!['on', 'off', 'status'].includes(what)) {
+      throw new SvcError('usage', `svc debug takes on, off or status, not '${what}'`);
+    }
     const input = what === 'status' ? undefined : what === 'on';
     const { debug } = await control(homeOf(context), 'debug', input);
     if (this.json) printJson(context, { debug });

@@ -1,0 +1,125 @@
+/** `svc auth`: the keys that clients on other machines send as `X-Svc-Key`. */
+import { join } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { StoredKey } from '../../server/auth.ts';
+import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { toSeconds } from '../flags.ts';
+import { note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+async function storeOf(context: CliContext) {
+  const { openKeyStore } = await import('../../server/auth.ts');
+  const home = homeOf(context);
+  ensurePrivateFolder(home);
+  const { clock, random } = context;
+  return openKeyStore({ file: join(home, 'keys.json'), clock, random });
+}
+
+class Auth extends Command<CliContext> {
+  static override paths = [['auth']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Make a key for clients on other machines',
+    details:
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy takes it up within a second.',
+    examples: [
+      ['A key with a name', '$0 auth --generate --label laptop'],
+      ['One that ends by itself', '$0 auth --generate --label ci --expires 30d'],
+    ],
+  });
+
+  generate = Option.Boolean('--generate', false, { description: 'Make a key and print it' });
+  label = Option.String('--label', '', { description: 'What the key is for' });
+  expires = Option.String('--expires', { description: 'When it ends: 12h, 30d; never without' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, label, expires } = this;
+    if (!this.generate) {
+      throw new SvcError('usage', 'svc auth needs --generate, list or revoke <id>', {
+        cure: '`svc auth --help` shows what each does.',
+      });
+    }
+    const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
+    const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
+    if (this.json) printJson(context, { key, ...shown(stored, context.clock.wallMs()) });
+    else print(context, key);
+    note(context, `Key ${stored.id} is shown this once. Clients send it as X-Svc-Key.`);
+    return 0;
+  }
+}
+
+class List extends Command<CliContext> {
+  static override paths = [['auth', 'list']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'The keys that were made, without the keys themselves',
+    examples: [['All keys', '$0 auth list']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const nowMs = context.clock.wallMs();
+    const keys = (await storeOf(context)).list().map((key) => shown(key, nowMs));
+    if (this.json) {
+      printJson(context, { keys });
+      return 0;
+    }
+    if (keys.length === 0) {
+      note(context, 'No keys. `svc auth --generate` makes one.');
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    printTable(
+      context,
+      ['id', 'label', 'created', 'expires', 'state'],
+      keys.map((key) => [
+        key.id,
+        key.label === '' ? '–' : key.label,
+        key.created.slice(0, 10),
+        key.expires?.slice(0, 10) ?? 'never',
+        key.state,
+      ]),
+    );
+    return 0;
+  }
+}
+
+class Revoke extends Command<CliContext> {
+  static override paths = [['auth', 'revoke']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Let a key in no more, by its id or label',
+    examples: [
+      ['By id', '$0 auth revoke 1a2b3c4d'],
+      ['By label', '$0 auth revoke laptop'],
+    ],
+  });
+
+  key = Option.String({ name: 'id|label' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const revoked = (await storeOf(context)).revoke(this.key);
+    if (this.json) printJson(context, shown(revoked, context.clock.wallMs()));
+    else
+      print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
+    return 0;
+  }
+}
+
+/** A key as it may be shown: without its hash. */
+function shown(key: StoredKey, nowMs: number) {
+  const { id, label, created, expires, revoked } = key;
+  const isOver = expires !== undefined && Date.parse(expires) <= nowMs;
+  const state = revoked === undefined ? (isOver ? 'expired' : 'live') : 'revoked';
+  return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, state };
+}
+
+export const authCommands: readonly CliCommand[] = [Auth, List, Revoke];

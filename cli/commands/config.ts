@@ -1,0 +1,232 @@
+/** `svc config show|path|init|validate` and `svc validate-config`. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { Fault } from '../../server/config/fault.ts';
+import {
+  createPrivateFile,
+  ensurePrivateFolder,
+  writePrivateFile,
+} from '../../server/config/home.ts';
+import type { LoadedConfig } from '../../server/config/load.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { toLoadOptions, toServeFlags } from '../flags.ts';
+import { colorsFor, counted, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+abstract class ConfigOptions extends Command<CliContext> {
+  config = Option.String('--config', {
+    description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
+  });
+  envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  loadOptions(config: string | undefined = this.config) {
+    const flags = toServeFlags({ port: undefined, config, envFile: this.envFile }, this.context);
+    return toLoadOptions(flags, this.context);
+  }
+
+  async load(): Promise<LoadedConfig> {
+    const { loadConfig } = await import('../../server/config/load.ts');
+    return loadConfig(this.loadOptions());
+  }
+}
+
+class Show extends ConfigOptions {
+  static override paths = [['config', 'show']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description:
+      'Every setting with its value, where it came from, and whether it does anything yet',
+    examples: [
+      ['All settings', '$0 config show'],
+      ['Only what somebody set', '$0 config show --changed'],
+      [
+        'As a start with these files would see them',
+        '$0 config show --config proxy.yaml --env-file .env',
+      ],
+    ],
+  });
+
+  changed = Option.Boolean('--changed', false, { description: 'Leave defaults out' });
+
+  async execute() {
+    const { context } = this;
+    const loaded = await this.load();
+    const { showConfig } = await import('../../server/config/show.ts');
+    const rows = showConfig(loaded, { changedOnly: this.changed });
+    if (this.json) {
+      printJson(context, {
+        config_file: loaded.configFile ?? null,
+        settings: rows.map(({ inEffect, ...row }) => ({ ...row, in_effect: inEffect })),
+        warnings: loaded.warnings,
+      });
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    const colors = colorsFor(context.stdout, context.env);
+    const cut = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+    printTable(
+      context,
+      ['setting', 'value', 'from', ''],
+      rows.map((row) => [
+        row.key,
+        cut(row.value),
+        row.source === 'default' ? colors.dim('default') : `${row.source} ${row.where}`.trim(),
+        row.inEffect ? '' : colors.yellow('not yet in effect'),
+      ]),
+    );
+    for (const warning of loaded.warnings) note(context, `! ${warning}`);
+    if (rows.length === 0) note(context, 'Nothing is set: every setting has its default.');
+    return 0;
+  }
+}
+
+class Path extends ConfigOptions {
+  static override paths = [['config', 'path']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'The config file that is read',
+    examples: [['Open it', '${EDITOR:-vi} "$($0 config path)"']],
+  });
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    const candidates = [join(context.cwd, 'proxy.yaml'), join(home, 'config.yaml')];
+    const options = this.loadOptions();
+    const found = options.configPath ?? candidates.find((path) => existsSync(path));
+    const path = found ?? join(home, 'config.yaml');
+    if (this.json) printJson(context, { path, exists: found !== undefined });
+    else print(context, path);
+    if (found === undefined) note(context, 'It does not exist; `svc config init` writes it.');
+    return 0;
+  }
+}
+
+class Init extends Command<CliContext> {
+  static override paths = [['config', 'init']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Write a config file with every setting, commented out',
+    examples: [
+      ['Write ~/.svc/config.yaml', '$0 config init'],
+      ['Start afresh', '$0 config init --force'],
+    ],
+  });
+
+  force = Option.Boolean('--force', false, { description: 'Write over an existing file' });
+
+  async execute() {
+    const { context } = this;
+    const { freshConfig } = await import('../../server/config/init.ts');
+    const home = homeOf(context);
+    const path = join(home, 'config.yaml');
+    ensurePrivateFolder(home);
+    if (this.force) writePrivateFile(path, freshConfig());
+    else this.create(path, freshConfig());
+    print(context, path);
+    note(
+      context,
+      'Every setting is in it, commented out. `svc config validate` checks your changes.',
+    );
+    return 0;
+  }
+
+  private create(path: string, text: string): void {
+    try {
+      createPrivateFile(path, text);
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
+      throw new SvcError('conflict', `${shortPath(path, this.context)} exists already`, {
+        cause: thrown,
+        cure: '`svc config init --force` writes over it.',
+      });
+    }
+  }
+}
+
+/** Checks one file, or what a start would read. */
+abstract class Check extends ConfigOptions {
+  async check(file: string | undefined): Promise<number> {
+    const { context } = this;
+    const { inspectConfig } = await import('../../server/config/load.ts');
+    const { loaded, faults } = await inspectConfig(this.loadOptions(file ?? this.config));
+    const checked = loaded?.configFile ?? file ?? this.config ?? null;
+    if (this.json) printJson(context, resultJson(checked, faults, loaded));
+    else this.tell(checked, faults, loaded);
+    return faults.length === 0 ? 0 : exitCodes.config;
+  }
+
+  private tell(
+    checked: string | null,
+    faults: readonly Fault[],
+    loaded: LoadedConfig | undefined,
+  ): void {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const what = checked === null ? 'The configuration' : shortPath(checked, context);
+    for (const warning of loaded?.warnings ?? []) note(context, `! ${warning}`);
+    if (faults.length === 0) {
+      const idle = loaded?.notInEffect ?? [];
+      const later = idle.length === 0 ? '' : ` (not yet in effect: ${idle.join(', ')})`;
+      print(context, `${colors.green('ok')} ${what} is valid${later}`);
+      return;
+    }
+    for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
+    note(context, `${what} has ${counted(faults.length, 'fault')}.`);
+  }
+}
+
+class Validate extends Check {
+  static override paths = [['config', 'validate']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Check the configuration and list everything that is wrong with it',
+    details: 'Without a file it checks what a start would read: file, environment, flags.',
+    examples: [
+      ['What a start here would read', '$0 config validate'],
+      ['One file', '$0 config validate proxy.yaml'],
+    ],
+  });
+
+  file = Option.String({ required: false });
+
+  execute() {
+    return this.check(this.file);
+  }
+}
+
+class ValidateConfig extends Check {
+  static override paths = [['validate-config']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'The same as `svc config validate <file>`',
+    examples: [['Check a file before it is used', '$0 validate-config proxy.yaml']],
+  });
+
+  file = Option.String();
+
+  execute() {
+    return this.check(this.file);
+  }
+}
+
+function resultJson(
+  file: string | null,
+  faults: readonly Fault[],
+  loaded: LoadedConfig | undefined,
+) {
+  return {
+    valid: faults.length === 0,
+    file,
+    faults,
+    warnings: loaded?.warnings ?? [],
+    not_in_effect: loaded?.notInEffect ?? [],
+  };
+}
+
+export const configCommands: readonly CliCommand[] = [Show, Path, Init, Validate, ValidateConfig];

@@ -1,0 +1,64 @@
+/** `svc logs`: the end of the log, and what follows. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { toTextLine } from '../../server/log/text.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { outputFile } from '../daemon.ts';
+import { toWhole } from '../flags.ts';
+import { followFile, lastLines } from '../log-file.ts';
+import { note } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+/** How often a followed log is looked at. */
+const LOOK_MS = 250;
+
+class Logs extends Command<CliContext> {
+  static override paths = [['logs']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The newest lines of the log',
+    examples: [
+      ['The last 50 lines', '$0 logs'],
+      ['The last 200, and what comes', '$0 logs -n 200 --follow'],
+      ['Lines as JSON, for a program', '$0 logs --json'],
+    ],
+  });
+
+  lines = Option.String('-n,--lines', '50', { description: 'How many lines (50)' });
+  follow = Option.Boolean('-f,--follow', false, { description: 'Show new lines until Ctrl-C' });
+  json = Option.Boolean('--json', false, { description: 'Lines as they are in the file' });
+
+  async execute() {
+    const { context } = this;
+    const count = toWhole(this.lines, '--lines', 0, 1_000_000);
+    const path = this.file();
+    const show = (line: string) =>
+      context.stdout.write(this.json ? `${line}\n` : `${toTextLine(line).trimEnd()}\n`);
+    if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
+    const follower = followFile(path);
+    if (count > 0) for (const line of lastLines(path, count)) show(line);
+    if (!this.follow) return 0;
+    await new Promise<void>((resolve) => {
+      const timer = setInterval(() => follower.read().forEach(show), LOOK_MS);
+      const end = () => {
+        clearInterval(timer);
+        for (const signal of ['SIGINT', 'SIGTERM']) context.events.off(signal, end);
+        resolve();
+      };
+      for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
+    });
+    return 0;
+  }
+
+  /** The log; or, where a proxy in the background logs to its stdout, what it printed. */
+  private file(): string {
+    const home = homeOf(this.context);
+    const log = join(home, 'logs', 'svc.log');
+    const printed = statSync(outputFile(home), { throwIfNoEntry: false });
+    return !existsSync(log) && printed !== undefined && printed.size > 0 ? outputFile(home) : log;
+  }
+}
+
+export const logsCommands: readonly CliCommand[] = [Logs];
