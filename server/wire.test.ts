@@ -55,17 +55,17 @@ function bodyFor(wire: Case): string {
   return json(BODIES[wire.dialect]!, streams ? { stream: true } : {});
 }
 
-async function bytesArrive(test: TestProxy, wire: Case, framing: Framing, sizes: number[]) {
-  const stop = test.upstream.script(undefined, play(wire, framing, sizes));
+async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: number[]) {
+  const stop = t.upstream.script(undefined, play(wire, framing, sizes));
   const sent = { path: wire.path, body: bodyFor(wire) };
-  const answer = await exchange(test.proxy.port, sent);
+  const answer = await exchange(t.proxy.port, sent);
   stop();
   const name = `${wire.file}, ${framing}, pieces of ${sizes.join()}`;
   assert.is(answer.status, wire.status, name);
   assert.is(answer.headers['content-type'], wire.contentType, name);
   assert.ok(answer.whole, `${name}: the answer is whole`);
   assert.ok(answer.body.equals(wire.bytes), `${name}: bytes differ`);
-  return test.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body));
+  return t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body));
 }
 
 function expectRow(row: LedgerRow, wire: Case): void {

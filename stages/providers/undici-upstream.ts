@@ -193,19 +193,25 @@ const REASONS = new Map([
   ['EPIPE', 'connection closed'],
   ['UND_ERR_SOCKET', 'connection closed before an answer'],
   ['UND_ERR_HEADERS_OVERFLOW', 'the response head is too large'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response contradicts its own length'],
 ]);
 
 /** A short cause that holds no address and no secret. */
 function reasonOf(error: Error): string {
-  const codes = [error, error.cause].map((each) =>
-    each instanceof Error && 'code' in each ? String(each.code) : undefined,
-  );
-  for (const code of codes) {
-    const reason = code === undefined ? undefined : REASONS.get(code);
-    if (reason !== undefined) return reason;
-    if (code?.startsWith('HPE_') === true) return 'the response is not valid HTTP';
-    if (code?.startsWith('ERR_TLS') === true || code?.includes('CERT') === true)
-      return `TLS failed (${code})`;
+  // The parser names its errors by what it stumbled over, if at all.
+  if (error.name === 'HTTPParserError') {
+    return REASONS.get(codeOf(error) ?? '') ?? 'the response is not valid HTTP';
   }
-  return codes.find((code) => code !== undefined) ?? 'the connection failed';
+  const codes = [codeOf(error), codeOf(error.cause)].filter((code) => code !== undefined);
+  for (const code of codes) {
+    const reason = REASONS.get(code);
+    if (reason !== undefined) return reason;
+    if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `TLS failed (${code})`;
+  }
+  return codes[0] ?? 'the connection failed';
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
 }
