@@ -7,6 +7,7 @@ import type {
   ProviderMark,
   TranslatableDialect,
 } from './canonical.ts';
+import type { AnswerWishes } from './translate-dialect.ts';
 import { unreadableAnswer } from './translate-errors.ts';
 import { toolIdFor, type SignatureCache } from './translate-ids.ts';
 import { parseArguments } from './translate-json.ts';
@@ -14,6 +15,7 @@ import { parseArguments } from './translate-json.ts';
 export interface AnswerFilter {
   readonly to: TranslatableDialect;
   readonly signatures: SignatureCache;
+  readonly wishes: Pick<AnswerWishes, 'toolNames'>;
 }
 
 /** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
@@ -59,14 +61,19 @@ function isShown(to: TranslatableDialect): (block: CanonicalBlock) => boolean {
   };
 }
 
-/** The call's id as the client accepts it, under which the provider's mark is kept for the next turn. */
+/**
+ * The call's id as the client accepts it, under which the provider's mark is kept for
+ * the next turn, and the tool's name as the client knows it.
+ */
 function acceptedCall(
-  call: { readonly id: string; readonly signature?: ProviderMark },
+  call: { readonly id: string; readonly name: string; readonly signature?: ProviderMark },
   filter: AnswerFilter,
-): { id: string } {
+): { id: string; name: string } {
   const id = toolIdFor(filter.to, call.id);
   if (call.signature !== undefined) filter.signatures.put(id, call.signature.value);
-  return { id };
+  const { toolNames } = filter.wishes;
+  const own = Object.hasOwn(toolNames, call.name) ? toolNames[call.name] : undefined;
+  return { id, name: own ?? call.name };
 }
 
 /**
@@ -122,9 +129,7 @@ class EventFilter {
       case 'error':
         this.#over = true;
         return [event];
-      case 'start':
-      case 'usage':
-      case 'ping':
+      default:
         return [event];
     }
   }

@@ -41,6 +41,8 @@ export interface AnswerWishes {
   readonly includeUsage: boolean;
   /** Names of the tools whose input is free text. */
   readonly freeformTools: readonly string[];
+  /** The client's name of each tool that went out under another one. */
+  readonly toolNames: { readonly [sent: string]: string };
   /** How a generative client wants its stream: events, or one JSON array. */
   readonly framing: 'sse' | 'array';
 }

@@ -70,6 +70,8 @@ export const droppedFields: Record<TranslatableDialect, { readonly [field: strin
     serviceTier: SERVICE,
     store: SERVICE,
     model: 'the path names the model',
+    logprobs: DISPLAY,
+    mediaResolution: 'a hint on the cost of images without a counterpart',
   },
 };
 

@@ -27,6 +27,9 @@ export const nothingSaid = (): Said => ({
 
 type Loose = { readonly [key: string]: unknown };
 
+/** A scalar as text; anything else as nothing. */
+const word = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 const num = (value: unknown): number => (typeof value === 'number' ? value : 0);
 const parse = (text: string): unknown => (text.trim() === '' ? {} : JSON.parse(text));
 
@@ -55,7 +58,7 @@ export function expectSaid(dialect: TranslatableDialect, body: string, streamed:
       return fromChat(chunks);
     case 'generative':
       return fromGenerative(chunks);
-    case 'responses':
+    default:
       return fromResponses(streamed ? lastResponse(chunks) : objectOf(chunks[0]));
   }
 }
@@ -107,9 +110,9 @@ function joinMessages(events: readonly Loose[]): Loose {
     if (event.type === 'content_block_start') {
       blocks.set(event.index, { ...objectOf(event.content_block), json: '' });
     }
-    if (delta.type === 'text_delta' && block) block.text = `${block.text}${delta.text}`;
+    if (delta.type === 'text_delta' && block) block.text = `${word(block.text)}${word(delta.text)}`;
     if (delta.type === 'input_json_delta' && block)
-      block.json = `${block.json}${delta.partial_json}`;
+      block.json = `${word(block.json)}${word(delta.partial_json)}`;
     if (event.type === 'message_delta') {
       stop = delta.stop_reason;
       usage = { ...usage, ...objectOf(event.usage) };
@@ -150,14 +153,14 @@ export function fromChat(chunks: readonly Loose[]): Said {
       ...(old.name ? [{ index: 'old', function: old }] : []),
     ];
     made.forEach((call, at) => {
-      const key = String(call.index ?? at);
+      const key = word(call.index ?? at);
       const known = calls.get(key) ?? { name: '', json: '' };
       const called = objectOf(call.function);
       known.name ||= stringOf(called.name) ?? '';
       known.json += stringOf(called.arguments) ?? '';
       calls.set(key, known);
     });
-    if (choice.finish_reason) said.stop = CHAT_STOP[String(choice.finish_reason)] ?? 'end';
+    if (choice.finish_reason) said.stop = CHAT_STOP[word(choice.finish_reason)] ?? 'end';
     const usage = objectOf(chunk.usage ?? objectOf(chunk.x_groq).usage);
     if (typeof usage.prompt_tokens === 'number') addChatUsage(said, usage);
   }
@@ -194,13 +197,13 @@ export function fromGenerative(chunks: readonly Loose[]): Said {
       if (call.name) {
         const growing = call.willContinue === true || call.partialArgs !== undefined;
         said.calls.push({
-          name: String(call.name),
+          name: word(call.name),
           input: growing ? undefined : (call.args ?? {}),
         });
       }
       if (typeof part.text === 'string' && part.thought !== true) said.text += part.text;
     }
-    if (candidate.finishReason) finish = String(candidate.finishReason);
+    if (candidate.finishReason) finish = word(candidate.finishReason);
     if (objectOf(chunk.promptFeedback).blockReason) finish = 'SAFETY';
     const usage = objectOf(chunk.usageMetadata);
     if (typeof usage.promptTokenCount === 'number') addGenerativeUsage(said, usage);

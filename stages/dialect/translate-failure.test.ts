@@ -57,6 +57,25 @@ test('an answer that failed at the provider is not a success', () => {
   assert.throws(() => make('chat', 'messages').json('<html>'), /no choice/);
 });
 
+test('parts and chunks that nobody knows do not stop an answer', () => {
+  const odd = [
+    chunk({
+      content: [
+        { type: 'reference', reference_ids: [1] },
+        { type: 'text', text: 'Hi' },
+      ],
+    }),
+    chunk({ content: [{ type: 'thinking', thinking: [{ type: 'new' }, 7] }] }),
+    chunk({ tool_calls: 'none', content: 5 }),
+    { choices: [null, 3], usage: 'free' },
+    chunk({}, 'stop'),
+    chunk({ content: ' there' }),
+    '[DONE]',
+  ];
+  const wire = run(make('chat', 'messages'), odd);
+  assert.match(wire, /"text":"Hi"[^]*"text":" there"[^]*content_block_stop[^]*message_stop/);
+});
+
 test('a blocked prompt is a refusal without content', () => {
   const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: {} };
   const answer = JSON.parse(make('generative', 'messages').json(blocked).toString()) as object;

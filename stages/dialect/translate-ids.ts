@@ -20,6 +20,17 @@ export function toolIdFor(dialect: TranslatableDialect, id: string): string {
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
 
+/**
+ * A tool name that `accepted` allows: the name itself, or its readable part with a
+ * digest behind it, the same in every turn. Every dialect takes what comes out.
+ */
+export function toolNameFor(accepted: RegExp, name: string): string {
+  if (accepted.test(name)) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const readable = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 50);
+  return /^[a-zA-Z_]/.test(readable) ? `${readable}_${digest}` : `_${readable}_${digest}`;
+}
+
 /** `id` under a dialect's own prefix (`msg_`, `chatcmpl-`…); `random` where there is none. */
 export function answerId(prefix: string, id: string, random: () => string): string {
   if (id === '') return `${prefix}${random()}`;

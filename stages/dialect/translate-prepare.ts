@@ -2,22 +2,29 @@
 import type { CanonicalBlock, CanonicalMessage, CanonicalRequest, Note } from './canonical.ts';
 import type { DialectTranslation } from './translate-dialect.ts';
 import { cannotCarry } from './translate-errors.ts';
-import { toolIdFor } from './translate-ids.ts';
+import { toolIdFor, toolNameFor } from './translate-ids.ts';
+
+export interface PreparedRequest {
+  readonly request: CanonicalRequest;
+  /** The client's name of each tool that goes out under another one. */
+  readonly toolNames: { readonly [sent: string]: string };
+}
 
 /**
- * The request without foreign thinking and empty blocks, with ids that `to` accepts,
- * neighbours of one role merged and, where `to` wants it, all instructions in front.
- * Throws `unprocessable` for tool names that `to` refuses and if nothing is left to send.
+ * The request without foreign thinking and empty blocks, with ids and tool names that
+ * `to` accepts, neighbours of one role merged and, where `to` wants it, all instructions
+ * in front. Throws `unprocessable` if nothing is left to send, or a tool to be called.
  */
 export function prepareRequest(
   request: CanonicalRequest,
   to: DialectTranslation,
   note: Note,
-): CanonicalRequest {
-  checkToolNames(request, to);
+): PreparedRequest {
+  checkChoice(request);
+  const { rename, toolNames } = renaming(request, to, note);
   const kept = withoutForeignThinking(request.messages, to, note).map((message) => ({
     ...message,
-    blocks: message.blocks.map((block) => withAcceptedId(block, to)).filter(saysSomething),
+    blocks: message.blocks.map((block) => accepted(block, to, rename)).filter(saysSomething),
   }));
   const filled = kept.filter((message) => message.blocks.length > 0);
   const hoisted = to.midSystem ? [] : filled.filter((message) => message.role === 'system');
@@ -27,18 +34,46 @@ export function prepareRequest(
   const rest = to.midSystem ? filled : filled.filter((message) => message.role !== 'system');
   const messages = mergeNeighbours(rest);
   if (messages.length === 0) throw cannotCarry('a request without a message');
-  return { ...request, system: [...request.system, ...hoisted.flatMap(textsOf)], messages };
+  const system = [...request.system, ...hoisted.flatMap(textsOf)];
+  return { request: { ...withNames(request, rename), system, messages }, toolNames };
 }
 
-function checkToolNames(request: CanonicalRequest, to: DialectTranslation): void {
+/** A tool that was left out cannot be demanded. */
+function checkChoice({ tools, toolChoice }: CanonicalRequest): void {
+  if (toolChoice?.mode !== 'any') return;
+  const names = new Set(tools.map((tool) => tool.name));
+  const missing = toolChoice.only?.some((name) => !names.has(name)) ?? false;
+  if (missing || tools.length === 0) throw cannotCarry('a demand for a tool that it does not get');
+}
+
+interface Renaming {
+  readonly rename: (name: string) => string;
+  readonly toolNames: { readonly [sent: string]: string };
+}
+
+/** Names that `to` refuses are replaced for the whole conversation, and given back in the answer. */
+function renaming(request: CanonicalRequest, to: DialectTranslation, note: Note): Renaming {
   const called = request.messages.flatMap((message) =>
     message.blocks.flatMap((block) => (block.kind === 'toolUse' ? block.name : [])),
   );
+  const sent = new Map<string, string>();
   for (const name of [...request.tools.map((tool) => tool.name), ...called]) {
-    if (!to.toolName.test(name)) {
-      throw cannotCarry(`a tool name that ${to.name} refuses: ${name.slice(0, 80)}`);
-    }
+    const other = toolNameFor(to.toolName, name);
+    if (other === name || sent.has(name)) continue;
+    sent.set(name, other);
+    note(`tool ${name.slice(0, 80)} is called ${other} there`);
   }
+  return {
+    rename: (name) => sent.get(name) ?? name,
+    toolNames: Object.fromEntries([...sent].map(([name, other]) => [other, name])),
+  };
+}
+
+function withNames(request: CanonicalRequest, rename: Renaming['rename']): CanonicalRequest {
+  const tools = request.tools.map((tool) => ({ ...tool, name: rename(tool.name) }));
+  const { toolChoice } = request;
+  if (toolChoice?.only === undefined) return { ...request, tools };
+  return { ...request, tools, toolChoice: { ...toolChoice, only: toolChoice.only.map(rename) } };
 }
 
 /** Thinking is signed by its provider or meant for it alone: to anyone else it is noise, or an error. */
@@ -58,8 +93,14 @@ function withoutForeignThinking(
   }));
 }
 
-function withAcceptedId(block: CanonicalBlock, to: DialectTranslation): CanonicalBlock {
-  if (block.kind === 'toolUse') return { ...block, id: toolIdFor(to.name, block.id) };
+function accepted(
+  block: CanonicalBlock,
+  to: DialectTranslation,
+  rename: Renaming['rename'],
+): CanonicalBlock {
+  if (block.kind === 'toolUse') {
+    return { ...block, id: toolIdFor(to.name, block.id), name: rename(block.name) };
+  }
   if (block.kind !== 'toolResult') return block;
   return { ...block, toolUseId: toolIdFor(to.name, block.toolUseId) };
 }

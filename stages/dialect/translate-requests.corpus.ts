@@ -66,7 +66,7 @@ export function checkRequest(
   const read = (dialect: TranslatableDialect, value: unknown, path: string): CanonicalRequest =>
     DIALECTS[dialect].readRequest(objectOf(value), { ...silent, target: path });
   const prepare = (request: CanonicalRequest): CanonicalRequest =>
-    prepareRequest(request, DIALECTS[to], () => undefined);
+    prepareRequest(request, DIALECTS[to], () => undefined).request;
   const asked = prepare(read(from, body, target));
   const again = prepare(read(to, wire, translated.path));
   const why = differs(asked, again, to) ?? unsaid(asked, again, translated.notes);

@@ -36,6 +36,7 @@ function context(): AnswerContext {
     stream: true,
     includeUsage: true,
     freeformTools: [],
+    toolNames: {},
     framing: 'sse' as const,
   };
   return { wishes, ids: () => `r${(made += 1)}`, now: () => 1_700_000_000_000 };
@@ -232,11 +233,11 @@ for (const dialect of DIALECTS) {
     const note = (): void => undefined;
     fc.assert(
       fc.property(requests, (request) => {
-        const ready = prepareRequest(request, dialect, note);
+        const ready = prepareRequest(request, dialect, note).request;
         const written = dialect.writeRequest(ready, { note, signatures: createSignatureCache() });
         const wire = objectOf(parseJson(JSON.stringify(written.body)));
         const reading = { note, target: written.path, hostedTools: 'skip' as const };
-        const read = prepareRequest(dialect.readRequest(wire, reading), dialect, note);
+        const read = prepareRequest(dialect.readRequest(wire, reading), dialect, note).request;
         assert.equal(asked(read), asked(ready));
       }),
     );

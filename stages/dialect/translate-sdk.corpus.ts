@@ -42,7 +42,7 @@ export function readBySdk(dialect: TranslatableDialect, bytes: Bytes): Promise<S
       return readChat(bytes);
     case 'responses':
       return readResponses(bytes);
-    case 'generative':
+    default:
       return readGenerative(bytes);
   }
 }

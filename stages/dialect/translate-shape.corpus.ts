@@ -48,7 +48,7 @@ export function requestFaults(dialect: TranslatableDialect, body: Loose): string
       return chatFaults(body);
     case 'generative':
       return generativeFaults(body);
-    case 'responses':
+    default:
       return responsesFaults(body);
   }
 }

@@ -1,7 +1,7 @@
 /** What cannot cross: skips with their reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, skipOf, user } from './translate-testing.ts';
+import { agentTurn, ask, make, skipOf, user } from './translate-testing.ts';
 import { isTranslatable, translateError, type TranslatableDialect } from './translate.ts';
 
 test('what a target cannot say is skipped with the reason', () => {
@@ -60,6 +60,58 @@ test('a history with broken arguments goes only where arguments are text', () =>
   };
   assert.match(skipOf('chat', 'messages', body), /not a JSON object/);
   assert.is(skipOf('chat', 'responses', body), 'not skipped');
+});
+
+test('a tool name that the target refuses goes out under another and comes back as itself', () => {
+  const long = `mcp__${'x'.repeat(70)}`;
+  const asked = ask('messages', 'chat', {
+    model: 'm',
+    max_tokens: 5,
+    tools: [{ name: long, input_schema: {} }],
+    tool_choice: { type: 'tool', name: long },
+    messages: [
+      user('hi'),
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: long, input: {} }] },
+      user([{ type: 'tool_result', tool_use_id: 't', content: 'ok' }]),
+    ],
+  });
+  const [tool] = asked.body.tools as { function: { name: string } }[];
+  const sent = tool!.function.name;
+  assert.match(sent, /^mcp__x{45}_[0-9a-f]{8}$/);
+  assert.equal(asked.body.tool_choice, { type: 'function', function: { name: sent } });
+  const called = { id: 'a', type: 'function', function: { name: sent, arguments: '{}' } };
+  assert.match(JSON.stringify(asked.body.messages), new RegExp(sent));
+  const answer = { choices: [{ message: { tool_calls: [called] } }] };
+  const read = JSON.parse(make('chat', 'messages', asked.wishes).json(answer).toString()) as {
+    content: { name: string }[];
+  };
+  assert.is(read.content[0]?.name, long);
+});
+
+test('tools in a namespace keep it on the way back', () => {
+  const tool = { type: 'function', name: 'read', parameters: {} };
+  const { body, wishes } = ask('responses', 'messages', {
+    model: 'm',
+    input: [
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'c', namespace: 'files', name: 'read', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'ok' },
+    ],
+    tools: [{ type: 'namespace', name: 'files', tools: [tool] }],
+  });
+  const [sent] = body.tools as { name: string }[];
+  assert.match(sent!.name, /^files_read_[0-9a-f]{8}$/);
+  const content = [{ type: 'tool_use', id: 't', name: sent!.name, input: {} }];
+  const answer = { type: 'message', content, stop_reason: 'tool_use', usage: {} };
+  const read = JSON.parse(make('messages', 'responses', wishes).json(answer).toString()) as {
+    output: { name: string; namespace: string }[];
+  };
+  assert.equal([read.output[0]?.namespace, read.output[0]?.name], ['files', 'read']);
+});
+
+test('a demand for a tool that was left out is not dropped in silence', () => {
+  const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }], tool_choice: 'required' };
+  assert.throws(() => ask('responses', 'chat', body, { hostedTools: 'drop' }), /demand for a tool/);
 });
 
 test('tools that the provider runs are left out only where that was asked for', () => {

@@ -95,6 +95,7 @@ export function make(
       stream: true,
       includeUsage: true,
       freeformTools: [],
+      toolNames: {},
       framing: 'sse',
       ...wishes,
     },

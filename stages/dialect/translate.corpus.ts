@@ -34,7 +34,7 @@ function record(name: string, outcome: string, wrong?: string): void {
   rows.set(name, row);
 }
 
-async function* lines(file: string): AsyncGenerator<unknown> {
+async function* lines(file: string): AsyncGenerator {
   for await (const line of createInterface({ input: createReadStream(file) })) {
     if (line !== '') yield JSON.parse(line) as unknown;
   }
@@ -85,7 +85,9 @@ async function checkRequests(file: string): Promise<void> {
 
 function print(): number {
   let wrong = 0;
-  for (const [name, { counts, wrong: faults }] of [...rows].toSorted()) {
+  for (const [name, { counts, wrong: faults }] of [...rows].toSorted(([a], [b]) =>
+    a.localeCompare(b),
+  )) {
     const said = [...counts].map(([outcome, count]) => `${outcome} ${count}`).join(', ');
     process.stdout.write(`${name.padEnd(44)} ${said}\n`);
     for (const fault of faults.slice(0, 5)) process.stdout.write(`    ${fault.slice(0, 400)}\n`);

@@ -4,7 +4,7 @@
  * makes, an HTTP error through `translateError`. All of it is pure: parsed JSON and
  * stream events in, JSON and bytes out. Same-dialect traffic must not come here.
  */
-import { isSvcError, SvcError } from '../../engine/error.ts';
+import { isSvcError, SvcError, toSvcError } from '../../engine/error.ts';
 import type {
   CanonicalEvent,
   CanonicalResponse,
@@ -98,7 +98,7 @@ function translateOrThrow(
   };
   const { target, signatures, hostedTools = 'skip' } = options;
   const read = from.readRequest(body, { target, note, hostedTools });
-  const asked = prepareRequest(read, to, note);
+  const { request: asked, toolNames } = prepareRequest(read, to, note);
   const written: WrittenRequest = to.writeRequest(
     { ...asked, model: options.model ?? asked.model, stream: options.stream ?? asked.stream },
     { note, signatures },
@@ -107,6 +107,7 @@ function translateOrThrow(
     ...from.wishes(body, target),
     model: read.model,
     stream: read.stream,
+    toolNames,
     freeformTools: read.tools.filter((tool) => tool.freeform).map((tool) => tool.name),
   };
   return { ...written, wishes, notes };
@@ -152,6 +153,14 @@ export function createTranslator(options: TranslatorOptions): Translator {
       .map((event) => writer.write(event))
       .filter((text) => text !== '')
       .map((text) => Buffer.from(text));
+  /** Once bytes are on their way a fault can only be told inside the stream. */
+  const guard = (read: () => readonly CanonicalEvent[]): Buffer[] => {
+    try {
+      return write(read());
+    } catch (thrown) {
+      return write([{ type: 'error', error: fromSvcError(toSvcError(thrown)) }]);
+    }
+  };
   const readWhole = (answer: unknown): CanonicalResponse => {
     refuseError(answer);
     const read = from.readResponse(answer, options);
@@ -160,8 +169,8 @@ export function createTranslator(options: TranslatorOptions): Translator {
   return {
     json: (answer) => Buffer.from(JSON.stringify(to.writeResponse(readWhole(answer), options))),
     whole: (answer) => write(responseEvents(readWhole(answer))),
-    push: (event) => write(reader.read(event)),
-    end: () => write(reader.end()),
+    push: (event) => guard(() => reader.read(event)),
+    end: () => guard(() => reader.end()),
     fail: (error) => write([{ type: 'error', error: fromSvcError(error) }]),
   };
 }

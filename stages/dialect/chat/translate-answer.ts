@@ -21,7 +21,7 @@ import {
   objectsOf,
   stringOf,
 } from '../translate-json.ts';
-import { readAssistantContent, readToolCall, writeToolCall } from './translate-message.ts';
+import { readAnswerContent, readToolCall, writeToolCall } from './translate-message.ts';
 import { toChatUsage } from './usage.ts';
 
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
@@ -99,7 +99,7 @@ function readAnswerMessage(message: JsonObject, context: AnswerContext): Canonic
   const old = objectOf(message.function_call);
   const blocks: CanonicalBlock[] = [];
   if (thinking !== undefined) blocks.push({ kind: 'thinking', text: thinking, provider: 'chat' });
-  blocks.push(...readAssistantContent(message.content));
+  blocks.push(...readAnswerContent(message.content));
   if (spoken !== undefined) blocks.push({ kind: 'text', text: spoken });
   if (refusal !== undefined) blocks.push({ kind: 'refusal', text: refusal });
   for (const call of objectsOf(message.tool_calls)) {

@@ -114,14 +114,26 @@ function thinkingBlock(text: string): CanonicalBlock {
   return { kind: 'thinking', text, provider: 'chat' };
 }
 
-/** The content of an assistant, in a request or in an answer; some providers put their thinking among its parts. */
-export function readAssistantContent(content: unknown): CanonicalBlock[] {
+/** Some providers put their thinking among the parts of an assistant's content. */
+function readAssistantContent(content: unknown): CanonicalBlock[] {
   if (typeof content === 'string') return content === '' ? [] : textBlocks([content]);
   return objectsOf(content).map((part) => {
     if (part.type === 'thinking') return thinkingBlock(readChatText(part.thinking).join(''));
     if (part.type === 'refusal') return { kind: 'refusal', text: stringOf(part.refusal) ?? '' };
     return { kind: 'text', text: readChatText([part]).join('') };
   });
+}
+
+/** The content of an answer. It is what the model said, so parts of a kind unknown here are passed over. */
+export function readAnswerContent(content: unknown): CanonicalBlock[] {
+  if (!Array.isArray(content)) return readAssistantContent(content);
+  const known = (value: unknown): JsonObject[] =>
+    objectsOf(value).filter(({ type }) => type === 'text' || type === 'refusal');
+  return objectsOf(content).flatMap((part) =>
+    part.type === 'thinking'
+      ? thinkingBlock(readChatText(known(part.thinking)).join(''))
+      : readAssistantContent(known([part])),
+  );
 }
 
 /** One entry of `tool_calls`, in a request or in an answer. */

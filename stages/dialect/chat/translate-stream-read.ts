@@ -13,7 +13,7 @@ import {
 } from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
-import { readAssistantContent } from './translate-message.ts';
+import { readAnswerContent } from './translate-message.ts';
 import { toChatUsage } from './usage.ts';
 
 /** A reader for one stream. */
@@ -95,7 +95,7 @@ class ChatReader implements StreamReader {
   #delta(delta: JsonObject): CanonicalEvent[] {
     const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
     const events = this.#say('thinking', thinking ?? '');
-    for (const block of isReadable(delta.content) ? readAssistantContent(delta.content) : []) {
+    for (const block of isReadable(delta.content) ? readAnswerContent(delta.content) : []) {
       if (block.kind === 'text' || block.kind === 'thinking') {
         events.push(...this.#say(block.kind, block.text));
       }
@@ -116,7 +116,7 @@ class ChatReader implements StreamReader {
       const opening = kind === 'thinking' ? { kind, provider: 'chat' as const } : { kind };
       events.push(...this.#serial.open(this.#prose.key, opening));
     }
-    events.push(...this.#serial.delta(this.#prose!.key, text));
+    events.push(...this.#serial.delta(this.#prose.key, text));
     return events;
   }
 
@@ -185,7 +185,7 @@ class ChatReader implements StreamReader {
     if (!this.#started) return this.#fail('The provider sent no choice');
     const stop = this.#stopped ? [] : this.#stop(undefined);
     this.#over = true;
-    return [...stop, { type: 'end' }];
+    return [...stop, ...this.#serial.closeAll(), { type: 'end' }];
   }
 
   #fail(message: string): CanonicalEvent[] {

@@ -55,7 +55,7 @@ class ChatWriter implements StreamWriter {
         return this.#end();
       case 'error':
         return data(writeChatError(event.error));
-      case 'ping':
+      default:
         // The dialect has no such event; a comment keeps the connection's watchdogs quiet.
         return ': ping\n\n';
     }
@@ -97,7 +97,7 @@ class ChatWriter implements StreamWriter {
         return this.#chunk({ refusal: text });
       case 'text':
         return this.#chunk({ content: text });
-      case undefined:
+      default:
         return '';
     }
   }

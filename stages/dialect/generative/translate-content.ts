@@ -192,8 +192,7 @@ function writePart(block: CanonicalBlock, options: WriteContentOptions): JsonObj
         thoughtSignature,
       });
     }
-    case 'redactedThinking':
-    case 'toolResult':
+    default:
       throw cannotCarry(`a ${block.kind} block`);
   }
 }

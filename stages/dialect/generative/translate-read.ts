@@ -39,6 +39,25 @@ const KNOWN = new Set([
   'modelArmorConfig',
 ]);
 
+const KNOWN_CONFIG = new Set([
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'stopSequences',
+  'candidateCount',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  'responseModalities',
+  'responseLogprobs',
+  'speechConfig',
+  'thinkingConfig',
+]);
+
 /** Throws `unprocessable` for the provider's own tools, audio, video, stored files and the like. */
 export function readGenerativeRequest(
   raw: JsonObject,
@@ -54,6 +73,7 @@ export function readGenerativeRequest(
   noteDropped('generative', body, KNOWN, context.note);
   const config = camelKeys(objectField(body, 'generationConfig'));
   refuseUnsayable(config);
+  noteDropped('generative', config, KNOWN_CONFIG, context.note);
   return defined({
     model: target.model,
     system: objectsField(objectField(body, 'systemInstruction'), 'parts').flatMap(

@@ -63,7 +63,7 @@ class GenerativeWriter implements StreamWriter {
           writeGenerativeError(event.error, statusOfError(event.error.kind)),
           true,
         );
-      case 'ping':
+      default:
         // Inside a JSON array there is no room for anything but values.
         return this.#context.wishes.framing === 'sse' ? ': ping\n\n' : '';
     }

@@ -135,7 +135,7 @@ export function writeMessagesBlock(block: CanonicalBlock): JsonObject {
       });
     case 'thinking':
       return { type: 'thinking', thinking: block.text, signature: block.signature ?? '' };
-    case 'redactedThinking':
+    default:
       return { type: 'redacted_thinking', data: block.data };
   }
 }

@@ -1,6 +1,5 @@
 /** A messages request, read into the canonical shape. What no other dialect can say is refused. */
 import type {
-  CanonicalBlock,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
@@ -52,6 +51,9 @@ export function readMessagesRequest(
   context: ReadRequestContext,
 ): CanonicalRequest {
   refuseServerState(body);
+  if (isObject(objectOf(body.output_config).task_budget)) {
+    context.note('output_config.task_budget left out: a hint without a counterpart');
+  }
   noteDropped('messages', body, KNOWN, context.note);
   const choice = objectOf(body.tool_choice);
   return defined({
@@ -91,7 +93,8 @@ function readSystem(system: unknown, context: ReadRequestContext): string[] {
     typeof system === 'string'
       ? [system]
       : objectsOf(system).map((block) => {
-          if (block.type !== 'text') throw cannotCarry(`a system block of type ${block.type}`);
+          if (block.type !== 'text')
+            throw cannotCarry(`a system block of type ${String(block.type)}`);
           return stringOf(block.text) ?? '';
         });
   return texts.filter((text) => {
@@ -106,7 +109,7 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     throw cannotCarry(`a message of role ${String(role)}`);
   }
-  return { role, blocks: readMessagesBlocks(message.content, context) as CanonicalBlock[] };
+  return { role, blocks: readMessagesBlocks(message.content, context) };
 }
 
 function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {

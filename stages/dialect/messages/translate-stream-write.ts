@@ -57,7 +57,7 @@ class MessagesWriter implements StreamWriter {
         return this.#end();
       case 'error':
         return frame('error', writeMessagesError(event.error));
-      case 'ping':
+      default:
         return named('ping', {});
     }
   }
@@ -100,8 +100,7 @@ function emptyBlock(opening: OpeningBlock): JsonObject {
       return { type: 'tool_use', id: opening.id, name: opening.name, input: {} };
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' };
-    case 'text':
-    case 'refusal':
+    default:
       return { type: 'text', text: '' };
   }
 }
@@ -112,8 +111,7 @@ function deltaOf(kind: OpeningBlock['kind'], text: string): JsonObject {
       return { type: 'input_json_delta', partial_json: text };
     case 'thinking':
       return { type: 'thinking_delta', thinking: text };
-    case 'text':
-    case 'refusal':
+    default:
       return { type: 'text_delta', text };
   }
 }

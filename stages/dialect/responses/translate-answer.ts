@@ -179,11 +179,19 @@ function callItem(
   block: Extract<CanonicalBlock, { kind: 'toolUse' }>,
   context: AnswerContext,
 ): JsonObject {
-  const { id, name, input } = block;
+  const { id, input } = block;
   const own = context.ids();
-  if (context.wishes.freeformTools.includes(name)) {
+  const { name, namespace } = spacedName(block.name);
+  if (context.wishes.freeformTools.includes(block.name)) {
     const text = unwrapFreeform(input);
-    return { id: `ctc_${own}`, type: 'custom_tool_call', call_id: id, name, input: text };
+    return {
+      id: `ctc_${own}`,
+      type: 'custom_tool_call',
+      call_id: id,
+      name,
+      ...namespace,
+      input: text,
+    };
   }
   return {
     id: `fc_${own}`,
@@ -191,8 +199,16 @@ function callItem(
     status: 'completed',
     call_id: id,
     name,
+    ...namespace,
     arguments: input.trim() === '' ? '{}' : input,
   };
+}
+
+/** A dotted name is that of a tool in a namespace. */
+function spacedName(dotted: string): { name: string; namespace: JsonObject } {
+  const at = dotted.indexOf('.');
+  if (at < 0) return { name: dotted, namespace: {} };
+  return { name: dotted.slice(at + 1), namespace: { namespace: dotted.slice(0, at) } };
 }
 
 /** The event `error` has its fields at the top, `response.failed` inside the response, a body under `error`. */

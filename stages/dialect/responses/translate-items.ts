@@ -56,8 +56,9 @@ function readItem(item: JsonObject): CanonicalMessage {
 }
 
 function toolName(item: JsonObject): string {
-  if (filledString(item.namespace) !== undefined) throw cannotCarry('a call of a namespaced tool');
-  return stringOf(item.name) ?? '';
+  const name = stringOf(item.name) ?? '';
+  const namespace = filledString(item.namespace);
+  return namespace === undefined ? name : `${namespace}.${name}`;
 }
 
 function assistant(block: CanonicalBlock): CanonicalMessage {

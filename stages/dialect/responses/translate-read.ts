@@ -46,6 +46,9 @@ export function readResponsesRequest(
 ): CanonicalRequest {
   refuseServerState(body);
   noteDropped('responses', body, KNOWN, context.note);
+  if (filledString(objectOf(body.text).verbosity) !== undefined) {
+    context.note('text.verbosity left out: a hint on length without a counterpart');
+  }
   const all = readInput(body.input);
   const leading = all.findIndex((message) => message.role !== 'system');
   const split = leading < 0 ? all.length : leading;
@@ -88,10 +91,20 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
     const type = stringOf(tool.type) ?? '';
     if (type === 'function') read.push(readFunction(tool));
     else if (type === 'custom') read.push(readCustom(tool, context));
+    else if (type === 'namespace') read.push(...readNamespace(tool, context));
     else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
     else context.note(`tool ${type} left out: only its own provider runs it`);
   }
   return read;
+}
+
+/** Tools under a namespace are tools with a dotted name, which no tool of its own can have here. */
+function readNamespace(namespace: JsonObject, context: ReadRequestContext): CanonicalTool[] {
+  const prefix = stringOf(namespace.name) ?? '';
+  return readTools(namespace.tools, context).map((tool) => ({
+    ...tool,
+    name: `${prefix}.${tool.name}`,
+  }));
 }
 
 function readFunction(tool: JsonObject): CanonicalTool {
@@ -121,7 +134,7 @@ function readChoice(choice: unknown): ToolChoice | undefined {
   }
   if (named.type === undefined) return undefined;
   if (named.type !== 'allowed_tools') {
-    throw cannotCarry(`a forced call of the provider’s own tool ${String(named.type)}`);
+    throw cannotCarry('a forced call of the provider’s own tool');
   }
   return {
     mode: named.mode === 'required' ? 'any' : 'auto',

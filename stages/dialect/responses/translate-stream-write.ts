@@ -63,7 +63,7 @@ class ResponsesWriter implements StreamWriter {
         return this.#end();
       case 'error':
         return this.#fail(event.error);
-      case 'ping':
+      default:
         return ': ping\n\n';
     }
   }
@@ -121,8 +121,7 @@ class ResponsesWriter implements StreamWriter {
       case 'toolUse':
         if (this.#isFreeform()) return '';
         return this.#event('response.function_call_arguments.delta', { ...place, delta: text });
-      case 'thinking':
-      case undefined:
+      default:
         return '';
     }
   }
