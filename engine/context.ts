@@ -2,6 +2,7 @@
  * What a stage knows about the run that it takes part in: who it is, whether it
  * has been cancelled, what time it is, and where to leave notes for the trace.
  */
+import type { CancelSignal } from './cancel.ts';
 import type { Clock } from './clock.ts';
 
 /** Why a run was stopped from outside. */
@@ -36,7 +37,7 @@ export interface RunInfo {
   /** Monotonic time of the same moment. */
   readonly startedMs: number;
   /** Aborted with a `Cancelled` when the run must stop. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** What the engine hands to a handler, one object a node and run. */

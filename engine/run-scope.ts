@@ -147,15 +147,13 @@ export class RunScope<F extends Frame> implements StepScope {
 
   settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {
     const { nodeRuns } = this;
-    let spans: Settlement<F>['spans'] | undefined;
     return {
       outcome,
       error,
       last: this.#last as Settlement<F>['last'],
       durationMs: this.now() - this.#info.startedMs,
-      get spans() {
-        return (spans ??= nodeRuns.map((nodeRun) => nodeRun.span()));
-      },
+      // Holds the nodes' own state and none of the frames, so a kept trace keeps no bodies.
+      spans: () => nodeRuns.map((nodeRun) => nodeRun.span()),
     };
   }
 

@@ -33,5 +33,6 @@ export interface Settlement<F extends Frame> {
   readonly last: { readonly [K in F['kind']]?: Extract<F, { readonly kind: K }> };
   /** Duration from the first byte of the request to this moment, in milliseconds. */
   readonly durationMs: number;
-  readonly spans: readonly Span[];
+  /** What each node did, in graph order; made when asked for, so that a run that nobody looks at pays nothing. */
+  readonly spans: () => readonly Span[];
 }

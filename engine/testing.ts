@@ -2,6 +2,8 @@
  * Frames in, frames out: what the engine's own tests use, and what a plugin's
  * author needs to test a stage without a server.
  */
+import { createCanceller } from './cancel.ts';
+import type { CancelSignal } from './cancel.ts';
 import { createManualClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import type { RunInfo } from './context.ts';
@@ -26,7 +28,7 @@ export interface CollectingSink<F extends Frame> extends Sink<F> {
 }
 
 export interface CollectingOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** Called with every frame of a live answer; a promise holds the stream back until it resolves. */
   readonly onFrame?: (frame: Frame) => void | Promise<void>;
 }
@@ -70,13 +72,16 @@ export function createCollectingSink<F extends Frame>({
 }
 
 /** A run's identity for tests. */
-export function testRun(clock: Clock = createManualClock(), signal?: AbortSignal): RunInfo {
+export function testRun(
+  clock: Clock = createManualClock(),
+  signal: CancelSignal = createCanceller().signal,
+): RunInfo {
   return {
     id: 'test-run',
     clock,
     startedWallMs: clock.wallMs(),
     startedMs: clock.monotonicMs(),
-    signal: signal ?? new AbortController().signal,
+    signal,
   };
 }
 

@@ -4,8 +4,8 @@
  * same for paths of our own, without a socket.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancelled, toSvcError } from '../engine/index.ts';
-import type { SvcError } from '../engine/index.ts';
+import { Cancelled, createCanceller, toSvcError } from '../engine/index.ts';
+import type { Canceller, SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import {
@@ -39,7 +39,7 @@ export interface App {
   /** Answers one of our own paths. */
   fetch(request: Request): Promise<Response>;
   /** Proxied requests that run now, by their controllers. */
-  readonly running: Set<AbortController>;
+  readonly running: Set<Canceller>;
   /** From now on new requests get 503. */
   drain(): void;
   readonly isDraining: boolean;
@@ -56,7 +56,7 @@ export function createApp(options: AppOptions): App {
 
 class HttpApp implements App {
   paused = false;
-  readonly running = new Set<AbortController>();
+  readonly running = new Set<Canceller>();
   #options: AppOptions;
   #draining = false;
 
@@ -136,7 +136,7 @@ class HttpApp implements App {
       services: ServerServices;
     },
   ): Promise<void> {
-    const controller = new AbortController();
+    const controller = createCanceller();
     const { generation, release } = this.#options.generations.pin();
     this.running.add(controller);
     try {
@@ -202,7 +202,7 @@ class HttpApp implements App {
       request.resume();
       return new Request(url, { method, headers });
     }
-    const controller = new AbortController();
+    const controller = createCanceller();
     response.once('close', () => controller.abort(new Cancelled('client_gone')));
     const { maxRequestBytes } = this.#options.generations.current.config.limits;
     const body = await collectBody(request, response, maxRequestBytes, controller.signal);

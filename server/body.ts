@@ -3,6 +3,7 @@
  * declares about its length is never trusted.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CancelSignal } from '../engine/index.ts';
 import { payloadTooLarge } from '../stages/model/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -15,7 +16,7 @@ export function collectBody(
   message: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Buffer> {
   const declared = Number(message.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));

@@ -26,6 +26,7 @@ import type { Listener, ListenerHandlers } from './listen.ts';
 import { createLog } from './log.ts';
 import type { Log, LogDestination } from './log.ts';
 import { createReload } from './reload.ts';
+import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
 import { configRoutes } from './routes/config.ts';
 import { statsRoutes } from './routes/stats.ts';
@@ -95,7 +96,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
   async function open(): Promise<RunningProxy> {
     const generations = createGenerations(build(loaded, 1), () => undefined);
-    const newId = () => `req_${randomBytes(12).toString('base64url')}`;
+    const newId = createRequestIds(randomBytes);
     const reload = createReload({
       first: loaded,
       load: options.reload,

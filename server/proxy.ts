@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, run, toSvcError } from '../engine/index.ts';
-import type { RunInfo, SvcError } from '../engine/index.ts';
+import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import { ledgerRow } from '../stages/ledger/row.ts';
@@ -34,7 +34,7 @@ export interface ProxyCall {
   /** True while `svc pause` is in force. */
   readonly paused: boolean;
   /** The run's controller; the caller may abort it with a reason. */
-  readonly controller: AbortController;
+  readonly controller: Canceller;
 }
 
 /** Serves the call. Resolves when its run has settled; never rejects. */

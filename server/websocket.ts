@@ -7,7 +7,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { RawData, WebSocket } from 'ws';
-import { Cancelled, SvcError, run, toSvcError } from '../engine/index.ts';
+import { Cancelled, SvcError, createCanceller, run, toSvcError } from '../engine/index.ts';
+import type { Canceller } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import {
@@ -32,7 +33,7 @@ export interface SocketOptions {
   readonly paused: () => boolean;
   readonly draining: () => boolean;
   /** The controllers of all runs, for the drain. */
-  readonly running: Set<AbortController>;
+  readonly running: Set<Canceller>;
 }
 
 export interface SocketDoor {
@@ -103,7 +104,7 @@ class Connection {
   #client: WebSocket;
   #options: SocketOptions;
   #headers: readonly string[];
-  #controller: AbortController | undefined;
+  #controller: Canceller | undefined;
   #waiting: RawData | undefined;
 
   constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
@@ -144,7 +145,7 @@ class Connection {
   async #serve(data: RawData): Promise<void> {
     const { generations, services, newId, running, paused } = this.#options;
     const requestId = newId();
-    const controller = new AbortController();
+    const controller = createCanceller();
     this.#controller = controller;
     running.add(controller);
     const { generation, release } = generations.pin();

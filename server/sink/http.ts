@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { SvcError } from '../../engine/index.ts';
-import type { Sink } from '../../engine/index.ts';
+import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/dialect/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
@@ -14,7 +14,7 @@ import type { Pacer } from './pace.ts';
 
 export interface HttpSinkOptions {
   readonly response: ServerResponse;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly requestId: string;
   /** In whose words a stream says that it failed. */
   readonly dialect: Dialect;

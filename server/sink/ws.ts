@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { WebSocket } from 'ws';
 import { SvcError } from '../../engine/index.ts';
-import type { Sink } from '../../engine/index.ts';
+import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { UsageObserver } from '../../stages/dialect/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
@@ -21,7 +21,7 @@ const MAX_BUFFERED_BYTES = 256 * 1024;
 
 export interface SocketSinkOptions {
   readonly socket: WebSocket;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly requestId: string;
   /** Binary frames with gzip instead of text frames. */
   readonly gzip: boolean;

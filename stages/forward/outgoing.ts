@@ -3,6 +3,7 @@
  * belongs to the connection and to us, with a configured key where the client
  * brought none.
  */
+import type { CancelSignal } from '../../engine/index.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { connectionNamed, isHopByHop, withoutHeaders } from '../model/headers.ts';
@@ -31,7 +32,7 @@ export interface OutgoingOptions {
   readonly identity: boolean;
   /** The configured key to send, where the route says so. */
   readonly key: ProviderKey | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** The dialect whose header carries a provider's key. */

@@ -90,31 +90,28 @@ async function attempt(
   const { clock, startedMs, signal } = ctx.run;
   const { provider, request, key } = tried;
   const identity = config.needsEvents || tried.asked;
-  const base = {
-    provider: provider.name,
-    model: modelOf(request),
-    startedMs: clock.monotonicMs() - startedMs,
-  };
+  const model = modelOf(request);
+  const beganMs = clock.monotonicMs() - startedMs;
   ctx.note('provider', provider.name);
   try {
     const response = await services.upstream.send(
       toUpstreamRequest(request, provider, { identity, key, signal }),
     );
     const headMs = clock.monotonicMs() - startedMs;
-    const done: Attempt = { ...base, headMs, status: response.status, failure: undefined };
-    ctx.note('attempts', [
-      { provider: provider.name, status: response.status, head_ms: round(headMs) },
-    ]);
+    const done: Attempt = {
+      provider: provider.name,
+      model,
+      startedMs: beganMs,
+      headMs,
+      status: response.status,
+      failure: undefined,
+    };
     return await toAnswer(toHead(done, tried, response), response, tried.asked);
   } catch (thrown) {
     const failure = thrown instanceof Error ? thrown.message : 'unknown';
     ctx.note('attempts', [{ provider: provider.name, status: null, failure }]);
     throw thrown;
   }
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }
 
 /** Answers `request`. Throws PROVIDER_003 and TIMEOUT_001, and `bad_gateway` for a document that breaks off. */

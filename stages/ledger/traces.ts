@@ -17,7 +17,7 @@ export interface TracedRun {
   readonly status: number | null;
   readonly outcome: Outcome;
   readonly durationMs: number;
-  readonly spans: readonly Span[];
+  readonly spans: () => readonly Span[];
   readonly attempts: readonly Attempt[];
 }
 
@@ -103,7 +103,10 @@ export function toTrace(run: TracedRun): Trace {
     status: run.status,
     outcome: run.outcome,
     duration_ms: toMicroseconds(run.durationMs),
-    stages: run.spans.filter((span) => span.frames > 0).map(toStage),
+    stages: run
+      .spans()
+      .filter((span) => span.frames > 0)
+      .map(toStage),
     attempts: run.attempts.map(toAttempt),
   };
 }

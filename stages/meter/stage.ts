@@ -3,10 +3,10 @@
  * reports it, read from a copy of the answer's bytes, and what that costs.
  */
 import { defineStage } from '../../engine/index.ts';
-import type { Settlement } from '../../engine/index.ts';
+import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { UsageObserver } from '../dialect/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
-import type { LedgerFacts, LedgerRow } from '../ledger/row.ts';
+import type { LedgerRow } from '../ledger/row.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { modelOf } from '../model/request.ts';
@@ -21,6 +21,12 @@ interface Measured {
   decoder: Decoder | undefined;
   firstByteMs: number | undefined;
 }
+
+const UNMEASURED: Measured = Object.freeze({
+  observer: undefined,
+  decoder: undefined,
+  firstByteMs: undefined,
+});
 
 function observe(state: Measured, bytes: Buffer): void {
   if (state.decoder === undefined) state.observer?.push(bytes);
@@ -45,43 +51,61 @@ function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerR
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
 
-function toFacts(
+function toRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
+  run: RunInfo,
   services: Services,
-): Partial<LedgerRow> {
-  const { last } = settlement;
-  const request = last.head?.request ?? last.request?.request;
+): LedgerRow {
+  const { last, error } = settlement;
+  const { body, head } = last;
+  const request = head?.request ?? last.request?.request;
   const usage = state.observer?.usage() ?? emptyUsage;
   const model = state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
+  const priced = measured && provider !== undefined && model !== null;
   const input = totalInputTokens(usage);
-  return {
+  return ledgerRow({
+    id: run.id,
+    startedMs: run.startedWallMs,
+    endpoint: body === undefined ? '' : pathOf(body.target),
+    outcome: outcomeOf(settlement, state),
     provider: provider?.name ?? null,
     dialect: request?.original.dialect.name ?? null,
     modelRequested: request?.original.facts.model ?? null,
     model,
-    stream: last.head?.streaming ?? request?.original.facts.stream ?? false,
+    stream: head?.streaming ?? request?.original.facts.stream ?? false,
+    status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
+    errorKind: error?.kind ?? null,
+    errorCode: error?.code ?? null,
     inputTokensRaw: input,
     inputTokensSent: input,
     outputTokens: usage.outputTokens,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
     usageEstimated: usage.estimated,
-    costNanoUsd:
-      measured && provider !== undefined && model !== null
-        ? services.prices.costNanoUsd(provider, model, usage, services.clock.wallMs())
-        : null,
-    attempts: last.head?.attempts.length ?? (provider === undefined ? 0 : 1),
-  };
+    costNanoUsd: priced
+      ? services.prices.costNanoUsd(provider, model, usage, run.startedWallMs)
+      : null,
+    latencyMs: settlement.durationMs,
+    ttfbMs: state.firstByteMs ?? null,
+    attempts: head?.attempts.length ?? (provider === undefined ? 0 : 1),
+    client: body === undefined ? null : clientFamily(body.headers),
+    sessionId: body === undefined ? null : sessionOf(body.headers),
+  });
+}
+
+function pathOf(target: string): string {
+  const end = target.indexOf('?');
+  return end < 0 ? target : target.slice(0, end);
 }
 
 /** Watches the answer; writes its row when the run has settled. */
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
   build: (_config, services) => ({
-    open: (): Measured => ({ observer: undefined, decoder: undefined, firstByteMs: undefined }),
+    open: (): Measured => ({ ...UNMEASURED }),
     watch: {
       head(head, ctx) {
         start(ctx.state, head);
@@ -92,26 +116,11 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         observe(state, chunk.metered ?? chunk.bytes);
       },
     },
-    async settled(settlement, ctx) {
-      const state: Measured = ctx.state ?? {};
-      if (state.decoder !== undefined) await state.decoder.end();
-      const { last, error } = settlement;
-      const body = last.body;
-      const facts: LedgerFacts = {
-        ...toFacts(settlement, state, services),
-        id: ctx.run.id,
-        startedMs: ctx.run.startedWallMs,
-        endpoint: body === undefined ? '' : body.target.split('?', 1)[0]!,
-        outcome: outcomeOf(settlement, state),
-        status: last.head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
-        errorKind: error?.kind ?? null,
-        errorCode: error?.code ?? null,
-        latencyMs: settlement.durationMs,
-        ttfbMs: state.firstByteMs ?? null,
-        client: body === undefined ? null : clientFamily(body.headers),
-        sessionId: body === undefined ? null : sessionOf(body.headers),
-      };
-      services.ledger.record(ledgerRow(facts));
+    settled(settlement, ctx) {
+      const state: Measured = ctx.state ?? UNMEASURED;
+      const record = () => services.ledger.record(toRow(settlement, state, ctx.run, services));
+      // A copy that is still being decoded has its usage at its very end.
+      return state.decoder === undefined ? record() : state.decoder.end().then(record);
     },
   }),
 });

@@ -62,25 +62,46 @@ const NO_EDITS: Edits = Object.freeze({
 
 export interface OriginalParts {
   readonly body: BodyFrame;
-  readonly endpoint: Endpoint;
   readonly dialect: Dialect;
   readonly facts: RequestFacts;
   readonly json: unknown;
 }
 
+/** Reads the blocks once, and only if somebody asks. */
+class ReadOnceOriginal implements Original {
+  readonly body: BodyFrame;
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  readonly facts: RequestFacts;
+  readonly json: unknown;
+  #blocks: readonly Block[] | undefined;
+  #reasons: readonly (ProtectedReason | undefined)[] | undefined;
+
+  constructor({ body, dialect, facts, json }: OriginalParts) {
+    this.body = body;
+    this.endpoint = body.endpoint;
+    this.dialect = dialect;
+    this.facts = facts;
+    this.json = json;
+  }
+
+  blocks(): readonly Block[] {
+    return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
+  }
+
+  protectedBy(index: number): ProtectedReason | undefined {
+    this.#reasons ??= protectedReasons(this.blocks());
+    return this.#reasons[index];
+  }
+}
+
 /** A request as it came in, without edits and without a route. */
 export function toRequest(parts: OriginalParts): ProxyRequest {
-  let blocks: readonly Block[] | undefined;
-  let reasons: readonly (ProtectedReason | undefined)[] | undefined;
-  const original: Original = Object.freeze({
-    ...parts,
-    blocks: () => (blocks ??= parts.dialect.blocks(parts.json)),
-    protectedBy(index: number) {
-      reasons ??= protectedReasons((blocks ??= parts.dialect.blocks(parts.json)));
-      return reasons[index];
-    },
+  return Object.freeze({
+    original: new ReadOnceOriginal(parts),
+    edits: NO_EDITS,
+    route: undefined,
   });
-  return Object.freeze({ original, edits: NO_EDITS, route: undefined });
 }
 
 /** The text of a block as it would go out now. */
@@ -144,7 +165,7 @@ export function targetOf(request: ProxyRequest): string {
 
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
-  return Object.freeze({ ...request, route: Object.freeze(route) });
+  return Object.freeze({ original: request.original, edits: request.edits, route });
 }
 
 /** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
@@ -155,7 +176,7 @@ export function isRewritable(request: ProxyRequest): boolean {
 
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
   if (!isRewritable(request)) return request;
-  return Object.freeze({ ...request, edits: Object.freeze(edits) });
+  return Object.freeze({ original: request.original, edits, route: request.route });
 }
 
 /** True if rendering would change the bytes. */

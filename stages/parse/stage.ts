@@ -45,7 +45,7 @@ export const parse = defineStage<ProxyFrame, undefined, Services>({
       body(body): RequestFrame {
         const dialect = dialects[body.endpoint.dialect];
         const { json, facts } = read(body, dialect);
-        const request = toRequest({ body, endpoint: body.endpoint, dialect, facts, json });
+        const request = toRequest({ body, dialect, facts, json });
         return Object.freeze({ kind: 'request', request });
       },
     },

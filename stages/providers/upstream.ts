@@ -3,6 +3,7 @@
  * one turn of the event loop are joined into one chunk, and a reader that stops
  * pauses the socket.
  */
+import type { CancelSignal } from '../../engine/index.ts';
 import type { Headers } from '../model/headers.ts';
 
 export interface UpstreamRequest {
@@ -16,7 +17,7 @@ export interface UpstreamRequest {
   readonly headTimeoutMs: number;
   /** Longest silence inside the body; 0 allows any. */
   readonly idleTimeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface UpstreamResponse {

@@ -1,0 +1,60 @@
+/**
+ * Cancelling a run. An `AbortSignal` would do, and any may be passed wherever a
+ * `CancelSignal` is asked for; but making one and listening to it costs a run
+ * more than all its stages together, so runs bring this one.
+ */
+
+/** The part of `AbortSignal` that the engine and the stages use. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  /** What `cancel` was given; undefined until then. */
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** Owns a signal. */
+export interface Canceller {
+  readonly signal: CancelSignal;
+  /** Aborts the signal with `reason`. Only the first call counts. */
+  abort(reason: unknown): void;
+}
+
+class RunSignal implements CancelSignal {
+  aborted = false;
+  reason: unknown = undefined;
+  #listeners: (() => void)[] = [];
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+}
+
+/** A canceller for one run. Its listeners are called once, in the order in which they came. */
+export function createCanceller(): Canceller {
+  const signal = new RunSignal();
+  return { signal, abort: (reason) => signal.abort(reason) };
+}
+
+/** The same cancellation as a real `AbortSignal`, for libraries that ask for one. */
+export function toAbortSignal(signal: CancelSignal): AbortSignal {
+  if (signal instanceof AbortSignal) return signal;
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort(signal.reason);
+  else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
+  return controller.signal;
+}
