@@ -1,0 +1,232 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { Breaker, BreakerOutcome, BreakerPass } from './breaker.ts';
+import { createBreaker } from './breaker.ts';
+
+function enter(breaker: Breaker): BreakerPass {
+  const pass = breaker.tryEnter();
+  assert.ok(pass.ok, 'the breaker refuses');
+  return pass;
+}
+function run(breaker: Breaker, outcome: BreakerOutcome, times = 1): void {
+  for (let i = 0; i < times; i += 1) enter(breaker).settle(outcome);
+}
+function tripped(): { clock: ReturnType<typeof createManualClock>; breaker: Breaker } {
+  const clock = createManualClock();
+  const breaker = createBreaker(clock);
+  run(breaker, 'failed', 5);
+  return { clock, breaker };
+}
+
+test('five failures open it for 30 s, four do not', () => {
+  const clock = createManualClock();
+  const breaker = createBreaker(clock);
+  run(breaker, 'failed', 4);
+  assert.is(breaker.view().state, 'closed');
+  run(breaker, 'failed');
+  assert.equal(breaker.view(), { state: 'open', requests: 5, failures: 5, openForS: 30 });
+  clock.advance(12_500);
+  assert.equal(breaker.tryEnter(), { ok: false, openForS: 17.5 });
+});
+
+test('fewer than half failed keep it closed, exactly half open it', () => {
+  const breaker = createBreaker(createManualClock());
+  run(breaker, 'succeeded', 6);
+  run(breaker, 'failed', 5);
+  assert.is(breaker.view().state, 'closed');
+  run(breaker, 'failed');
+  assert.is(breaker.view().state, 'open');
+});
+
+test('failures count for a minute and no longer', () => {
+  const clock = createManualClock();
+  const breaker = createBreaker(clock);
+  run(breaker, 'failed', 4);
+  clock.advance(59_000);
+  assert.is(breaker.view().failures, 4);
+  clock.advance(1_000);
+  assert.is(breaker.view().failures, 0);
+  run(breaker, 'failed', 4);
+  assert.is(breaker.view().state, 'closed');
+  clock.advance(10_000_000);
+  assert.is(breaker.view().failures, 0);
+});
+
+test('one probe decides; while it is out nobody else goes', () => {
+  const { clock, breaker } = tripped();
+  clock.advance(30_000);
+  assert.is(breaker.view().state, 'half_open');
+  const probe = enter(breaker);
+  assert.is(probe.probe, true);
+  assert.equal(breaker.tryEnter(), { ok: false, openForS: 1 });
+  probe.settle('failed');
+  assert.equal(breaker.tryEnter(), { ok: false, openForS: 30 });
+  clock.advance(30_000);
+  enter(breaker).settle('succeeded');
+  assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
+});
+
+test('a probe whose client left frees its place; one that hangs loses it after 30 s', () => {
+  const { clock, breaker } = tripped();
+  clock.advance(30_000);
+  enter(breaker).settle('abandoned');
+  const hung = enter(breaker);
+  clock.advance(29_999);
+  assert.is(breaker.tryEnter().ok, false);
+  clock.advance(1);
+  const next = enter(breaker);
+  assert.is(next.probe, true);
+  hung.settle('failed');
+  next.settle('succeeded');
+  assert.is(breaker.view().state, 'closed');
+});
+
+test('news from before the state changed no longer counts', () => {
+  const clock = createManualClock();
+  const breaker = createBreaker(clock);
+  const old = Array.from({ length: 20 }, () => enter(breaker));
+  for (const pass of old.slice(0, 5)) pass.settle('failed');
+  for (const pass of old.slice(5, 10)) pass.settle('succeeded');
+  assert.is(breaker.view().state, 'open', 'a late success does not close it');
+  clock.advance(30_000);
+  enter(breaker).settle('succeeded');
+  for (const pass of old.slice(10)) pass.settle('failed');
+  assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 0, openForS: 0 });
+});
+
+test('a pass is settled once, but a stream that began well may still fail', () => {
+  const breaker = createBreaker(createManualClock());
+  const twice = enter(breaker);
+  twice.settle('failed');
+  twice.settle('failed');
+  twice.settle('succeeded');
+  assert.is(breaker.view().failures, 1);
+  const broke = enter(breaker);
+  broke.settle('succeeded');
+  broke.settle('failed');
+  broke.settle('failed');
+  assert.equal(breaker.view(), { state: 'closed', requests: 2, failures: 2, openForS: 0 });
+});
+
+test('a probe that answered and then broke counts as a first failure, not as a failed probe', () => {
+  const { clock, breaker } = tripped();
+  clock.advance(30_000);
+  const probe = enter(breaker);
+  probe.settle('succeeded');
+  probe.settle('failed');
+  assert.equal(breaker.view(), { state: 'closed', requests: 1, failures: 1, openForS: 0 });
+});
+
+test('a reset closes it, and forgets', () => {
+  const { breaker } = tripped();
+  breaker.reset();
+  assert.equal(breaker.view(), { state: 'closed', requests: 0, failures: 0, openForS: 0 });
+  assert.is(enter(breaker).probe, false);
+});
+
+/** The breaker as a story: everything that happened is kept, and each question reads all of it. */
+function createStory() {
+  let events: { second: number; request: number; failure: number }[] = [];
+  let phase:
+    | { name: 'closed' }
+    | { name: 'open'; untilMs: number }
+    | { name: 'probing'; untilMs: number } = {
+    name: 'closed',
+  };
+  let chapter = 0;
+  const told = new Map<number, { chapter: number; probe: boolean; said: string[] }>();
+  const recent = (nowMs: number) =>
+    events.filter((one) => one.second > Math.floor(nowMs / 1000) - 60);
+  const turn = (next: typeof phase): void => {
+    phase = next;
+    chapter += 1;
+  };
+  return {
+    chapter: () => chapter,
+    enter(id: number, nowMs: number): string {
+      if (phase.name !== 'closed' && nowMs < phase.untilMs) return `refused ${phase.name}`;
+      const probe = phase.name !== 'closed';
+      if (probe) turn({ name: 'probing', untilMs: nowMs + 30_000 });
+      told.set(id, { chapter, probe, said: [] });
+      return probe ? 'probe' : 'admitted';
+    },
+    settle(id: number, outcome: string, nowMs: number): void {
+      const entry = told.get(id)!;
+      const before = entry.said.join();
+      if (before !== '' && !(before === 'succeeded' && outcome === 'failed')) return;
+      entry.said.push(outcome);
+      if (entry.chapter !== chapter) return;
+      if (entry.probe && before === '') {
+        if (outcome === 'abandoned') phase = { name: 'probing', untilMs: nowMs };
+        if (outcome === 'failed') turn({ name: 'open', untilMs: nowMs + 30_000 });
+        if (outcome !== 'succeeded') return;
+        turn({ name: 'closed' });
+        events = [];
+        entry.chapter = chapter;
+      }
+      if (outcome === 'abandoned') return;
+      const failure = outcome === 'failed' ? 1 : 0;
+      events.push({ second: Math.floor(nowMs / 1000), request: before === '' ? 1 : 0, failure });
+      const all = recent(nowMs);
+      const failed = all.filter((one) => one.failure === 1).length;
+      const asked = all.filter((one) => one.request === 1).length;
+      if (failure === 1 && failed >= 5 && 2 * failed >= asked)
+        turn({ name: 'open', untilMs: nowMs + 30_000 });
+    },
+    failures: (nowMs: number) => recent(nowMs).filter((one) => one.failure === 1).length,
+  };
+}
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant('enter' as const) }) },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant('settle' as const),
+        which: fc.nat(1000),
+        outcome: fc.constantFrom<BreakerOutcome>('failed', 'failed', 'succeeded', 'abandoned'),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(40_000) }) },
+  ),
+  { minLength: 20, maxLength: 120, size: 'max' },
+);
+
+test('it does what the story of all events says, and never stays shut', () => {
+  let probes = 0;
+  fc.assert(
+    fc.property(steps, (list) => {
+      const clock = createManualClock();
+      const breaker = createBreaker(clock);
+      const story = createStory();
+      const passes: BreakerPass[] = [];
+      for (const step of list) {
+        const nowMs = clock.monotonicMs();
+        if (step.do === 'wait') clock.advance(step.ms);
+        if (step.do === 'enter') {
+          const pass = breaker.tryEnter();
+          const said = story.enter(passes.length, nowMs);
+          assert.is(pass.ok ? (pass.probe ? 'probe' : 'admitted') : 'refused', said.split(' ')[0]);
+          if (pass.ok) passes.push(pass);
+          if (pass.ok && pass.probe) probes += 1;
+        }
+        if (step.do === 'settle' && passes.length > 0) {
+          // Mostly the newest, as it happens, so that probes are settled too.
+          const index = step.which % 3 === 0 ? step.which % passes.length : passes.length - 1;
+          passes[index]!.settle(step.outcome);
+          story.settle(index, step.outcome, nowMs);
+        }
+        assert.is(breaker.view().failures, story.failures(clock.monotonicMs()));
+      }
+      clock.advance(30_000);
+      assert.is(breaker.tryEnter().ok, true);
+    }),
+    { numRuns: 300 },
+  );
+  assert.ok(probes > 50, `only ${probes} probes were seen`);
+});
+
+test.run();

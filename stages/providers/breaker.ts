@@ -1,0 +1,227 @@
+/**
+ * The circuit breaker of one provider: it stops asking a provider that is failing, and
+ * finds out with one request at a time whether it is well again.
+ *
+ * | state     | event                                   | next      | also                         |
+ * |-----------|-----------------------------------------|-----------|------------------------------|
+ * | closed    | entry                                   | closed    | admitted                     |
+ * | closed    | success                                 | closed    | counted for 60 s             |
+ * | closed    | failure                                 | closed    | counted for 60 s             |
+ * | closed    | failure: ≥ 5, and ≥ half of all         | open      | for 30 s                     |
+ * | open      | entry                                   | open      | refused with the time left   |
+ * | open      | entry after 30 s                        | half_open | admitted as the probe        |
+ * | half_open | entry                                   | half_open | refused                      |
+ * | half_open | the probe succeeds                      | closed    | the counts start anew        |
+ * | half_open | the probe fails                         | open      | for 30 s                     |
+ * | half_open | the probe is abandoned                  | half_open | the next entry is the probe  |
+ * | half_open | entry 30 s after a probe without a word | half_open | admitted as the probe        |
+ * | any       | reset                                   | closed    | the counts start anew        |
+ *
+ * Whoever entered before the state changed no longer counts: late news of an old failure
+ * must not reopen a provider that has recovered. The last row but one keeps a probe that
+ * hangs from locking a provider out.
+ */
+import type { Clock } from '../../engine/index.ts';
+
+/** What an attempt says of its provider; `abandoned` says nothing, such as a client that left. */
+export type BreakerOutcome = 'succeeded' | 'failed' | 'abandoned';
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
+/** Admission of one attempt. */
+export interface BreakerPass {
+  readonly ok: true;
+  /** True for the one request that finds out whether the provider is back. */
+  readonly probe: boolean;
+  /**
+   * Reports how the attempt went. The first report counts; only a failure may still
+   * follow a success, for a stream that began well and broke.
+   */
+  settle(outcome: BreakerOutcome): void;
+}
+
+export interface BreakerRefusal {
+  readonly ok: false;
+  /** Seconds until another try makes sense, with a fraction. */
+  readonly openForS: number;
+}
+
+export interface BreakerOptions {
+  /** Failures in the window that it takes at least; default 5. */
+  readonly minFailures?: number;
+  /** The part of the window's requests that must have failed; default a half. */
+  readonly failureRatio?: number;
+  /** Default 60,000. Counted in 60 steps, so an event counts for between 59 and 60 of them. */
+  readonly windowMs?: number;
+  /** Default 30,000. */
+  readonly openMs?: number;
+}
+
+export interface BreakerView {
+  readonly state: BreakerState;
+  /** Requests and failures in the window. */
+  readonly requests: number;
+  readonly failures: number;
+  /** Seconds until a probe is let through; 0 unless open. */
+  readonly openForS: number;
+}
+
+export interface Breaker {
+  /** Asks to send a request. Constant time. Every pass must be settled. */
+  tryEnter(): BreakerPass | BreakerRefusal;
+  /** Closes the breaker, as an operator's word. */
+  reset(): void;
+  view(): BreakerView;
+}
+
+/** Shortest wait that a refusal tells while a probe is out: its end is unknown. */
+const PROBE_WAIT_S = 1;
+
+/** A breaker in this process's memory; `clock` is only asked for monotonic time. */
+export function createBreaker(clock: Clock, options: BreakerOptions = {}): Breaker {
+  return new MemoryBreaker(clock, options);
+}
+
+class MemoryBreaker implements Breaker {
+  readonly #clock: Clock;
+  readonly #minFailures: number;
+  readonly #failureRatio: number;
+  readonly #openMs: number;
+  readonly #window: Window;
+  #state: BreakerState = 'closed';
+  /** While open: when a probe may go. While half open: when the present probe counts as lost. */
+  #untilMs = 0;
+  /** Passes of an older epoch no longer count. */
+  #epoch = 0;
+
+  constructor(clock: Clock, options: BreakerOptions) {
+    this.#clock = clock;
+    this.#minFailures = options.minFailures ?? 5;
+    this.#failureRatio = options.failureRatio ?? 0.5;
+    this.#openMs = options.openMs ?? 30_000;
+    this.#window = new Window((options.windowMs ?? 60_000) / STEPS);
+  }
+
+  tryEnter(): BreakerPass | BreakerRefusal {
+    if (this.#state === 'closed') return this.#admit(false);
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#untilMs) {
+      const leftS = (this.#untilMs - nowMs) / 1000;
+      return { ok: false, openForS: this.#state === 'open' ? leftS : PROBE_WAIT_S };
+    }
+    this.#state = 'half_open';
+    this.#untilMs = nowMs + this.#openMs;
+    this.#epoch += 1;
+    return this.#admit(true);
+  }
+
+  reset(): void {
+    this.#state = 'closed';
+    this.#epoch += 1;
+    this.#window.clear();
+  }
+
+  view(): BreakerView {
+    const nowMs = this.#clock.monotonicMs();
+    this.#window.advance(nowMs);
+    const isOver = this.#state === 'open' && nowMs >= this.#untilMs;
+    return {
+      state: isOver ? 'half_open' : this.#state,
+      requests: this.#window.requests,
+      failures: this.#window.failures,
+      openForS: this.#state === 'open' && !isOver ? (this.#untilMs - nowMs) / 1000 : 0,
+    };
+  }
+
+  #admit(probe: boolean): BreakerPass {
+    let epoch = this.#epoch;
+    let told: BreakerOutcome | undefined;
+    return {
+      ok: true,
+      probe,
+      settle: (outcome) => {
+        if (told !== undefined && !(told === 'succeeded' && outcome === 'failed')) return;
+        const isFirst = told === undefined;
+        told = outcome;
+        if (epoch !== this.#epoch) return;
+        if (probe && isFirst) this.#settleProbe(outcome);
+        else this.#count(outcome, isFirst);
+        // A probe that closed the breaker belongs to what begins with it.
+        if (outcome === 'succeeded') epoch = this.#epoch;
+      },
+    };
+  }
+
+  #settleProbe(outcome: BreakerOutcome): void {
+    if (outcome === 'abandoned') this.#untilMs = this.#clock.monotonicMs();
+    else if (outcome === 'failed') this.#open();
+    else {
+      this.reset();
+      this.#count('succeeded', true);
+    }
+  }
+
+  #count(outcome: BreakerOutcome, isFirst: boolean): void {
+    if (outcome === 'abandoned') return;
+    const window = this.#window;
+    window.advance(this.#clock.monotonicMs());
+    window.add(isFirst ? 1 : 0, outcome === 'failed' ? 1 : 0);
+    if (outcome !== 'failed' || window.failures < this.#minFailures) return;
+    if (window.failures >= this.#failureRatio * window.requests) this.#open();
+  }
+
+  #open(): void {
+    this.#state = 'open';
+    this.#untilMs = this.#clock.monotonicMs() + this.#openMs;
+    this.#epoch += 1;
+  }
+}
+
+const STEPS = 60;
+
+/** Counts of the last `STEPS` steps of time, with their sums kept up to date. */
+class Window {
+  requests = 0;
+  failures = 0;
+  readonly #stepMs: number;
+  readonly #requests = new Int32Array(STEPS);
+  readonly #failures = new Int32Array(STEPS);
+  /** The number of the current step, counted from the clock's zero. */
+  #step = 0;
+
+  constructor(stepMs: number) {
+    this.#stepMs = stepMs;
+  }
+
+  /** Drops what has left the window: at most `STEPS` steps, however long nothing happened. */
+  advance(nowMs: number): void {
+    const step = Math.floor(nowMs / this.#stepMs);
+    if (step - this.#step >= STEPS) this.clear();
+    else {
+      for (let passed = this.#step + 1; passed <= step; passed += 1) this.#drop(passed % STEPS);
+    }
+    this.#step = Math.max(this.#step, step);
+  }
+
+  add(requests: number, failures: number): void {
+    const slot = this.#step % STEPS;
+    this.#requests[slot]! += requests;
+    this.#failures[slot]! += failures;
+    this.requests += requests;
+    this.failures += failures;
+  }
+
+  clear(): void {
+    this.#requests.fill(0);
+    this.#failures.fill(0);
+    this.requests = 0;
+    this.failures = 0;
+  }
+
+  #drop(slot: number): void {
+    this.requests -= this.#requests[slot]!;
+    this.failures -= this.#failures[slot]!;
+    this.#requests[slot] = 0;
+    this.#failures[slot] = 0;
+  }
+}

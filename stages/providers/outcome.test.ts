@@ -1,0 +1,30 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SvcError } from '../../engine/index.ts';
+import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
+import { isProviderFailure, outcomeOfFailure, outcomeOfStatus } from './outcome.ts';
+
+test('statuses: who is at fault', () => {
+  for (const status of [500, 502, 503, 504, 529]) {
+    assert.is(outcomeOfStatus(status), 'failed', String(status));
+    assert.is(isProviderFailure(status), true);
+  }
+  for (const status of [200, 204, 304, 400, 401, 403, 404, 413, 422])
+    assert.is(outcomeOfStatus(status), 'succeeded', String(status));
+  for (const status of [429, 501, 505]) {
+    assert.is(outcomeOfStatus(status), 'abandoned', String(status));
+    assert.is(isProviderFailure(status), false);
+  }
+});
+
+test('failures: the provider, unless the run was cancelled or the fault is ours', () => {
+  const { signal } = new AbortController();
+  assert.is(outcomeOfFailure(providerUnreachable('connection refused'), signal), 'failed');
+  assert.is(outcomeOfFailure(upstreamTimeout(), signal), 'failed');
+  assert.is(outcomeOfFailure(new SvcError('internal', 'ours'), signal), 'abandoned');
+  assert.is(outcomeOfFailure(new TypeError('ours'), signal), 'abandoned');
+  const gone = AbortSignal.abort(new Error('client gone'));
+  assert.is(outcomeOfFailure(providerUnreachable('reset'), gone), 'abandoned');
+});
+
+test.run();

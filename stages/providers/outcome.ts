@@ -1,0 +1,44 @@
+/**
+ * What an attempt's end says of its provider. The breaker and the health of a provider
+ * are moved by this table and by nothing else:
+ *
+ * | end of the attempt                         | outcome   | why                                    |
+ * |--------------------------------------------|-----------|----------------------------------------|
+ * | connect error, reset before the head       | failed    |                                        |
+ * | head or idle time-out                      | failed    |                                        |
+ * | 500, 502, 503, 504, 529                    | failed    |                                        |
+ * | error event inside a 200, body broken off  | failed    | after a success, if content had come   |
+ * | other 1xx–4xx                              | succeeded | it answers; the request was at fault   |
+ * | 429                                        | abandoned | it answers, and serves nobody          |
+ * | other 5xx, such as 501                     | abandoned | about the request as much as about it  |
+ * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
+ *
+ * A 429 is not a success either: it must not dilute the failures of others, nor close a
+ * breaker as its probe. The keys' cooldown deals with it.
+ */
+import { isSvcError } from '../../engine/index.ts';
+import type { BreakerOutcome } from './breaker.ts';
+
+const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504, 529]);
+
+/** True for a status after which the provider counts as failing and a fallback is due. */
+export function isProviderFailure(status: number): boolean {
+  return FAILURES.has(status);
+}
+
+/** What a response head says. */
+export function outcomeOfStatus(status: number): BreakerOutcome {
+  if (FAILURES.has(status)) return 'failed';
+  return status === 429 || status >= 500 ? 'abandoned' : 'succeeded';
+}
+
+/**
+ * What a failure without a usable answer says: what the upstream or a reader of its body
+ * threw. Pass the run's signal: once it has aborted, whatever was thrown is our own doing.
+ */
+export function outcomeOfFailure(thrown: unknown, signal: AbortSignal): BreakerOutcome {
+  if (signal.aborted || !isSvcError(thrown)) return 'abandoned';
+  return thrown.kind === 'bad_gateway' || thrown.kind === 'gateway_timeout'
+    ? 'failed'
+    : 'abandoned';
+}
