@@ -112,14 +112,18 @@ async function surveyLog(handle: FileHandle, keep: (header: Header) => boolean) 
     live.delete(key);
     if (header.record !== 'drop' && keep(header)) live.set(key, { at, bytes });
   };
-  const damages = await eachRecord(handle, note);
+  const damages = await eachRecord(handle, note, (root) => void roots.add(root));
   return { live, roots, damages };
 }
 
-/** Calls `note` with every whole record, whatever stands between them; returns how often something did. */
+/**
+ * Calls `note` with every whole record, whatever stands between them, and returns how often
+ * something did. Of a damaged record whose header can still be read, `lost` gets the root.
+ */
 async function eachRecord(
   handle: FileHandle,
   note: (framed: Framed, buffer: Buffer, at: number, bytes: number) => void,
+  lost: (root: string) => void,
 ): Promise<number> {
   let base = 0;
   let buffer = Buffer.alloc(0);
@@ -139,6 +143,8 @@ async function eachRecord(
       }
       if (parsed === 'incomplete' && !ended) break;
       if (parsed === 'corrupt' || at < buffer.length) damages++;
+      const root = readableRoot(buffer, at);
+      if (root !== undefined) lost(root);
       const next = nextRecord(buffer, at + 1);
       at = next === -1 ? buffer.length : next;
       if (next === -1) break;
@@ -147,6 +153,18 @@ async function eachRecord(
     buffer = buffer.subarray(at);
   }
   return damages;
+}
+
+/** The root in the header line at `at`, if that much of a damaged record makes sense. */
+function readableRoot(buffer: Buffer, at: number): string | undefined {
+  const newline = buffer.indexOf(10, at);
+  if (newline === -1) return undefined;
+  try {
+    const header = JSON.parse(buffer.toString('utf8', at, newline)) as { root?: unknown };
+    return typeof header.root === 'string' ? header.root : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function writeDraft(

@@ -24,8 +24,8 @@ export interface LogSink {
   reset(logId: string): void;
   /** A record; its parts lie in `buffer`, and `base` is the file offset of the buffer's start. */
   apply(framed: Framed, buffer: Buffer, base: number): void;
-  /** Everything before `offset` has been applied. Called now and then, and at the end. */
-  reached?(offset: number): void;
+  /** Everything before `offset` has been applied. Called now and then, and once at the end with `last`. */
+  reached?(offset: number, last: boolean): void;
 }
 
 /**
@@ -228,7 +228,7 @@ async function scan(
       await breathe();
       parsed = parseRecord(buffer, parsed.end);
     }
-    sink.reached?.(offset);
+    sink.reached?.(offset, parsed === 'corrupt' || bytesRead === 0);
     buffer = buffer.subarray(offset - base);
     if (parsed === 'corrupt') return { offset, size, state: 'corrupt' };
     if (bytesRead === 0) {

@@ -2,7 +2,7 @@
  * One file to the bytes of its record: read, judged, cut, counted. This is what the worker
  * threads do; it depends on nothing but its arguments.
  */
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { estimateTokens } from '../model/tokens.ts';
@@ -12,7 +12,7 @@ import { hasGrammar, type Grammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
 import { encodeBlocks, encodeNotice } from './record.ts';
 import { contentRisk, isGenerated } from './risk.ts';
-import type { TermCounts, Tokenizer } from './tokenize.ts';
+import type { Tokenizer } from './tokenize.ts';
 import type { FoundFile, SkipReason } from './walk.ts';
 
 /** A file to read, with the hash that the vault knows it by, if any. */
@@ -83,13 +83,13 @@ export function describeBlock(
     hash: sha256(content),
     tokens: estimateTokens(content),
     length: Math.max(1, counted.length),
-    terms: writeTerms(counted),
+    terms: counted.terms,
   };
 }
 
 /** SHA-256, hex. */
 export function sha256(data: string | Buffer): string {
-  return createHash('sha256').update(data).digest('hex');
+  return digest('sha256', data, 'hex');
 }
 
 function toBlocks(
@@ -136,12 +136,6 @@ function decode(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, SNIFF_BYTES).includes(0)) return undefined;
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   return bytes.toString('utf8', start);
-}
-
-function writeTerms({ counts }: TermCounts): string {
-  const terms: string[] = [];
-  for (const [term, count] of counts) terms.push(count === 1 ? term : `${term}!${count}`);
-  return terms.join(' ');
 }
 
 /** A file that the vault knew and that now is left out has to be forgotten. */

@@ -32,6 +32,8 @@ const SCHEMA = `
 `;
 /** Changed with the schema; a database of another version is made anew from the log. */
 const SCHEMA_VERSION = 1;
+/** A commit writes a segment of the full-text index; more of them have to be merged more often. */
+const COMMIT_BLOCKS = 500;
 /** Decoded postings that are kept: 8 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
 
@@ -87,6 +89,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   #logId = '';
   /** Up to where the numbers above are right; -1 before they were read. */
   #offset = -1;
+  #uncommitted = 0;
 
   constructor(database: Database.Database) {
     this.#database = database;
@@ -180,8 +183,10 @@ class SqliteIndex implements BlockIndex, Corpus {
     for (const block of blocks) this.#add(source, block, base + framed.textAt + block.at);
   }
 
-  reached(offset: number): void {
+  reached(offset: number, last: boolean): void {
     if (offset === this.#offset && !this.#database.inTransaction) return;
+    if (!last && this.#uncommitted < COMMIT_BLOCKS) return;
+    this.#uncommitted = 0;
     this.#statements.setPosition.run(this.#logId, offset);
     if (this.#database.inTransaction) this.#database.exec('COMMIT');
     this.#offset = offset;
@@ -213,6 +218,7 @@ class SqliteIndex implements BlockIndex, Corpus {
         .lastInsertRowid,
     );
     this.#statements.addTerms.run(number, terms);
+    this.#uncommitted++;
     this.#note(number, length, risk);
   }
 
