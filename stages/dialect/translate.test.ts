@@ -2,11 +2,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { agentTurn, ask, user, type Asked } from './translate-testing.ts';
-import { createSignatureCache } from './translate.ts';
+import { answerType, createSignatureCache } from './translate.ts';
 
 test('messages → chat: results are split, instructions keep their place, nothing foreign goes along', () => {
-  const { body, path, wishes, notes } = ask('messages', 'chat', agentTurn, { model: 'gpt-4o' });
+  const { body, path, headers, wishes, notes } = ask('messages', 'chat', agentTurn, {
+    model: 'gpt-4o',
+  });
   assert.is(path, '/v1/chat/completions');
+  assert.equal(headers, ['content-type', 'application/json']);
+  assert.is(answerType(wishes, true), 'text/event-stream');
+  assert.is(answerType(wishes, false), 'application/json');
   assert.equal(body.messages, [
     { role: 'system', content: 'You write code.' },
     { role: 'user', content: 'What is in here?' },
@@ -86,7 +91,7 @@ test('messages → generative: instructions in front, results by name, calls mar
 });
 
 test('chat → messages: neighbouring tool messages become one turn, limits are filled in', () => {
-  const { body, notes } = ask('chat', 'messages', {
+  const { body, headers, notes } = ask('chat', 'messages', {
     model: 'claude-sonnet-4-5',
     temperature: 1.5,
     top_p: 0.9,
@@ -132,6 +137,7 @@ test('chat → messages: neighbouring tool messages become one turn, limits are 
     { type: 'tool_result', tool_use_id: 'b', content: 'two' },
     { type: 'text', text: 'Go on' },
   ]);
+  assert.equal(headers.slice(2), ['anthropic-version', '2023-06-01']);
   assert.is(body.system, 'Be kind.');
   assert.is(body.max_tokens, 32_000);
   assert.is(body.temperature, 1);
@@ -194,6 +200,7 @@ test('generative → messages: snake case, calls without ids, schemas in the oth
     stream: true,
   });
   assert.is(wishes.framing, 'array');
+  assert.is(answerType(wishes, true), 'application/json');
   assert.is(wishes.model, 'gemini-2.5-flash');
 });
 

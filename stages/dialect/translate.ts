@@ -62,6 +62,11 @@ export type RequestTranslation =
       readonly body: JsonObject;
       /** Path and query at the new provider. */
       readonly path: string;
+      /**
+       * The header fields to send, besides the key: a flat list of names and values. The
+       * client's own ones speak to its own provider and stay behind, betas above all.
+       */
+      readonly headers: readonly string[];
       /** What the answer's translator must know. */
       readonly wishes: AnswerWishes;
       /** What was left out or changed knowingly, for the trace. */
@@ -110,7 +115,16 @@ function translateOrThrow(
     toolNames,
     freeformTools: read.tools.filter((tool) => tool.freeform).map((tool) => tool.name),
   };
-  return { ...written, wishes, notes };
+  const headers = [...JSON_BODY, ...(to.name === 'messages' ? MESSAGES_VERSION : [])];
+  return { ...written, headers, wishes, notes };
+}
+
+const JSON_BODY = ['content-type', 'application/json'] as const;
+const MESSAGES_VERSION = ['anthropic-version', '2023-06-01'] as const;
+
+/** The `Content-Type` of an answer for a client with these wishes; `streamed` says in which form it goes out. */
+export function answerType(wishes: AnswerWishes, streamed: boolean): string {
+  return streamed && wishes.framing === 'sse' ? 'text/event-stream' : 'application/json';
 }
 
 export interface TranslatorOptions {
@@ -147,12 +161,11 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const reader = from.createReader(options);
   const writer = to.createWriter(options);
   const filter = createEventFilter(options);
-  const write = (events: readonly CanonicalEvent[]): Buffer[] =>
-    events
-      .flatMap((event) => filter(event))
-      .map((event) => writer.write(event))
-      .filter((text) => text !== '')
-      .map((text) => Buffer.from(text));
+  const write = (events: readonly CanonicalEvent[]): Buffer[] => {
+    let text = '';
+    for (const event of events) for (const shown of filter(event)) text += writer.write(shown);
+    return text === '' ? [] : [Buffer.from(text)];
+  };
   /** Once bytes are on their way a fault can only be told inside the stream. */
   const guard = (read: () => readonly CanonicalEvent[]): Buffer[] => {
     try {
