@@ -96,6 +96,23 @@ export function allKeysCooling(retryAfterS: number): SvcError {
   });
 }
 
+/** RATELIMIT_002: the requests a minute that the configuration allows this provider are taken; `retryAfterS` is the wait in line. */
+export function providerPaced(retryAfterS: number): SvcError {
+  const seconds = wholeSeconds(retryAfterS);
+  return new SvcError('rate_limited', `Provider rate limit exceeded, Retry-After: ${seconds}`, {
+    code: 'RATELIMIT_002',
+    retryAfterS: seconds,
+    cure: 'Raise rate_limiting.<provider>.rpm, or send less at once.',
+  });
+}
+
+/** A spending limit of the configuration would be passed. `why` names the limit and what is left of it. */
+export function spendingLimit(why: string): SvcError {
+  return new SvcError('spending_limit', why, {
+    cure: 'Send x-svc-allow-spend: once, or raise the limit under budget.',
+  });
+}
+
 /** CONFIG_001: the configuration cannot be read or parsed. */
 export function configUnreadable(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });

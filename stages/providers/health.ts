@@ -1,0 +1,117 @@
+/**
+ * Whether a provider is worth asking first. An unhealthy one is passed over while a
+ * fallback is there, and asked all the same where there is none: being the only
+ * provider must not make a slip into an outage.
+ *
+ * | state     | event                               | next      | also                              |
+ * |-----------|-------------------------------------|-----------|-----------------------------------|
+ * | healthy   | success                             | healthy   | the row of failures ends          |
+ * | healthy   | failure, fewer than 3 in a row      | healthy   |                                   |
+ * | healthy   | failure, the third in a row or more | unhealthy | `down`, for 30 s                  |
+ * | healthy   | no key left                         | unhealthy | `rate_limited` or `auth`, 30 s    |
+ * | unhealthy | recovery check, 30 s after          | healthy   | the row stays: one more failure … |
+ * | unhealthy | success                             | healthy   | the row of failures ends          |
+ * | unhealthy | failure, no key left                | unhealthy | the 30 s are not prolonged        |
+ * | any       | forced `healthy`                    | healthy   | the row of failures ends          |
+ * | any       | forced `unhealthy`                  | unhealthy | until forced `healthy`            |
+ *
+ * The specification's section 3 gives the states; that it takes three failures in a row is
+ * ours, since a conversation that moves to a fallback loses its provider's prompt cache.
+ */
+import type { Clock } from '../../engine/index.ts';
+import type { BreakerOutcome } from './breaker.ts';
+
+export type HealthState = 'healthy' | 'unhealthy';
+
+/** Why it is unhealthy; `forced` by an operator. */
+export type UnhealthyReason = 'down' | 'rate_limited' | 'auth' | 'forced';
+
+export interface HealthOptions {
+  /** Time until an unhealthy provider is eligible again; default 30,000. */
+  readonly recoveryMs?: number;
+  /** Failures in a row that make it unhealthy; default 3. */
+  readonly failuresInRow?: number;
+}
+
+export interface HealthView {
+  readonly state: HealthState;
+  /** Undefined while healthy. */
+  readonly reason: UnhealthyReason | undefined;
+  readonly failuresInRow: number;
+  /** Milliseconds until the recovery check; 0 while healthy, Infinity if forced. */
+  readonly recoversInMs: number;
+}
+
+export interface Health {
+  isHealthy(): boolean;
+  /** Reports how an attempt went; `abandoned` changes nothing. */
+  settle(outcome: BreakerOutcome): void;
+  /** Reports that no configured key was left: all cooling, or all refused. */
+  outOfKeys(reason: 'rate_limited' | 'auth'): void;
+  /** The operator's word, from `provider-force-health`. */
+  force(state: HealthState): void;
+  view(): HealthView;
+}
+
+/** Health in this process's memory; `clock` is only asked for monotonic time, and no timer runs. */
+export function createHealth(clock: Clock, options: HealthOptions = {}): Health {
+  return new MemoryHealth(clock, options);
+}
+
+class MemoryHealth implements Health {
+  readonly #clock: Clock;
+  readonly #recoveryMs: number;
+  readonly #mostInRow: number;
+  #inRow = 0;
+  #reason: UnhealthyReason = 'down';
+  /** Unhealthy before this monotonic time. */
+  #untilMs = -Infinity;
+
+  constructor(clock: Clock, options: HealthOptions) {
+    this.#clock = clock;
+    this.#recoveryMs = options.recoveryMs ?? 30_000;
+    this.#mostInRow = options.failuresInRow ?? 3;
+  }
+
+  isHealthy(): boolean {
+    // Most providers were never unhealthy: they cost no look at the clock.
+    return this.#untilMs === -Infinity || this.#clock.monotonicMs() >= this.#untilMs;
+  }
+
+  settle(outcome: BreakerOutcome): void {
+    if (outcome === 'abandoned') return;
+    if (outcome === 'succeeded') {
+      this.#inRow = 0;
+      if (this.#untilMs !== Infinity) this.#untilMs = -Infinity;
+      return;
+    }
+    this.#inRow += 1;
+    if (this.#inRow >= this.#mostInRow) this.#mark('down');
+  }
+
+  outOfKeys(reason: 'rate_limited' | 'auth'): void {
+    this.#mark(reason);
+  }
+
+  force(state: HealthState): void {
+    this.#inRow = 0;
+    this.#untilMs = state === 'healthy' ? -Infinity : Infinity;
+    if (state === 'unhealthy') this.#reason = 'forced';
+  }
+
+  view(): HealthView {
+    const isHealthy = this.isHealthy();
+    return {
+      state: isHealthy ? 'healthy' : 'unhealthy',
+      reason: isHealthy ? undefined : this.#reason,
+      failuresInRow: this.#inRow,
+      recoversInMs: isHealthy ? 0 : this.#untilMs - this.#clock.monotonicMs(),
+    };
+  }
+
+  #mark(reason: UnhealthyReason): void {
+    if (!this.isHealthy()) return;
+    this.#reason = reason;
+    this.#untilMs = this.#clock.monotonicMs() + this.#recoveryMs;
+  }
+}
