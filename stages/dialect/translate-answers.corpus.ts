@@ -4,7 +4,7 @@ import type { TranslatableDialect } from './canonical.ts';
 import { eventsOf, expectSaid, type Said } from './translate-expect.corpus.ts';
 import { parseJson } from './translate-json.ts';
 import { readBySdk, type Bytes } from './translate-sdk.corpus.ts';
-import { messagesStreamFaults } from './translate-shape.corpus.ts';
+import { streamFaults } from './translate-order.corpus.ts';
 import {
   createSignatureCache,
   createTranslator,
@@ -79,7 +79,7 @@ export async function checkAnswer(
   let back: Said;
   try {
     const bytes = translateBytes(record, from, to, asStream && record.status < 400);
-    const faults = to === 'messages' && bytes.streamed ? messagesStreamFaults(bytes.pieces) : [];
+    const faults = bytes.streamed ? streamFaults(to, bytes.pieces) : [];
     if (expected !== undefined && faults.length > 0) {
       return { outcome: 'wrong', why: faults.join('; ') };
     }

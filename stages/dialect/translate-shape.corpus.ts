@@ -1,43 +1,8 @@
 /** Structural rules of each dialect, as its API enforces them, checked on what the translation writes. */
 import type { TranslatableDialect } from './canonical.ts';
-import { eventsOf } from './translate-expect.corpus.ts';
-import { isObject, objectOf, objectsOf, parseJson, stringOf } from './translate-json.ts';
+import { isObject, objectOf, objectsOf, stringOf } from './translate-json.ts';
 
 type Loose = { readonly [key: string]: unknown };
-
-/** Faults in a messages stream: order, double starts, empty blocks, empty deltas, missing ends. */
-export function messagesStreamFaults(pieces: readonly Buffer[]): string[] {
-  const faults: string[] = [];
-  const order: string[] = [];
-  const seen = new Map<unknown, { kind: unknown; deltas: number }>();
-  let open: unknown;
-  for (const { event, data } of eventsOf(Buffer.concat(pieces).toString())) {
-    const value = objectOf(parseJson(data));
-    const type = String(value.type);
-    if (event !== type) faults.push(`event ${event} holds ${type}`);
-    if (type !== 'content_block_delta' && type !== 'ping') order.push(type);
-    if (type === 'content_block_start') {
-      if (open !== undefined) faults.push('a block starts in another');
-      if (value.index !== seen.size) faults.push(`index ${String(value.index)} out of order`);
-      open = value.index;
-      seen.set(open, { kind: objectOf(value.content_block).type, deltas: 0 });
-    }
-    if (type === 'content_block_delta') {
-      const delta = objectOf(value.delta);
-      if (value.index !== open) faults.push('a delta outside its block');
-      if ((delta.text ?? delta.partial_json) === '') faults.push('an empty delta');
-      seen.get(open)!.deltas += 1;
-    }
-    if (type === 'content_block_stop') open = undefined;
-  }
-  if (open !== undefined) faults.push('a block without an end');
-  for (const { kind, deltas } of seen.values()) {
-    if (kind === 'text' && deltas === 0) faults.push('an empty text block');
-  }
-  const frame = order.filter((type) => !type.startsWith('content_block')).join(' ');
-  if (frame !== 'message_start message_delta message_stop') faults.push(`framed as ${frame}`);
-  return faults;
-}
 
 /** Faults of a request body by the rules of its dialect. */
 export function requestFaults(dialect: TranslatableDialect, body: Loose): string[] {
