@@ -55,9 +55,11 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     const { version } = context;
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
+    // Listens for signals before it says that it is there: whoever reads that may send one.
+    const stopped = untilStopped(context, proxy);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
-    else for (const line of banner(facts, context, errColors(context))) note(context, line);
-    return await untilStopped(context, proxy);
+    else note(context, banner(facts, context, errColors(context)).join('\n'));
+    return await stopped;
   } finally {
     end(context, claim);
   }

@@ -14,7 +14,7 @@ import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { colorsFor, counted, note, print, printJson } from '../output.ts';
+import { colorsFor, counted, isTerminal, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
 abstract class ConfigOptions extends Command<CliContext> {
@@ -68,7 +68,9 @@ class Show extends ConfigOptions {
     }
     const { printTable } = await import('../table.ts');
     const colors = colorsFor(context.stdout, context.env);
-    const cut = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+    // Whoever copies a path out of a file or a pipe needs the whole of it.
+    const most = isTerminal(context.stdout) ? 60 : Number.POSITIVE_INFINITY;
+    const cut = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
     printTable(
       context,
       ['setting', 'value', 'from', ''],
@@ -97,12 +99,15 @@ class Path extends ConfigOptions {
     const { context } = this;
     const home = homeOf(context);
     const candidates = [join(context.cwd, 'proxy.yaml'), join(home, 'config.yaml')];
-    const options = this.loadOptions();
-    const found = options.configPath ?? candidates.find((path) => existsSync(path));
-    const path = found ?? join(home, 'config.yaml');
-    if (this.json) printJson(context, { path, exists: found !== undefined });
+    const named = this.loadOptions().configPath;
+    const path = named ?? candidates.find((one) => existsSync(one)) ?? join(home, 'config.yaml');
+    const exists = existsSync(path);
+    if (this.json) printJson(context, { path, exists });
     else print(context, path);
-    if (found === undefined) note(context, 'It does not exist; `svc config init` writes it.');
+    if (!exists) {
+      const cure = named === undefined ? '; `svc config init` writes it' : '';
+      note(context, `It does not exist${cure}.`);
+    }
     return 0;
   }
 }

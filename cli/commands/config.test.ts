@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+
+interface Shown {
+  readonly config_file: string | null;
+  readonly settings: readonly {
+    readonly key: string;
+    readonly value: string;
+    readonly source: string;
+    readonly where: string;
+    readonly in_effect: boolean;
+  }[];
+}
+
+const KEY = 'key-that-must-not-be-printed-0001';
+
+test('show says value, source and place, and never a key', async () => {
+  const place = makePlace();
+  writeFileSync(join(place.folder, 'svc.yaml'), 'streaming:\n  buffer_tokens: 7\n');
+  const env = { ...place.env, ANTHROPIC_API_KEY: KEY, SVC_PORT: '9123' };
+  const argv = ['config', 'show', '--changed', '--config', 'svc.yaml'];
+  const { code, stdout } = await run(place, [...argv, '--json'], { env });
+  assert.is(code, 0);
+  const shown = JSON.parse(stdout) as Shown;
+  assert.is(shown.config_file, join(place.folder, 'svc.yaml'));
+  const by = new Map(shown.settings.map((one) => [one.key, one]));
+  assert.equal([...by.keys()].toSorted(), [
+    'providers.messages.api_key',
+    'server.port',
+    'streaming.buffer_tokens',
+  ]);
+  assert.is(by.get('server.port')?.value, '9123');
+  assert.is(by.get('server.port')?.where, 'SVC_PORT');
+  assert.match(by.get('streaming.buffer_tokens')?.where ?? '', /svc\.yaml:2$/);
+  const text = (await run(place, argv, { env })).stdout;
+  assert.match(text, /server\.port +9123 +environment SVC_PORT$/m);
+  assert.not.ok(`${stdout}${text}`.includes(KEY));
+  place.dispose();
+});
+
+test('show marks what is not yet in effect', async () => {
+  const place = makePlace();
+  const { stdout } = await run(place, ['config', 'show', '--json']);
+  const idle = (JSON.parse(stdout) as Shown).settings.filter((one) => !one.in_effect);
+  const text = (await run(place, ['config', 'show'])).stdout;
+  assert.is(text.match(/not yet in effect$/gm)?.length ?? 0, idle.length);
+  place.dispose();
+});
+
+test('init writes a private file once, and it is valid', async () => {
+  const place = makePlace();
+  const path = join(place.home, 'config.yaml');
+  const umask = process.umask(0);
+  try {
+    const first = await run(place, ['config', 'init']);
+    assert.equal([first.code, first.stdout], [0, `${path}\n`]);
+  } finally {
+    process.umask(umask);
+  }
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  assert.is(statSync(place.home).mode & 0o777, 0o700);
+  writeFileSync(path, '# mine\n');
+  const second = await run(place, ['config', 'init']);
+  assert.is(second.code, exitCodes.conflict);
+  assert.match(second.stderr, /exists already\n.*--force/);
+  assert.is(readFileSync(path, 'utf8'), '# mine\n');
+  assert.is((await run(place, ['config', 'init', '--force'])).code, 0);
+  assert.is((await run(place, ['config', 'validate'])).code, 0);
+  assert.is((await run(place, ['config', 'path'])).stdout, `${path}\n`);
+  place.dispose();
+});
+
+test('path names the file that a start would read', async () => {
+  const place = makePlace();
+  const none = await run(place, ['config', 'path']);
+  assert.is(none.stdout, `${join(place.home, 'config.yaml')}\n`);
+  assert.match(none.stderr, /does not exist/);
+  mkdirSync(place.home);
+  writeFileSync(join(place.home, 'config.yaml'), '');
+  writeFileSync(join(place.folder, 'proxy.yaml'), '');
+  const beside = await run(place, ['config', 'path']);
+  assert.equal([beside.stdout, beside.stderr], [`${join(place.folder, 'proxy.yaml')}\n`, '']);
+  const named = await run(place, ['config', 'path', '--config', 'x.yaml', '--json']);
+  assert.equal(JSON.parse(named.stdout), { path: join(place.folder, 'x.yaml'), exists: false });
+  place.dispose();
+});
+
+test('validate lists every fault at once, with exit code 4', async () => {
+  const place = makePlace();
+  writeFileSync(join(place.folder, 'bad.yaml'), 'serverr:\n  port: 1\nserver:\n  port: x\n');
+  for (const argv of [
+    ['config', 'validate', 'bad.yaml'],
+    ['validate-config', 'bad.yaml'],
+  ]) {
+    const { code, stdout } = await run(place, argv);
+    assert.is(code, exitCodes.config);
+    assert.match(stdout, /serverr is not a setting; did you mean server\?/);
+    assert.match(stdout, /server\.port: found "x"/);
+    const json = JSON.parse((await run(place, [...argv, '--json'])).stdout) as {
+      valid: boolean;
+      faults: { key: string }[];
+    };
+    assert.is(json.valid, false);
+    assert.equal(
+      json.faults.map(({ key }) => key),
+      ['serverr', 'server.port'],
+    );
+  }
+  const missing = await run(place, ['validate-config', 'nowhere.yaml']);
+  assert.is(missing.code, exitCodes.config);
+  assert.match(missing.stderr, /it does not exist/);
+  place.dispose();
+});
+
+test.run();

@@ -1,0 +1,112 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+import { outputFile, pidFile, runningInstance } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import { signalProcess } from '../processes.ts';
+import { makePlace, run } from '../testing.ts';
+
+interface Started {
+  readonly pid: number;
+  readonly url: string;
+}
+
+const START = ['start', '--background', '--port', '0'];
+
+test('a proxy in the background: start, status, logs, switches, restart, stop', async () => {
+  const place = makePlace();
+  const started = await run(place, [...START, '--json', '--debug']);
+  assert.is(started.code, 0, started.stderr);
+  const { pid, url } = JSON.parse(started.stdout) as Started;
+  assert.is(statSync(outputFile(place.home)).mode & 0o777, 0o600);
+  assert.is(readFileSync(outputFile(place.home), 'utf8'), '');
+
+  const status = await run(place, ['status']);
+  assert.is(status.code, 0);
+  assert.match(status.stdout, new RegExp(`runs on ${url} \\(pid ${pid}, background\\)`));
+  assert.match(status.stdout, /Health +ok/);
+  assert.match((await run(place, ['version'])).stdout, /proxy +9\.8\.7|proxy +\d/);
+
+  const again = await run(place, START);
+  assert.is(again.code, exitCodes.conflict);
+  assert.match(again.stderr, new RegExp(`pid ${pid}`));
+
+  assert.match((await run(place, ['debug', 'status'])).stdout, /is on/);
+  assert.match((await run(place, ['debug', 'off'])).stdout, /is off/);
+  await run(place, ['pause']);
+  assert.match((await run(place, ['status'])).stdout, /Rewriting +paused/);
+  await run(place, ['resume']);
+  assert.match((await run(place, ['status'])).stdout, /Rewriting +as configured/);
+
+  assert.match((await run(place, ['logs', '-n', '5'])).stdout, /INFO +listening host=127\.0\.0\.1/);
+  for (const line of (await run(place, ['logs', '--json'])).stdout.trim().split('\n'))
+    assert.is(typeof JSON.parse(line), 'object');
+
+  const restarted = await run(place, ['restart', '--json']);
+  assert.is(restarted.code, 0, restarted.stderr);
+  const next = JSON.parse(restarted.stdout) as Started;
+  assert.is.not(next.pid, pid);
+  assert.equal(runningInstance(place.home)?.flags, { port: 0, debug: true });
+
+  const stopped = await run(place, ['stop']);
+  assert.equal([stopped.code, stopped.stdout], [0, `Stopped (pid ${next.pid})\n`]);
+  assert.not.ok(existsSync(pidFile(place.home)));
+  place.dispose();
+});
+
+test('a failing start in the background fails here, with the same words', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const place = makePlace();
+  const refused = await run(place, ['start', '--background', '--port', String(port)]);
+  assert.equal([refused.code, refused.stdout], [exitCodes.conflict, '']);
+  assert.match(refused.stderr, new RegExp(`Port ${port} is taken by`));
+  assert.not.ok(existsSync(pidFile(place.home)));
+  server.close();
+  place.dispose();
+});
+
+test('a killed proxy leaves a pid file that hinders nothing', async () => {
+  const place = makePlace();
+  await run(place, START);
+  const instance = runningInstance(place.home);
+  assert.ok(instance);
+  signalProcess(instance, 'SIGKILL');
+  while (runningInstance(place.home) !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.ok(existsSync(pidFile(place.home)));
+  assert.is((await run(place, ['status'])).code, exitCodes.unavailable);
+  const restarted = await run(place, START);
+  assert.is(restarted.code, 0, restarted.stderr);
+  assert.is((await run(place, ['stop', '--force'])).code, 0);
+  place.dispose();
+});
+
+test('logs --follow shows new lines until it is interrupted', async () => {
+  const { EventEmitter } = await import('node:events');
+  const { appendFileSync, mkdirSync } = await import('node:fs');
+  const { makeContext } = await import('../testing.ts');
+  const { runCli } = await import('../run.ts');
+  const place = makePlace();
+  const file = join(place.home, 'logs', 'svc.log');
+  mkdirSync(join(place.home, 'logs'), { recursive: true });
+  appendFileSync(file, '{"time":"t","level":"info","msg":"first"}\n');
+  const events = new EventEmitter();
+  const { context, pieces } = makeContext(place, { events });
+  const running = runCli(['logs', '-n', '1', '--follow'], context);
+  while (!pieces.stdout.includes('first')) await new Promise((done) => setTimeout(done, 10));
+  appendFileSync(file, '{"time":"t","level":"error","msg":"second","n":2}\n');
+  while (!pieces.stdout.includes('second')) await new Promise((done) => setTimeout(done, 10));
+  events.emit('SIGINT');
+  assert.is(await running, 0);
+  assert.is(pieces.stdout, 't INFO    first\nt ERROR   second n=2\n');
+  place.dispose();
+});
+
+test.run();

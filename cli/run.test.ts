@@ -1,0 +1,161 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+import { exitCodes, exitMeanings } from './exit.ts';
+import { commandGroups } from './registry.ts';
+import { createCli } from './run.ts';
+import { pathOf } from './syntax.ts';
+import { makePlace, run } from './testing.ts';
+
+const place = makePlace();
+test.after(() => place.dispose());
+
+test('every command has a category, a description and an example that starts with its own name', async () => {
+  const definitions = (await createCli(undefined, '1.0.0')).definitions();
+  assert.ok(definitions.length >= 18);
+  for (const one of definitions) {
+    assert.ok(one.category, one.path);
+    assert.ok(one.description, one.path);
+    assert.ok((one.examples ?? []).length > 0, `${one.path} has no example`);
+    const name = `svc ${pathOf(one).join(' ')}`;
+    for (const [label, example] of one.examples ?? []) {
+      assert.ok(label.trim() !== '', one.path);
+      assert.ok(example.includes(name) || example === 'svc --version', `${one.path}: ${example}`);
+    }
+    for (const option of one.options)
+      assert.ok(option.description, `${one.path} ${option.definition}`);
+  }
+});
+
+test('every example but those for a shell is a command line that is understood', async () => {
+  const cli = await createCli(undefined, '1.0.0');
+  for (const { examples, path } of cli.definitions()) {
+    for (const [, example] of examples ?? []) {
+      if (example.includes('$') || example === 'svc --version') continue;
+      assert.not.throws(
+        () => cli.process(example.split(' ').slice(1), {} as never),
+        `${path}: ${example}`,
+      );
+    }
+  }
+});
+
+test('a group is found by the first word of each of its commands, and by no other', async () => {
+  for (const group of commandGroups) {
+    const words = (await group.load()).flatMap(({ paths }) => (paths ?? []).map((path) => path[0]));
+    assert.equal([...new Set(words)].toSorted(), [...group.words].toSorted());
+  }
+});
+
+test('help shows every command, and the exit codes of the table', async () => {
+  const { code, stdout, stderr } = await run(place, ['--help']);
+  assert.is(code, 0);
+  assert.is(stderr, '');
+  for (const one of (await createCli(undefined, '1')).definitions())
+    assert.ok(stdout.includes(`  ${pathOf(one).join(' ')}`), one.path);
+  for (const [number, meaning] of exitMeanings)
+    assert.match(stdout, new RegExp(`^ {2}${number} +${meaning}$`, 'm'));
+  assert.is((await run(place, [])).stdout, stdout);
+});
+
+test('every exit code that can occur is explained', () => {
+  const explained = new Set(exitMeanings.map(([code]) => code));
+  for (const code of Object.values(exitCodes)) assert.ok(explained.has(code), String(code));
+});
+
+test('--help of a command shows its options and its examples and runs nothing', async () => {
+  const { code, stdout } = await run(place, ['stop', '--help']);
+  assert.is(code, 0);
+  assert.match(stdout, /^svc stop: /);
+  assert.match(stdout, /--force +Cut running requests off/);
+  assert.match(stdout, /svc stop --force$/m);
+  assert.match((await run(place, ['logs', '-h'])).stdout, /-n, --lines <count>/);
+  assert.match((await run(place, ['help', 'config', 'show'])).stdout, /^svc config show: /);
+  assert.match(
+    (await run(place, ['config', '--help'])).stdout,
+    /svc config init: [^]*svc config validate/,
+  );
+});
+
+const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+  [['stauts'], /no command 'stauts'; did you mean `svc status`\?/],
+  [['xyzzy'], /no command 'xyzzy'\n/],
+  [['--prot'], /no command/],
+  [['config'], /needs one of: show, path, init, validate/],
+  [['config', 'sohw'], /no 'sohw'; did you mean show\?/],
+  [['help', 'nothing'], /no command 'nothing'/],
+  [['serve', '--prot', '1'], /no option --prot; did you mean --port\?/],
+  [['serve', '--port'], /not enough arguments to option --port/],
+  [['serve', '--port', 'abc'], /--port: "abc" is not a port/],
+  [['serve', '--port', '65536'], /--port: "65536" is not a port/],
+  [['serve', '--port=-1'], /--port: "-1" is not a port/],
+  [['serve', 'extra'], /extraneous positional argument \("extra"\)/],
+  [['logs', '-n', 'ten'], /--lines: "ten" is not a number/],
+  [['debug', 'maybe'], /takes on, off or status, not 'maybe'/],
+  [['auth'], /needs --generate, list or revoke/],
+  [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],
+  [['validate-config'], /svc validate-config: /],
+];
+
+for (const [argv, says] of MISTAKES) {
+  test(`svc ${argv.join(' ')} is a usage error`, async () => {
+    const { code, stdout, stderr } = await run(place, argv);
+    assert.is(code, exitCodes.usage);
+    assert.is(stdout, '');
+    assert.match(stderr, says);
+    assert.match(stderr, /^error: /);
+    assert.not.match(stderr, /\n\s+at /);
+  });
+}
+
+test('without a proxy, what needs one says how to start it', async () => {
+  for (const argv of [['pause'], ['resume'], ['debug', 'status'], ['debug', 'on']]) {
+    const { code, stdout, stderr } = await run(place, argv);
+    assert.is(code, exitCodes.unavailable, argv.join(' '));
+    assert.is(stdout, '');
+    assert.match(stderr, /svc does not run\n.*svc start --background/);
+  }
+  const status = await run(place, ['status', '--json']);
+  assert.is(status.code, exitCodes.unavailable);
+  assert.is((JSON.parse(status.stdout) as { running: boolean }).running, false);
+  const stop = await run(place, ['stop']);
+  assert.equal([stop.code, stop.stdout], [0, 'svc does not run\n']);
+});
+
+test('colour appears on a terminal only, and never with NO_COLOR', async () => {
+  const { PassThrough } = await import('node:stream');
+  const shown = async (env: Record<string, string>) => {
+    const stdout = Object.assign(new PassThrough(), { isTTY: true });
+    let text = '';
+    stdout.on('data', (piece: Buffer) => (text += piece.toString()));
+    await run(place, ['--help'], { stdout, env: { ...place.env, ...env } });
+    return text;
+  };
+  assert.ok((await shown({ TERM: 'xterm' })).includes('\u001b['));
+  assert.not.ok((await shown({ TERM: 'xterm', NO_COLOR: '1' })).includes('\u001b['));
+  assert.not.ok((await shown({ TERM: 'dumb' })).includes('\u001b['));
+  assert.not.ok((await run(place, ['--help'])).stdout.includes('\u001b['));
+});
+
+test('a fault of svc itself has exit code 1, and its stack only when asked for', async () => {
+  const random = (): Buffer => {
+    throw new TypeError('no entropy');
+  };
+  const plain = await run(place, ['auth', '--generate'], { random });
+  assert.is(plain.code, 1);
+  assert.match(plain.stderr, /svc failed: no entropy/);
+  assert.not.match(plain.stderr, /\n\s+at /);
+  const asked = await run(place, ['auth', '--generate'], {
+    random,
+    env: { ...place.env, SVC_DEBUG: '1' },
+  });
+  assert.match(asked.stderr, /TypeError: no entropy\n\s+at /);
+});
+
+test('versions', async () => {
+  assert.is((await run(place, ['--version'])).stdout, '9.8.7\n');
+  const json = JSON.parse((await run(place, ['version', '--json'])).stdout) as object;
+  assert.equal(json, { cli: '9.8.7', proxy: null, config: '9.8.7', node: '22.1.0' });
+});
+
+test.run();
