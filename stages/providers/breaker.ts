@@ -69,6 +69,8 @@ export interface BreakerView {
 export interface Breaker {
   /** Asks to send a request. Constant time. Every pass must be settled. */
   tryEnter(): BreakerPass | BreakerRefusal;
+  /** True while it refuses everybody; false once a probe may go. */
+  isOpen(): boolean;
   /** Closes the breaker, as an operator's word. */
   reset(): void;
   view(): BreakerView;
@@ -115,6 +117,10 @@ class MemoryBreaker implements Breaker {
     return this.#admit(true);
   }
 
+  isOpen(): boolean {
+    return this.#state === 'open' && this.#clock.monotonicMs() < this.#untilMs;
+  }
+
   reset(): void {
     this.#state = 'closed';
     this.#epoch += 1;
@@ -124,12 +130,12 @@ class MemoryBreaker implements Breaker {
   view(): BreakerView {
     const nowMs = this.#clock.monotonicMs();
     this.#window.advance(nowMs);
-    const isOver = this.#state === 'open' && nowMs >= this.#untilMs;
+    const isOpen = this.isOpen();
     return {
-      state: isOver ? 'half_open' : this.#state,
+      state: this.#state === 'open' && !isOpen ? 'half_open' : this.#state,
       requests: this.#window.requests,
       failures: this.#window.failures,
-      openForS: this.#state === 'open' && !isOver ? (this.#untilMs - nowMs) / 1000 : 0,
+      openForS: isOpen ? (this.#untilMs - nowMs) / 1000 : 0,
     };
   }
 

@@ -1,0 +1,88 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { ProviderKey } from './provider.ts';
+import type { ProviderStates, ProviderStateSettings } from './states.ts';
+import { createProviderStates } from './states.ts';
+
+const key: ProviderKey = { secret: 'very-secret', scheme: 'key', label: 'CHATPROV_API_KEY' };
+const plain: ProviderStateSettings = {
+  keys: { rotation: 'failover', keys: [key], cooldown429Ms: 60_000, cooldown401Ms: 300_000 },
+};
+const paced: ProviderStateSettings = { ...plain, pace: { rpm: 1 } };
+
+function three(): { clock: ReturnType<typeof createManualClock>; states: ProviderStates } {
+  const clock = createManualClock();
+  const states = createProviderStates({ clock });
+  states.configure(
+    new Map([
+      ['a', plain],
+      ['b', paced],
+      ['c', plain],
+    ]),
+  );
+  return { clock, states };
+}
+function trip(states: ProviderStates, name: string): void {
+  for (let i = 0; i < 5; i += 1) {
+    const pass = states.get(name)!.breaker.tryEnter();
+    if (pass.ok) pass.settle('failed');
+  }
+}
+
+test('those that are well come first, the others stay in reach', () => {
+  const { clock, states } = three();
+  assert.equal(states.inOrder(['c', 'a', 'nobody']), ['c', 'a']);
+  states.forceHealth('a', 'unhealthy');
+  trip(states, 'b');
+  assert.equal(states.inOrder(['a', 'b', 'c']), ['c', 'a', 'b']);
+  clock.advance(30_000);
+  assert.equal(states.inOrder(['a', 'b', 'c']), ['b', 'c', 'a']);
+});
+
+test('what is known survives a reload, and settings take effect', async () => {
+  const { states } = three();
+  const before = states.get('b')!;
+  trip(states, 'b');
+  before.health.outOfKeys('rate_limited');
+  assert.is(before.pace?.enter(new AbortController().signal), 0);
+  states.configure(
+    new Map([
+      ['b', { ...paced, pace: { rpm: 2 } }],
+      ['a', plain],
+    ]),
+  );
+  const after = states.get('b')!;
+  assert.is(after.breaker.view().state, 'open');
+  assert.is(after.health.isHealthy(), false);
+  assert.equal(after.pace?.view(), { rpm: 2, started: 1, waiting: 0 });
+  assert.is(states.get('c'), undefined);
+  states.configure(new Map([['b', plain]]));
+  assert.is(states.get('b')?.pace, undefined);
+});
+
+test('an operator heals a provider and its breaker', () => {
+  const { states } = three();
+  trip(states, 'a');
+  assert.is(states.forceHealth('a', 'healthy'), true);
+  assert.is(states.get('a')?.breaker.tryEnter().ok, true);
+  assert.is(states.forceHealth('nobody', 'healthy'), false);
+});
+
+test('what is shown names the open breaker, and no secret', () => {
+  const { states } = three();
+  trip(states, 'c');
+  assert.equal(states.breakers(), {
+    anyOpen: true,
+    providers: {
+      a: { state: 'closed', open: false, failures: 0 },
+      b: { state: 'closed', open: false, failures: 0 },
+      c: { state: 'open', open: true, failures: 5 },
+    },
+  });
+  const shown = JSON.stringify([...states.view()]);
+  assert.match(shown, /CHATPROV_API_KEY/);
+  assert.not.match(shown, /very-secret/);
+});
+
+test.run();

@@ -1,0 +1,139 @@
+/**
+ * Everything that is known of how the providers are doing: keys, breaker, health and
+ * pace of each, by name. It outlives reloads: what a provider has shown stays known while
+ * its settings change under it.
+ */
+import type { Clock } from '../../engine/index.ts';
+import type { Breaker, BreakerOptions, BreakerView } from './breaker.ts';
+import { createBreaker } from './breaker.ts';
+import type { Health, HealthOptions, HealthState, HealthView } from './health.ts';
+import { createHealth } from './health.ts';
+import type { KeyRing, KeyRingSettings, KeyView } from './keys.ts';
+import { createKeyRing } from './keys.ts';
+import type { Pace, PaceOptions, PaceView } from './pace.ts';
+import { createPace } from './pace.ts';
+import type { ProviderName } from './provider.ts';
+
+/** The live side of one provider. */
+export interface ProviderState {
+  readonly keys: KeyRing;
+  readonly breaker: Breaker;
+  readonly health: Health;
+  /** Undefined where no `rpm` is set. */
+  readonly pace: Pace | undefined;
+}
+
+/** What a reload may change of it. */
+export interface ProviderStateSettings {
+  readonly keys: KeyRingSettings;
+  readonly pace?: PaceOptions | undefined;
+}
+
+/** A provider's state as it may be shown: nothing in here is secret. */
+export interface ProviderStateView {
+  readonly health: HealthView;
+  readonly breaker: BreakerView;
+  readonly keys: readonly KeyView[];
+  readonly pace: PaceView | undefined;
+}
+
+/** What `/health` says of the breakers. */
+export interface BreakersView {
+  readonly anyOpen: boolean;
+  readonly providers: Readonly<
+    Record<
+      ProviderName,
+      { readonly state: string; readonly open: boolean; readonly failures: number }
+    >
+  >;
+}
+
+export interface ProviderStates {
+  /** The state of a configured provider; undefined for any other name. */
+  get(name: ProviderName): ProviderState | undefined;
+  /** Takes over the settings of all providers. Those that are gone are forgotten; runs that hold their state keep it. */
+  configure(settings: ReadonlyMap<ProviderName, ProviderStateSettings>): void;
+  /**
+   * `names` in the order in which to try them: first those that are healthy with a breaker
+   * that is not open, then the others, each part in the order given. Unknown names are left out.
+   */
+  inOrder(names: readonly ProviderName[]): ProviderName[];
+  /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker. False for an unknown name. */
+  forceHealth(name: ProviderName, state: HealthState): boolean;
+  /** Every provider in order of configuration. */
+  view(): ReadonlyMap<ProviderName, ProviderStateView>;
+  breakers(): BreakersView;
+}
+
+export interface ProviderStatesOptions {
+  readonly clock: Clock;
+  readonly breaker?: BreakerOptions;
+  readonly health?: HealthOptions;
+}
+
+/** States without a provider; `configure` brings them. */
+export function createProviderStates(options: ProviderStatesOptions): ProviderStates {
+  let states: ReadonlyMap<ProviderName, ProviderState> = new Map();
+  return {
+    get: (name) => states.get(name),
+    configure(settings) {
+      states = new Map(
+        [...settings].map(([name, each]) => [name, toState(states.get(name), each, options)]),
+      );
+    },
+    inOrder(names) {
+      const known = names.filter((name) => states.has(name));
+      const isGood = (name: string): boolean => isFirstChoice(states.get(name)!);
+      if (known.every(isGood)) return known;
+      const good = new Set(known.filter(isGood));
+      return [...good, ...known.filter((name) => !good.has(name))];
+    },
+    forceHealth(name, health) {
+      const state = states.get(name);
+      state?.health.force(health);
+      if (health === 'healthy') state?.breaker.reset();
+      return state !== undefined;
+    },
+    view: () => new Map([...states].map(([name, state]) => [name, toView(state)])),
+    breakers: () => toBreakersView(states),
+  };
+}
+
+function toState(
+  before: ProviderState | undefined,
+  settings: ProviderStateSettings,
+  options: ProviderStatesOptions,
+): ProviderState {
+  const { clock } = options;
+  before?.keys.configure(settings.keys);
+  if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
+  return {
+    keys: before?.keys ?? createKeyRing(settings.keys, clock),
+    breaker: before?.breaker ?? createBreaker(clock, options.breaker),
+    health: before?.health ?? createHealth(clock, options.health),
+    pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
+  };
+}
+
+function isFirstChoice({ health, breaker }: ProviderState): boolean {
+  return health.isHealthy() && !breaker.isOpen();
+}
+
+function toView({ health, breaker, keys, pace }: ProviderState): ProviderStateView {
+  return {
+    health: health.view(),
+    breaker: breaker.view(),
+    keys: keys.view(),
+    pace: pace?.view(),
+  };
+}
+
+function toBreakersView(states: ReadonlyMap<ProviderName, ProviderState>): BreakersView {
+  const providers = Object.fromEntries(
+    [...states].map(([name, { breaker }]) => {
+      const { state, failures } = breaker.view();
+      return [name, { state, open: state === 'open', failures }];
+    }),
+  );
+  return { anyOpen: Object.values(providers).some((one) => one.open), providers };
+}
