@@ -2,7 +2,8 @@
  * Request fields that are left out knowingly when a request goes to another dialect,
  * with the reason: none of them changes what the model is asked. A top-level field
  * that is in no list here and that no reader knows is left out too, but named in the
- * trace as unknown, because new fields come weekly.
+ * trace as unknown, because new fields come weekly. `cache_control` on blocks and tools
+ * goes without a note: it is on every request, and concerns the price alone.
  */
 import type { JsonObject, Note, TranslatableDialect } from './canonical.ts';
 
@@ -74,6 +75,18 @@ export const droppedFields: Record<TranslatableDialect, { readonly [field: strin
     mediaResolution: 'a hint on the cost of images without a counterpart',
   },
 };
+
+/** What is left out or moved inside a request, knowingly; each sentence is the note that the trace shows. */
+export const droppedParts = Object.freeze({
+  billing: 'billing header block left out: it concerns its own provider',
+  citations: 'citations left out: the text that they annotate is kept',
+  errorMark: 'the error mark of a tool result left out: its text says it',
+  speakerName: 'the name of a user message left out: no other dialect has one',
+  taskBudget: 'output_config.task_budget left out: a hint without a counterpart',
+  thinking: 'thinking left out: only its own provider reads it',
+  verbosity: 'text.verbosity left out: a hint on length without a counterpart',
+  middle: 'instructions from the middle of the conversation moved to its front',
+});
 
 /** Notes every field of `body` that is in no list of `known` fields. */
 export function noteDropped(

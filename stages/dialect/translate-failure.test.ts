@@ -1,8 +1,10 @@
 /** Answers that fail: no client may take one for a success. */
+import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../engine/error.ts';
-import { chatStream, chunk, make, messagesStream, run } from './translate-testing.ts';
+import { chatStream, chunk, make, messagesStream, run, skipOf } from './translate-testing.ts';
+import { translateError, type TranslatableDialect } from './translate.ts';
 
 test('a stream that is cut off, or begins twice, ends in an error and says nothing after it', () => {
   for (const to of ['chat', 'generative', 'responses'] as const) {
@@ -74,6 +76,40 @@ test('parts and chunks that nobody knows do not stop an answer', () => {
   ];
   const wire = run(make('chat', 'messages'), odd);
   assert.match(wire, /"text":"Hi"[^]*"text":" there"[^]*content_block_stop[^]*message_stop/);
+});
+
+test('whatever JSON comes, requests are translated or skipped and answers end', () => {
+  const all: readonly TranslatableDialect[] = ['messages', 'chat', 'generative', 'responses'];
+  const body = fc.record(
+    {
+      messages: fc.array(fc.jsonValue()),
+      contents: fc.jsonValue(),
+      input: fc.array(fc.jsonValue()),
+      tools: fc.array(fc.jsonValue()),
+      system: fc.jsonValue(),
+      choices: fc.jsonValue(),
+      candidates: fc.jsonValue(),
+      type: fc.constantFrom('message', 'content_block_delta', 'response.output_item.done'),
+      output: fc.array(fc.jsonValue()),
+      delta: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const pair = fc.tuple(fc.constantFrom(...all), fc.constantFrom(...all));
+  fc.assert(
+    fc.property(pair, body, ([from, to], value) => {
+      skipOf(from, to, value);
+      const wire = run(make(from, to), [value, value]);
+      assert.ok(wire.endsWith('\n\n'), wire);
+      assert.ok(Buffer.isBuffer(translateError(from, to, 500, value).body));
+      try {
+        make(from, to).json(value);
+      } catch (thrown) {
+        assert.is((thrown as SvcError).kind, 'bad_gateway', String(thrown));
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
 
 test('a blocked prompt is a refusal without content', () => {

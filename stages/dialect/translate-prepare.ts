@@ -1,6 +1,7 @@
 /** Makes a canonical request ready for one dialect: what every writer would otherwise do for itself. */
 import type { CanonicalBlock, CanonicalMessage, CanonicalRequest, Note } from './canonical.ts';
 import type { DialectTranslation } from './translate-dialect.ts';
+import { droppedParts } from './translate-dropped.ts';
 import { cannotCarry } from './translate-errors.ts';
 import { toolIdFor, toolNameFor } from './translate-ids.ts';
 
@@ -29,7 +30,7 @@ export function prepareRequest(
   const filled = kept.filter((message) => message.blocks.length > 0);
   const hoisted = to.midSystem ? [] : filled.filter((message) => message.role === 'system');
   if (hoisted.length > 0) {
-    note('instructions from the middle of the conversation moved to its front');
+    note(droppedParts.middle);
   }
   const rest = to.midSystem ? filled : filled.filter((message) => message.role !== 'system');
   const messages = mergeNeighbours(rest);
@@ -85,7 +86,7 @@ function withoutForeignThinking(
   const isForeign = (block: CanonicalBlock): boolean =>
     (block.kind === 'thinking' || block.kind === 'redactedThinking') && block.provider !== to.name;
   if (messages.some((message) => message.blocks.some(isForeign))) {
-    note('thinking left out: only its own provider reads it');
+    note(droppedParts.thinking);
   }
   return messages.map(({ role, blocks }) => ({
     role,
@@ -133,5 +134,5 @@ export function noteErrorMarks(request: CanonicalRequest, note: Note): void {
   const failed = request.messages.some((message) =>
     message.blocks.some((block) => block.kind === 'toolResult' && block.isError),
   );
-  if (failed) note('the error mark of a tool result left out: its text says it');
+  if (failed) note(droppedParts.errorMark);
 }

@@ -180,8 +180,7 @@ function unsaid(
     if (key === 'reasoning') continue;
     const [before, after] = [asked[key], again[key]];
     if (before === undefined || before === after) continue;
-    const raised = key === 'maxOutputTokens' && again.reasoning?.budgetTokens !== undefined;
-    if (notes.length === 0 && !raised) return `${key}: ${before} became ${after} without a note`;
+    if (notes.length === 0) return `${key}: ${before} became ${after} without a note`;
   }
   const thought = asked.reasoning?.on === true && asked.reasoning.effort !== undefined;
   if (thought && again.reasoning === undefined && notes.length === 0) {

@@ -136,6 +136,14 @@ test('reasoning is asked for in the words of the target, or noted as lost', () =
   const older = ask('chat', 'messages', asked, { model: 'claude-3-7-sonnet-latest' }).body;
   assert.equal(older.thinking, { type: 'enabled', budget_tokens: 8191 });
   assert.is(ask('chat', 'messages', asked, { model: 'kimi' }).body.thinking, undefined);
+  const tight = ask(
+    'chat',
+    'messages',
+    { ...asked, max_tokens: 500 },
+    { model: 'claude-opus-4-1' },
+  );
+  assert.equal([tight.body.thinking, tight.body.max_tokens], [undefined, 500]);
+  assert.ok(tight.notes.some((note) => note.includes('no room')));
 });
 
 test('errors keep their status and their meaning', () => {

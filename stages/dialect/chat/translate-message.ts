@@ -11,6 +11,7 @@ import type {
   ToolUseBlock,
 } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
+import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
 import {
@@ -44,7 +45,7 @@ export function readChatMessage(
       return { role: 'system', blocks: textBlocks(readChatText(message.content)) };
     case 'user':
       if (filledString(message.name) !== undefined) {
-        context.note('the name of a user message left out: no other dialect has one');
+        context.note(droppedParts.speakerName);
       }
       return { role: 'user', blocks: readUserContent(message.content) };
     case 'assistant':

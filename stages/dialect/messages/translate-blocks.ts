@@ -9,6 +9,7 @@ import type {
   ToolResultBlock,
 } from '../canonical.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
+import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import {
   defined,
@@ -32,7 +33,7 @@ function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>)
   switch (block.type) {
     case 'text':
       if (objectsOf(block.citations).length > 0) {
-        context.note('citations left out: the text that they annotate is kept');
+        context.note(droppedParts.citations);
       }
       return { kind: 'text', text: stringOf(block.text) ?? '' };
     case 'image':

@@ -9,7 +9,7 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate-dropped.ts';
+import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import {
@@ -52,7 +52,7 @@ export function readMessagesRequest(
 ): CanonicalRequest {
   refuseServerState(body);
   if (isObject(objectOf(body.output_config).task_budget)) {
-    context.note('output_config.task_budget left out: a hint without a counterpart');
+    context.note(droppedParts.taskBudget);
   }
   noteDropped('messages', body, KNOWN, context.note);
   const choice = objectOf(body.tool_choice);
@@ -99,7 +99,7 @@ function readSystem(system: unknown, context: ReadRequestContext): string[] {
         });
   return texts.filter((text) => {
     if (!text.startsWith(BILLING_HEADER)) return text !== '';
-    context.note('billing header block left out: it concerns its own provider');
+    context.note(droppedParts.billing);
     return false;
   });
 }

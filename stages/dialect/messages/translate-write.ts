@@ -20,10 +20,9 @@ export function writeMessagesRequest(
 ): WrittenRequest {
   const { note } = context;
   const thinking = writeThinking(request, note);
-  const maxTokens = request.maxOutputTokens ?? defaultMaxTokens(request.model);
   const body = defined({
     model: request.model,
-    max_tokens: thinking.budget === undefined ? maxTokens : Math.max(maxTokens, 1025),
+    max_tokens: request.maxOutputTokens ?? defaultMaxTokens(request.model),
     system: writeSystem(request.system),
     messages: request.messages.map(writeMessage),
     tools: request.tools.length === 0 ? undefined : request.tools.map(writeTool),
@@ -134,8 +133,10 @@ function writeOutputConfig(
 interface Thinking {
   readonly field?: JsonObject;
   readonly effort?: Effort;
-  readonly budget?: number;
 }
+
+/** The API refuses smaller budgets. */
+const LEAST_BUDGET = 1024;
 
 const BUDGET_OF: Record<Effort, number> = {
   none: 0,
@@ -167,9 +168,13 @@ function writeThinking(request: CanonicalRequest, note: Note): Thinking {
     return {};
   }
   const room = (request.maxOutputTokens ?? defaultMaxTokens(request.model)) - 1;
+  if (room < LEAST_BUDGET) {
+    note('reasoning left out: the output limit has no room for it');
+    return {};
+  }
   const wanted = reasoning.budgetTokens ?? BUDGET_OF[reasoning.effort ?? 'medium'];
-  const budget = Math.max(1024, Math.min(wanted, room));
-  return { field: { type: 'enabled', budget_tokens: budget }, budget };
+  const budget = Math.max(LEAST_BUDGET, Math.min(wanted, room));
+  return { field: { type: 'enabled', budget_tokens: budget } };
 }
 
 /** The dialect's efforts begin at `low`. */

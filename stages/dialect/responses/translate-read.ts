@@ -8,7 +8,7 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '../canonical.ts';
-import { noteDropped } from '../translate-dropped.ts';
+import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { freeformTool } from '../translate-freeform.ts';
@@ -47,7 +47,7 @@ export function readResponsesRequest(
   refuseServerState(body);
   noteDropped('responses', body, KNOWN, context.note);
   if (filledString(objectOf(body.text).verbosity) !== undefined) {
-    context.note('text.verbosity left out: a hint on length without a counterpart');
+    context.note(droppedParts.verbosity);
   }
   const all = readInput(body.input);
   const leading = all.findIndex((message) => message.role !== 'system');
