@@ -42,7 +42,9 @@ function makeWords(random: Random, count: number): string[] {
   const words = new Set<string>();
   while (words.size < count) {
     const length = randomInt(random, 2, 5);
-    words.add(Array.from({ length }, () => syllables[randomInt(random, 0, syllables.length)]).join(''));
+    words.add(
+      Array.from({ length }, () => syllables[randomInt(random, 0, syllables.length)]).join(''),
+    );
   }
   return [...words];
 }

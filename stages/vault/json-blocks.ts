@@ -31,6 +31,9 @@ export function createMemoryIndex(): BlockIndex {
     get totalLength() {
       return state.totalLength;
     },
+    get allLive() {
+      return state.live === state.entries.length;
+    },
     get lengths() {
       return state.lengths;
     },
@@ -147,9 +150,11 @@ function addTerm(terms: Map<string, number[]>, counted: string, block: number): 
 function sweep(state: State, term: string): readonly number[] {
   const list = state.terms.get(term);
   if (list === undefined) return [];
-  const live = liveCount(list, state.lengths);
+  const { lengths } = state;
+  const allLive = state.live === state.entries.length;
+  const live = liveCount({ allLive, lengths }, list);
   if (live * 2 >= list.length) return list;
-  const kept = list.filter((posting) => state.lengths[Math.floor(posting / 256)]! > 0);
+  const kept = list.filter((posting) => lengths[posting >>> 8]! > 0);
   if (kept.length === 0) state.terms.delete(term);
   else state.terms.set(term, kept);
   return kept;

@@ -16,7 +16,7 @@ const B = 0.75;
  */
 const MIN_POPULATION = 10;
 
-/** A posting is a block's number and the term's count in it, as `block * 256 + count`. */
+/** A block’s number and a term’s count in it, as `block * 256 + count`; block numbers stay below 2^24. */
 export type Posting = number;
 
 /** What scoring needs to know of an index; block numbers are the index's own, small and dense. */
@@ -27,6 +27,8 @@ export interface Corpus {
   readonly totalLength: number;
   /** Length in terms by block number; 0 for a number that is no longer in use. */
   readonly lengths: Int32Array;
+  /** True while no list of postings holds a block that is out of use, which then need not be looked for. */
+  readonly allLive: boolean;
   /** All blocks that hold `term`, postings of blocks out of use included. */
   postings(term: string): ArrayLike<Posting>;
 }
@@ -52,7 +54,7 @@ export function rank(
   const touched: number[] = [];
   const averageLength = corpus.size === 0 ? 1 : corpus.totalLength / corpus.size;
   for (const term of terms) addTerm(corpus, corpus.postings(term), averageLength, scores, touched);
-  return best(scores, touched.filter(accepts), top);
+  return best(scores, touched, top, accepts);
 }
 
 /** Lucene's inverse document frequency, for `frequency` of `size` blocks; always above zero. */
@@ -62,10 +64,14 @@ export function inverseFrequency(size: number, frequency: number): number {
 }
 
 /** In how many blocks in use the postings stand. */
-export function liveCount(postings: ArrayLike<Posting>, lengths: Int32Array): number {
+export function liveCount(
+  { allLive, lengths }: Pick<Corpus, 'allLive' | 'lengths'>,
+  postings: ArrayLike<Posting>,
+): number {
+  if (allLive) return postings.length;
   let live = 0;
   for (let index = 0; index < postings.length; index++) {
-    if ((lengths[Math.floor(postings[index]! / 256)] ?? 0) > 0) live++;
+    if ((lengths[postings[index]! >>> 8] ?? 0) > 0) live++;
   }
   return live;
 }
@@ -78,36 +84,45 @@ function addTerm(
   touched: number[],
 ): void {
   const { lengths, size } = corpus;
-  const weight = inverseFrequency(size, liveCount(postings, lengths)) * (K1 + 1);
+  const weight = inverseFrequency(size, liveCount(corpus, postings)) * (K1 + 1);
   const flat = K1 * (1 - B);
   const slope = (K1 * B) / averageLength;
   for (let index = 0; index < postings.length; index++) {
     const posting = postings[index]!;
-    const block = Math.floor(posting / 256);
+    const block = posting >>> 8;
     const length = lengths[block];
     if (length === undefined || length === 0) continue;
-    const count = posting - block * 256;
+    const count = posting & 255;
     if (scores[block] === 0) touched.push(block);
     scores[block]! += (weight * count) / (count + flat + slope * length);
   }
 }
 
-function best(scores: Float64Array, blocks: number[], top: number): Scored[] {
+function best(
+  scores: Float64Array,
+  blocks: readonly number[],
+  top: number,
+  accepts: (block: number) => boolean,
+): Scored[] {
   if (top <= 0) return [];
-  const threshold = blocks.length > top ? nthLargest(scores, blocks, top) : 0;
+  const threshold = nthLargest(scores, blocks, top, accepts);
   return blocks
-    .filter((block) => scores[block]! >= threshold)
+    .filter((block) => scores[block]! >= threshold && accepts(block))
     .map((block) => ({ block, score: scores[block]! }))
     .toSorted((a, b) => b.score - a.score);
 }
 
-/** The `n`-th largest score, by a min-heap of `n`. */
-function nthLargest(scores: Float64Array, blocks: readonly number[], n: number): number {
+/** The `n`-th largest score by a min-heap of `n`, below all of them when there are fewer; `accepts` is asked last, being slow. */
+function nthLargest(
+  scores: Float64Array,
+  blocks: readonly number[],
+  n: number,
+  accepts: (block: number) => boolean,
+): number {
   const heap = new Float64Array(n).fill(-1);
   for (const block of blocks) {
     const score = scores[block]!;
-    if (score <= heap[0]!) continue;
-    sink(heap, score);
+    if (score > heap[0]! && accepts(block)) sink(heap, score);
   }
   return heap[0]!;
 }

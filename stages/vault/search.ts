@@ -80,7 +80,7 @@ function queryTerms(index: BlockIndex, tokenizer: Tokenizer, query: string): str
   if (distinct.length <= MAX_QUERY_TERMS) return distinct;
   const { corpus } = index;
   return distinct
-    .map((term) => ({ term, blocks: liveCount(corpus.postings(term), corpus.lengths) }))
+    .map((term) => ({ term, blocks: liveCount(corpus, corpus.postings(term)) }))
     .filter(({ blocks }) => blocks > 0)
     .toSorted((a, b) => a.blocks - b.blocks)
     .slice(0, MAX_QUERY_TERMS)

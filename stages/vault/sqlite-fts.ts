@@ -34,7 +34,7 @@ const SCHEMA = `
 const SCHEMA_VERSION = 1;
 /** A commit writes a segment of the full-text index; more of them have to be merged more often. */
 const COMMIT_BLOCKS = 500;
-/** Decoded postings that are kept: 8 bytes each. */
+/** Decoded postings that are kept: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
 
 const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLine,
@@ -78,7 +78,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   readonly name = 'sqlite';
   readonly #database: Database.Database;
   readonly #statements: Statements;
-  readonly #cache = new LRUCache<string, Float64Array>({
+  readonly #cache = new LRUCache<string, Uint32Array>({
     maxSize: CACHED_POSTINGS,
     sizeCalculation: (postings) => postings.length + 1,
   });
@@ -109,15 +109,20 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#totalLength;
   }
 
+  /** The database forgets a block's terms together with the block. */
+  get allLive(): boolean {
+    return true;
+  }
+
   get lengths(): Int32Array {
     return this.#lengths;
   }
 
-  postings(term: string): Float64Array {
+  postings(term: string): Uint32Array {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
     const rows = this.#statements.postings.all(term.length + 2, term, `${term}!~`) as number[];
-    const postings = Float64Array.from(rows);
+    const postings = Uint32Array.from(rows);
     this.#cache.set(term, postings);
     return postings;
   }
