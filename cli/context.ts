@@ -19,6 +19,8 @@ export interface CliContext extends BaseContext {
   readonly clock: Clock;
   readonly random: (size: number) => Buffer;
   readonly version: string;
+  /** What the user types before a command: `svc`, or npm's way of running it in a checkout. */
+  readonly program: string;
   /** Version of Node, as `20.20.0`. */
   readonly nodeVersion: string;
   /** The compiled entry, for starting ourselves in the background. */

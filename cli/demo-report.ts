@@ -1,6 +1,6 @@
 /** What `svc demo` shows of the session that it played. */
 import type { Colors } from './output.ts';
-import { counted } from './output.ts';
+import { counted, pairs } from './output.ts';
 import type { Json } from './remote.ts';
 
 /** One turn that went through the proxy. Times are milliseconds, taken at the client. */
@@ -22,45 +22,59 @@ interface Stage {
   readonly ms: number;
 }
 
-/** A row a request: what happened, tokens, cost, milliseconds in each stage, outcome. */
-export function demoTable(turns: readonly PlayedTurn[]) {
+/** What a title keeps on however narrow a screen. */
+const LEAST_TITLE = 10;
+
+/**
+ * A row a request: what happened, tokens, cost, milliseconds in each stage,
+ * outcome. Titles are cut to what `columns` leave of them.
+ */
+export function demoTable(turns: readonly PlayedTurn[], columns: number) {
   const nodes = [...new Set(turns.flatMap((turn) => stagesOf(turn).map(({ node }) => node)))];
-  const head = [
-    'turn',
-    '>in',
-    '>out',
-    '>cost',
-    ...nodes.map((node) => `>${node}`),
-    '>first byte',
-    'outcome',
-  ];
-  const rows = turns.map((turn, index) => {
+  const head = ['turn', '>in', '>out', '>cost', ...nodes.map((node) => `>${node}`), 'outcome'];
+  const figures = turns.map((turn) => {
     const stages = stagesOf(turn);
     return [
-      `${String(index + 1).padStart(2)} ${cut(turn.title)}`,
       tokens(turn.row['input_tokens']),
       tokens(turn.row['output_tokens']),
       dollars(turn.row['cost']),
       ...nodes.map((node) => milliseconds(stages.find((stage) => stage.node === node)?.ms)),
-      milliseconds(turn.firstByteMs),
       String(turn.row['outcome']),
     ];
   });
+  const taken = head
+    .slice(1)
+    .map((name, column) =>
+      Math.max(name.replace('>', '').length, ...figures.map((row) => row[column]?.length ?? 0)),
+    );
+  const rest = columns - 3 - taken.reduce((sum, width) => sum + width + 2, 0);
+  const rows = turns.map(({ title }, index) => [
+    `${String(index + 1).padStart(2)} ${cut(title, Math.max(LEAST_TITLE, rest))}`,
+    ...(figures[index] ?? []),
+  ]);
   return { head, rows };
 }
 
 /** Totals, and where to go next. */
-export function demoLines(model: string, turns: readonly PlayedTurn[], colors: Colors): string[] {
+export function demoLines(
+  model: string,
+  turns: readonly PlayedTurn[],
+  colors: Colors,
+  program: string,
+): string[] {
   const total = totals(turns);
+  const sum = `${tokens(total.inputTokens)} tokens in, ${tokens(total.outputTokens)} out`;
   return [
     '',
-    `${counted(total.requests, 'request')} to ${model}: ${tokens(total.inputTokens)} tokens in, ${tokens(total.outputTokens)} out, ${dollars(total.costUsd)}.`,
-    `Our stages took ${milliseconds(total.ownMsMedian)} ms of a request (median); columns are milliseconds.`,
+    `${counted(total.requests, 'request')} to ${model}: ${sum}, ${dollars(total.costUsd)} by the price list (nothing was charged).`,
+    `Stage columns are milliseconds; all but forward took ${milliseconds(total.ownMsMedian)} ms of a request (median).`,
     '',
-    `${colors.bold('Next')}`,
-    `  svc serve          then point a client at it: ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude`,
-    `  svc config init    a file with every setting`,
-    `  svc --help         everything else`,
+    colors.bold('Next'),
+    ...pairs(colors, [
+      [`${program} serve`, 'the proxy itself; it says how to point a client at it'],
+      [`${program} config init`, 'a file with every setting'],
+      [`${program} --help`, 'everything else'],
+    ]),
   ];
 }
 
@@ -121,8 +135,8 @@ function stagesOf({ trace }: PlayedTurn): Stage[] {
   }));
 }
 
-function cut(title: string): string {
-  return title.length > 34 ? `${title.slice(0, 33)}…` : title;
+function cut(title: string, most: number): string {
+  return title.length > most ? `${title.slice(0, most - 1)}…` : title;
 }
 
 function tokens(value: unknown): string {

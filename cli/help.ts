@@ -2,7 +2,7 @@
 import type { Definition } from 'clipanion';
 import type { CliContext } from './context.ts';
 import { exitMeanings } from './exit.ts';
-import { colorsFor } from './output.ts';
+import { colorsFor, spoken } from './output.ts';
 import { pathOf } from './syntax.ts';
 
 /** The order of the sections in the overview; commands of other categories follow. */
@@ -22,7 +22,7 @@ export function overview(definitions: readonly Definition[], context: CliContext
   const lines = [
     `${colors.bold('svc')} ${context.version}: a local proxy between your tools and language models`,
     '',
-    `  ${colors.dim('$')} svc <command> [options]`,
+    `  ${colors.dim('$')} ${context.program} <command> [options]`,
   ];
   const width = Math.max(...definitions.map((one) => nameOf(one).length));
   for (const category of categories(definitions)) {
@@ -35,7 +35,7 @@ export function overview(definitions: readonly Definition[], context: CliContext
   for (const [code, meaning] of exitMeanings) {
     lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
   }
-  lines.push('', '`svc <command> --help` shows options and examples.', '');
+  lines.push('', spoken('`svc <command> --help` shows options and examples.', context), '');
   return lines.join('\n');
 }
 
@@ -70,7 +70,10 @@ function oneCommand(definition: Definition, context: CliContext): string {
   }
   lines.push('', colors.bold('Examples'));
   for (const [label, command] of definition.examples ?? [])
-    lines.push(`  ${colors.dim(`# ${plain(label)}`)}`, `  ${command}`);
+    lines.push(
+      `  ${colors.dim(`# ${plain(label)}`)}`,
+      `  ${command.replace(/^svc\b/, context.program)}`,
+    );
   lines.push('');
   return lines.join('\n');
 }

@@ -17,6 +17,11 @@ function versionOfPackage(): string {
   return version;
 }
 
+/** In a checkout nobody has put `svc` on the path: `npm start` and `npm run svc` come here. */
+function isRunByNpm({ npm_lifecycle_event: script }: NodeJS.ProcessEnv): boolean {
+  return script === 'start' || script === 'svc';
+}
+
 function processContext(): CliContext {
   // A reader such as `head` that has seen enough is no failure, and neither is a terminal that closed.
   for (const stream of [process.stdout, process.stderr]) {
@@ -36,6 +41,7 @@ function processContext(): CliContext {
     clock: systemClock,
     random: randomBytes,
     version: versionOfPackage(),
+    program: isRunByNpm(process.env) ? 'npm run svc --' : 'svc',
     nodeVersion: process.versions.node,
     entry: fileURLToPath(import.meta.url),
     events: process,

@@ -5,6 +5,7 @@
 import type { Writable } from 'node:stream';
 import pc from 'picocolors';
 import type { BaseContext } from 'clipanion';
+import type { CliContext } from './context.ts';
 import type { SvcError } from '../engine/error.ts';
 
 /** Functions that colour a text, or leave it as it is. */
@@ -15,6 +16,11 @@ export function isTerminal(stream: Writable): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
+/** How wide the stream's screen is; 120 where there is none. */
+export function columnsOf(stream: Writable): number {
+  return 'columns' in stream && typeof stream.columns === 'number' ? stream.columns : 120;
+}
+
 /** Colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb one. */
 export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
   const isUnwanted = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
@@ -22,8 +28,8 @@ export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
 }
 
 /** One line of a result. */
-export function print(context: BaseContext, line = ''): void {
-  context.stdout.write(`${line}\n`);
+export function print(context: CliContext, line = ''): void {
+  context.stdout.write(`${spoken(line, context)}\n`);
 }
 
 /** A result as JSON, indented by two. */
@@ -32,15 +38,20 @@ export function printJson(context: BaseContext, value: unknown): void {
 }
 
 /** A remark that is no result. */
-export function note(context: BaseContext, line: string): void {
-  context.stderr.write(`${line}\n`);
+export function note(context: CliContext, line: string): void {
+  context.stderr.write(`${spoken(line, context)}\n`);
 }
 
 /** Cause and cure, on stderr. */
-export function printError(context: BaseContext, error: SvcError): void {
+export function printError(context: CliContext, error: SvcError): void {
   const colors = colorsFor(context.stderr, context.env);
-  context.stderr.write(`${colors.red('error:')} ${error.message}\n`);
-  if (error.cure !== undefined) context.stderr.write(`${error.cure}\n`);
+  note(context, `${colors.red('error:')} ${error.message}`);
+  if (error.cure !== undefined) note(context, error.cure);
+}
+
+/** Commands in a text, `svc …` in backticks, as this user would have to type them. */
+export function spoken(text: string, { program }: Pick<CliContext, 'program'>): string {
+  return program === 'svc' ? text : text.replaceAll('`svc ', `\`${program} `);
 }
 
 /** Names and values in two columns, as remarks or results are laid out everywhere. */

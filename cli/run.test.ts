@@ -152,6 +152,13 @@ test('a fault of svc itself has exit code 1, and its stack only when asked for',
   assert.match(asked.stderr, /TypeError: no entropy\n\s+at /);
 });
 
+test('in a checkout, every command is named as npm runs it', async () => {
+  const npm = { program: 'npm run svc --' };
+  assert.match((await run(place, ['pause'], npm)).stderr, /`npm run svc -- start --background`/);
+  const { stdout } = await run(place, ['stop', '--help'], npm);
+  assert.match(stdout, /^ {2}npm run svc -- stop --force$/m);
+});
+
 test('versions', async () => {
   assert.is((await run(place, ['--version'])).stdout, '9.8.7\n');
   const json = JSON.parse((await run(place, ['version', '--json'])).stdout) as object;

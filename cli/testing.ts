@@ -60,6 +60,7 @@ export function makeContext(place: Place, changes: Partial<CliContext> = {}) {
     clock: systemClock,
     random: randomBytes,
     version: '9.8.7',
+    program: 'svc',
     nodeVersion: '22.1.0',
     entry,
     events: new EventEmitter(),

@@ -39,8 +39,7 @@ class Show extends ConfigOptions {
   static override paths = [['config', 'show']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description:
-      'Every setting with its value, where it came from, and whether it does anything yet',
+    description: 'Every setting: its value, where it came from, whether it is in effect',
     examples: [
       ['All settings', '$0 config show'],
       ['Only what somebody set', '$0 config show --changed'],

@@ -10,7 +10,7 @@ import type { RunningProxy } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
 import { demoJson, demoLines, demoTable } from '../demo-report.ts';
 import type { PlayedTurn } from '../demo-report.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
+import { colorsFor, columnsOf, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -67,11 +67,12 @@ class Demo extends Command<CliContext> {
       printJson(context, demoJson(session.model, played));
       return;
     }
-    const { head, rows } = demoTable(played);
+    const { head, rows } = demoTable(played, columnsOf(context.stdout));
     print(context);
     printTable(context, head, rows);
     const colors = colorsFor(context.stdout, context.env);
-    for (const line of demoLines(session.model, played, colors)) print(context, line);
+    for (const line of demoLines(session.model, played, colors, context.program))
+      print(context, line);
   }
 }
 

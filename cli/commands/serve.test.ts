@@ -157,6 +157,24 @@ test('a second signal does not wait', async () => {
   place.dispose();
 });
 
+test('svc stop says what it waits for; with --force it does not wait', async () => {
+  const upstream = await startUpstream();
+  const place = makePlace();
+  for (const force of [false, true]) {
+    upstream.reset();
+    upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: force ? 10_000 : 150 });
+    const { proxy, url } = await listening(place, { MSGPROV_BASE_URL: upstream.url });
+    const slow = await stream(url);
+    const stop = await run(place, ['stop', ...(force ? ['--force'] : [])]);
+    assert.is(stop.code, 0);
+    if (!force) assert.match(stop.stderr, /Waiting for 1 request /);
+    assert.is(/event: message_stop/.test(await slow.ended), !force);
+    await proxy.ended;
+  }
+  await upstream.close();
+  place.dispose();
+});
+
 test('SIGHUP reads the configuration again and says how that went', async () => {
   const place = makePlace();
   const file = join(place.folder, 'svc.yaml');

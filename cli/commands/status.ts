@@ -50,7 +50,7 @@ class Version extends Command<CliContext> {
   static override paths = [['version']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The versions of the command line, the running proxy and its configuration',
+    description: 'The versions of svc, of the running proxy and of Node',
     examples: [
       ['All versions', '$0 version'],
       ['The number alone', '$0 --version'],
