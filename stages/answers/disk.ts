@@ -1,0 +1,196 @@
+/**
+ * Kept answers on disk, one file each, so that they outlive the process: least recently
+ * used out first, by bytes, and none older than its time.
+ *
+ * Files are written beside their place and moved into it, with mode 0600 in a folder of
+ * mode 0700. What cannot be read back as it was written is removed and counts as a miss.
+ * The index is in memory, made from the folder at start; use is remembered as the files'
+ * modification time. Two processes may share a folder: each sees the other's answers after
+ * its next start, and neither gives a torn one.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../engine/index.ts';
+import { createLookupCount, largestAnswer } from './answer.ts';
+import type { AnswerStats, AnswerStore, KeptAnswer } from './answer.ts';
+import { decodeAnswer, encodeAnswer } from './file-format.ts';
+
+export interface DiskAnswersOptions {
+  /** Made if it is not there; nothing but our own files in it is touched. */
+  readonly folder: string;
+  readonly maxBytes: number;
+  readonly ttlMs: number;
+  readonly clock: Clock;
+}
+
+/** Files of ours: by key, or on their way there. */
+const ANSWER_FILE = /^([0-9a-f]{64})\.answer$/;
+const DRAFT_FILE = /^[0-9a-f]{64}\.[0-9a-f]{12}\.draft$/;
+/** Answers waiting for the disk take at most this much memory; beyond it they are not kept. */
+const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
+
+/** Opens the store in `folder`. Rejects with the system's error if the folder cannot be made or listed. */
+export async function openDiskAnswers(options: DiskAnswersOptions): Promise<AnswerStore> {
+  const store = new DiskAnswers(options);
+  await store.open();
+  return store;
+}
+
+class DiskAnswers implements AnswerStore {
+  readonly #options: DiskAnswersOptions;
+  readonly #lookups = createLookupCount();
+  /** File sizes by key, least recently used first. */
+  readonly #sizes = new Map<string, number>();
+  #bytes = 0;
+  #failures = 0;
+  #queuedBytes = 0;
+  /** Changes of the folder, one after the other. Never rejects. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: DiskAnswersOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+    const found: { key: string; bytes: number; usedMs: number }[] = [];
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      if (DRAFT_FILE.test(name)) await rm(path, { force: true });
+      const key = ANSWER_FILE.exec(name)?.[1];
+      const file = key === undefined ? undefined : await stat(path).catch(() => undefined);
+      if (key && file?.isFile()) found.push({ key, bytes: file.size, usedMs: file.mtimeMs });
+    }
+    for (const { key, bytes } of found.toSorted((a, b) => a.usedMs - b.usedMs)) {
+      this.#remember(key, bytes);
+    }
+    await this.#evict();
+  }
+
+  get(key: string): undefined | Promise<KeptAnswer | undefined> {
+    if (this.#sizes.has(key)) return this.#read(key);
+    this.#lookups.add(false);
+    return undefined;
+  }
+
+  put(key: string, answer: KeptAnswer): void {
+    const file = encodeAnswer({ key, keptAtMs: this.#options.clock.wallMs(), answer });
+    if (file.length > largestAnswer(this.#options.maxBytes)) return;
+    if (this.#queuedBytes + file.length > MAX_QUEUED_BYTES) {
+      this.#failures += 1;
+      return;
+    }
+    this.#queuedBytes += file.length;
+    this.#enqueue(async () => {
+      try {
+        await this.#write(key, file);
+      } finally {
+        this.#queuedBytes -= file.length;
+      }
+    });
+  }
+
+  stats(): AnswerStats {
+    return {
+      ...this.#lookups.view(),
+      entries: this.#sizes.size,
+      bytes: this.#bytes,
+      failures: this.#failures,
+    };
+  }
+
+  clear(): Promise<void> {
+    return this.#enqueue(async () => {
+      for (const key of this.#sizes.keys()) await this.#remove(key);
+    });
+  }
+
+  settled(): Promise<void> {
+    return this.#work;
+  }
+
+  #enqueue(change: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(change).catch(() => {
+      this.#failures += 1;
+    });
+    return this.#work;
+  }
+
+  async #read(key: string): Promise<KeptAnswer | undefined> {
+    const stored = await this.#load(key);
+    this.#lookups.add(stored !== undefined);
+    if (stored === undefined) {
+      await this.#enqueue(() => this.#remove(key));
+      return undefined;
+    }
+    const bytes = this.#sizes.get(key);
+    if (bytes !== undefined) this.#remember(key, bytes);
+    const now = new Date(this.#options.clock.wallMs());
+    // Its place in the order of use is not worth a failed request.
+    void utimes(this.#fileOf(key), now, now).catch(() => undefined);
+    return stored;
+  }
+
+  /** The answer in a file, unless it is damaged, another's, too old, or from a time to come. */
+  async #load(key: string): Promise<KeptAnswer | undefined> {
+    const file = await readFile(this.#fileOf(key)).catch(() => undefined);
+    const stored = file === undefined ? undefined : decodeAnswer(file);
+    if (stored?.key !== key) {
+      // One that was evicted meanwhile is no failure.
+      if (this.#sizes.has(key)) this.#failures += 1;
+      return undefined;
+    }
+    const ageMs = this.#options.clock.wallMs() - stored.keptAtMs;
+    return ageMs >= 0 && ageMs < this.#options.ttlMs ? stored.answer : undefined;
+  }
+
+  async #write(key: string, file: Buffer): Promise<void> {
+    const draft = join(this.#options.folder, `${key}.${randomBytes(6).toString('hex')}.draft`);
+    try {
+      await writeFile(draft, file, { flag: 'wx', mode: 0o600 });
+      await rename(draft, this.#fileOf(key));
+    } catch (thrown) {
+      await rm(draft, { force: true });
+      throw thrown;
+    }
+    this.#remember(key, file.length);
+    await this.#evict();
+  }
+
+  async #evict(): Promise<void> {
+    for (const key of this.#sizes.keys()) {
+      if (this.#bytes <= this.#options.maxBytes) return;
+      await this.#remove(key);
+    }
+  }
+
+  async #remove(key: string): Promise<void> {
+    this.#bytes -= this.#sizes.get(key) ?? 0;
+    this.#sizes.delete(key);
+    await rm(this.#fileOf(key), { force: true });
+  }
+
+  /** Puts a file at the recent end of the index. */
+  #remember(key: string, bytes: number): void {
+    this.#bytes += bytes - (this.#sizes.get(key) ?? 0);
+    this.#sizes.delete(key);
+    this.#sizes.set(key, bytes);
+  }
+
+  #fileOf(key: string): string {
+    return join(this.#options.folder, `${key}.answer`);
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A kept answer as one file: a mark, the SHA-256 of all that follows, the length of a JSON
+ * header, the header, and the answer's bytes. The sum tells a torn or damaged file from a
+ * good one, whatever happened to the disk.
+ */
+import { createHash } from 'node:crypto';
+import type { KeptAnswer } from './answer.ts';
+
+/** An answer with what the store knows of it. */
+export interface StoredAnswer {
+  readonly key: string;
+  /** Wall time in milliseconds: files outlive the process, and its monotonic clock. */
+  readonly keptAtMs: number;
+  readonly answer: KeptAnswer;
+}
+
+const MARK = Buffer.from('svc-answer-1\n');
+const SUM_BYTES = 32;
+const LENGTH_BYTES = 4;
+const PREFIX_BYTES = MARK.length + SUM_BYTES + LENGTH_BYTES;
+
+interface Header {
+  readonly key: string;
+  readonly keptAtMs: number;
+  readonly status: number;
+  readonly headers: string[];
+  readonly streaming: boolean;
+  /** Of the chunks, in order. */
+  readonly lengths: number[];
+}
+
+/** The bytes of a file. */
+export function encodeAnswer({ key, keptAtMs, answer }: StoredAnswer): Buffer {
+  const { status, headers, streaming, chunks } = answer;
+  const lengths = chunks.map((chunk) => chunk.length);
+  const header: Header = { key, keptAtMs, status, headers: [...headers], streaming, lengths };
+  const headerBytes = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(headerBytes.length);
+  const rest = Buffer.concat([length, headerBytes, ...chunks]);
+  return Buffer.concat([MARK, createHash('sha256').update(rest).digest(), rest]);
+}
+
+/** What a file holds; undefined for anything that `encodeAnswer` did not write in full. */
+export function decodeAnswer(file: Buffer): StoredAnswer | undefined {
+  if (file.length < PREFIX_BYTES || !file.subarray(0, MARK.length).equals(MARK)) return undefined;
+  const rest = file.subarray(MARK.length + SUM_BYTES);
+  const sum = createHash('sha256').update(rest).digest();
+  if (!sum.equals(file.subarray(MARK.length, MARK.length + SUM_BYTES))) return undefined;
+  const bodyStart = LENGTH_BYTES + rest.readUInt32BE(0);
+  // The sum was right, so this is a header of ours.
+  const header = JSON.parse(rest.toString('utf8', LENGTH_BYTES, bodyStart)) as Header;
+  const { key, keptAtMs, lengths, ...head } = header;
+  let start = bodyStart;
+  const chunks = lengths.map((length) => rest.subarray(start, (start += length)));
+  return { key, keptAtMs, answer: Object.freeze({ ...head, chunks: Object.freeze(chunks) }) };
+}

@@ -1,0 +1,172 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { KeptAnswer } from './answer.ts';
+import { createFlights } from './flights.ts';
+import type { Seat } from './flights.ts';
+
+const free = new AbortController().signal;
+const answerOf = (text: string): KeptAnswer => ({
+  status: 200,
+  headers: [],
+  streaming: false,
+  chunks: [Buffer.from(text)],
+});
+const textOf = (answer: KeptAnswer | undefined): string | undefined =>
+  answer?.chunks[0]?.toString();
+const follow = (seat: Seat, signal = free): Promise<string | undefined> => {
+  assert.ok(seat.role === 'follower');
+  return seat.answer(signal).then(textOf);
+};
+const land = (seat: Seat, text: string | undefined): void => {
+  assert.ok(seat.role === 'leader');
+  seat.land(text === undefined ? undefined : answerOf(text));
+};
+
+test('equal requests take the leader’s answer, others have their own leader', async () => {
+  const flights = createFlights({ clock: createManualClock() });
+  const leader = flights.board('a');
+  const other = flights.board('b');
+  const followers = [flights.board('a'), flights.board('a')].map((seat) => follow(seat));
+  assert.is(flights.size, 2);
+  land(leader, 'one');
+  land(leader, 'two');
+  assert.equal(await Promise.all(followers), ['one', 'one']);
+  land(other, 'b');
+  assert.is(flights.size, 0);
+  assert.is(flights.board('a').role, 'leader');
+});
+
+test('a follower that asks late still has the answer, and never the next flight’s', async () => {
+  const flights = createFlights({ clock: createManualClock() });
+  const first = flights.board('a');
+  const late = flights.board('a');
+  land(first, 'one');
+  const second = flights.board('a');
+  assert.is(await follow(late), 'one');
+  land(first, 'one again');
+  assert.is(flights.size, 1, 'the first leader does not land the second flight');
+  land(second, 'two');
+});
+
+test('join calls the provider once, and again for those whose leader failed', async () => {
+  const flights = createFlights({ clock: createManualClock() });
+  let calls = 0;
+  let finish: (answer: KeptAnswer | undefined) => void = () => undefined;
+  const lead = (): Promise<KeptAnswer | undefined> => {
+    calls += 1;
+    return new Promise((resolve) => (finish = resolve));
+  };
+  const both = [flights.join('k', lead, free), flights.join('k', lead, free)];
+  finish(answerOf('x'));
+  assert.equal(
+    (await Promise.all(both)).map((one) => [textOf(one.answer), one.shared]),
+    [
+      ['x', false],
+      ['x', true],
+    ],
+  );
+  assert.is(calls, 1);
+  const failed = flights.join('k', () => Promise.reject(new Error('upstream')), free);
+  const alone = flights.join('k', async () => answerOf('own'), free);
+  assert.is(await failed.catch((error: Error) => error.message), 'upstream');
+  const joined = await alone;
+  assert.equal([textOf(joined.answer), joined.shared], ['own', false]);
+});
+
+test('nobody hangs on a leader that says nothing, and an aborted follower leaves alone', async () => {
+  const clock = createManualClock();
+  const flights = createFlights({ clock, waitMs: 10_000 });
+  const leader = flights.board('a');
+  const gone = new AbortController();
+  const aborted = follow(flights.board('a'), gone.signal).catch((error: Error) => error.message);
+  clock.advance(4_000);
+  const patient = follow(flights.board('a'));
+  gone.abort(new Error('client gone'));
+  assert.is(await aborted, 'client gone');
+  clock.advance(10_000);
+  assert.is(await patient, undefined);
+  land(leader, 'late');
+  const after = flights.board('a');
+  assert.is(after.role, 'leader');
+});
+
+const step = fc.oneof(
+  fc.record({ do: fc.constant('board' as const), key: fc.constantFrom('a', 'b') }),
+  fc.record({ do: fc.constant('land' as const), which: fc.nat(100), ok: fc.boolean() }),
+  fc.record({ do: fc.constant('abort' as const), which: fc.nat(100) }),
+  fc.record({ do: fc.constant('wait' as const), ms: fc.nat(20_000) }),
+);
+
+interface Rider {
+  readonly id: number;
+  readonly key: string;
+  readonly sinceMs: number;
+  readonly seat: Seat;
+  readonly controller: AbortController;
+  readonly got: Promise<string>;
+  expected: string | undefined;
+}
+
+test('whatever happens each follower ends with its leader’s answer, alone, or aborted', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 50, size: 'max' }), async (steps) => {
+      const clock = createManualClock();
+      const flights = createFlights({ clock, waitMs: 30_000 });
+      const leading = new Map<string, Rider>();
+      const riders: Rider[] = [];
+      const due = (): void => {
+        for (const one of riders) {
+          if (clock.monotonicMs() - one.sinceMs >= 30_000) one.expected ??= 'alone';
+        }
+      };
+      for (const one of steps) {
+        if (one.do === 'wait') clock.advance(one.ms);
+        due();
+        if (one.do === 'board') {
+          const seat = flights.board(one.key);
+          assert.is(seat.role, leading.has(one.key) ? 'follower' : 'leader');
+          const controller = new AbortController();
+          const waits =
+            seat.role === 'leader' ? Promise.resolve('lead') : follow(seat, controller.signal);
+          const got = waits.then((text) => text ?? 'alone').catch(() => 'aborted');
+          const expected = seat.role === 'leader' ? 'lead' : undefined;
+          const rider = {
+            id: riders.length,
+            key: one.key,
+            sinceMs: clock.monotonicMs(),
+            seat,
+            controller,
+            got,
+            expected,
+          };
+          riders.push(rider);
+          if (seat.role === 'leader') leading.set(one.key, rider);
+        }
+        const rider = 'which' in one ? riders[one.which % Math.max(1, riders.length)] : undefined;
+        if (rider !== undefined && one.do === 'abort') {
+          rider.controller.abort(new Error('gone'));
+          rider.expected ??= 'aborted';
+        }
+        if (rider?.seat.role !== 'leader' || one.do !== 'land') continue;
+        land(rider.seat, one.ok ? String(rider.id) : undefined);
+        if (leading.get(rider.key) !== rider) continue;
+        leading.delete(rider.key);
+        for (const each of riders) {
+          if (each.key === rider.key && each.id > rider.id)
+            each.expected ??= one.ok ? String(rider.id) : 'alone';
+        }
+      }
+      clock.advance(30_000);
+      due();
+      assert.equal(
+        await Promise.all(riders.map((one) => one.got)),
+        riders.map((one) => one.expected),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.run();

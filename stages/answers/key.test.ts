@@ -1,0 +1,113 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KeyedRequest } from './key.ts';
+import { answerKey, mayKeep } from './key.ts';
+
+const request = (body: string, more: Partial<KeyedRequest> = {}): KeyedRequest => ({
+  credential: 'sk-one',
+  provider: 'chat',
+  path: '/v1/chat/completions',
+  headers: [],
+  body: Buffer.from(body),
+  ...more,
+});
+const BODY = '{"model":"m","messages":[{"role":"user","content":"a"}],"temperature":0}';
+const base = answerKey(request(BODY));
+
+test('another credential, provider, path, variant or body is another key', () => {
+  const others = [
+    request(BODY, { credential: 'sk-two' }),
+    request(BODY, { provider: 'other' }),
+    request(BODY, { path: '/v1/chat/completions?beta=true' }),
+    request(BODY, { headers: ['Accept-Encoding', 'gzip'] }),
+    request(BODY, { headers: ['anthropic-beta', 'context-1m'] }),
+    request(BODY.replace('"m"', '"n"')),
+    request(BODY.replace('"a"', '"b"')),
+    request(BODY.replace('0}', '0,"seed":1}')),
+  ];
+  assert.is(new Set([base, ...others.map(answerKey)]).size, others.length + 1);
+  assert.is(answerKey(request(BODY, { headers: ['user-agent', 'x'] })), base);
+  assert.match(base, /^[0-9a-f]{64}$/);
+});
+
+test('parts do not run together', () => {
+  const one = request(BODY, { provider: 'ab', path: '/c' });
+  assert.is.not(answerKey(one), answerKey(request(BODY, { provider: 'a', path: 'b/c' })));
+});
+
+test('the order of top-level members does not matter; below it does', () => {
+  const turned = '{"temperature":0, "messages": [{"role":"user","content":"a"}], "model" : "m"}';
+  assert.is(answerKey(request(turned)), base);
+  const inner = BODY.replace('"role":"user","content":"a"', '"content":"a","role":"user"');
+  assert.is.not(answerKey(request(inner)), base);
+});
+
+test('numbers that JavaScript cannot tell apart stay two', () => {
+  const withId = (id: string): string => answerKey(request(`{"id":${id}}`));
+  assert.is.not(withId('12345678901234567890'), withId('12345678901234567891'));
+});
+
+test('a billing line that changes with each request is left out, and nothing else of it', () => {
+  const body = (line: string, system = 'Be brief.'): string =>
+    answerKey(
+      request(
+        JSON.stringify({
+          model: 'm',
+          system: [
+            { type: 'text', text: line },
+            { type: 'text', text: system },
+          ],
+        }),
+      ),
+    );
+  assert.is(body('x-anthropic-billing-header: cch=1;'), body('x-anthropic-billing-header: cch=2;'));
+  assert.is.not(body('x-anthropic-billing-header: cch=1;'), body('something else'));
+  assert.is.not(
+    body('x-anthropic-billing-header: cch=1;'),
+    body('x-anthropic-billing-header: cch=1;', 'Be long.'),
+  );
+});
+
+test('bodies that are no JSON object count as they stand', () => {
+  const texts = [
+    '',
+    '[1]',
+    '{"a":',
+    '"x"',
+    '['.repeat(500) + ']'.repeat(500),
+    `{"a":${'['.repeat(500)}${']'.repeat(500)}}`,
+  ];
+  assert.is(new Set(texts.map((text) => answerKey(request(text)))).size, texts.length);
+});
+
+test('two bodies have one key just when they have the same members with the same bytes', () => {
+  const value = fc.json({ maxDepth: 1 });
+  const members = fc.uniqueArray(fc.tuple(fc.string({ maxLength: 3 }), value), {
+    selector: ([name]) => name,
+    maxLength: 4,
+  });
+  const write = (list: [string, string][]): string =>
+    `{${list.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+  const sorted = (list: [string, string][]): string =>
+    JSON.stringify(list.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  fc.assert(
+    fc.property(members, members, (left, right) => {
+      const isSame = answerKey(request(write(left))) === answerKey(request(write(right)));
+      assert.is(isSame, sorted(left) === sorted(right));
+      assert.is(answerKey(request(write(left))), answerKey(request(write(left.toReversed()))));
+    }),
+  );
+});
+
+test('only what is deterministic by its own words may be kept', () => {
+  assert.is(mayKeep([], { temperature: 0 }), true);
+  assert.is(mayKeep([], { generationConfig: { temperature: 0 } }), true);
+  for (const body of [{}, { temperature: 0.1 }, { temperature: '0' }, null, [], 'x'])
+    assert.is(mayKeep([], body), false);
+  assert.is(mayKeep(['X-Svc-Cache', 'On'], {}), true);
+  assert.is(mayKeep(['x-svc-cache', 'off'], { temperature: 0 }), false);
+  assert.is(mayKeep(['x-svc-cache', 'maybe'], {}), false);
+});
+
+test.run();

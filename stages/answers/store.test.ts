@@ -1,0 +1,256 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { Clock } from '../../engine/index.ts';
+import { isKeptHeader } from './answer.ts';
+import type { AnswerStore, KeptAnswer } from './answer.ts';
+import { openDiskAnswers } from './disk.ts';
+import { decodeAnswer, encodeAnswer } from './file-format.ts';
+import { createMemoryAnswers } from './memory.ts';
+
+const keyOf = (n: number): string => n.toString(16).padStart(64, '0');
+const answerOf = (text: string, bytes = 0): KeptAnswer => ({
+  status: 200,
+  headers: ['content-type', 'text/event-stream', 'X-Two', 'a', 'X-Two', 'b'],
+  streaming: true,
+  chunks: [Buffer.from(text), Buffer.alloc(bytes, 'x'), Buffer.from([0, 255, 10])],
+});
+
+interface StoreCase {
+  readonly name: string;
+  open(maxBytes: number, clock: Clock): Promise<AnswerStore>;
+}
+
+function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-answers-'));
+  return body(join(folder, 'cache')).finally(() => rmSync(folder, { recursive: true }));
+}
+const ttlMs = 3_600_000;
+
+async function inEachStore(body: (store: StoreCase) => Promise<void>): Promise<void> {
+  await body({
+    name: 'memory',
+    open: async (maxBytes, clock) => createMemoryAnswers({ maxBytes, ttlMs, clock }),
+  });
+  await inFolder((folder) =>
+    body({
+      name: 'disk',
+      open: (maxBytes, clock) => openDiskAnswers({ folder, maxBytes, ttlMs, clock }),
+    }),
+  );
+}
+
+test('an answer comes back with its bytes in their pieces, and is counted', () =>
+  inEachStore(async ({ name, open }) => {
+    const store = await open(1e6, createManualClock());
+    assert.is(await store.get(keyOf(1)), undefined);
+    assert.is(store.stats().hitRatio, 0);
+    const put = answerOf('event: a\n\n');
+    store.put(keyOf(1), put);
+    await store.settled();
+    assert.equal(await store.get(keyOf(1)), put, name);
+    const { bytes, ...stats } = store.stats();
+    assert.equal(stats, { hits: 1, misses: 1, hitRatio: 0.5, entries: 1, failures: 0 });
+    assert.ok(bytes > 13);
+    await store.clear();
+    assert.is(await store.get(keyOf(1)), undefined);
+    assert.equal([store.stats().entries, store.stats().bytes], [0, 0]);
+  }));
+
+test('an answer is too old after its time, to the millisecond', () =>
+  inEachStore(async ({ name, open }) => {
+    const clock = createManualClock();
+    const store = await open(1e6, clock);
+    store.put(keyOf(1), answerOf('x'));
+    await store.settled();
+    clock.advance(ttlMs - 1);
+    assert.ok(await store.get(keyOf(1)), name);
+    clock.advance(1);
+    assert.is(await store.get(keyOf(1)), undefined, name);
+    assert.is(store.stats().entries, 0);
+  }));
+
+test('what was not used for longest goes first, and what is too large is not kept', () =>
+  inEachStore(async ({ name, open }) => {
+    const store = await open(40_000, createManualClock());
+    store.put(keyOf(9), answerOf('big', 11_000));
+    for (let i = 0; i < 4; i += 1) store.put(keyOf(i), answerOf('x', 8_500));
+    await store.settled();
+    assert.is(store.stats().entries, 4, name);
+    await store.get(keyOf(0));
+    store.put(keyOf(4), answerOf('x', 8_500));
+    await store.settled();
+    assert.ok(store.stats().bytes <= 40_000);
+    assert.is(await store.get(keyOf(1)), undefined, name);
+    assert.ok(await store.get(keyOf(0)), name);
+    assert.ok(await store.get(keyOf(4)), name);
+  }));
+
+test('what is kept in memory does not hold on to the read that it came from', () => {
+  const store = createMemoryAnswers({ maxBytes: 1e6, ttlMs, clock: createManualClock() });
+  const read = Buffer.alloc(200_000, 'y');
+  const slice = read.subarray(10, 13);
+  store.put('k', { status: 200, headers: [], streaming: true, chunks: [slice] });
+  read.fill('n');
+  const kept = store.get('k');
+  assert.ok(kept !== undefined && !(kept instanceof Promise));
+  assert.is(kept.chunks[0]?.toString(), 'yyy');
+  assert.ok(kept.chunks[0]?.buffer !== read.buffer);
+});
+
+test('both stores do what a plain list of answers says', async () => {
+  const step = fc.record({
+    do: fc.constantFrom('put', 'get', 'get', 'wait'),
+    key: fc.nat(5),
+    size: fc.constantFrom(0, 3_000, 9_000, 20_000),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), (steps) =>
+      inEachStore(async ({ name, open }) => {
+        const clock = createManualClock();
+        const store = await open(40_000, clock);
+        // The newest last; sizes are the store's own, found by keeping one answer alone.
+        let list: { key: number; size: number; bytes: number; atMs: number }[] = [];
+        for (const { do: what, key, size } of steps) {
+          if (what === 'wait') clock.advance(ttlMs / 4);
+          const old = list.find((one) => one.key === key);
+          if (what === 'put') {
+            const beforeBytes = store.stats().bytes;
+            store.put(keyOf(key), answerOf('x', size));
+            await store.settled();
+            if (size === 20_000) continue;
+            const alone = await lone(size);
+            list = [
+              ...list.filter((one) => one !== old),
+              { key, size, bytes: alone, atMs: clock.monotonicMs() },
+            ];
+            while (list.reduce((sum, one) => sum + one.bytes, 0) > 40_000) list.shift();
+            assert.ok(store.stats().bytes <= Math.max(40_000, beforeBytes));
+          }
+          if (what !== 'get') continue;
+          const got = await store.get(keyOf(key));
+          const isFresh = old !== undefined && clock.monotonicMs() - old.atMs < ttlMs;
+          assert.is(got?.chunks[1]?.length, isFresh ? old.size : undefined, name);
+          list = list.filter((one) => one !== old);
+          if (isFresh) list.push(old);
+        }
+        await store.clear();
+
+        async function lone(bytes: number): Promise<number> {
+          const single = createMemoryAnswers({ maxBytes: 1e6, ttlMs, clock });
+          if (name === 'disk')
+            return encodeAnswer({
+              key: keyOf(0),
+              keptAtMs: clock.wallMs(),
+              answer: answerOf('x', bytes),
+            }).length;
+          single.put('k', answerOf('x', bytes));
+          return single.stats().bytes;
+        }
+      }),
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('on disk an answer survives a restart, private, and the order of use with it', () =>
+  inFolder(async (folder) => {
+    const clock = createManualClock();
+    const before = process.umask(0);
+    const options = { folder, maxBytes: 40_000, ttlMs, clock };
+    const store = await openDiskAnswers(options);
+    for (let i = 0; i < 4; i += 1) store.put(keyOf(i), answerOf('x', 8_500));
+    await store.settled();
+    process.umask(before);
+    clock.advance(60_000);
+    for (const used of [3, 2, 0]) {
+      await store.get(keyOf(used));
+      clock.advance(60_000);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const name of readdirSync(folder)) {
+      assert.is(statSync(join(folder, name)).mode & 0o777, 0o600, name);
+    }
+    assert.is(statSync(folder).mode & 0o777, 0o700);
+    writeFileSync(join(folder, 'notes.txt'), 'not ours');
+    writeFileSync(join(folder, `${keyOf(7)}.abcdefabcdef.draft`), 'left by a crash');
+    const again = await openDiskAnswers(options);
+    assert.is(again.stats().entries, 4);
+    assert.equal(await again.get(keyOf(3)), answerOf('x', 8_500));
+    again.put(keyOf(5), answerOf('x', 8_500));
+    await again.settled();
+    assert.is(again.stats().entries, 4);
+    assert.ok(readdirSync(folder).includes('notes.txt'));
+    assert.not(readdirSync(folder).some((name) => name.endsWith('.draft')));
+    const small = await openDiskAnswers({ ...options, maxBytes: 10_000 });
+    assert.is(small.stats().entries, 1);
+  }));
+
+test('a damaged file is a miss and is removed, wherever it is damaged', () =>
+  inFolder(async (folder) => {
+    const clock = createManualClock();
+    const store = await openDiskAnswers({ folder, maxBytes: 1e6, ttlMs, clock });
+    const path = join(folder, `${keyOf(1)}.answer`);
+    store.put(keyOf(1), answerOf('text'));
+    await store.settled();
+    const good = readFileSync(path);
+    for (const [index, bad] of [
+      good.subarray(0, good.length - 1),
+      Buffer.alloc(0),
+      Buffer.concat([good, Buffer.from('!')]),
+      encodeAnswer({ key: keyOf(2), keptAtMs: clock.wallMs(), answer: answerOf('other') }),
+      encodeAnswer({ key: keyOf(1), keptAtMs: clock.wallMs() + 1e9, answer: answerOf('later') }),
+    ].entries()) {
+      store.put(keyOf(1), answerOf('text'));
+      await store.settled();
+      writeFileSync(path, bad);
+      assert.is(await store.get(keyOf(1)), undefined, String(index));
+      assert.equal(readdirSync(folder), [], String(index));
+    }
+    assert.is(store.stats().failures, 4);
+    fc.assert(
+      fc.property(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        const bad = Buffer.from(good);
+        bad[at]! ^= flip;
+        assert.is(decodeAnswer(bad), undefined);
+      }),
+    );
+  }));
+
+test('a disk that cannot be written costs the answer and nothing else', () =>
+  inFolder(async (folder) => {
+    const store = await openDiskAnswers({
+      folder,
+      maxBytes: 1e6,
+      ttlMs,
+      clock: createManualClock(),
+    });
+    rmSync(folder, { recursive: true });
+    store.put(keyOf(1), answerOf('x'));
+    await store.settled();
+    assert.is(await store.get(keyOf(1)), undefined);
+    assert.equal([store.stats().failures, store.stats().entries], [1, 0]);
+  }));
+
+test('header fields of one exchange are not kept', () => {
+  for (const name of [
+    'set-cookie',
+    'date',
+    'request-id',
+    'x-request-id',
+    'retry-after',
+    'cf-ray',
+    'content-length',
+  ])
+    assert.is(isKeptHeader(name), false, name);
+  assert.is(isKeptHeader('anthropic-ratelimit-requests-remaining'), false);
+  assert.is(isKeptHeader('x-ratelimit-limit-tokens'), false);
+  for (const name of ['content-type', 'content-encoding', 'x-custom'])
+    assert.is(isKeptHeader(name), true);
+});
+
+test.run();
