@@ -30,7 +30,10 @@ export interface Transcript {
   readonly format: string;
   readonly system?: unknown;
   readonly tools?: unknown;
-  readonly messages: readonly { readonly role: string; readonly content: string | readonly Part[] }[];
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string | readonly Part[];
+  }[];
 }
 
 /** The transcripts of a corpus. */
@@ -41,7 +44,13 @@ export function readTranscripts(corpus: string): readonly Transcript[] {
 /** A conversation as the causal pass sees it. */
 export function toBlocks(transcript: Transcript): readonly ConversationBlock[] {
   const uses = new Map<string, Part>();
-  const blocks: ConversationBlock[] = [];
+  const blocks: ConversationBlock[] = [transcript.tools, transcript.system].map((part, index) => ({
+    index,
+    role: 'system',
+    kind: 'other',
+    text: part === undefined ? '' : JSON.stringify(part),
+    message: -1,
+  }));
   transcript.messages.forEach(({ role, content }, message) => {
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
     for (const part of parts) {
@@ -67,8 +76,15 @@ function describe(
       ...(part.is_error === true ? { isError: true } : {}),
     };
   }
-  if (part.type === 'text') return { kind: role === 'user' ? 'user_text' : 'other', text: part.text ?? '' };
-  return { kind: part.type === 'tool_use' ? 'tool_use' : 'other', text: JSON.stringify(part.input ?? part) };
+  if (part.type === 'text')
+    return { kind: role === 'user' ? 'user_text' : 'other', text: part.text ?? '' };
+  if (part.type !== 'tool_use') return { kind: 'other', text: JSON.stringify(part) };
+  return {
+    kind: 'tool_use',
+    text: JSON.stringify(part.input),
+    toolInput: part.input,
+    toolName: part.name ?? '',
+  };
 }
 
 function textOf(content: Part['content']): string {
@@ -102,8 +118,9 @@ export function measureTranscript(
   count: CountTokens,
 ): TranscriptResult {
   const blocks = toBlocks(transcript);
-  const fixed = count(JSON.stringify(transcript.system ?? '')) + count(JSON.stringify(transcript.tools ?? ''));
-  const whole = compressConversation(blocks, options, createBlockCache(1000)).map((outcome) => outcome.text);
+  const whole = compressConversation(blocks, options, createBlockCache(1000)).map(
+    (outcome) => outcome.text,
+  );
   const turns = turnEnds(transcript, blocks);
   let unstableTurns = 0;
   for (const end of turns) {
@@ -117,11 +134,13 @@ export function measureTranscript(
     id: transcript.id,
     source: transcript.id.split('-')[0]!,
     turns: turns.length,
-    reachedThreshold: outcomes.some((outcome) => outcome.reason !== 'below-threshold' && outcome.reason !== 'kind'),
-    tokensBefore: sum(before) + fixed,
-    tokensAfter: sum(after) + fixed,
+    reachedThreshold: outcomes.some(
+      (outcome) => outcome.reason !== 'below-threshold' && outcome.reason !== 'kind',
+    ),
+    tokensBefore: sum(before),
+    tokensAfter: sum(after),
     unstableTurns,
-    netCost: cacheCost(after, turns, fixed) / cacheCost(before, turns, fixed),
+    netCost: cacheCost(after, turns) / cacheCost(before, turns),
   };
 }
 
@@ -134,11 +153,11 @@ function turnEnds(transcript: Transcript, blocks: readonly ConversationBlock[]):
 }
 
 /** Input cost of all turns, in tokens at the base price: system and newest block carry breakpoints, nothing expires. */
-function cacheCost(tokens: readonly number[], turns: readonly number[], fixed: number): number {
+function cacheCost(tokens: readonly number[], turns: readonly number[]): number {
   let cost = 0;
   let cached = 0;
   for (const end of turns) {
-    const total = fixed + sum(tokens.slice(0, end));
+    const total = sum(tokens.slice(0, end));
     const fresh = total - cached;
     const writes = total >= CACHE_MINIMUM;
     cost += cached * READ + fresh * (writes ? WRITE : 1);
@@ -147,4 +166,5 @@ function cacheCost(tokens: readonly number[], turns: readonly number[], fixed: n
   return cost;
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);

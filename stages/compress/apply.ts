@@ -11,15 +11,6 @@ import { compressorsFor } from './modes.ts';
 /** Longest text that is looked at, in characters: a bound on work that needs no clock. */
 export const WORK_BUDGET_CHARS = 4_000_000;
 
-/** Algorithms whose output's lines are lines of the input or markers. */
-const LINEWISE: ReadonlySet<string> = new Set([
-  'log-clean',
-  'log-reduce',
-  'trace',
-  'code',
-  'config',
-]);
-
 /** What came out for a text. `text` is the input itself where nothing was gained. */
 export interface Applied {
   readonly text: string;
@@ -29,8 +20,6 @@ export interface Applied {
   /** Lines left out, numbered in what the first lossy algorithm saw. */
   readonly removed: readonly LineRange[];
   readonly removedLines: number;
-  /** True if every line that went out is a line of the input or a marker. */
-  readonly linewise: boolean;
 }
 
 /** What `applyClass` needs beside the text. */
@@ -51,7 +40,6 @@ export function applyClass(text: string, context: ApplyContext): Applied {
     by: [],
     removed: [],
     removedLines: 0,
-    linewise: true,
   };
   if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
     return unchanged;
@@ -78,6 +66,5 @@ export function applyClass(text: string, context: ApplyContext): Applied {
     by,
     removed,
     removedLines,
-    linewise: by.every((name) => LINEWISE.has(name)),
   };
 }

@@ -76,6 +76,7 @@ const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
 const MIN_TOKENS = 120;
 const QUERY_CHARS = 1500;
+const LABEL_CHARS = 40;
 
 /** What is known before a block: grows block by block, and is what a memo keeps. */
 export interface ConversationState {
@@ -84,10 +85,11 @@ export interface ConversationState {
   tokens: number;
   query: string;
   results: number;
+  userTexts: number;
 }
 
 export function emptyState(): ConversationState {
-  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', results: 0 };
+  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', results: 0, userTexts: 0 };
 }
 
 /**
@@ -134,10 +136,10 @@ function compressBlock(
   state.tokens += tokensBefore;
   const label = labelOf(block, state);
   const reason = keptReason(block, options, state);
-  const made = reason === undefined ? rewrite(block, options, cache, state, label) : undefined;
+  const made = reason === undefined ? rewrite(block, options, cache, state) : undefined;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
-  if (label !== undefined && (made === undefined || made.linewise)) state.sent.add(label, text);
+  remember(block, label, text, state);
   return {
     index: block.index,
     text,
@@ -167,44 +169,47 @@ function keptReason(
 
 interface Rewritten extends Applied {
   readonly repeatedLines: number;
+  readonly labels?: ReadonlySet<string>;
 }
 
-/** The shorter of: compressed by class, and then with its repeats named; or only its repeats named. */
+/** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewrite(
   block: ConversationBlock,
   options: ConversationOptions,
   cache: BlockCache | undefined,
   state: ConversationState,
-  label: string | undefined,
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
-  const hints = hintsOf(block);
-  const context: ApplyContext = { ...options, query: state.query, hints };
+  const context: ApplyContext = { ...options, query: state.query, hints: hintsOf(block) };
   const small = estimateTokens(body) < MIN_TOKENS;
   const applied = small ? undefined : applyCached(body, context, cache);
-  const candidates: Rewritten[] = [];
-  if (applied !== undefined) candidates.push({ ...applied, repeatedLines: 0 });
-  const base = applied?.linewise === true ? applied.text : body;
-  const referred =
-    label === undefined || block.kind !== 'tool_result'
-      ? undefined
-      : state.sent.replaceRepeats(base);
-  if (referred !== undefined) {
-    const from = base === applied?.text ? applied : undefined;
-    candidates.push({
-      text: referred.text,
-      classification: applied?.classification ?? { kind: 'narrative' },
-      by: [...(from?.by ?? []), 'repeats'],
-      removed: from?.removed ?? [],
-      removedLines: from?.removedLines ?? 0,
-      linewise: true,
-      repeatedLines: referred.lines,
-    });
-  }
-  const best = candidates.toSorted((a, b) => estimateTokens(a.text) - estimateTokens(b.text))[0];
-  if (best === undefined || best.text === body) return best;
-  return { ...best, text: head + best.text + tail };
+  const plain: Applied = applied ?? {
+    text: body,
+    classification: { kind: 'narrative' },
+    by: [],
+    removed: [],
+    removedLines: 0,
+  };
+  const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
+  const candidates: Rewritten[] = [{ ...plain, repeatedLines: 0 }, nameRepeats(plain, state)];
+  if (plain.text !== body) candidates.push(nameRepeats(untouched, state));
+  const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
+  const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
+  if (best.labels !== undefined) state.sent.introduce(best.labels);
+  return best.text === body ? best : { ...best, text: head + best.text + tail };
+}
+
+function nameRepeats(applied: Applied, state: ConversationState): Rewritten {
+  const referred = state.sent.replaceRepeats(applied.text);
+  if (referred === undefined) return { ...applied, repeatedLines: 0 };
+  return {
+    ...applied,
+    text: referred.text,
+    by: [...applied.by, 'repeats'],
+    repeatedLines: referred.lines,
+    labels: referred.labels,
+  };
 }
 
 function applyCached(text: string, context: ApplyContext, cache: BlockCache | undefined): Applied {
@@ -250,16 +255,33 @@ export function hintsOf(block: ConversationBlock): ClassifyHints {
   };
 }
 
+/** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */
+function remember(
+  block: ConversationBlock,
+  label: string | undefined,
+  text: string,
+  state: ConversationState,
+): void {
+  if (label !== undefined) state.sent.add(label, text);
+  if (block.kind !== 'tool_use') return;
+  const name = `the input of ${block.toolName ?? 'call'} ${state.results + 1}`;
+  for (const written of longStrings(block.toolInput)) state.sent.add(name, written);
+}
+
+function longStrings(input: unknown): readonly string[] {
+  if (typeof input === 'string') return input.length >= 80 ? [input] : [];
+  if (typeof input !== 'object' || input === null) return [];
+  return Object.values(input).flatMap(longStrings);
+}
+
 /** How later blocks name this one; undefined where they may not refer to it. */
 function labelOf(block: ConversationBlock, state: ConversationState): string | undefined {
+  if (block.kind === 'user_text') return `user text ${++state.userTexts}`;
   if (block.kind !== 'tool_result') return undefined;
   state.results++;
   const { command, path, toolName } = hintsOf(block);
-  const what =
-    command ??
-    (path === undefined ? undefined : `${toolName ?? 'read'} ${path}`) ??
-    toolName ??
-    'tool';
-  const short = what.length > 60 ? `${what.slice(0, 59)}…` : what;
+  const said = command?.replace(/^cd \S+ && /, '');
+  const what = said ?? (path === undefined ? toolName : `${toolName ?? 'read'} ${path}`) ?? 'tool';
+  const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
   return `result ${state.results} (${short})`;
 }

@@ -6,7 +6,7 @@
 import type { Compressed, Compressor, LineRange } from './compressor.ts';
 import { MARK } from './marker.ts';
 
-export const DIFF_HEADER = `${MARK}diff with less context, every + and - line is here; "*** path" stands for "diff --git", "---" and "+++" of that path; the source is complete]`;
+export const DIFF_HEADER = `${MARK}diff with less context, all + and - lines kept, "*** p" = --- a/p and +++ b/p; the source is complete]`;
 
 const CONTEXT = 1;
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$/s;

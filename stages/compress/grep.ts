@@ -95,7 +95,8 @@ function print(
   let file = '';
   hits.forEach((hit, at) => {
     if (hit === undefined) {
-      out.push(lines[at]!);
+      // A line as it is carries a leading tab, so that it is never taken for a name.
+      out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
       return;
     }
     if (hit.path === file) {
@@ -126,7 +127,9 @@ export function ungroupGrep(text: string): string | undefined {
   for (const line of lines) {
     const row = /^(?:(\d{1,7})([:-])|:)/.exec(line);
     const single = /^([^:/]{1,300}):(\d{1,7}([:-]).*)$/s.exec(line);
-    if (row !== null && file !== undefined) {
+    if (line === '') out.push('');
+    else if (line.startsWith('\t')) out.push(line.slice(1));
+    else if (row !== null && file !== undefined) {
       const glue = row[2] ?? '';
       out.push(`${root}${directory}${file}${glue}${line}`);
     } else if (/^[^:]*\/$/.test(line)) {

@@ -6,21 +6,20 @@ const WIDTH = 400;
 /** Paths folded into directory lines and brace groups; lines that are not plain paths stay as they are. */
 export function groupNames(lines: readonly string[]): string[] {
   const out: string[] = [];
-  let at = 0;
-  while (at < lines.length) {
+  let opened = '';
+  for (let at = 0; at < lines.length;) {
     const folder = folderOf(lines[at]!);
     let end = at + 1;
     while (end < lines.length && folder !== undefined && folderOf(lines[end]!) === folder) end++;
-    if (folder === undefined || end - at < 2) {
+    if (folder === undefined || (end - at < 2 && folder !== opened)) {
       // A line as it is carries a leading tab, so that it is never taken for a group.
       out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
       at++;
       continue;
     }
-    out.push(
-      `${folder === '' ? '.' : folder}\t`,
-      ...braceRows(lines.slice(at, end).map((line) => line.slice(folder.length))),
-    );
+    if (folder !== opened) out.push(`${folder === '' ? '.' : folder}\t`);
+    opened = folder;
+    out.push(...braceRows(lines.slice(at, end).map((line) => line.slice(folder.length))));
     at = end;
   }
   return out;
@@ -28,7 +27,7 @@ export function groupNames(lines: readonly string[]): string[] {
 
 /** The directory part of a plain path, '' where it has none; undefined where the line is no plain path. */
 function folderOf(line: string): string | undefined {
-  if (line === '' || line.length > 400 || /[\s{},\\]/.test(line)) return undefined;
+  if (line === '' || line.length > 400 || /[\s{},\\]|:$/.test(line)) return undefined;
   const cut = line.lastIndexOf('/', line.length - 2) + 1;
   return line.slice(0, cut);
 }

@@ -5,14 +5,14 @@
  */
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
-import { isFailure, scoreLine, stampLength, templateOf } from './log-score.ts';
+import { isFailure, scoreLine, stampLength, statesFailure, templateOf } from './log-score.ts';
 import { joinKept, MARK } from './marker.ts';
 
 /** A log below this many tokens is left alone: markers would eat what is won. */
-const MIN_TOKENS = 400;
-/** A log within the budget may still shrink to this share: green runs are mostly noise. */
-const SHARE_WITHIN_BUDGET = 0.5;
-const FLOOR_TOKENS = 700;
+const MIN_TOKENS = 250;
+/** What a log within the budget may still shrink to: little where nothing failed, more where something did. */
+const GREEN = { share: 0.25, floor: 200 };
+const RED = { share: 0.42, floor: 600 };
 /** What a gap costs, as its marker is kept. */
 const GAP_TOKENS = 14;
 const HEADER_TOKENS = 60;
@@ -26,8 +26,8 @@ export const reduceLog: Compressor = {
   apply(text, context): Compressed | undefined {
     const total = estimateTokens(text);
     if (total < MIN_TOKENS) return undefined;
-    const share = Math.max(FLOOR_TOKENS, total * SHARE_WITHIN_BUDGET);
-    const budget = Math.min(context.logBudgetTokens, share);
+    const { share, floor } = hasFailed(text) ? RED : GREEN;
+    const budget = Math.min(context.logBudgetTokens, Math.max(floor, total * share));
     if (total <= budget) return undefined;
     const lines = text.split('\n');
     const stamp = sharedStamp(lines);
@@ -38,6 +38,10 @@ export const reduceLog: Compressor = {
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
   },
 };
+
+function hasFailed(text: string): boolean {
+  return text.split('\n').some((line) => statesFailure(line.slice(stampLength(line))));
+}
 
 /** Chooses lines until the result is near the budget: what markers cost is only known once it is built. */
 function fill(bare: readonly string[], rest: readonly string[], budget: number): Compressed {

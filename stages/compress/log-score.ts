@@ -96,6 +96,13 @@ export function scoreLine(line: string): number {
   return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;
 }
 
+/** True if a line says outright that something failed; summaries of success and mere warnings do not. */
+export function statesFailure(line: string): boolean {
+  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  if (BENIGN.some((pattern) => pattern.test(text))) return false;
+  return sum(FAILURE, text) >= 7 || SUMMARY[0]![1].test(text);
+}
+
 /** True if a line states a failure outright: such lines are never noise. */
 export function isFailure(score: number): boolean {
   return score >= 8;

@@ -6,16 +6,20 @@
 import type { CompressContext, Compressed, Compressor, LineRange } from './compressor.ts';
 import { MARK } from './marker.ts';
 import { chunkText, type Chunk } from './narrative-chunks.ts';
-import { queryScores, valueOf, wordsOf } from './narrative-score.ts';
+import { laterValue, queryScores, wordsOf } from './narrative-score.ts';
 import { estimateTokens } from '../model/tokens.ts';
 
 /** A narrative below this many tokens is left alone. */
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
 /** Share of tokens that stays, by mode. */
-const KEEP = { strict: 1, hybrid: 0.69, aggressive: 0.32 } as const;
-/** How much what may be asked later counts against what is asked now. */
-const VALUE_WEIGHT = { strict: 0, hybrid: 0.6, aggressive: 0.25 } as const;
+const KEEP = { strict: 1, hybrid: 0.737, aggressive: 0.325 } as const;
+/**
+ * How near to the question, from 0 to 1, a chunk must be to stay whatever else it holds.
+ * Below that, `hybrid` ranks by what may be asked later, `aggressive` by nearness alone.
+ */
+const NEAR = 0.5;
+const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
 const NEAR_COPY = 0.9;
 
 /** Leaves out sentences of long prose. */
@@ -48,8 +52,9 @@ function choose(
   let excess =
     sizes.reduce((sum, size, at) => sum + (keep[at] === true ? size : 0), 0) -
     total * KEEP[context.mode];
-  const worth = chunks.map(
-    (chunk, at) => scores[at]! + VALUE_WEIGHT[context.mode] * valueOf(chunk.text),
+  const values = laterValue(chunks);
+  const worth = scores.map(
+    (score, at) => values[at]! + QUERY_WEIGHT[context.mode] * score + (score >= NEAR ? 100 : 0),
   );
   const order = chunks
     .map((_, at) => at)
@@ -101,9 +106,9 @@ function print(chunks: readonly Chunk[], keep: readonly boolean[]): Compressed {
     }
     dropped++;
     removed.push({ from: chunk.line, to: chunk.line + 1 });
-    if (keep[at - 1] === true || at === 0) out += '[…] ';
+    if (keep[at - 1] === true || at === 0) out += '… ';
     if (keep[at + 1] === true && chunk.space.includes('\n')) out = out.trimEnd() + chunk.space;
   }
-  const note = `${MARK}omitted ${dropped} of ${chunks.length} sentences, at each […]; the source is complete]`;
+  const note = `${MARK}omitted ${dropped} of ${chunks.length} sentences, at each …; the source is complete]`;
   return { text: `${note}\n${out}`, removed };
 }

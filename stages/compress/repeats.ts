@@ -9,7 +9,7 @@ import { estimateTokens } from '../model/tokens.ts';
 import { MARK } from './marker.ts';
 
 const MIN_LINES = 3;
-const MIN_TOKENS_SAVED = 24;
+const MIN_TOKENS_SAVED = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 
@@ -26,8 +26,15 @@ interface Place {
 interface Run {
   readonly from: number;
   readonly to: number;
-  readonly source: number;
+  readonly label: string;
   readonly at: number;
+}
+
+/** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
+interface OwnLines {
+  readonly lines: readonly string[];
+  readonly verbatim: boolean[];
+  readonly places: Map<number, number>;
 }
 
 /** What `replaceRepeats` made of a text. */
@@ -35,10 +42,14 @@ export interface Referred {
   readonly text: string;
   /** Lines of the input that now stand in a reference, as a count. */
   readonly lines: number;
+  /** Which earlier texts it names. */
+  readonly labels: ReadonlySet<string>;
 }
 
 /** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
 export class SentLines {
+  /** Labels that a reference has spelled out; later references use the short form. */
+  private readonly introduced = new Set<string>();
   private readonly sources: Source[] = [];
   private readonly places = new Map<number, Place[]>();
 
@@ -57,77 +68,79 @@ export class SentLines {
     }
   }
 
-  /** Replaces runs of lines that went out before; undefined where that saves nothing. */
+  /** Notes that a text with these references goes out, so that later ones can be shorter. */
+  introduce(labels: ReadonlySet<string>): void {
+    for (const label of labels) this.introduced.add(label);
+  }
+
+  /** Replaces runs of lines that went out before, in an earlier block or above in this one; undefined where that saves nothing. */
   replaceRepeats(text: string): Referred | undefined {
     const raw = text.split('\n');
     const widths = lineNumbering(raw);
     const lines = contentOf(raw);
     const hashes = lines.map(hashLine);
+    const own: OwnLines = { lines, verbatim: lines.map(() => false), places: new Map() };
     const out: string[] = [];
+    const used = new Set<string>();
     let replaced = 0;
     for (let at = 0; at < lines.length;) {
-      const run = this.longestRun(lines, hashes, at);
-      const reference = run === undefined ? undefined : this.refer(run, raw, widths);
+      const run = this.longestRun(own, hashes, at);
+      const label =
+        run === undefined || !this.introduced.has(run.label) ? run?.label : shortLabel(run.label);
+      const reference = run === undefined ? undefined : refer(run, label ?? run.label, raw, widths);
       if (run === undefined || reference === undefined) {
-        out.push(raw[at++]!);
+        out.push(raw[at]!);
+        own.verbatim[at] = !raw[at]!.startsWith(MARK);
+        const start = at + 1 - MIN_LINES;
+        if (start >= 0 && own.verbatim[start] === true)
+          own.places.set(hashRun(hashes, start), start);
+        at++;
         continue;
       }
       out.push(reference);
+      used.add(run.label);
       replaced += run.to - run.from;
       at = run.to;
     }
-    return replaced === 0 ? undefined : { text: out.join('\n'), lines: replaced };
+    return replaced === 0 ? undefined : { text: out.join('\n'), lines: replaced, labels: used };
   }
 
-  private longestRun(
-    lines: readonly string[],
-    hashes: readonly number[],
-    at: number,
-  ): Run | undefined {
-    if (at + MIN_LINES > lines.length) return undefined;
+  private longestRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    if (at + MIN_LINES > own.lines.length) return undefined;
+    const key = hashRun(hashes, at);
+    const before = own.places.get(key);
+    const length = before === undefined ? 0 : ownRun(own, before, at);
     let best: Run | undefined;
-    for (const place of this.places.get(hashRun(hashes, at)) ?? []) {
-      const source = this.sources[place.source]!.lines;
-      let length = 0;
-      while (at + length < lines.length && source[place.line + length] === lines[at + length])
-        length++;
-      if (length >= MIN_LINES && length > (best === undefined ? 0 : best.to - best.from)) {
-        best = { from: at, to: at + length, source: place.source, at: place.line };
+    if (before !== undefined && length >= MIN_LINES)
+      best = { from: at, to: at + length, label: OWN, at: before };
+    for (const place of this.places.get(key) ?? []) {
+      const source = this.sources[place.source]!;
+      const same = sameLines(source.lines, place.line, own.lines, at);
+      if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
+        best = { from: at, to: at + same, label: source.label, at: place.line };
       }
     }
     return best;
   }
 
-  /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
-  private refer(
-    run: Run,
-    raw: readonly string[],
-    widths: readonly number[] | undefined,
-  ): string | undefined {
-    const lines = raw.slice(run.from, run.to);
-    const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
-    if (numbers === undefined) return undefined;
-    const count = run.to - run.from;
-    const text = `${MARK}lines ${run.from + 1}–${run.to}: same as lines ${run.at + 1}–${run.at + count} of ${this.sources[run.source]!.label}, above${numbers}]`;
-    return estimateTokens(lines.join('\n')) - estimateTokens(text) >= MIN_TOKENS_SAVED
-      ? text
-      : undefined;
-  }
-
-  /** The lines that a text with references stands for; for tests and for the check before sending. */
+  /** The lines that a text with references stands for. */
   restore(text: string): string {
-    return text
-      .split('\n')
-      .flatMap((line) => this.restoreLine(line) ?? [line])
-      .join('\n');
+    const out: string[] = [];
+    for (const line of text.split('\n')) out.push(...(this.restoreLine(line, out) ?? [line]));
+    return out.join('\n');
   }
 
-  private restoreLine(line: string): readonly string[] | undefined {
+  private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
     const match = REFERENCE.exec(line);
-    const source = this.sources.findLast((candidate) => candidate.label === match?.[3]);
-    if (match === null || source === undefined) return undefined;
-    const lines = source.lines.slice(Number(match[1]) - 1, Number(match[2]));
-    if (match[4] === undefined) return lines;
+    if (match === null) return undefined;
+    const source =
+      match[3] === OWN
+        ? contentOf(above)
+        : this.sources.findLast(
+            (known) => known.label === match[3] || shortLabel(known.label) === match[3],
+          )?.lines;
+    const lines = source?.slice(Number(match[1]) - 1, Number(match[2]));
+    if (match[4] === undefined || lines === undefined) return lines;
     const first = Number(match[4]);
     return lines.map(
       (content, at) => numberLine(first + at, match[5] === undefined ? '\t' : '→') + content,
@@ -135,8 +148,53 @@ export class SentLines {
   }
 }
 
+/** How a text names its own lines. */
+const OWN = 'this text';
+
+/** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
+function refer(
+  run: Run,
+  label: string,
+  raw: readonly string[],
+  widths: readonly number[] | undefined,
+): string | undefined {
+  const lines = raw.slice(run.from, run.to);
+  const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
+  if (numbers === undefined) return undefined;
+  const count = run.to - run.from;
+  const text = `${MARK}lines ${run.from + 1}–${run.to}: as lines ${run.at + 1}–${run.at + count} of ${label} above${numbers}]`;
+  return estimateTokens(lines.join('\n')) - estimateTokens(text) >= MIN_TOKENS_SAVED
+    ? text
+    : undefined;
+}
+
+/** `result 7 (ls -la)` → `result 7`. */
+function shortLabel(label: string): string {
+  const open = label.indexOf(' (');
+  return open < 0 ? label : label.slice(0, open);
+}
+
+function ownRun(own: OwnLines, before: number, at: number): number {
+  let length = 0;
+  while (
+    at + length < own.lines.length &&
+    before + length < at &&
+    own.verbatim[before + length] === true &&
+    own.lines[before + length] === own.lines[at + length]
+  ) {
+    length++;
+  }
+  return length;
+}
+
+function sameLines(a: readonly string[], atA: number, b: readonly string[], atB: number): number {
+  let length = 0;
+  while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
+  return length;
+}
+
 const REFERENCE =
-  /^\[svc lines \d+–\d+: same as lines (\d+)–(\d+) of (.+), above(?:, numbered from (\d+)( →)?)?\]$/s;
+  /^\[svc lines \d+–\d+: as lines (\d+)–(\d+) of (.+) above(?:, numbered from (\d+)( →)?)?\]$/s;
 
 /** Lines without the line-number column of a numbered view. */
 function contentOf(lines: readonly string[]): readonly string[] {

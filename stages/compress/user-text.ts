@@ -11,10 +11,10 @@ export interface PastedText {
 }
 
 /** Shorter texts are what someone typed. */
-const SHORT_CHARS = 3000;
+const SHORT_CHARS = 1500;
 const INTRO_CHARS = 400;
 
-/** Splits a user text. A text of up to 3,000 characters is all asked. */
+/** Splits a user text. A text of up to 1,500 characters is all asked. */
 export function splitPasted(text: string): PastedText {
   const end = text.trimEnd().length;
   const last = text.lastIndexOf('\n\n', end - 1);

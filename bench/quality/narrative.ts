@@ -1,0 +1,82 @@
+/**
+ * Narrative with a known question: what is saved, whether the answer survives, and whether
+ * the answer to another question, asked only later, survives too.
+ */
+import { join } from 'node:path';
+import { extractNarrative } from '../../stages/compress/narrative.ts';
+import type { Mode } from '../../stages/compress/compressor.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { readRecords } from './corpus.ts';
+
+/** A question over a text of several paragraphs, with the strings that answer it. */
+export interface Question {
+  readonly title: string;
+  readonly context: string;
+  readonly question: string;
+  readonly answers: readonly string[];
+}
+
+export interface NarrativeResult {
+  readonly mode: Mode;
+  readonly cases: number;
+  readonly saved: number;
+  readonly sameQuery: number;
+  readonly laterQuery: number;
+  readonly laterCases: number;
+}
+
+/** The long questions of a corpus. */
+export function readQuestions(corpus: string): readonly Question[] {
+  return readRecords<Question>(join(corpus, 'qa/squad_long.jsonl'));
+}
+
+/** Short questions whose paragraph lies in one of the long contexts: what may be asked later. */
+export function readLaterQuestions(corpus: string): readonly Question[] {
+  return readRecords<Question>(join(corpus, 'qa/squad_short.jsonl'));
+}
+
+/** Measures a mode over all questions. Rates are shares, 0–1. */
+export function measureNarrative(
+  questions: readonly Question[],
+  later: readonly Question[],
+  mode: Mode,
+  count: CountTokens,
+): NarrativeResult {
+  let before = 0;
+  let after = 0;
+  let same = 0;
+  let laterKept = 0;
+  let laterCases = 0;
+  for (const { context, question, answers } of questions) {
+    const options = {
+      mode,
+      classification: { kind: 'narrative' },
+      query: question,
+      maxChars: 120,
+      logBudgetTokens: 3500,
+    } as const;
+    const out = extractNarrative.apply(context, options)?.text ?? context;
+    before += count(context);
+    after += count(out);
+    if (answers.some((answer) => out.includes(answer))) same++;
+    const others = later.filter(
+      (other) => other.question !== question && context.includes(other.context),
+    );
+    const asked = [
+      ...others,
+      ...questions.filter((other) => other.question !== question && other.context === context),
+    ];
+    laterCases += asked.length;
+    laterKept += asked.filter((other) =>
+      other.answers.some((answer) => out.includes(answer)),
+    ).length;
+  }
+  return {
+    mode,
+    cases: questions.length,
+    saved: 1 - after / before,
+    sameQuery: same / questions.length,
+    laterQuery: laterCases === 0 ? Number.NaN : laterKept / laterCases,
+    laterCases,
+  };
+}

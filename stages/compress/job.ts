@@ -1,0 +1,30 @@
+/** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
+import type { ConversationBlock, ConversationOptions, BlockOutcome } from './conversation.ts';
+
+/** The options of a conversation without functions, which cannot be copied. */
+export type JobOptions = Omit<ConversationOptions, 'commentLines'>;
+
+export interface CompressJob {
+  readonly blocks: readonly ConversationBlock[];
+  readonly options: JobOptions;
+}
+
+/** Outcomes by block. The texts of unchanged blocks are left out: the asker has them. */
+export type JobOutcome = Omit<BlockOutcome, 'text'> & { readonly text: string | undefined };
+
+export interface CacheFigures {
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+export type ToCompressor = { readonly id: number; readonly job: CompressJob };
+
+export type FromCompressor =
+  | {
+      readonly id: number;
+      readonly outcomes: readonly JobOutcome[];
+      readonly cache: CacheFigures;
+    }
+  | { readonly id: number; readonly failure: string };

@@ -1,0 +1,252 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createManualClock, systemClock } from '../../engine/index.ts';
+import { openDecisions } from '../decisions/decisions.ts';
+import type { Decisions } from '../decisions/decisions.ts';
+import { dialects } from '../dialect/registry.ts';
+import { resolveEndpoint } from '../dialect/endpoints.ts';
+import { createLostBlocks } from '../lost/lost-blocks.ts';
+import type { BodyFrame } from '../model/frame.ts';
+import { render, toRequest } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+import { createCompressThread } from './compress-thread.ts';
+import type { CompressThread } from './compress-thread.ts';
+import type { CompressConfig } from './settings.ts';
+import { compress } from './stage.ts';
+
+const config: CompressConfig = {
+  enabled: true,
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 100,
+  logBudgetTokens: 3500,
+  cacheEntries: 100,
+  maxTimeMs: 5000,
+};
+
+/** A listing that any mode but strict makes smaller. */
+const grepOutput = Array.from(
+  { length: 60 },
+  (_, n) =>
+    `src/components/navigation/sidebar/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
+).join('\n');
+
+const messages = [
+  { role: 'user', content: 'Where are the items made?' },
+  {
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name: 'Grep', input: { pattern: 'useItem' } }],
+  },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: grepOutput }] },
+];
+
+function requestOf(
+  body: object,
+  headers: readonly string[] = [],
+  more: Partial<BodyFrame> = {},
+): ProxyRequest {
+  const bytes = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 10, ...body }));
+  const endpoint = resolveEndpoint('POST', '/v1/messages', []);
+  if (endpoint === undefined || 'allow' in endpoint) throw new Error('no endpoint');
+  const json: unknown = JSON.parse(bytes.toString());
+  const frame: BodyFrame = {
+    kind: 'body',
+    method: 'POST',
+    target: '/v1/messages',
+    headers,
+    wireBytes: bytes,
+    bytes,
+    endpoint,
+    ...more,
+  };
+  const dialect = dialects.messages;
+  return toRequest({ body: frame, dialect, facts: dialect.facts(json, frame.target), json });
+}
+
+interface Bench {
+  readonly decisions: Decisions;
+  readonly compressor: CompressThread;
+  readonly lost: ReturnType<typeof createLostBlocks>;
+  readonly warnings: string[];
+  readonly notes: Map<string, unknown>;
+  send(request: ProxyRequest, settings?: Partial<CompressConfig>): Promise<ProxyRequest>;
+}
+
+async function createBench(
+  compressor = createCompressThread({ cacheEntries: 100, clock: systemClock }),
+): Promise<Bench> {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl');
+  const decisions = await openDecisions({ file, onTrouble: () => undefined });
+  const lost = createLostBlocks();
+  const warnings: string[] = [];
+  const notes = new Map<string, unknown>();
+  const services = {
+    decisions,
+    compressor,
+    lost,
+    log: { warning: (message: string) => void warnings.push(message) },
+  };
+  return {
+    decisions,
+    compressor,
+    lost,
+    warnings,
+    notes,
+    async send(request, settings = {}) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this stage uses these services only
+      const { behaviour } = compress({ ...config, ...settings }, services as unknown as Services);
+      if ('transform' in behaviour) throw new Error('not a handler');
+      const run = {
+        id: 'r1',
+        clock: createManualClock(),
+        startedMs: 0,
+        startedWallMs: 0,
+        signal: createCanceller().signal,
+      };
+      const ctx = {
+        run,
+        node: 'compress',
+        state: undefined,
+        note: (name: string, value: unknown) => void notes.set(name, value),
+      };
+      const result = await behaviour.on?.request?.({ kind: 'request', request }, ctx);
+      if (result === undefined || !('kind' in result) || result.kind !== 'request') return request;
+      return result.request;
+    },
+  };
+}
+
+const textOf = (request: ProxyRequest) => render(request).bytes.toString();
+
+test('a tool result gets smaller; every other byte stays', async () => {
+  const bench = await createBench();
+  const request = requestOf({ messages });
+  const sent = await bench.send(request);
+  const out = textOf(sent);
+  assert.ok(out.length < textOf(request).length * 0.8);
+  const [before, after] = [textOf(request), out].map(
+    (text) => text.split(JSON.stringify(grepOutput).slice(0, 12))[0],
+  );
+  assert.ok(after!.startsWith(before!.slice(0, 100)));
+  const parsed: unknown = JSON.parse(out);
+  assert.equal((parsed as { messages: unknown[] }).messages.slice(0, 2), messages.slice(0, 2));
+  assert.is(bench.lost.lastRequestId, 'r1');
+  assert.is(bench.lost.ofRequest('r1')?.[0]?.before, grepOutput);
+  await bench.compressor.close();
+});
+
+test('strict, off, untouchable and small requests keep their buffer', async () => {
+  const bench = await createBench();
+  const request = requestOf({ messages });
+  const same = async (each: ProxyRequest, settings?: Partial<CompressConfig>) =>
+    assert.is(render(await bench.send(each, settings)).bytes, each.original.body.wireBytes);
+  await same(request, { enabled: false });
+  await same(request, { thresholdTokens: 1_000_000 });
+  await same(requestOf({ messages }, [], { untouchable: 'bypass' }));
+  await same(requestOf({ messages, system: 'other' }), { mode: 'strict' });
+  await same(requestOf({ messages, system: 'header' }, ['x-svc-mode', 'strict']));
+  await bench.compressor.close();
+});
+
+test('a conversation keeps the mode that it began with, until a request names another', async () => {
+  const bench = await createBench();
+  const first = textOf(await bench.send(requestOf({ messages }), { mode: 'hybrid' }));
+  const later = textOf(
+    await bench.send(requestOf({ messages }), { mode: 'strict', logBudgetTokens: 1 }),
+  );
+  assert.is(later, first);
+  const asked = requestOf({ messages }, ['x-svc-mode', 'strict']);
+  assert.is(textOf(await bench.send(asked)), textOf(asked));
+  assert.is(bench.notes.get('prefix_changes_because_of'), 'mode');
+  assert.is(bench.warnings.length, 1);
+  const after = requestOf({ messages });
+  assert.is(textOf(await bench.send(after)), textOf(after));
+  await bench.compressor.close();
+});
+
+test('the same bytes come out inline, in the thread, without a cache and after a restart', async () => {
+  const long = Array.from({ length: 40 }, (_, n) => ({
+    role: 'user',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 't1',
+        content: grepOutput.replaceAll('item', `item${n}`),
+      },
+    ],
+  }));
+  const body = { messages: [...messages, ...long] };
+  const outputs: string[] = [];
+  for (const cacheEntries of [100, 0]) {
+    const bench = await createBench(createCompressThread({ cacheEntries, clock: systemClock }));
+    outputs.push(textOf(await bench.send(requestOf(body))));
+    assert.is(bench.notes.get('where'), 'thread');
+    outputs.push(textOf(await bench.send(requestOf(body))));
+    await bench.compressor.close();
+  }
+  assert.is(new Set(outputs).size, 1);
+});
+
+test('when time runs out the request goes out as it was, and stays so', async () => {
+  const clock = createManualClock();
+  const bench = await createBench(createCompressThread({ cacheEntries: 10, clock }));
+  const body = { messages: [...messages, { role: 'user', content: grepOutput.repeat(30) }] };
+  const pending = bench.send(requestOf(body));
+  clock.advance(5001);
+  const sent = await pending;
+  assert.is(render(sent).bytes, sent.original.body.wireBytes);
+  assert.is(bench.notes.get('not_compressed_because'), 'timeout');
+  // With all the time in the world, those blocks still go out as they went out before.
+  const again = await bench.send(requestOf(body), { maxTimeMs: 0 });
+  assert.is(textOf(again), textOf(sent));
+  // A block that comes later is compressed again.
+  const more = {
+    messages: [...body.messages, { role: 'assistant', content: 'ok' }, ...messages.slice(2)],
+  };
+  const grown = textOf(await bench.send(requestOf(more), { maxTimeMs: 0 }));
+  assert.ok(grown.startsWith(textOf(sent).slice(0, -2)));
+  assert.ok(grown.length < JSON.stringify(more).length);
+  await bench.compressor.close();
+});
+
+test('protected blocks are byte-identical whatever the mode', async () => {
+  const bench = await createBench();
+  const noisy = `${'x '.repeat(2000)}\n`.repeat(4);
+  const body = {
+    system: [{ type: 'text', text: noisy }],
+    tools: [{ name: 'Grep', description: noisy, input_schema: {} }],
+    messages: [
+      { role: 'user', content: 'short' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: noisy, signature: 's' },
+          { type: 'text', text: noisy },
+          { type: 'tool_use', id: 'a', name: 'Grep', input: { text: noisy } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'a',
+            is_error: true,
+            content: 'Error: no\n'.repeat(50),
+          },
+        ],
+      },
+    ],
+  };
+  for (const mode of ['hybrid', 'aggressive', 'strict'] as const) {
+    const request = requestOf({ ...body, metadata: { mode } }, ['session-id', mode]);
+    assert.is(textOf(await bench.send(request, { mode })), textOf(request), mode);
+  }
+  await bench.compressor.close();
+});
+
+test.run();

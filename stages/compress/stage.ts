@@ -1,0 +1,157 @@
+/**
+ * Makes the request smaller: tool results above all, and long text that the user
+ * pasted. What goes out for a block follows from what stands before it, so the
+ * provider's prompt cache keeps hitting.
+ */
+import { defineStage } from '../../engine/index.ts';
+import type { StageContext } from '../../engine/index.ts';
+import type { Block } from '../model/block.ts';
+import { conversationId } from '../model/conversation.ts';
+import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
+import { isRewritable, replaceTexts, withReport } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+import { COMPRESSION_VERSION } from './conversation.ts';
+import type { ConversationBlock } from './conversation.ts';
+import type { JobOutcome } from './job.ts';
+import { pinOptions, rememberSlow, withoutSlow } from './pin.ts';
+import type { CompressConfig } from './settings.ts';
+import { isMode } from './settings.ts';
+
+/** Dialects whose requests may be rewritten. */
+const REWRITTEN = new Set(['messages', 'chat', 'responses']);
+
+function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {
+  const reason = request.original.protectedBy(block.index);
+  return {
+    index: block.index,
+    role: block.role,
+    kind: kindOf(block),
+    text: block.text,
+    message: block.message,
+    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
+    ...(block.toolInput === undefined ? {} : { toolInput: parsed(block.toolInput) }),
+    ...(block.isError === undefined ? {} : { isError: block.isError }),
+    ...(reason === undefined ? {} : { protectedReason: reason }),
+  };
+}
+
+function kindOf(block: Block): ConversationBlock['kind'] {
+  if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
+  return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Arguments that the model wrote need not be JSON; as text they are as good a hint.
+    return json;
+  }
+}
+
+function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
+  const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.toLowerCase();
+  return isMode(asked) ? asked : undefined;
+}
+
+/** True if nothing in this request can be eligible: a token is never shorter than a byte. */
+function isTooSmall(request: ProxyRequest, config: CompressConfig): boolean {
+  return request.original.body.bytes.length < config.thresholdTokens;
+}
+
+function applied(
+  request: ProxyRequest,
+  blocks: readonly Block[],
+  outcomes: readonly JobOutcome[],
+): { request: ProxyRequest; changed: number } {
+  const texts = new Map<Block, string>();
+  for (const outcome of outcomes) {
+    const block = blocks[outcome.index];
+    if (outcome.text !== undefined && block !== undefined) texts.set(block, outcome.text);
+  }
+  return { request: replaceTexts(request, texts), changed: texts.size };
+}
+
+async function compressRequest(
+  request: ProxyRequest,
+  config: CompressConfig,
+  services: Services,
+  ctx: StageContext,
+): Promise<ProxyRequest> {
+  const blocks = request.original.blocks();
+  const conversation = conversationId(request);
+  const asked = askedMode(request);
+  const { options, change } = pinOptions(services.decisions, conversation, config, asked);
+  ctx.note('mode', options.mode);
+  ctx.note('version', COMPRESSION_VERSION);
+  if (change !== undefined) {
+    ctx.note('prefix_changes_because_of', change);
+    services.log.warning('the compressed prefix of a conversation changes once', {
+      because: change,
+    });
+  }
+  const report = { mode: options.mode };
+  if (options.mode === 'strict') return withReport(request, report);
+  const all = blocks.map((block) => toConversationBlock(block, request));
+  const wanted = withoutSlow(services.decisions, conversation, all);
+  const result = await services.compressor.run(
+    { blocks: wanted, options },
+    config.maxTimeMs,
+    ctx.run.signal,
+  );
+  if ('failed' in result) {
+    ctx.note('not_compressed_because', result.failed);
+    if (result.failed === 'timeout') rememberSlow(services.decisions, conversation, wanted);
+    return withReport(request, report);
+  }
+  const { request: smaller, changed } = applied(request, blocks, result.outcomes);
+  const before = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensBefore, 0);
+  const after = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensAfter, 0);
+  ctx.note('tokens_before', before);
+  ctx.note('tokens_after', after);
+  ctx.note('blocks_changed', changed);
+  ctx.note('where', result.where);
+  services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
+  return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
+}
+
+/** What the changed blocks were and became, for `svc diff`. */
+function toLost(blocks: readonly Block[], outcomes: readonly JobOutcome[]) {
+  return outcomes.flatMap((outcome) => {
+    const block = blocks[outcome.index];
+    if (outcome.text === undefined || block === undefined) return [];
+    return [
+      {
+        index: outcome.index,
+        toolName: block.toolName ?? null,
+        by: outcome.by,
+        kind: outcome.classification?.kind ?? null,
+        before: block.text,
+        after: outcome.text,
+        tokensBefore: outcome.tokensBefore,
+        tokensAfter: outcome.tokensAfter,
+      },
+    ];
+  });
+}
+
+/** Rewrites `request`. Whatever goes wrong in here, the request goes out as it was. */
+export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
+  name: 'compress',
+  traceAs: 'compaction',
+  build: (config, services) => ({
+    on: {
+      request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
+        const { request } = frame;
+        if (!config.enabled || !isRewritable(request)) return undefined;
+        if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
+        if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
+        return compressRequest(request, config, services, ctx).then((smaller) =>
+          Object.freeze({ kind: 'request' as const, request: smaller }),
+        );
+      },
+    },
+  }),
+});
