@@ -23,7 +23,17 @@ const VERBS = [
   'meter',
   'trace',
 ];
-const NOUNS = ['providers', 'vault', 'ledger', 'answers', 'captures', 'audit'];
+const NOUNS = [
+  'providers',
+  'vault',
+  'ledger',
+  'answers',
+  'captures',
+  'audit',
+  'decisions',
+  'budget',
+  'lost',
+];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
 /** `bench` is the benchmark command's alone, and `fixtures` also the demo's. */

@@ -60,10 +60,23 @@ function toPlan(
     traces: services.traces,
     prices: services.prices,
     streams: services.streams,
+    decisions: services.decisions,
+    compressor: services.compressor,
+    lost: services.lost,
+    log: services.log,
     statusOf: (kind: ErrorKind) => errorTable[kind].status,
   };
   const graph = defaultGraph(
     {
+      compress: {
+        enabled: config.compression.enabled,
+        mode: config.compression.mode,
+        maxChars: config.compression.maxChars,
+        thresholdTokens: config.compression.thresholdTokens,
+        logBudgetTokens: config.compression.logBudgetTokens,
+        cacheEntries: config.compression.cacheEntries,
+        maxTimeMs: config.compression.maxTimeMs ?? 0,
+      },
       route: { byKind: byKind(config, providers), byModel: byModel(config) },
       forward: { streamingEnabled: config.streaming.enabled, needsEvents: false },
     },

@@ -73,7 +73,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { config } = loaded;
   ensurePrivateFolder(config.home);
   const log = openLog(config, clock);
-  const services = createServices({ config, log, clock });
+  const services = await createServices({ config, log, clock });
   const keys = createKeyring({
     file: join(config.home, 'keys.json'),
     configKey: config.security.apiKey ?? undefined,

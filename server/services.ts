@@ -3,8 +3,13 @@
  * reverse order. What follows from the configuration's values alone is made
  * anew at every reload, in `build.ts`.
  */
+import { join } from 'node:path';
 import { systemClock } from '../engine/index.ts';
 import type { Clock, SvcError } from '../engine/index.ts';
+import { createCompressThread } from '../stages/compress/compress-thread.ts';
+import type { CompressThread } from '../stages/compress/compress-thread.ts';
+import { openDecisions } from '../stages/decisions/decisions.ts';
+import type { Decisions } from '../stages/decisions/decisions.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
@@ -14,6 +19,8 @@ import type { SessionWindow } from '../stages/ledger/window.ts';
 import { createLedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
+import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
+import type { LostBlocks } from '../stages/lost/lost-blocks.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import type { Config } from './config/config.ts';
@@ -31,6 +38,9 @@ export interface ServerServices {
   readonly traces: Traces;
   readonly prices: Prices;
   readonly streams: StreamLimit;
+  readonly decisions: Decisions;
+  readonly compressor: CompressThread;
+  readonly lost: LostBlocks;
   /** Writes a finished request to the file and into the live window: the one way in. */
   record(row: LedgerRow): void;
   close(): Promise<void>;
@@ -45,7 +55,7 @@ export interface ServiceOptions {
 }
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
-export function createServices(options: ServiceOptions): ServerServices {
+export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
   const upstream = createUpstream(createOutbound(config.outbound));
   const ledger = createLedgerWriter({
@@ -57,6 +67,14 @@ export function createServices(options: ServiceOptions): ServerServices {
     },
   });
   const window = createSessionWindow(clock.wallMs());
+  const decisions = await openDecisions({
+    file: join(config.home, 'decisions.jsonl'),
+    onTrouble: (error) => log.error('decisions cannot be kept', { cause: error }),
+  });
+  const compressor = createCompressThread({
+    cacheEntries: config.compression.cacheEntries,
+    clock,
+  });
   return {
     clock,
     log,
@@ -66,12 +84,17 @@ export function createServices(options: ServiceOptions): ServerServices {
     traces: createTraces(),
     prices: createPrices({ overrides: priceOverrides(config) }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
+    decisions,
+    compressor,
+    lost: createLostBlocks(),
     record(row) {
       ledger.record(row);
       window.add(row);
     },
     async close() {
       await ledger.close();
+      await compressor.close();
+      await decisions.flush();
       await upstream.close();
       await log.close();
     },

@@ -2,6 +2,8 @@
 import { chain } from '../engine/index.ts';
 import type { Graph } from '../engine/index.ts';
 import type { ForwardConfig } from './forward/config.ts';
+import { compress } from './compress/stage.ts';
+import type { CompressConfig } from './compress/settings.ts';
 import { forward } from './forward/stage.ts';
 import { meter } from './meter/stage.ts';
 import { proxyFrameKinds } from './model/frame.ts';
@@ -16,17 +18,19 @@ import { trace } from './trace/stage.ts';
 
 /** The configuration of every stage that has one. */
 export interface GraphConfig {
+  readonly compress: CompressConfig;
   readonly route: RouteConfig;
   readonly forward: ForwardConfig;
 }
 
-/** parse → protect → route → forward → meter → trace. */
+/** parse → protect → compress → route → forward → meter → trace. */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
   return chain(
     proxyFrameKinds,
     [
       parse(undefined, services),
       protect(undefined, services),
+      compress(config.compress, services),
       route(config.route, services),
       forward(config.forward, services),
       meter(undefined, services),

@@ -3,9 +3,12 @@
  * reach a stage only through its `build`.
  */
 import type { Clock, ErrorKind } from '../engine/index.ts';
+import type { CompressThread } from './compress/compress-thread.ts';
+import type { Decisions } from './decisions/decisions.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { TracedRun } from './ledger/traces.ts';
+import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { Upstream } from './providers/upstream.ts';
 
@@ -25,6 +28,11 @@ export interface StreamPlaces {
   acquire(): (() => void) | undefined;
 }
 
+/** Where a stage says what a user should know. */
+export interface StageLog {
+  warning(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
 export interface Services {
   readonly clock: Clock;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
@@ -33,6 +41,10 @@ export interface Services {
   readonly traces: TraceLog;
   readonly prices: Prices;
   readonly streams: StreamPlaces;
+  readonly decisions: Decisions;
+  readonly compressor: CompressThread;
+  readonly lost: LostBlocks;
+  readonly log: StageLog;
   /** The HTTP status that a client gets for a failure of this kind. */
   readonly statusOf: (kind: ErrorKind) => number;
 }

@@ -10,6 +10,7 @@ import type { LedgerRow } from '../ledger/row.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { modelOf } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
@@ -66,6 +67,7 @@ function toRow(
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const priced = measured && provider !== undefined && model !== null;
   const input = totalInputTokens(usage);
+  const saved = savedTokens(request, input);
   return ledgerRow({
     id: run.id,
     startedMs: run.startedWallMs,
@@ -79,8 +81,9 @@ function toRow(
     status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
     errorKind: error?.kind ?? null,
     errorCode: error?.code ?? null,
-    inputTokensRaw: input,
+    inputTokensRaw: saved === null || input === null ? input : input + saved,
     inputTokensSent: input,
+    savedTokens: saved,
     outputTokens: usage.outputTokens,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
@@ -88,12 +91,27 @@ function toRow(
     costNanoUsd: priced
       ? services.prices.costNanoUsd(provider, model, usage, run.startedWallMs)
       : null,
+    costSavedNanoUsd:
+      priced && saved !== null
+        ? services.prices.savedNanoUsd(provider, model, usage, saved, run.startedWallMs)
+        : null,
+    mode: request?.report.mode ?? null,
+    chunksInjected: request?.report.injected?.length ?? null,
+    tokensInjected: request?.report.injectedTokens ?? null,
+    topChunks: request?.report.injected ?? null,
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
     attempts: head?.attempts.length ?? (provider === undefined ? 0 : 1),
     client: body === undefined ? null : clientFamily(body.headers),
     sessionId: body === undefined ? null : sessionOf(body.headers),
   });
+}
+
+/** Estimated input tokens that compression took away. Null where nothing was compressed or the answer was not measured. */
+function savedTokens(request: ProxyRequest | undefined, input: number | null): number | null {
+  const { estimatedBefore, estimatedAfter } = request?.report ?? {};
+  if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
+  return Math.max(estimatedBefore - estimatedAfter, 0);
 }
 
 function pathOf(target: string): string {

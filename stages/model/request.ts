@@ -47,10 +47,22 @@ interface Edits {
   readonly target: string | undefined;
 }
 
+/** What stages measured while they edited, in tokens of the fixed estimator. */
+export interface RequestReport {
+  /** The compression mode in force. */
+  readonly mode?: string;
+  readonly estimatedBefore?: number;
+  readonly estimatedAfter?: number;
+  /** Ids of the vault blocks that were added, best first, and their size. */
+  readonly injected?: readonly string[];
+  readonly injectedTokens?: number;
+}
+
 export interface ProxyRequest {
   readonly original: Original;
   readonly edits: Edits;
   readonly route: Route | undefined;
+  readonly report: RequestReport;
 }
 
 const NO_EDITS: Edits = Object.freeze({
@@ -59,6 +71,8 @@ const NO_EDITS: Edits = Object.freeze({
   appended: new Map<number, string>(),
   target: undefined,
 });
+
+const NO_REPORT: RequestReport = Object.freeze({});
 
 export interface OriginalParts {
   readonly body: BodyFrame;
@@ -101,6 +115,7 @@ export function toRequest(parts: OriginalParts): ProxyRequest {
     original: new ReadOnceOriginal(parts),
     edits: NO_EDITS,
     route: undefined,
+    report: NO_REPORT,
   });
 }
 
@@ -165,7 +180,14 @@ export function targetOf(request: ProxyRequest): string {
 
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
-  return Object.freeze({ original: request.original, edits: request.edits, route });
+  const { original, edits, report } = request;
+  return Object.freeze({ original, edits, route, report });
+}
+
+/** The request with more in its report. */
+export function withReport(request: ProxyRequest, more: RequestReport): ProxyRequest {
+  const { original, edits, route, report } = request;
+  return Object.freeze({ original, edits, route, report: Object.freeze({ ...report, ...more }) });
 }
 
 /** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
@@ -176,7 +198,8 @@ export function isRewritable(request: ProxyRequest): boolean {
 
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
   if (!isRewritable(request)) return request;
-  return Object.freeze({ original: request.original, edits, route: request.route });
+  const { original, route, report } = request;
+  return Object.freeze({ original, edits, route, report });
 }
 
 /** True if rendering would change the bytes. */

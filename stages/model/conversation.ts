@@ -1,0 +1,48 @@
+/**
+ * What a conversation is recognised by: its beginning, as the client sent it, and
+ * the client's own session id. Never anything that a stage edited, and never the
+ * billing block that some clients put first and change at every request.
+ */
+import { createHash } from 'node:crypto';
+import type { Block } from './block.ts';
+import { headerValue } from './headers.ts';
+import type { Headers } from './headers.ts';
+import type { ProxyRequest } from './request.ts';
+
+const SESSION_FIELDS = ['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id'];
+
+/** The client's own session id, or undefined if it names none. */
+export function clientSession(headers: Headers): string | undefined {
+  for (const name of SESSION_FIELDS) {
+    const value = headerValue(headers, name);
+    if (value !== undefined && value !== '') return value;
+  }
+  return undefined;
+}
+
+/** The block that carries a client's billing line; it differs in every request of a conversation. */
+export function isBillingBlock(block: Block): boolean {
+  return block.kind === 'system' && block.text.startsWith('x-anthropic-billing-header:');
+}
+
+/** Blocks up to the first answer of the model: they are in every request of the conversation. */
+function beginning(blocks: readonly Block[]): Block[] {
+  const end = blocks.findIndex((block) => block.role === 'assistant');
+  const first = end < 0 ? blocks : blocks.slice(0, end);
+  const firstUser = first.find((block) => block.role === 'user');
+  // While nothing has been answered yet, later user messages may still be added to the first.
+  return first.filter(
+    (block) =>
+      !isBillingBlock(block) && (block.role !== 'user' || block.message === firstUser?.message),
+  );
+}
+
+/** 96 bits, as 16 characters; equal for all requests of a conversation. */
+export function conversationId(request: ProxyRequest): string {
+  const { original } = request;
+  const hash = createHash('sha256').update(clientSession(original.body.headers) ?? '');
+  for (const block of beginning(original.blocks())) {
+    hash.update(`\0${block.role}\0`).update(block.text);
+  }
+  return hash.digest('base64url').slice(0, 16);
+}
