@@ -1,0 +1,56 @@
+/** The three ways a request may take, each a process of its own, and the load before them. */
+import { startChild, startUpstreamProcess } from './channel.ts';
+import type { Child, Usage } from './channel.ts';
+import type { LoadCommands } from './load.ts';
+import type { SvcCommands } from './svc-proxy.ts';
+
+/** Names of the ways. */
+export type ArmName = 'direct' | 'plain' | 'svc';
+
+/** One way. */
+export interface Arm {
+  readonly name: ArmName;
+  readonly port: number;
+  /** What its proxy has used; absent where there is none. */
+  readonly usage?: () => Promise<Usage>;
+}
+
+/** All that runs during a comparison. */
+export interface Rig {
+  readonly load: Child<LoadCommands>;
+  readonly svc: Child<SvcCommands>;
+  readonly arms: readonly Arm[];
+  close(): Promise<void>;
+}
+
+type PlainCommands = { usage: () => Usage };
+
+/** Starts upstream, load and the proxies that `names` asks for (svc always). */
+export async function startRig(
+  names: readonly ArmName[] = ['direct', 'plain', 'svc'],
+): Promise<Rig> {
+  const opened: { close(): Promise<void> }[] = [];
+  const keep = <T extends { close(): Promise<void> }>(child: T): T => {
+    opened.unshift(child);
+    return child;
+  };
+  const close = async (): Promise<void> => {
+    for (const child of opened) await child.close();
+  };
+  try {
+    const upstream = keep(await startUpstreamProcess());
+    const args = [String(upstream.port)];
+    const svc = keep(await startChild<SvcCommands>('bench/svc-proxy.js', { args }));
+    const arms: Arm[] = [{ name: 'direct', port: upstream.port }];
+    if (names.includes('plain')) {
+      const plain = keep(await startChild<PlainCommands>('bench/plain-proxy.js', { args }));
+      arms.push({ name: 'plain', port: plain.port, usage: () => plain.call('usage') });
+    }
+    arms.push({ name: 'svc', port: svc.port, usage: () => svc.call('usage') });
+    const load = keep(await startChild<LoadCommands>('bench/load.js'));
+    return { load, svc, arms, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}

@@ -1,0 +1,114 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { judge, judgeMemory, judgeStart } from './bars.ts';
+import { armFigures } from './compare.ts';
+import type { Comparison, Sample } from './compare.ts';
+
+const MB = 1024 * 1024;
+
+function sample(latencyMs: number, cpuUs: number | null = null): Sample {
+  const spread = { p50: latencyMs, p95: latencyMs * 2, p99: latencyMs * 3 };
+  return {
+    result: {
+      ok: 10,
+      failed: { 'status 429': 1 },
+      tookMs: 1000,
+      latency: spread,
+      first: spread,
+      bodyBytes: [5],
+      cpuShare: 0.2,
+    },
+    perSecond: 1000 / latencyMs,
+    cpuUs,
+    rssBytes: cpuUs === null ? null : 50 * MB,
+  };
+}
+
+function comparison(workload: string, plainMs: number, svcMs: number): Comparison {
+  const direct = [sample(1), sample(1)];
+  const figures = (name: 'direct' | 'plain' | 'svc', ms: number, cpuUs: number | null) =>
+    armFigures({ events: 10 }, name, [sample(ms, cpuUs), sample(ms, cpuUs)], direct);
+  return {
+    workload,
+    about: '',
+    rounds: 2,
+    arms: [figures('direct', 1, null), figures('plain', plainMs, 50), figures('svc', svcMs, 60)],
+    throughputRatio: plainMs / svcMs,
+    cpuRatio: 1.2,
+  };
+}
+
+test('what an arm adds is taken against the direct figures of the same round', () => {
+  const slowRound = armFigures(
+    { events: 0 },
+    'svc',
+    [sample(2, 70), sample(11, 90)],
+    [sample(1), sample(10)],
+  );
+  assert.is(slowRound.addedP50Ms, 1);
+  assert.is(slowRound.addedP99Ms, 3);
+  assert.is(slowRound.cpuUsPerRequest, 80);
+  assert.is(slowRound.cpuUsPerEvent, null);
+  assert.is(slowRound.requests, 20);
+  assert.is(slowRound.failed, 2);
+});
+
+test('CPU is shared out among the events, and direct has none', () => {
+  const [direct, , svc] = comparison('sse-burst', 2, 2).arms;
+  assert.is(svc?.cpuUsPerEvent, 6);
+  assert.is(direct?.cpuUsPerRequest, null);
+  assert.is(direct?.addedP50Ms, null);
+});
+
+test('json: throughput, added p50 and p99 are met at the bar and missed beyond it', () => {
+  const met = judge(comparison('json', 1.5, 2));
+  assert.equal(
+    met.map(({ value, met: isMet }) => [value, isMet]),
+    [
+      [0.75, true],
+      [1, true],
+      [2, true],
+    ],
+  );
+  const missed = judge(comparison('json', 1.5, 2.1));
+  assert.equal(
+    missed.map(({ met: isMet }) => isMet),
+    [false, false, false],
+  );
+});
+
+test('streams have bars of their own, and a workload without a bar has none', () => {
+  assert.equal(
+    judge(comparison('sse-burst', 3, 2)).map(({ what, met }) => [what, met]),
+    [["sse-burst: throughput over the plain proxy's", true]],
+  );
+  assert.is(judge(comparison('sse-spaced', 2, 2.5))[0]?.met, false);
+  assert.equal(judge(comparison('large-body', 2, 2)), []);
+});
+
+test('what was not measured is not met', () => {
+  assert.not(judgeStart(Number.NaN).met);
+  assert.ok(judgeStart(0.5).met);
+  assert.equal(
+    judgeMemory([]).map(({ met }) => met),
+    [false, false],
+  );
+});
+
+test('memory: the most counts, and growth only in the second half', () => {
+  const grown = [60, 90, 100, 101, 100, 102, 101, 103].map((mb) => mb * MB);
+  assert.equal(
+    judgeMemory(grown).map(({ value, met }) => [value, met]),
+    [
+      [103, true],
+      [1, true],
+    ],
+  );
+  const leaking = [60, 70, 80, 90, 100, 110, 120, 151].map((mb) => mb * MB);
+  assert.equal(
+    judgeMemory(leaking).map(({ met }) => met),
+    [false, false],
+  );
+});
+
+test.run();

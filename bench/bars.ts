@@ -1,0 +1,123 @@
+/** What svc promises, as numbers, and whether a run kept it. Pure. */
+import type { ArmFigures, Comparison } from './compare.ts';
+import type { ArmName } from './arms.ts';
+
+/** One promise, measured. */
+export interface Verdict {
+  readonly what: string;
+  /** The measured value; NaN where a part of it is missing. */
+  readonly value: number;
+  readonly unit: 'x' | 'ms' | 's' | 'MB';
+  readonly bar: number;
+  readonly direction: 'at least' | 'at most';
+  readonly met: boolean;
+}
+
+/** A bar on one workload. */
+interface Bar {
+  readonly workload: string;
+  readonly what: string;
+  readonly unit: Verdict['unit'];
+  readonly direction: Verdict['direction'];
+  readonly bar: number;
+  readonly value: (comparison: Comparison) => number;
+}
+
+const addedP50: Omit<Bar, 'workload'> = {
+  what: 'p50 added',
+  unit: 'ms',
+  direction: 'at most',
+  bar: 1,
+  value: (comparison) => arm(comparison, 'svc')?.addedP50Ms ?? Number.NaN,
+};
+const addedP99: Omit<Bar, 'workload'> = {
+  what: "p99 added, over the plain proxy's",
+  unit: 'x',
+  direction: 'at most',
+  bar: 2,
+  value: (comparison) =>
+    (arm(comparison, 'svc')?.addedP99Ms ?? Number.NaN) /
+    (arm(comparison, 'plain')?.addedP99Ms ?? Number.NaN),
+};
+const throughput: Omit<Bar, 'workload' | 'bar'> = {
+  what: "throughput over the plain proxy's",
+  unit: 'x',
+  direction: 'at least',
+  value: ({ throughputRatio }) => throughputRatio,
+};
+
+const bars: readonly Bar[] = [
+  { ...throughput, workload: 'json', bar: 0.75 },
+  { ...addedP50, workload: 'json' },
+  { ...addedP99, workload: 'json' },
+  { ...addedP50, workload: 'json-paced' },
+  { ...addedP99, workload: 'json-paced' },
+  { ...throughput, workload: 'sse-burst', bar: 1.5 },
+  {
+    workload: 'sse-spaced',
+    what: 'first event added',
+    unit: 'ms',
+    direction: 'at most',
+    bar: 1,
+    value: (comparison) => arm(comparison, 'svc')?.addedFirstMs ?? Number.NaN,
+  },
+];
+
+/** The bars that `comparison`'s workload has, judged. */
+export function judge(comparison: Comparison): readonly Verdict[] {
+  return bars
+    .filter(({ workload }) => workload === comparison.workload)
+    .map(({ value, workload, ...bar }) => verdict(bar, value(comparison), workload));
+}
+
+/** Start to listening of the built program: at most half a second. */
+export function judgeStart(seconds: number): Verdict {
+  const bar = { what: 'start to listening', unit: 's', direction: 'at most', bar: 0.5 } as const;
+  return verdict(bar, seconds);
+}
+
+const MB = 1024 * 1024;
+/** Growth over the second half of the requests that still counts as flat: caches fill, pages age. */
+const FLAT_MB = 8;
+
+/**
+ * Memory over a long run: never above 150 MB, and level in its second half. The samples are
+ * bytes at equal distances; level means that the mean of the last quarter is at most 8 MB
+ * above that of the third.
+ */
+export function judgeMemory(rssBytes: readonly number[]): readonly Verdict[] {
+  const quarter = Math.max(1, Math.floor(rssBytes.length / 4));
+  const last = mean(rssBytes.slice(-quarter));
+  const third = mean(rssBytes.slice(-2 * quarter, -quarter));
+  const most = { what: 'memory (RSS), most', unit: 'MB', direction: 'at most', bar: 150 } as const;
+  const growth = {
+    what: 'memory growth, last quarter over the third',
+    unit: 'MB',
+    direction: 'at most',
+    bar: FLAT_MB,
+  } as const;
+  return [
+    verdict(most, rssBytes.length === 0 ? Number.NaN : Math.max(...rssBytes) / MB),
+    verdict(growth, (last - third) / MB),
+  ];
+}
+
+/** A measured value against its bar; what was not measured is not met. */
+function verdict(
+  bar: Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>,
+  value: number,
+  workload?: string,
+): Verdict {
+  const met = bar.direction === 'at least' ? value >= bar.bar : value <= bar.bar;
+  const { what, unit, direction } = bar;
+  const named = workload === undefined ? what : `${workload}: ${what}`;
+  return { what: named, value, unit, bar: bar.bar, direction, met };
+}
+
+function arm({ arms }: Comparison, name: ArmName): ArmFigures | undefined {
+  return arms.find((one) => one.name === name);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

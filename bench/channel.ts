@@ -1,0 +1,160 @@
+/**
+ * How the benchmark's processes talk: the parent forks a compiled entry and calls its
+ * commands by name over the channel that Node keeps between the two. Nothing is sent
+ * while a measurement runs.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** Commands of a child by name; inputs and results must survive JSON. */
+export type Commands = Readonly<Record<string, (input: never) => unknown>>;
+
+/** A process that was started, and its commands. */
+export interface Child<C extends Commands> {
+  /** What the child said when it was ready. */
+  readonly port: number;
+  call<N extends keyof C & string>(
+    name: N,
+    ...input: Parameters<C[N]>
+  ): Promise<Awaited<ReturnType<C[N]>>>;
+  /** Ends the process and waits until it is gone. */
+  close(): Promise<void>;
+}
+
+/** What a process has used so far. */
+export interface Usage {
+  /** Of all its threads, user and system. */
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+}
+
+interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly input: unknown;
+}
+interface Reply {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly error?: string;
+}
+interface Ready {
+  readonly ready: number;
+}
+
+/** How long a child may take to start, and to end after it was asked to. */
+const START_MS = 30_000;
+const END_MS = 5_000;
+
+/** How to start a child. */
+export interface ChildOptions {
+  readonly args?: readonly string[];
+  /** Variables besides `PATH` and the temporary folder's; the user's own settings stay outside. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `dist/<entry>`, such as `bench/load.js`. Rejects when it ends before it is ready. */
+export async function startChild<C extends Commands>(
+  entry: string,
+  options: ChildOptions = {},
+): Promise<Child<C>> {
+  const child = forkEntry(entry, options, 'inherit');
+  const { ready } = (await firstOf(child, entry, once(child, 'message'))) as Ready;
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(e: Error): void }>();
+  let calls = 0;
+  child.on('message', (reply: Reply) => {
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if (reply.error === undefined) call?.resolve(reply.value);
+    else call?.reject(new Error(`${entry}: ${reply.error}`));
+  });
+  child.once('exit', (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${entry} ended with ${code}`));
+  });
+  return {
+    port: ready,
+    call(name, ...input) {
+      return new Promise((resolve, reject) => {
+        calls += 1;
+        waiting.set(calls, { resolve: resolve as (value: unknown) => void, reject });
+        child.send({ id: calls, name, input: input[0] } satisfies Call);
+      });
+    },
+    close: () => end(child),
+  };
+}
+
+/** Starts the fake upstream, which tells its port on standard output. */
+export async function startUpstreamProcess(): Promise<Child<Record<never, never>>> {
+  const entry = 'fixtures/upstream-main.js';
+  const child = forkEntry(entry, { args: ['--record', 'off'] }, 'pipe');
+  const text = await firstOf(child, entry, once(child.stdout!, 'data'));
+  return {
+    port: Number(String(text)),
+    call: () => Promise.reject(new Error('the upstream has no commands')),
+    close: () => end(child),
+  };
+}
+
+/** The child's side: answers the parent's calls and says once that it is ready on `port`. */
+export function serveParent(port: number, commands: Commands): void {
+  const send = (message: Reply | Ready): void => void process.send?.(message);
+  process.on('message', ({ id, name, input }: Call) => {
+    const command = commands[name] as ((input: unknown) => unknown) | undefined;
+    Promise.resolve(input)
+      .then((value) => command?.(value))
+      .then(
+        (value) => send({ id, value: value ?? null }),
+        (thrown: unknown) => send({ id, error: String(thrown) }),
+      );
+  });
+  // A parent that was killed cannot end its children.
+  process.once('disconnect', () => process.exit(0));
+  send({ ready: port });
+}
+
+/** What this process has used so far. */
+export function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  return { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
+}
+
+function forkEntry(entry: string, options: ChildOptions, output: 'inherit' | 'pipe'): ChildProcess {
+  const { PATH = '', TMPDIR } = process.env;
+  return fork(fileURLToPath(new URL(`../${entry}`, import.meta.url)), [...(options.args ?? [])], {
+    env: { PATH, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...options.env },
+    stdio: ['ignore', output, 'inherit', 'ipc'],
+    execArgv: [],
+  });
+}
+
+async function firstOf(
+  child: ChildProcess,
+  entry: string,
+  first: Promise<unknown[]>,
+): Promise<unknown> {
+  const left = new AbortController();
+  const late = AbortSignal.any([left.signal, AbortSignal.timeout(START_MS)]);
+  const ended = once(child, 'exit', { signal: late }).then(
+    ([code]) => Promise.reject(new Error(`${entry} ended with ${code} before it was ready`)),
+    () => Promise.reject(new Error(`${entry} was not ready within ${START_MS} ms`)),
+  );
+  try {
+    const [value] = await Promise.race([first, ended]);
+    return value;
+  } finally {
+    left.abort();
+    ended.catch(() => undefined);
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS);
+  await gone;
+  clearTimeout(timer);
+}

@@ -1,0 +1,208 @@
+/**
+ * Measures the arms under a workload in one run, in turn and in alternating order, so that
+ * whatever else the machine does meets all of them; differences and ratios are taken within
+ * a round, and the median of the rounds is the figure.
+ */
+import type { Arm, ArmName, Rig } from './arms.ts';
+import { isSettled, median, medianDifference, medianRatio } from './figures.ts';
+import type { Quantiles } from './figures.ts';
+import type { LoadResult } from './load.ts';
+import type { Workload } from './workloads.ts';
+
+/** How long to measure. */
+export interface CompareOptions {
+  readonly rounds: number;
+  /** Seconds that an arm is loaded in a round, before a workload's own factor. */
+  readonly seconds: number;
+  /** Hears what is being done. */
+  readonly onProgress: (text: string) => void;
+}
+
+/** One arm in one round. */
+export interface Sample {
+  readonly result: LoadResult;
+  readonly perSecond: number;
+  /** CPU of the proxy's process a request, in microseconds; null without a proxy. */
+  readonly cpuUs: number | null;
+  readonly rssBytes: number | null;
+}
+
+/** One arm's figures: medians over the rounds. Times in milliseconds unless named otherwise. */
+export interface ArmFigures {
+  readonly name: ArmName;
+  readonly perSecond: number;
+  readonly latency: Quantiles;
+  readonly first: Quantiles;
+  /** Against `direct` of the same round; null for `direct` itself. */
+  readonly addedP50Ms: number | null;
+  readonly addedP99Ms: number | null;
+  readonly addedFirstMs: number | null;
+  readonly cpuUsPerRequest: number | null;
+  readonly cpuUsPerEvent: number | null;
+  readonly rssStartBytes: number | null;
+  readonly rssEndBytes: number | null;
+  /** Share of a core that the load generator used meanwhile. */
+  readonly loadCpuShare: number;
+  readonly requests: number;
+  readonly failed: number;
+}
+
+/** What a workload showed. */
+export interface Comparison {
+  readonly workload: string;
+  readonly about: string;
+  readonly rounds: number;
+  readonly arms: readonly ArmFigures[];
+  /** svc over plain: throughput, and CPU a request. */
+  readonly throughputRatio: number;
+  readonly cpuRatio: number;
+}
+
+/** Until the code is compiled: this many requests, then slices of a second that are alike. */
+const WARM_UP_REQUESTS = 10_000;
+const WARM_UP_SLICES = 15;
+const WARM_UP_SPAN = 3;
+const WARM_UP_TOLERANCE = 0.08;
+/** Paced traffic takes too long for more, and by then most of the code is warm. */
+const PACED_WARM_UP_SLICES = 3;
+
+/** Warms every arm up, then measures. Throws when an arm's answers differ from the direct ones. */
+export async function compare(
+  rig: Rig,
+  workload: Workload,
+  options: CompareOptions,
+): Promise<Comparison> {
+  const sliceMs = options.seconds * 1000 * (workload.length ?? 1);
+  for (const arm of rig.arms) await warmUp(rig, arm, workload, sliceMs, options.onProgress);
+  const samples = new Map<ArmName, Sample[]>(rig.arms.map(({ name }) => [name, []]));
+  for (let round = 0; round < options.rounds; round += 1) {
+    const order = round % 2 === 0 ? rig.arms : rig.arms.toReversed();
+    for (const arm of order) {
+      options.onProgress(`${workload.name}: round ${round + 1} of ${options.rounds}, ${arm.name}`);
+      samples.get(arm.name)!.push(await measure(rig, arm, workload, sliceMs));
+    }
+  }
+  refuseDifferences(workload, samples);
+  return summarise(workload, samples);
+}
+
+async function warmUp(
+  rig: Rig,
+  arm: Arm,
+  workload: Workload,
+  sliceMs: number,
+  onProgress: (text: string) => void,
+): Promise<void> {
+  const isPaced = workload.rate !== undefined;
+  const most = isPaced ? PACED_WARM_UP_SLICES : WARM_UP_SLICES;
+  const speeds: number[] = [];
+  let requests = 0;
+  while (speeds.length < most) {
+    onProgress(`${workload.name}: warming up ${arm.name}, slice ${speeds.length + 1}`);
+    const sample = await measure(rig, arm, workload, Math.min(1000, sliceMs));
+    requests += sample.result.ok;
+    // Where the rate is given, throughput says nothing; what it costs still falls.
+    speeds.push(isPaced ? (sample.cpuUs ?? 1) : sample.perSecond);
+    const isCompiled = isPaced || requests >= WARM_UP_REQUESTS;
+    if (isCompiled && isSettled(speeds, WARM_UP_SPAN, WARM_UP_TOLERANCE)) return;
+  }
+}
+
+async function measure(
+  { load }: Rig,
+  arm: Arm,
+  workload: Workload,
+  forMs: number,
+): Promise<Sample> {
+  const { path, headers, body, connections, rate } = workload;
+  const before = await arm.usage?.();
+  const result = await load.call('run', {
+    port: arm.port,
+    path,
+    headers,
+    body,
+    connections,
+    forMs,
+    ...(rate === undefined ? {} : { rate }),
+  });
+  const after = await arm.usage?.();
+  const cpuUs = before && after ? (after.cpuUs - before.cpuUs) / result.ok : null;
+  return {
+    result,
+    perSecond: (result.ok / result.tookMs) * 1000,
+    cpuUs,
+    rssBytes: after?.rssBytes ?? null,
+  };
+}
+
+/** A proxy that loses or adds bytes is not fast, it is wrong. */
+function refuseDifferences(
+  workload: Workload,
+  samples: ReadonlyMap<ArmName, readonly Sample[]>,
+): void {
+  const sizesOf = (name: ArmName): string =>
+    [...new Set(samples.get(name)?.flatMap(({ result }) => result.bodyBytes))].toString();
+  const direct = sizesOf('direct');
+  for (const name of samples.keys()) {
+    if (sizesOf(name) === direct) continue;
+    throw new Error(
+      `${workload.name}: bodies through ${name} have ${sizesOf(name)} bytes, directly ${direct}`,
+    );
+  }
+}
+
+function summarise(
+  workload: Workload,
+  samples: ReadonlyMap<ArmName, readonly Sample[]>,
+): Comparison {
+  const of = (name: ArmName, pick: (sample: Sample) => number): number[] =>
+    (samples.get(name) ?? []).map(pick);
+  const over = (pick: (sample: Sample) => number): number =>
+    medianRatio(of('svc', pick), of('plain', pick));
+  return {
+    workload: workload.name,
+    about: workload.about,
+    rounds: samples.get('direct')?.length ?? 0,
+    arms: [...samples].map(([name, own]) =>
+      armFigures(workload, name, own, samples.get('direct')!),
+    ),
+    throughputRatio: over(({ perSecond }) => perSecond),
+    cpuRatio: over(({ cpuUs }) => cpuUs ?? Number.NaN),
+  };
+}
+
+/** One arm's medians. `direct` are the samples of the same rounds without a proxy. */
+export function armFigures(
+  workload: Pick<Workload, 'events'>,
+  name: ArmName,
+  own: readonly Sample[],
+  direct: readonly Sample[],
+): ArmFigures {
+  const middle = (pick: (sample: Sample) => number): number => median(own.map(pick));
+  const added = (pick: (sample: Sample) => number): number | null =>
+    name === 'direct' ? null : medianDifference(own.map(pick), direct.map(pick));
+  const hasProxy = own.every(({ cpuUs }) => cpuUs !== null);
+  const cpuUs = hasProxy ? middle((sample) => sample.cpuUs!) : null;
+  const { events } = workload;
+  const spread = (pick: (result: LoadResult) => Quantiles): Quantiles => ({
+    p50: middle(({ result }) => pick(result).p50),
+    p95: middle(({ result }) => pick(result).p95),
+    p99: middle(({ result }) => pick(result).p99),
+  });
+  return {
+    name,
+    perSecond: middle(({ perSecond }) => perSecond),
+    latency: spread(({ latency }) => latency),
+    first: spread(({ first }) => first),
+    addedP50Ms: added(({ result }) => result.latency.p50),
+    addedP99Ms: added(({ result }) => result.latency.p99),
+    addedFirstMs: added(({ result }) => result.first.p50),
+    cpuUsPerRequest: cpuUs,
+    cpuUsPerEvent: cpuUs === null || events === 0 ? null : cpuUs / events,
+    rssStartBytes: own[0]?.rssBytes ?? null,
+    rssEndBytes: own.at(-1)?.rssBytes ?? null,
+    loadCpuShare: middle(({ result }) => result.cpuShare),
+    requests: own.reduce((sum, { result }) => sum + result.ok, 0),
+    failed: own.flatMap(({ result }) => Object.values(result.failed)).reduce((a, b) => a + b, 0),
+  };
+}

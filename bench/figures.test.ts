@@ -1,0 +1,49 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  isSettled,
+  median,
+  medianDifference,
+  medianRatio,
+  quantile,
+  quantiles,
+} from './figures.ts';
+
+const oneToHundred = Array.from({ length: 100 }, (_, index) => index + 1);
+
+test('a quantile is the measured value at the nearest rank', () => {
+  assert.is(quantile(oneToHundred, 0.5), 50);
+  assert.is(quantile(oneToHundred, 0.99), 99);
+  assert.is(quantile(oneToHundred, 1), 100);
+  assert.is(quantile(oneToHundred, 0), 1);
+  assert.is(quantile([7], 0.99), 7);
+  assert.ok(Number.isNaN(quantile([], 0.5)));
+});
+
+test('quantiles sort by value, not as text, and leave their input alone', () => {
+  const samples = [100, 9, 20];
+  assert.equal(quantiles(samples), { p50: 20, p95: 100, p99: 100 });
+  assert.equal(samples, [100, 9, 20]);
+});
+
+test('the median of an even number is between the middle two', () => {
+  assert.is(median([10, 1, 2]), 2);
+  assert.is(median([4, 1, 10, 2]), 3);
+  assert.ok(Number.isNaN(median([])));
+});
+
+test('differences and ratios are taken within a round, then the median', () => {
+  // The machine became slower by ten in the second round; what is added stays the same.
+  assert.is(medianDifference([3, 13, 4], [1, 11, 2]), 2);
+  assert.is(medianRatio([2, 30, 4], [1, 10, 4]), 2);
+  assert.throws(() => medianRatio([1], [1, 2]), /1 rounds against 2/);
+});
+
+test('a rate is settled when its newest values are near each other', () => {
+  assert.not(isSettled([100, 100], 3, 0.05));
+  assert.not(isSettled([10, 100, 100], 3, 0.05));
+  assert.ok(isSettled([10, 100, 97, 99], 3, 0.05));
+  assert.not(isSettled([100, 90, 100], 3, 0.05));
+});
+
+test.run();

@@ -1,0 +1,241 @@
+/**
+ * The load generator, a process of its own. Over raw sockets it keeps a number of
+ * connections busy, or sends at a fixed rate, and gives back quantiles; samples stay here.
+ */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { serveParent, usage } from './channel.ts';
+import { quantiles } from './figures.ts';
+import type { Quantiles } from './figures.ts';
+import { ResponseReader } from './response-reader.ts';
+import type { Answer } from './response-reader.ts';
+
+/** What to send, how, and for how long. */
+export interface LoadJob {
+  readonly port: number;
+  /** Path with query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connections: number;
+  /** Requests a second over all connections; absent: each connection sends when it is free. */
+  readonly rate?: number;
+  /** No request is sent after this time; those under way end. */
+  readonly forMs?: number;
+  /** Nor after this many. */
+  readonly requests?: number;
+}
+
+/** What came of it. Times are milliseconds. */
+export interface LoadResult {
+  /** Answers with status 200, the only ones that count. */
+  readonly ok: number;
+  /** Other statuses and broken connections, by what they were. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** From the first byte sent to the last byte read. */
+  readonly tookMs: number;
+  /** Request sent to last byte. */
+  readonly latency: Quantiles;
+  /** Request sent to first byte of the body. */
+  readonly first: Quantiles;
+  /** Sizes of the bodies that were received: one number where all were alike. */
+  readonly bodyBytes: readonly number[];
+  /** Share of one core that this process used, 0–1: near 1 the generator measures itself. */
+  readonly cpuShare: number;
+}
+
+/** The commands of the process. */
+export type LoadCommands = { run: (job: LoadJob) => Promise<LoadResult> };
+
+/** A connection that has not answered for this long is broken. */
+const STALLED_MS = 30_000;
+
+class Run {
+  /** Resolves when the last answer is read. */
+  readonly over: Promise<void>;
+  #end: () => void = () => undefined;
+  readonly #job: LoadJob;
+  readonly #wire: Buffer;
+  readonly #latencies: number[] = [];
+  readonly #firsts: number[] = [];
+  readonly #sizes = new Set<number>();
+  readonly #failed = new Map<string, number>();
+  readonly #idle: Line[] = [];
+  /** When requests were due that no connection was free for. */
+  readonly #late: number[] = [];
+  readonly #lines: Line[];
+  #startMs = 0;
+  #started = 0;
+  #busy = 0;
+  #endMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+    this.#wire = toWire(job);
+    this.#lines = Array.from({ length: job.connections }, () => new Line(job.port, this));
+    this.over = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Connects first: setting connections up is not what is measured. */
+  async start(): Promise<void> {
+    await Promise.all(this.#lines.map((line) => line.open()));
+    this.#idle.push(...this.#lines);
+    this.#startMs = performance.now();
+    if (this.#job.rate === undefined)
+      while (this.#idle.length > 0 && this.#mayStart()) this.#next();
+    else this.#timer = setInterval(() => this.#tick(), 1);
+    this.#endIfOver();
+  }
+
+  /** One answer, or none because the connection broke. Called by a line when it is free again. */
+  settle(line: Line, answer: Answer | string): void {
+    const nowMs = performance.now();
+    this.#busy -= 1;
+    this.#endMs = nowMs;
+    if (typeof answer === 'object' && answer.status === 200) {
+      this.#latencies.push(nowMs - line.sentMs);
+      this.#firsts.push(line.firstMs - line.sentMs);
+      if (this.#sizes.size < 8) this.#sizes.add(answer.bodyBytes);
+    } else {
+      const what = typeof answer === 'object' ? `status ${answer.status}` : answer;
+      this.#failed.set(what, (this.#failed.get(what) ?? 0) + 1);
+    }
+    this.#idle.push(line);
+    const dueMs = this.#late.shift();
+    if (dueMs !== undefined) this.#next(dueMs);
+    else if (this.#job.rate === undefined && this.#mayStart()) this.#next();
+    this.#endIfOver();
+  }
+
+  result(cpuUs: number): LoadResult {
+    for (const line of this.#lines) line.close();
+    const tookMs = this.#endMs - this.#startMs;
+    return {
+      ok: this.#latencies.length,
+      failed: Object.fromEntries(this.#failed),
+      tookMs,
+      latency: quantiles(this.#latencies),
+      first: quantiles(this.#firsts),
+      bodyBytes: [...this.#sizes].toSorted((a, b) => a - b),
+      cpuShare: cpuUs / 1000 / tookMs,
+    };
+  }
+
+  #mayStart(): boolean {
+    const { forMs = Infinity, requests = Infinity } = this.#job;
+    return this.#started < requests && performance.now() - this.#startMs < forMs;
+  }
+
+  /** Starts what has become due; waiting for a free connection counts as latency. */
+  #tick(): void {
+    const { rate = 0, requests = Infinity, forMs = Infinity } = this.#job;
+    const nowMs = performance.now();
+    const elapsedMs = Math.min(nowMs - this.#startMs, forMs);
+    const due = Math.min(requests, Math.floor((elapsedMs / 1000) * rate));
+    while (this.#started + this.#late.length < due) {
+      if (this.#idle.length > 0) this.#next(nowMs);
+      else this.#late.push(nowMs);
+    }
+    this.#endIfOver();
+  }
+
+  #next(dueMs?: number): void {
+    const line = this.#idle.shift()!;
+    this.#started += 1;
+    this.#busy += 1;
+    line.send(this.#wire, dueMs ?? performance.now());
+  }
+
+  #endIfOver(): void {
+    if (this.#busy > 0 || this.#late.length > 0 || this.#mayStart()) return;
+    clearInterval(this.#timer);
+    this.#end();
+  }
+}
+
+/** One connection, opened before the run and again after it broke. */
+class Line {
+  sentMs = 0;
+  firstMs = 0;
+  readonly #port: number;
+  readonly #run: Run;
+  #socket: Socket | undefined;
+  #waits = false;
+
+  constructor(port: number, run: Run) {
+    this.#port = port;
+    this.#run = run;
+  }
+
+  send(wire: Buffer, dueMs: number): void {
+    this.#waits = true;
+    this.#socket ??= this.#connect();
+    this.sentMs = dueMs;
+    this.#socket.write(wire);
+  }
+
+  /** Resolves when the connection stands; rejects when it cannot. */
+  async open(): Promise<void> {
+    this.#socket = this.#connect();
+    await once(this.#socket, 'connect');
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
+    const reader = new ResponseReader({
+      onFirst: () => void (this.firstMs = performance.now()),
+      onEnd: (answer) => {
+        this.#waits = false;
+        this.#run.settle(this, answer);
+      },
+    });
+    const broken = (why: string): void => {
+      if (this.#socket !== socket) return;
+      this.#socket = undefined;
+      socket.destroy();
+      if (!this.#waits) return;
+      this.#waits = false;
+      this.#run.settle(this, why);
+    };
+    socket.on('data', (bytes: Buffer) => {
+      try {
+        reader.read(bytes);
+      } catch (thrown) {
+        broken(String(thrown));
+      }
+    });
+    socket.setTimeout(STALLED_MS, () => broken('no answer'));
+    socket.on('error', (error: NodeJS.ErrnoException) => broken(error.code ?? error.message));
+    socket.on('close', () => broken('closed'));
+    return socket;
+  }
+}
+
+function toWire({ port, path, headers, body }: LoadJob): Buffer {
+  const fields = Object.entries({
+    Host: `127.0.0.1:${port}`,
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  });
+  const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n${body}`);
+}
+
+async function play(job: LoadJob): Promise<LoadResult> {
+  const made = new Run(job);
+  await made.start();
+  const before = usage().cpuUs;
+  await made.over;
+  return made.result(usage().cpuUs - before);
+}
+
+serveParent(0, { run: play } satisfies LoadCommands);

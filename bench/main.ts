@@ -1,0 +1,159 @@
+/**
+ * `npm run bench`: svc against a plain proxy and against no proxy, in one run.
+ *
+ *   npm run bench -- --rounds 5 --seconds 2 --only json,sse-burst
+ *   npm run bench -- memory --requests 100000
+ *   npm run bench -- start --json
+ *
+ * Exit code 0 when every bar is met, 1 when one is missed, 2 for a wrong command line.
+ */
+import { parseArgs } from 'node:util';
+import { startRig } from './arms.ts';
+import { judge, judgeMemory, judgeStart } from './bars.ts';
+import type { Verdict } from './bars.ts';
+import { compare } from './compare.ts';
+import type { Comparison } from './compare.ts';
+import { median } from './figures.ts';
+import { measureMemory } from './memory.ts';
+import type { MemoryRun } from './memory.ts';
+import { createProgress } from './progress.ts';
+import { comparisonText, verdictText } from './report.ts';
+import { startSeconds } from './startup.ts';
+import { workloads } from './workloads.ts';
+
+const MODES = ['compare', 'memory', 'start'] as const;
+type Mode = (typeof MODES)[number];
+
+interface Options {
+  readonly mode: Mode;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly only: readonly string[];
+  readonly json: boolean;
+}
+
+/** All that a run found; what the mode does not measure is absent. */
+interface Findings {
+  comparisons?: Comparison[];
+  memory?: MemoryRun;
+  startSeconds?: readonly number[];
+  verdicts: Verdict[];
+}
+
+const progress = createProgress(process.stderr);
+
+/** Reads the command line. Throws a RangeError that says what is wrong with it. */
+function readOptions(args: string[]): Options {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      requests: { type: 'string', default: '100000' },
+      only: { type: 'string', default: workloads.map(({ name }) => name).join(',') },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [mode = 'compare', ...more] = positionals;
+  if (!isMode(mode) || more.length > 0)
+    throw new RangeError(`there is no mode "${positionals.join(' ')}", only ${MODES.join(', ')}`);
+  const only = values.only.split(',');
+  const unknown = only.find((name) => workloads.every((one) => one.name !== name));
+  if (unknown !== undefined) throw new RangeError(`there is no workload "${unknown}"`);
+  return {
+    mode,
+    rounds: toNumber(values.rounds, 'rounds'),
+    seconds: toNumber(values.seconds, 'seconds'),
+    requests: toNumber(values.requests, 'requests'),
+    only,
+    json: values.json,
+  };
+}
+
+function isMode(text: string): text is Mode {
+  return (MODES as readonly string[]).includes(text);
+}
+
+function toNumber(text: string, name: string): number {
+  const value = Number(text);
+  if (value > 0 && value < 1e9) return value;
+  throw new RangeError(`--${name}: "${text}" is not a number above 0`);
+}
+
+async function compareAll(options: Options, findings: Findings): Promise<void> {
+  const rig = await startRig();
+  findings.comparisons = [];
+  try {
+    for (const workload of workloads.filter(({ name }) => options.only.includes(name))) {
+      const comparison = await compare(rig, workload, { ...options, onProgress: progress.say });
+      const verdicts = judge(comparison);
+      findings.comparisons.push(comparison);
+      findings.verdicts.push(...verdicts);
+      show(options, comparisonText(comparison, verdicts));
+    }
+  } finally {
+    await rig.close();
+  }
+}
+
+async function runMemory(options: Options, findings: Findings): Promise<void> {
+  const rig = await startRig(['direct', 'svc']);
+  try {
+    const memory = await measureMemory(rig, options.requests, progress.say);
+    const verdicts = judgeMemory(memory.rssBytes);
+    findings.memory = memory;
+    findings.verdicts.push(...verdicts);
+    const steps = memory.rssBytes.map((bytes) => (bytes / 1024 / 1024).toFixed(0)).join(' ');
+    show(
+      options,
+      [
+        `memory: ${memory.requests} requests, ${memory.failed} failed`,
+        `  RSS MB: ${steps}`,
+        ...verdicts.map(verdictText),
+      ].join('\n'),
+    );
+  } finally {
+    await rig.close();
+  }
+}
+
+async function runStart(options: Options, findings: Findings): Promise<void> {
+  const seconds: number[] = [];
+  // The first start reads the files from the disk; the median leaves it out.
+  while (seconds.length < options.rounds) {
+    progress.say(`start: ${seconds.length + 1} of ${options.rounds}`);
+    seconds.push(await startSeconds());
+  }
+  const verdict = judgeStart(median(seconds));
+  findings.startSeconds = seconds;
+  findings.verdicts.push(verdict);
+  show(options, `start: median of ${seconds.length}\n${verdictText(verdict)}`);
+}
+
+function show({ json }: Options, text: string): void {
+  progress.clear();
+  if (!json) process.stdout.write(`${text}\n\n`);
+}
+
+async function main(): Promise<number> {
+  let options: Options;
+  try {
+    options = readOptions(process.argv.slice(2));
+  } catch (thrown) {
+    process.stderr.write(`error: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    return 2;
+  }
+  const findings: Findings = { verdicts: [] };
+  if (options.mode === 'memory') await runMemory(options, findings);
+  else {
+    await runStart(options, findings);
+    if (options.mode === 'compare') await compareAll(options, findings);
+  }
+  progress.clear();
+  if (options.json) process.stdout.write(`${JSON.stringify(findings, undefined, 2)}\n`);
+  return findings.verdicts.every(({ met }) => met) ? 0 : 1;
+}
+
+process.exitCode = await main();

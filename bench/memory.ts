@@ -1,0 +1,41 @@
+/** Whether svc's memory stays level: RSS while many requests go through, JSON and streams in turn. */
+import type { Rig } from './arms.ts';
+import { workloads } from './workloads.ts';
+
+/** What a long run did to the memory. */
+export interface MemoryRun {
+  readonly requests: number;
+  /** RSS of the proxy's process, in bytes, before the first step and after each. */
+  readonly rssBytes: readonly number[];
+  readonly failed: number;
+}
+
+const STEPS = 20;
+/** One step is nine parts of JSON and one of streams, as clients' small calls and turns are. */
+const STREAMED_PART = 10;
+
+/** Sends `requests` through svc in twenty steps. */
+export async function measureMemory(
+  rig: Rig,
+  requests: number,
+  onProgress: (text: string) => void,
+): Promise<MemoryRun> {
+  const svc = rig.arms.find(({ name }) => name === 'svc')!;
+  const parts = ['json', 'sse-burst'].map((name) => workloads.find((each) => each.name === name)!);
+  const rssBytes = [(await rig.svc.call('usage')).rssBytes];
+  let sent = 0;
+  let failed = 0;
+  for (let step = 1; step <= STEPS; step += 1) {
+    for (const { path, headers, body, connections, events } of parts) {
+      const count =
+        Math.ceil(requests / STEPS / STREAMED_PART) * (events > 0 ? 1 : STREAMED_PART - 1);
+      const job = { port: svc.port, path, headers, body, connections, requests: count };
+      const result = await rig.load.call('run', job);
+      sent += result.ok;
+      failed += Object.values(result.failed).reduce((sum, each) => sum + each, 0);
+    }
+    rssBytes.push((await rig.svc.call('usage')).rssBytes);
+    onProgress(`memory: ${sent} requests, ${Math.round(rssBytes.at(-1)! / 1048576)} MB`);
+  }
+  return { requests: sent, rssBytes, failed };
+}

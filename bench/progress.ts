@@ -1,0 +1,15 @@
+/** One line that says what is being measured: on a terminal only, and gone when results are printed. */
+import type { Writable } from 'node:stream';
+
+/** A line that is rewritten in place. */
+export interface Progress {
+  readonly say: (text: string) => void;
+  readonly clear: () => void;
+}
+
+/** Progress on `stream`; nothing where that is no terminal. */
+export function createProgress(stream: Writable): Progress {
+  const isTerminal = 'isTTY' in stream && stream.isTTY === true;
+  const write = (text: string): void => void (isTerminal && stream.write(`\r\u001b[K${text}`));
+  return { say: write, clear: () => write('') };
+}

@@ -1,0 +1,29 @@
+/** Where a request's time went, stage by stage, from the traces that the proxy keeps. */
+import type { Trace } from '../stages/ledger/traces.ts';
+import { quantiles } from './figures.ts';
+
+/** One stage over many requests; times are milliseconds a request. */
+export interface StageTime {
+  readonly stage: string;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/**
+ * Quantiles by stage, in graph order. Time inside a stage is the proxy's own work, except in
+ * `upstream_forward`, where the wait for the upstream lies between the frames and is not counted.
+ */
+export function stageTimes(traces: readonly Trace[]): readonly StageTime[] {
+  const byStage = new Map<string, number[]>();
+  for (const { stages } of traces) {
+    for (const { name, duration_ms: durationMs } of stages) {
+      const durations = byStage.get(name);
+      if (durations === undefined) byStage.set(name, [durationMs]);
+      else durations.push(durationMs);
+    }
+  }
+  return [...byStage].map(([stage, durations]) => {
+    const { p50, p99 } = quantiles(durations);
+    return { stage, p50Ms: p50, p99Ms: p99 };
+  });
+}

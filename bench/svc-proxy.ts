@@ -1,0 +1,64 @@
+/**
+ * svc itself as a process of its own: the real server with its default settings, a fresh
+ * temporary home, every provider pointed at the upstream whose port is given. Gate, trace,
+ * meter, ledger and rate limit work; only the limits' heights are out of reach.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../server/config/load.ts';
+import { startProxy } from '../server/index.ts';
+import { serveParent, usage } from './channel.ts';
+import type { Usage } from './channel.ts';
+import { stageTimes } from './stages.ts';
+import type { StageTime } from './stages.ts';
+
+/** What the process answers to. */
+export type SvcCommands = {
+  usage: () => Usage;
+  /** Medians by stage over the newest `count` requests (at most 200 are kept). */
+  stages: (count: number) => readonly StageTime[];
+};
+
+const SETTINGS = `
+security: {rate_limit_per_minute: 1000000000}
+rate_limit: {requests_per_second: 1000000, burst_size: 1000000}
+streaming: {max_concurrent_streams: 100000}
+`;
+
+async function main(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const file = join(home, 'bench.yaml');
+  const url = `http://127.0.0.1:${process.argv[2]}`;
+  const load = () =>
+    loadConfig({
+      env: {
+        SVC_HOME: home,
+        MSGPROV_BASE_URL: url,
+        CHATPROV_BASE_URL: url,
+        GENPROV_BASE_URL: url,
+      },
+      cwd: home,
+      home,
+      configPath: file,
+      flags: { 'server.port': 0, 'server.ws_port': 0 },
+      readFile: (path) => (path === file ? { text: SETTINGS, mode: 0o600 } : undefined),
+    });
+  const proxy = await startProxy({
+    loaded: await load(),
+    reload: load,
+    version: '0.0.0-bench',
+    control: false,
+  });
+  const remove = (): void => rmSync(home, { recursive: true, force: true });
+  process.once('exit', remove);
+  const stop = (): void => void proxy.stop(true).finally(() => process.exit(0));
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  serveParent(proxy.port, {
+    usage,
+    stages: (count) => stageTimes(proxy.services.traces.list(count)),
+  } satisfies SvcCommands);
+}
+
+await main();

@@ -1,0 +1,115 @@
+/** The traffic that the proxies are compared under. */
+
+/** One kind of traffic; the same bytes go to every arm. */
+export interface Workload {
+  readonly name: string;
+  /** What it is, for the report. */
+  readonly about: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connections: number;
+  /** Requests started a second; absent: as fast as the connections answer. */
+  readonly rate?: number;
+  /** Events an answer has; 0 for one that is no stream. */
+  readonly events: number;
+  /** Length of a measured slice, in proportion to the others; 1 when absent. */
+  readonly length?: number;
+}
+
+/** Header by which the fake upstream is told what to play. */
+const SCENARIO = 'x-upstream-scenario';
+
+const JSON_BODY_BYTES = 1024;
+const LARGE_BODY_BYTES = 400 * 1024;
+const SSE_EVENTS = 200;
+const SLOW_EVENTS = 20;
+/** `message_start`, `content_block_start`, `content_block_stop`, `message_delta`, `message_stop`, `ping`… */
+const MESSAGE_FRAME_EVENTS = 5;
+
+const HEADERS = {
+  'x-api-key': 'bench-key',
+  'anthropic-version': '2023-06-01',
+  'User-Agent': 'svc-bench',
+  Accept: 'application/json',
+};
+
+/** Every workload, in the order in which they run. */
+export const workloads: readonly Workload[] = [
+  {
+    name: 'json',
+    about: 'POST 1 KB, answer 1.5 KB, 16 connections as fast as they go',
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: 'sized bytes=1200' },
+    body: bodyOf(JSON_BODY_BYTES, false),
+    connections: 16,
+    events: 0,
+  },
+  {
+    name: 'json-paced',
+    about: 'the same over 16 connections, 1,000 a second: latency without a queue',
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: 'sized bytes=1200' },
+    body: bodyOf(JSON_BODY_BYTES, false),
+    connections: 16,
+    rate: 1000,
+    events: 0,
+  },
+  {
+    name: 'sse-burst',
+    about: `streams of ${SSE_EVENTS} events sent at once, 16 connections as fast as they go`,
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: `burst count=${SSE_EVENTS}` },
+    body: bodyOf(JSON_BODY_BYTES, true),
+    connections: 16,
+    events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
+  },
+  {
+    name: 'sse-spaced',
+    about: `streams of ${SSE_EVENTS} events 5 ms apart, 24 at a time`,
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: `events count=${SSE_EVENTS} everyMs=5` },
+    body: bodyOf(JSON_BODY_BYTES, true),
+    connections: 48,
+    rate: 23,
+    events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
+    length: 2,
+  },
+  {
+    name: 'large-body',
+    about: 'POST 400 KB, answer 1.5 KB, 4 connections as fast as they go',
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: 'sized bytes=1200' },
+    body: bodyOf(LARGE_BODY_BYTES, false),
+    connections: 4,
+    events: 0,
+  },
+  {
+    name: 'slow-streams',
+    about: `streams of ${SLOW_EVENTS} events 100 ms apart, 200 at a time`,
+    path: '/v1/messages',
+    headers: { ...HEADERS, [SCENARIO]: `events count=${SLOW_EVENTS} everyMs=100` },
+    body: bodyOf(JSON_BODY_BYTES, true),
+    connections: 400,
+    rate: 80,
+    events: SLOW_EVENTS + MESSAGE_FRAME_EVENTS,
+    length: 2,
+  },
+];
+
+/** A request in the shape of a coding agent's: many tool results of log lines, `bytes` long in all. */
+function bodyOf(bytes: number, stream: boolean): string {
+  const make = (text: string): string =>
+    JSON.stringify({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 1024,
+      stream,
+      messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+    });
+  const frame = make('').length;
+  const line = (index: number): string =>
+    `${index} src/part-${index % 97}.ts: checked in ${index % 13} ms; `;
+  let text = '';
+  for (let index = 0; text.length < bytes - frame; index += 1) text += line(index);
+  return make(text.slice(0, bytes - frame));
+}
