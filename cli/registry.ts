@@ -42,6 +42,10 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['demo'],
     load: async () => (await import('./commands/demo.ts')).demoCommands,
   },
+  {
+    words: ['benchmark'],
+    load: async () => (await import('./commands/benchmark.ts')).benchmarkCommands,
+  },
 ];
 
 /** The commands that may be meant by `word`; all of them where it is none of ours. */

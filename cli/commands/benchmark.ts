@@ -1,0 +1,160 @@
+/** `svc benchmark`: what the proxy adds to requests on this machine, in all and stage by stage. */
+import { resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import type { BodyLatency } from '../../bench/latency.ts';
+import { SvcError } from '../../engine/error.ts';
+import type { CliContext } from '../context.ts';
+import { toWhole } from '../flags.ts';
+import { colorsFor, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { printTable } from '../table.ts';
+
+const ROUNDS = 5;
+
+class Benchmark extends Command<CliContext> {
+  static override paths = [['benchmark']];
+  static override usage = Command.Usage({
+    category: 'Try',
+    description: 'Measure what svc adds to requests on this machine',
+    details:
+      'Each request body goes through a real proxy and directly to a built-in provider, in turn. Proxy, provider and load are processes of their own with temporary folders; nothing leaves this machine. A body is one JSON file; its shape says which endpoint it is for.',
+    examples: [
+      ['Measure the built-in set', '$0 benchmark'],
+      ['Measure your own request bodies', '$0 benchmark --latency ./bodies'],
+      ['One body, stage by stage', '$0 benchmark --file request.json'],
+      ['For a script', '$0 benchmark --latency ./bodies --json'],
+    ],
+  });
+
+  latency = Option.Boolean('--latency', false, {
+    description: 'Latency by body, of the folder that follows or of the built-in set; the default',
+  });
+  file = Option.String('--file', { description: 'Measure this one body stage by stage' });
+  requests = Option.String('--requests', '200', {
+    description: `Requests each way in each of ${ROUNDS} rounds (default 200)`,
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+  folder = Option.String({ required: false, name: 'folder' });
+
+  async execute() {
+    const { context } = this;
+    const requests = toWhole(this.requests, '--requests', 10, 100_000);
+    const bodies = await this.bodies();
+    const [{ measureLatency }, { createProgress }] = await Promise.all([
+      import('../../bench/latency.ts'),
+      import('../../bench/progress.ts'),
+    ]);
+    const progress = createProgress(context.stderr);
+    const results = await measureLatency(bodies, {
+      requests,
+      rounds: ROUNDS,
+      onProgress: progress.say,
+    }).finally(progress.clear);
+    if (this.json) printJson(context, { bodies: results.map(toJson) });
+    else if (this.file === undefined) this.showAll(results);
+    else this.showStages(results[0]!);
+    return results.every(({ failed }) => failed === 0) ? 0 : 1;
+  }
+
+  private async bodies() {
+    const { builtInBodies, readBodies, readBody } = await import('../../bench/bodies.ts');
+    const { context, file, folder } = this;
+    if (file !== undefined && (this.latency || folder !== undefined))
+      throw new SvcError('usage', 'Give either --file or --latency with a folder');
+    if (file !== undefined) return [readBody(resolve(context.cwd, file))];
+    return folder === undefined ? builtInBodies() : readBodies(resolve(context.cwd, folder));
+  }
+
+  private showAll(results: readonly BodyLatency[]): void {
+    const { context } = this;
+    const head = [
+      'body',
+      '>size',
+      '>direct p50',
+      '>added p50',
+      '>p95',
+      '>p99',
+      '>first',
+      '>failed',
+    ];
+    printTable(
+      context,
+      head,
+      results.map(({ name, bodyBytes, direct, added, addedFirstP50, failed }) => [
+        name,
+        `${(bodyBytes / 1024).toFixed(1)} KB`,
+        ...[direct.p50, added.p50, added.p95, added.p99, addedFirstP50].map(toMs),
+        String(failed),
+      ]),
+    );
+    const stages = [
+      ...new Set(results.flatMap((result) => result.stages.map(({ stage }) => stage))),
+    ];
+    print(context);
+    printTable(
+      context,
+      ['time in stage, p50', ...stages.map((stage) => `>${stage}`)],
+      results.map((result) => [
+        result.name,
+        ...stages.map((stage) => {
+          const time = result.stages.find((one) => one.stage === stage);
+          return time === undefined ? '–' : toMs(time.p50Ms);
+        }),
+      ]),
+    );
+    this.explain();
+  }
+
+  private showStages(result: BodyLatency): void {
+    const { context } = this;
+    const { added, direct } = result;
+    print(context, `${result.name} to ${result.path}, ${(result.bodyBytes / 1024).toFixed(1)} KB`);
+    print(context);
+    printTable(
+      context,
+      ['stage', '>p50', '>p99'],
+      [
+        ...result.stages.map(({ stage, p50Ms, p99Ms }) => [stage, toMs(p50Ms), toMs(p99Ms)]),
+        ['added in all', toMs(added.p50), toMs(added.p99)],
+        ['without svc', toMs(direct.p50), toMs(direct.p99)],
+      ],
+    );
+    this.explain();
+  }
+
+  private explain(): void {
+    const { dim } = colorsFor(this.context.stdout, this.context.env);
+    print(this.context);
+    print(
+      this.context,
+      dim('Milliseconds; added is through svc less directly, in the same round.'),
+    );
+  }
+}
+
+function toMs(ms: number): string {
+  return ms.toFixed(3);
+}
+
+/** In the spelling of the other results. */
+function toJson(result: BodyLatency) {
+  const { direct, proxied, added } = result;
+  return {
+    name: result.name,
+    path: result.path,
+    body_bytes: result.bodyBytes,
+    requests: result.requests,
+    failed: result.failed,
+    direct_ms: direct,
+    proxied_ms: proxied,
+    added_ms: added,
+    added_first_p50_ms: result.addedFirstP50,
+    stages: result.stages.map(({ stage, p50Ms, p99Ms }) => ({
+      name: stage,
+      p50_ms: p50Ms,
+      p99_ms: p99Ms,
+    })),
+  };
+}
+
+export const benchmarkCommands: readonly CliCommand[] = [Benchmark];
