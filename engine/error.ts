@@ -35,6 +35,8 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** When another try makes sense, in seconds. */
   readonly retryAfterS?: number;
+  /** What would have been accepted instead, such as the methods of a path. */
+  readonly allowed?: readonly string[];
   /** What the user can do about it, as one sentence. The command line prints it below the message. */
   readonly cure?: string;
 }
@@ -48,6 +50,7 @@ export class SvcError extends Error {
   readonly code: string | undefined;
   readonly retryAfterS: number | undefined;
   readonly cure: string | undefined;
+  readonly allowed: readonly string[] | undefined;
   /** The graph node in which it arose; stamped once by the engine. */
   node: string | undefined;
 
@@ -58,6 +61,7 @@ export class SvcError extends Error {
     this.code = details.code;
     this.retryAfterS = details.retryAfterS;
     this.cure = details.cure;
+    this.allowed = details.allowed;
     this.node = undefined;
   }
 }

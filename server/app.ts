@@ -253,8 +253,9 @@ class HttpApp implements App {
     }
     const body = errorBody(error, requestId);
     const headers = errorHeaders(error, requestId, body.length, close || !request.complete);
-    if (error.kind === 'method_not_allowed')
-      headers['Allow'] = error.message.replace(/^.*answers /, '');
+    // A page that may read answers may read why it got none.
+    const { cors } = this.#options.generations.current;
+    for (const [name, value] of pairs(cors.headers(request.headers.origin))) headers[name] = value;
     response.writeHead(errorStatus(error), headers);
     response.end(request.method === 'HEAD' ? undefined : body);
     request.resume();

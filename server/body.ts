@@ -4,13 +4,16 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CancelSignal } from '../engine/index.ts';
-import { payloadTooLarge } from '../stages/model/errors.ts';
+import { malformedRequest, payloadTooLarge } from '../stages/model/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
+/** Longest silence inside a body. Without a limit, clients that never finish would pile up. */
+const MAX_SILENCE_MS = 30_000;
 
 /**
  * The whole body as it was on the wire; a client that waits for it is told to go on. Rejects with `payload_too_large` above
- * `maxBytes`, and with the signal's reason when the client leaves.
+ * `maxBytes`, with `bad_request` when the rest does not come, and with the signal's reason when the
+ * client leaves.
  */
 export function collectBody(
   message: IncomingMessage,
@@ -29,7 +32,11 @@ export function collectBody(
     const pieces: Buffer[] = [];
     let sizeBytes = 0;
     const stop = () => done(() => reject(signal.reason));
+    const silence = setTimeout(() => {
+      done(() => reject(malformedRequest('The rest of the request body did not arrive')));
+    }, MAX_SILENCE_MS);
     const onData = (piece: Buffer) => {
+      silence.refresh();
       sizeBytes += piece.length;
       if (sizeBytes > maxBytes) done(() => reject(payloadTooLarge(maxBytes)));
       else pieces.push(piece);
@@ -38,6 +45,7 @@ export function collectBody(
       done(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
     const onError = (error: Error) => done(() => reject(signal.aborted ? signal.reason : error));
     function done(settle: () => void): void {
+      clearTimeout(silence);
       message.off('data', onData).off('end', onEnd).off('error', onError);
       signal.removeEventListener('abort', stop);
       // A late fault of a message that nobody reads any more has no one to go to.

@@ -79,19 +79,33 @@ export function errorHeaders(
   if (error.retryAfterS !== undefined) {
     headers['Retry-After'] = Math.max(1, Math.ceil(error.retryAfterS));
   }
+  if (error.kind === 'method_not_allowed') headers['Allow'] = (error.allowed ?? []).join(', ');
   if (close) headers['Connection'] = 'close';
   return headers;
 }
 
-/** An error answer as raw HTTP/1.1 bytes, for a socket that has no response object: a refused upgrade, a parse failure. */
-export function rawErrorResponse(error: SvcError, requestId: string): Buffer {
+/**
+ * An error answer as raw HTTP/1.1 bytes, for a socket that has no response object: a refused
+ * upgrade, a parse failure. `extra` are more fields, flat.
+ */
+export function rawErrorResponse(
+  error: SvcError,
+  requestId: string,
+  extra: readonly string[] = [],
+): Buffer {
   const body = errorBody(error, requestId);
   const status = errorStatus(error);
-  const head = Object.entries(errorHeaders(error, requestId, body.length, true))
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
+  const fields = Object.entries(errorHeaders(error, requestId, body.length, true)).flat();
+  const head = toLines([...fields, ...extra]);
   return Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${head}\r\n`),
     body,
   ]);
+}
+
+/** Flat names and values as the lines of a head. */
+function toLines(fields: readonly (string | number)[]): string {
+  let lines = '';
+  for (let i = 0; i + 1 < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`;
+  return lines;
 }

@@ -6,10 +6,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SvcError, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
-import { openLedgerReader } from '../stages/ledger/database.ts';
+import type { LedgerReader } from '../stages/ledger/database.ts';
 import { emptyTotals } from '../stages/ledger/figures.ts';
 import type { Totals } from '../stages/ledger/figures.ts';
 import { totalsOfToday } from '../stages/ledger/queries.ts';
+import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { createKeyring } from './auth.ts';
@@ -71,6 +72,8 @@ export function logFile(home: string): string {
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock } = options;
   const { config } = loaded;
+  refuseOpenBind(config);
+  refusePostgres(config);
   ensurePrivateFolder(config.home);
   const log = openLog(config, clock);
   const services = await createServices({ config, log, clock });
@@ -80,7 +83,6 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     clock,
     onFault: (fault) => log.error(fault.message),
   });
-  refuseOpenBind(config);
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const build = (from: LoadedConfig, number: number) =>
@@ -96,6 +98,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
   async function open(): Promise<RunningProxy> {
     const generations = createGenerations(build(loaded, 1), () => undefined);
+    const reader = openThreadedLedgerReader(config.ledger.db);
     const newId = createRequestIds(randomBytes);
     const reload = createReload({
       first: loaded,
@@ -126,7 +129,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         window: services.window,
         async today() {
           await services.ledger.flush();
-          return today(config.ledger.db, clock);
+          return today(reader, clock);
         },
       }),
       ...traceRoutes(services.traces),
@@ -165,6 +168,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       async closeOthers() {
         door.close();
         await control?.close();
+        await reader.destroy();
       },
     });
     log.info('listening', {
@@ -230,15 +234,20 @@ function refuseOpenBind(config: Config): void {
   );
 }
 
-async function today(file: string, clock: Clock): Promise<Totals> {
-  const reader = openLedgerReader(file);
+function refusePostgres(config: Config): void {
+  if (!config.ledger.isPostgres) return;
+  throw new SvcError('config', 'A ledger in Postgres is not supported by this version', {
+    code: 'CONFIG_002',
+    cure: 'Set SVC_DB to the path of a file, or leave it out.',
+  });
+}
+
+async function today(reader: LedgerReader, clock: Clock): Promise<Totals> {
   try {
     return await totalsOfToday(reader, clock.wallMs());
   } catch {
     // A ledger that cannot be read is told in /health; the rest of /stats is still worth having.
     return emptyTotals();
-  } finally {
-    await reader.destroy();
   }
 }
 

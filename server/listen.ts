@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SvcError } from '../engine/index.ts';
 import { headersTooLarge, malformedRequest } from '../stages/model/errors.ts';
+import { withoutHeaders } from '../stages/model/headers.ts';
 import { rawErrorResponse } from './error-response.ts';
 
 /** Size of a request head above which the answer is 431. */
@@ -34,9 +35,10 @@ export interface Listener {
   destroy(): void;
 }
 
-function onClientError(newId: () => string) {
+function onClientError(newId: () => string, isAnswering: (socket: Duplex) => boolean) {
   return (error: Error & { code?: string }, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // Words of ours in the middle of an answer would be taken for a part of it.
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy();
       return;
     }
@@ -55,7 +57,7 @@ function createListener(handlers: ListenerHandlers): Server {
     maxHeaderSize: MAX_HEAD_BYTES,
     insecureHTTPParser: false,
     headersTimeout: HEAD_TIMEOUT_MS,
-    // A large body over a slow line may take its time; the gap between reads is bounded by the socket.
+    // A large body over a slow line may take its time; whoever reads it bounds the gaps.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
@@ -63,12 +65,41 @@ function createListener(handlers: ListenerHandlers): Server {
   });
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
-  server.on('request', handlers.handle);
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    answers.set(request.socket, response);
+    handlers.handle(request, response);
+  };
+  server.on('request', handle);
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
-  server.on('checkContinue', handlers.handle);
-  server.on('upgrade', handlers.upgrade);
-  server.on('clientError', onClientError(handlers.newId));
+  server.on('checkContinue', handle);
+  server.on('upgrade', (request, socket, head) => {
+    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
+      handlers.upgrade(request, socket, head);
+    } else ignoreUpgrade(server, request, socket, head);
+  });
+  const isAnswering = (socket: Duplex) => answers.get(socket)?.writableFinished === false;
+  server.on('clientError', onClientError(handlers.newId, isAnswering));
   return server;
+}
+
+/**
+ * A server that does not know the protocol of an `Upgrade` answers as if the field were not
+ * there (RFC 9110 §7.8); some clients send `h2c` with every first request. node has taken the
+ * connection out of HTTP by now, so the request is put back in front of it without the field.
+ */
+function ignoreUpgrade(
+  server: Server,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  const kept = withoutHeaders(rawHeaders, (name) => name === 'upgrade');
+  for (let i = 0; i + 1 < kept.length; i += 2) lines.push(`${kept[i]}: ${kept[i + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
 }
 
 /** Listens on `host:port` (0 picks a free port). Throws `config` where that is not possible. */

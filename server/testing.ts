@@ -84,10 +84,11 @@ export async function readAnswer(message: IncomingMessage): Promise<Answered> {
   };
 }
 
-/** A raw connection to `port`. */
-export async function openSocket(port: number): Promise<Socket> {
+/** A raw connection to `port`; a paused one takes nothing from the kernel. */
+export async function openSocket(port: number, paused = false): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined);
+  if (paused) socket.pause();
   await once(socket, 'connect');
   return socket;
 }

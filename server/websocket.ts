@@ -15,6 +15,7 @@ import {
   invalidJson,
   notFound,
   overloaded,
+  rateLimited,
   shuttingDown,
   wrongType,
 } from '../stages/model/errors.ts';
@@ -22,6 +23,7 @@ import type { BodyFrame } from '../stages/model/frame.ts';
 import { errorBody, rawErrorResponse } from './error-response.ts';
 import { originForm } from './gate.ts';
 import type { Generations } from './generation.ts';
+import { rateLimitHeaders } from './limit.ts';
 import type { ServerServices } from './services.ts';
 import { SocketSink } from './sink/ws.ts';
 import { untouchableBecause } from './untouchable.ts';
@@ -58,31 +60,40 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
     clientTracking: true,
   });
 
-  function refuse(socket: Duplex, error: SvcError): void {
+  server.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
+
+  function refuse(request: IncomingMessage, socket: Duplex, error: SvcError, extra: string[] = []) {
+    const readable = generations.current.cors.headers(request.headers.origin);
     socket.on('error', () => undefined);
-    socket.end(rawErrorResponse(error, newId()));
+    socket.end(rawErrorResponse(error, newId(), [...readable, ...extra]));
+  }
+
+  function admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { gate, limiter } = generations.current;
+    const admission = gate(request, 'upgrade');
+    if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
+    const decision = limiter.take(request.socket.remoteAddress ?? '');
+    if (decision?.isAllowed === false) {
+      const error = rateLimited(decision.retryAfterS);
+      return refuse(request, socket, error, rateLimitHeaders(decision));
+    }
+    const target = originForm(request.url ?? '/');
+    if (target.split('?', 1)[0] !== '/ws') {
+      resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
+      throw notFound('No WebSocket is spoken on this path');
+    }
+    if (options.draining()) throw shuttingDown();
+    server.handleUpgrade(request, socket, head, (client) => {
+      new Connection(client, request, options);
+    });
   }
 
   return {
     upgrade(request, socket, head) {
       try {
-        const { gate, limiter } = generations.current;
-        const admission = gate(request, 'upgrade');
-        if (admission.verdict === 'refused') return refuse(socket, admission.error);
-        const decision = limiter.take(request.socket.remoteAddress ?? '');
-        if (decision?.isAllowed === false)
-          throw overloaded('Too many requests', decision.retryAfterS);
-        const target = originForm(request.url ?? '/');
-        if (target.split('?', 1)[0] !== '/ws') {
-          resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
-          throw notFound('No WebSocket is spoken on this path');
-        }
-        if (options.draining()) throw shuttingDown();
-        server.handleUpgrade(request, socket, head, (client) => {
-          new Connection(client, request, options);
-        });
+        admit(request, socket, head);
       } catch (thrown) {
-        refuse(socket, toSvcError(thrown));
+        refuse(request, socket, toSvcError(thrown));
       }
     },
     close() {

@@ -158,7 +158,9 @@ export function notFound(what = 'No such path on this proxy'): SvcError {
 
 /** The path exists, the method does not. `allow` are the methods that do; the response repeats them in `Allow`. */
 export function methodNotAllowed(allow: readonly string[]): SvcError {
-  return new SvcError('method_not_allowed', `This path answers ${allow.join(', ')}`);
+  return new SvcError('method_not_allowed', `This path answers ${allow.join(', ')}`, {
+    allowed: allow,
+  });
 }
 
 /** The body is larger than `limitBytes`, as sent or once decoded. */
