@@ -6,7 +6,7 @@ import { salvage } from './compact.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
 import { createKnownFiles } from './known-files.ts';
-import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
+import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { createFollower } from './log.ts';
 import type { Header } from './record.ts';
@@ -77,10 +77,9 @@ export async function rebuildVault(
   makePrivateDir(layout.dir);
   if (!existsSync(layout.log)) return { movedTo: undefined, reports: [], unreadable: [] };
   const lock = openLock(layout.appendLock);
-  const stamp = new Date(options.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
   const target = { path: layout.log, lock, newLogId: options.newId };
   try {
-    const { movedTo, roots } = await salvage(layout, target, `${stamp}-${process.pid}`, isKept);
+    const { movedTo, roots } = await salvage(layout, target, stampOf(options.clock), isKept);
     const reports: IndexReport[] = [];
     for (const root of roots.filter((path) => existsSync(path))) {
       reports.push(await indexFolder({ ...options, root }));

@@ -12,6 +12,7 @@
  */
 import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Clock } from '../../engine/clock.ts';
 
 /** Where each part of an index lies. */
 export interface Layout {
@@ -35,6 +36,11 @@ export function layoutOf(dir: string): Layout {
     syncLock: join(dir, 'sync.lock'),
     calibration: join(dir, 'calibration.json'),
   };
+}
+
+/** A part of a file name for what is moved aside: the time, and who did it. */
+export function stampOf(clock: Pick<Clock, 'wallMs'>): string {
+  return `${new Date(clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`;
 }
 
 /** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */

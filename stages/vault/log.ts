@@ -49,64 +49,84 @@ export interface LogFollower {
 }
 
 /** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
-export function createFollower(
-  path: string,
-  sink: LogSink,
-  from?: { readonly logId: string; readonly offset: number },
-): LogFollower {
-  let handle: FileHandle | undefined;
-  let inode = 0n;
-  let offset = 0;
-  let readTo = 0;
-  const replace = async (): Promise<LogState> => {
-    const next = await openIfThere(path);
+export function createFollower(path: string, sink: LogSink, from?: LogPosition): LogFollower {
+  return new FileFollower(path, sink, from);
+}
+
+/** A place in a log. */
+export interface LogPosition {
+  readonly logId: string;
+  readonly offset: number;
+}
+
+class FileFollower implements LogFollower {
+  readonly #path: string;
+  readonly #sink: LogSink;
+  #from: LogPosition | undefined;
+  #handle: FileHandle | undefined;
+  #inode = 0n;
+  #offset = 0;
+  #readTo = 0;
+
+  constructor(path: string, sink: LogSink, from: LogPosition | undefined) {
+    this.#path = path;
+    this.#sink = sink;
+    this.#from = from;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get fd(): number | undefined {
+    return this.#handle?.fd;
+  }
+
+  isBehind(): boolean {
+    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    if (now === undefined) return this.#handle !== undefined;
+    if (this.#handle === undefined) return true;
+    return now.ino !== this.#inode || now.size !== BigInt(this.#readTo);
+  }
+
+  async catchUp(): Promise<LogState> {
+    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const same = now?.ino === this.#inode && now.size >= BigInt(this.#offset);
+    if (this.#handle === undefined || !same || this.#offset === 0) {
+      const opened = await this.#open();
+      if (opened !== 'clean') return opened;
+    }
+    const read = await scan(this.#handle!, this.#offset, this.#sink);
+    this.#offset = read.offset;
+    this.#readTo = read.size;
+    return read.state;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    this.#offset = 0;
+  }
+
+  /** Begins with whatever log is at the path now. */
+  async #open(): Promise<LogState> {
+    await this.close();
+    const from = this.#from;
+    this.#from = undefined;
+    const next = await openIfThere(this.#path);
     if (next === undefined) {
-      sink.reset('');
-      await handle?.close();
-      [handle, inode, offset, readTo, from] = [undefined, 0n, 0, 0, undefined];
+      this.#sink.reset('');
       return 'missing';
     }
-    await handle?.close();
-    handle = next;
-    inode = (await next.stat({ bigint: true })).ino;
+    this.#handle = next;
+    const { ino, size } = await next.stat({ bigint: true });
+    this.#inode = ino;
     const first = await readHead(next);
-    offset = 0;
     if (typeof first === 'string') return first;
-    if (from?.logId === first.id && from.offset <= (await next.stat()).size) offset = from.offset;
-    else sink.reset(first.id);
-    from = undefined;
+    if (from?.logId === first.id && BigInt(from.offset) <= size) this.#offset = from.offset;
+    else this.#sink.reset(first.id);
     return 'clean';
-  };
-  return {
-    get offset() {
-      return offset;
-    },
-    get fd() {
-      return handle?.fd;
-    },
-    isBehind() {
-      const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (now === undefined) return handle !== undefined;
-      return handle === undefined || now.ino !== inode || now.size !== BigInt(readTo);
-    },
-    async catchUp() {
-      const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-      const same = handle !== undefined && now?.ino === inode && now.size >= BigInt(offset);
-      if (!same || offset === 0) {
-        const opened = await replace();
-        if (opened !== 'clean') return opened;
-      }
-      const read = await scan(handle!, offset, sink);
-      offset = read.offset;
-      readTo = read.size;
-      return read.state;
-    },
-    async close() {
-      await handle?.close();
-      handle = undefined;
-      offset = 0;
-    },
-  };
+  }
 }
 
 /** What an append needs; `newLogId` makes the id of a log that is begun by it. */

@@ -67,36 +67,57 @@ type Emit = (tally: Tally, start: number, end: number) => void;
 /** Words that are remembered; texts use few words often. */
 const CACHED_WORDS = 30_000;
 
-/**
- * Makes a tokenizer. Its cache takes a few megabytes at most. Words are looked up by a
- * hash of their characters that is made while they are scanned, and terms are counted in
- * place: slicing each word out and counting in a map took three times as long.
- */
+/** Makes a tokenizer. Its cache takes a few megabytes at most. */
 export function createTokenizer(): Tokenizer {
-  const classes = buildClasses();
-  let words = new Map<number, Word>();
-  let tallies = new Map<string, Tally>();
-  let runs = 0;
-  const learn = (text: string, seen: number): Word => {
-    // A copy: what is remembered must not keep the text alive that it was sliced from.
-    const own = Buffer.from(text, 'utf16le').toString('utf16le');
-    const made = wordTerms(own, seen).map((term) => {
-      const tally = tallies.get(term) ?? { term, run: 0, count: 0 };
-      tallies.set(term, tally);
-      return tally;
+  return new CachingTokenizer();
+}
+
+/**
+ * Words are looked up by a hash of their characters that is made while they are scanned,
+ * and terms are counted in place: slicing each word out and counting in a map took twice
+ * as long.
+ */
+class CachingTokenizer implements Tokenizer {
+  readonly #classes = buildClasses();
+  #words = new Map<number, Word>();
+  #tallies = new Map<string, Tally>();
+  #run = 0;
+
+  terms(text: string): string[] {
+    const found: string[] = [];
+    this.#scan(text, ({ term }) => found.push(term));
+    return found;
+  }
+
+  locate(text: string, terms: ReadonlySet<string>): Hit[] {
+    const hits: Hit[] = [];
+    this.#scan(text, ({ term }, start, end) => {
+      if (terms.has(term) && hits.at(-1)?.start !== start) hits.push({ start, end, term });
     });
-    return { text: own, tallies: made };
-  };
-  const lookUp = (text: string, start: number, end: number, hash: number, seen: number): Word => {
-    const known = words.get(hash);
-    if (known !== undefined && isAt(known.text, text, start, end)) return known;
-    const word = learn(text.slice(start, end), seen);
-    if (end - start <= MAX_TERM_CHARS) words.set(hash, word);
-    return word;
-  };
-  const scan = (text: string, emit: Emit): void => {
+    return hits;
+  }
+
+  count(...texts: string[]): TermCounts {
+    const run = ++this.#run;
+    const distinct: Tally[] = [];
+    let length = 0;
+    this.#scan(texts.join('\n'), (tally) => {
+      length++;
+      if (tally.run === run) {
+        tally.count++;
+        return;
+      }
+      tally.run = run;
+      tally.count = 1;
+      distinct.push(tally);
+    });
+    return { terms: distinct.map(writeTally).join(' '), length };
+  }
+
+  #scan(text: string, emit: Emit): void {
     // Never in the middle of a text, whose terms are being counted in these tallies.
-    if (words.size > CACHED_WORDS) [words, tallies] = [new Map(), new Map()];
+    if (this.#words.size > CACHED_WORDS) [this.#words, this.#tallies] = [new Map(), new Map()];
+    const classes = this.#classes;
     const end = text.length;
     let index = 0;
     while (index < end) {
@@ -114,41 +135,33 @@ export function createTokenizer(): Tokenizer {
         hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
         index++;
       }
-      const found = lookUp(text, start, index, hash, seen).tallies;
+      const found = this.#lookUp(text, start, index, hash, seen).tallies;
       for (let at = 0; at < found.length; at++) emit(found[at]!, start, index);
     }
-  };
-  return {
-    terms(text) {
-      const found: string[] = [];
-      scan(text, ({ term }) => found.push(term));
-      return found;
-    },
-    locate(text, terms) {
-      const hits: Hit[] = [];
-      scan(text, ({ term }, start, end) => {
-        if (terms.has(term) && hits.at(-1)?.start !== start) hits.push({ start, end, term });
-      });
-      return hits;
-    },
-    count(...texts) {
-      const run = ++runs;
-      const distinct: Tally[] = [];
-      let length = 0;
-      const note = (tally: Tally): void => {
-        length++;
-        if (tally.run === run) {
-          tally.count++;
-          return;
-        }
-        tally.run = run;
-        tally.count = 1;
-        distinct.push(tally);
-      };
-      scan(texts.join('\n'), note);
-      return { terms: distinct.map(writeTally).join(' '), length };
-    },
-  };
+  }
+
+  #lookUp(text: string, start: number, end: number, hash: number, seen: number): Word {
+    const known = this.#words.get(hash);
+    if (known !== undefined && isAt(known.text, text, start, end)) return known;
+    const word = this.#learn(text.slice(start, end), seen);
+    if (end - start <= MAX_TERM_CHARS) this.#words.set(hash, word);
+    return word;
+  }
+
+  #learn(text: string, seen: number): Word {
+    // A copy: what is remembered must not keep the text alive that it was sliced from.
+    const own = Buffer.from(text, 'utf16le').toString('utf16le');
+    const tallies = wordTerms(own, seen).map((term) => {
+      const tally = this.#tallies.get(term) ?? { term, run: 0, count: 0 };
+      this.#tallies.set(term, tally);
+      return tally;
+    });
+    return { text: own, tallies };
+  }
+}
+
+function writeTally({ term, count }: Tally): string {
+  return count === 1 ? term : `${term}!${Math.min(count, MAX_TERM_COUNT)}`;
 }
 
 /** `startsWith`, but several times faster for a few characters. */
@@ -158,10 +171,6 @@ function isAt(word: string, text: string, start: number, end: number): boolean {
     if (word.charCodeAt(index) !== text.charCodeAt(start + index)) return false;
   }
   return true;
-}
-
-function writeTally({ term, count }: Tally): string {
-  return count === 1 ? term : `${term}!${Math.min(count, MAX_TERM_COUNT)}`;
 }
 
 /** A joiner belongs to the word when word characters stand on both sides of it. */

@@ -14,7 +14,7 @@ import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
 import { idTaken, prepareBlock, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './json-blocks.ts';
-import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
+import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock, type Lock } from './lock.ts';
 import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
 import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
@@ -295,7 +295,6 @@ class OpenVault implements Vault {
   }
 
   #stamp(): string {
-    const time = new Date(this.#options.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
-    return `${time}-${process.pid}-${++this.#troubles}`;
+    return `${stampOf(this.#options.clock)}-${++this.#troubles}`;
   }
 }

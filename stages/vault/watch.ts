@@ -1,11 +1,11 @@
 /** Keeping a vault in step with a folder: changes are collected for a moment and indexed together. */
 import { relative, resolve, sep } from 'node:path';
-import { watch as watchPaths } from 'chokidar';
+import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../engine/error.ts';
-import { createIgnoreRules } from './ignore-rules.ts';
+import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
-import { createReadPool } from './read-pool.ts';
+import { createReadPool, type ReadPool } from './read-pool.ts';
 
 /** Editors write a file in several steps; this is longer than they take. */
 const QUIET_MS = 80;
@@ -25,77 +25,112 @@ export interface Watch {
   close(): Promise<void>;
 }
 
-/** Indexes `root` and then, until closed, whatever changes in it. Resolves when watching has begun. */
+/** Indexes `root` and then, until closed, whatever changes in it. Resolves when the first run has ended. */
 export async function watchFolder(options: WatchOptions): Promise<Watch> {
-  const root = resolve(options.root);
-  const indexDir = resolve(options.indexDir);
-  const rules = createIgnoreRules(root, [indexDir]);
-  const stop = new AbortController();
-  const pool = createReadPool(1, { parseCode: options.parseCode ?? true });
-  const { onIndexed, onError, ...indexing } = options;
-  const fail = (error: unknown): void => onError?.(toSvcError(error));
-  const changed = new Set<string>();
-  let running = Promise.resolve();
-  let cancelTimer: (() => void) | undefined;
-  let firstMs = 0;
+  const watch = new FolderWatch(options);
+  await watch.begin();
+  return watch;
+}
 
-  const run = async (only: readonly string[] | undefined): Promise<void> => {
+class FolderWatch implements Watch {
+  readonly #options: WatchOptions;
+  readonly #root: string;
+  readonly #rules: IgnoreRules;
+  readonly #stop = new AbortController();
+  readonly #pool: ReadPool;
+  readonly #changed = new Set<string>();
+  #watcher: FSWatcher | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #cancelTimer: (() => void) | undefined;
+  #firstMs = 0;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#root = resolve(options.root);
+    this.#rules = createIgnoreRules(this.#root, [resolve(options.indexDir)]);
+    this.#pool = createReadPool(1, { parseCode: options.parseCode ?? true });
+    options.signal?.addEventListener('abort', () => this.#stop.abort(), { once: true });
+  }
+
+  async begin(): Promise<void> {
+    const watcher = watchPaths(this.#root, {
+      ignoreInitial: true,
+      followSymlinks: false,
+      ignored: (path, stats) => this.#isIgnored(path, stats?.isDirectory() ?? false),
+    });
+    this.#watcher = watcher;
+    watcher.on('all', (_event, path) => this.#note(path));
+    watcher.on('error', (error) => this.#fail(error));
+    await new Promise<void>((begun) => void watcher.once('ready', begun));
+    // After watching has begun, so that no change falls between the two.
+    await this.#enqueue(undefined);
+  }
+
+  async settled(): Promise<void> {
+    this.#flush();
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancelTimer?.();
+    await this.#watcher?.close();
+    await this.#running;
+    await this.#pool.close();
+  }
+
+  #isIgnored(path: string, isDir: boolean): boolean {
+    const local = this.#local(path);
+    return local !== '' && this.#rules.judge(local, isDir) !== undefined;
+  }
+
+  #note(path: string): void {
+    const local = this.#local(path);
+    if (local === '' || local.startsWith('../')) return;
+    const { clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#changed.size === 0) this.#firstMs = nowMs;
+    this.#changed.add(local);
+    this.#cancelTimer?.();
+    const leftMs = LONGEST_WAIT_MS - (nowMs - this.#firstMs);
+    const waitMs = Math.max(0, Math.min(QUIET_MS, leftMs));
+    this.#cancelTimer = clock.after(waitMs, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#changed.size === 0) return;
+    const paths = [...this.#changed];
+    this.#changed.clear();
+    const rulesChanged = paths.some((path) => path.endsWith('.gitignore'));
+    if (rulesChanged) this.#rules.forget();
+    void this.#enqueue(rulesChanged ? undefined : paths);
+  }
+
+  /** One run after the other; all of the folder when `only` is undefined. Never rejects. */
+  #enqueue(only: readonly string[] | undefined): Promise<void> {
+    this.#running = this.#running.then(() => this.#run(only));
+    return this.#running;
+  }
+
+  async #run(only: readonly string[] | undefined): Promise<void> {
+    const { onIndexed, onError: _onError, ...indexing } = this.#options;
+    // A run over the whole folder may be long and gets its own threads; a change is one thread's work.
+    const extra = only === undefined ? {} : { only, pool: this.#pool };
     try {
-      // The first run may be long and gets its own threads; a change is one thread's work.
-      const extra = only === undefined ? {} : { only, pool };
-      const report = await indexFolder({ ...indexing, ...extra, signal: stop.signal });
+      const report = await indexFolder({ ...indexing, ...extra, signal: this.#stop.signal });
       onIndexed?.(report);
     } catch (error) {
-      if (!stop.signal.aborted) fail(error);
+      if (!this.#stop.signal.aborted) this.#fail(error);
     }
-  };
-  const flush = (): void => {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    if (changed.size === 0) return;
-    const paths = [...changed];
-    changed.clear();
-    const rulesChanged = paths.some((path) => path.endsWith('.gitignore'));
-    if (rulesChanged) rules.forget();
-    running = running.then(() => run(rulesChanged ? undefined : paths));
-  };
-  const note = (path: string): void => {
-    const local = relative(root, path).split(sep).join('/');
-    if (local === '' || local.startsWith('../')) return;
-    const nowMs = options.clock.monotonicMs();
-    if (changed.size === 0) firstMs = nowMs;
-    changed.add(local);
-    cancelTimer?.();
-    const leftMs = LONGEST_WAIT_MS - (nowMs - firstMs);
-    cancelTimer = options.clock.after(Math.max(0, Math.min(QUIET_MS, leftMs)), flush);
-  };
+  }
 
-  const watcher = watchPaths(root, {
-    ignoreInitial: true,
-    followSymlinks: false,
-    ignored: (path, stats) => {
-      const local = relative(root, path).split(sep).join('/');
-      return local !== '' && rules.judge(local, stats?.isDirectory() ?? false) !== undefined;
-    },
-  });
-  watcher.on('all', (_event, path) => note(path));
-  watcher.on('error', fail);
-  options.signal?.addEventListener('abort', () => stop.abort(), { once: true });
-  await new Promise<void>((begun) => watcher.once('ready', begun));
-  // After watching has begun, so that no change falls between the two.
-  running = running.then(() => run(undefined));
-  await running;
-  return {
-    async settled() {
-      flush();
-      await running;
-    },
-    async close() {
-      stop.abort();
-      cancelTimer?.();
-      await watcher.close();
-      await running;
-      await pool.close();
-    },
-  };
+  #fail(error: unknown): void {
+    this.#options.onError?.(toSvcError(error));
+  }
+
+  #local(path: string): string {
+    return relative(this.#root, path).split(sep).join('/');
+  }
 }

@@ -1,0 +1,183 @@
+import { fork } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/error.ts';
+import { checkVault, rebuildVault } from './health.ts';
+import { indexFolder } from './indexer.ts';
+import { toIngestBlock } from './ingest.ts';
+import { openVault } from './vault.ts';
+import { BACKENDS, inPlace } from './vault-place.ts';
+
+test('an ingested block is durable, found at once, and taken once', () =>
+  inPlace(async (place) => {
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      const block = toIngestBlock({
+        block_id: `b-${backend}`,
+        content: `gyroscope drift ${backend}`,
+      });
+      const [first] = await vault.ingest([block]);
+      assert.ok(first?.ok === true && first.stored && first.tokens > 0);
+      assert.is((await vault.search('gyroscopic'))[0]?.id.startsWith('b-'), true);
+      const [again, clash, fresh] = await vault.ingest([
+        block,
+        { ...block, content: 'something else' },
+        { content: `no id ${backend}`, riskClass: 'internal' },
+      ]);
+      assert.ok(again?.ok === true && !again.stored);
+      assert.ok(clash?.ok === false && clash.error.kind === 'conflict');
+      assert.ok(fresh?.ok === true && fresh.id.startsWith('ingest-'));
+      const reopened = place.open(backend);
+      assert.is((await reopened.search(backend, { includeUnsafe: true })).length, 2);
+    }
+    assert.is((await place.open().status()).blocks, 4);
+  }));
+
+test('concurrent ingestion from two vaults loses and doubles nothing', () =>
+  inPlace(async (place) => {
+    const vaults = [place.open('json_blocks'), place.open('sqlite')];
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        vaults[at % 2]!.ingest([{ id: `id${at % 20}`, content: `text ${at % 20}` }]),
+      ),
+    );
+    const stored = results.flat().filter((result) => result.ok && result.stored);
+    assert.is(stored.length, 20);
+    for (const vault of vaults) assert.is((await vault.status()).blocks, 20);
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
+  }));
+
+test('what is wrong with a block is said in the specification’s words', () => {
+  const faults: [unknown, string, string | undefined][] = [
+    [{}, 'bad_request', 'VALIDATION_002'],
+    [{ content: 5 }, 'bad_request', 'VALIDATION_003'],
+    ['text', 'bad_request', 'VALIDATION_003'],
+    [{ content: ' ' }, 'unprocessable', undefined],
+    [{ content: 'x', block_id: 'a b' }, 'unprocessable', undefined],
+    [{ content: 'x', source_path: 'a\nb' }, 'unprocessable', undefined],
+    [{ content: 'x'.repeat(1_048_577) }, 'payload_too_large', undefined],
+  ];
+  for (const [value, kind, code] of faults) {
+    try {
+      toIngestBlock(value);
+      assert.unreachable(JSON.stringify(value).slice(0, 50));
+    } catch (error) {
+      assert.ok(isSvcError(error));
+      assert.equal([error.kind, error.code], [kind, code]);
+    }
+  }
+});
+
+test('a damaged log is moved aside, told of, and made whole from the files', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 20; file++) place.write(`f${file}.md`, `number ${file} zebra`);
+    await place.index();
+    const before = place.open();
+    await before.ingest([{ id: 'kept', content: 'ingested zebra' }]);
+    const log = join(place.indexDir, 'blocks.jsonl');
+    const bytes = readFileSync(log);
+    bytes[bytes.indexOf('number 7 zebra')]! ^= 1;
+    writeFileSync(log, bytes);
+    assert.is((await checkVault(place.indexDir)).status, 'broken');
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      await vault.search('zebra');
+      await vault.settled();
+      assert.is((await vault.search('zebra', { top: 50 })).length, 21, backend);
+    }
+    assert.is(place.troubles.length, 1);
+    assert.equal(readFileSync(place.troubles[0]!.movedTo), bytes);
+    const health = await checkVault(place.indexDir);
+    assert.equal([health.status, health.files, health.movedAside.length], ['ok', 20, 1]);
+  }));
+
+test('damage under an open vault is never returned as text', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'the quagga was a zebra');
+    await place.index();
+    const vault = place.open();
+    await vault.search('quagga');
+    const log = join(place.indexDir, 'blocks.jsonl');
+    const bytes = readFileSync(log);
+    bytes[bytes.lastIndexOf('quagga')]! ^= 1;
+    writeFileSync(log, bytes);
+    await vault.search('zebra');
+    await vault.settled();
+    assert.is((await vault.search('zebra'))[0]?.content, 'the quagga was a zebra');
+    assert.is(place.troubles.length, 1);
+  }));
+
+test('a damaged database is moved aside and made again from the log', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    const first = place.open('sqlite');
+    await first.search('zebra');
+    await first.close();
+    writeFileSync(join(place.indexDir, 'blocks.db'), 'this is no database'.repeat(1000));
+    const second = place.open('sqlite');
+    assert.is((await second.search('zebra')).length, 1);
+    assert.is(place.troubles.length, 1);
+    assert.ok(existsSync(place.troubles[0]!.movedTo));
+  }));
+
+test('a rebuild reads the files again and keeps what was ingested', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    const vault = place.open('sqlite');
+    await vault.ingest([{ id: 'kept', content: 'ingested zebra' }]);
+    const rebuilt = await rebuildVault(place.base());
+    assert.equal(
+      rebuilt.reports.map(({ indexed }) => indexed),
+      [1],
+    );
+    assert.equal((await vault.search('zebra')).map(({ id }) => id).includes('kept'), true);
+    assert.is((await vault.status()).blocks, 2);
+  }));
+
+test('nothing that a vault writes is open to others, whatever the umask', () =>
+  inPlace(async (place) => {
+    const before = process.umask(0);
+    try {
+      place.write('a.md', 'zebra');
+      await place.index();
+      const vault = place.open('sqlite');
+      await vault.ingest([{ content: 'x' }]);
+      assert.is(statSync(place.indexDir).mode & 0o777, 0o700);
+      for (const name of readdirSync(place.indexDir)) {
+        assert.is(statSync(join(place.indexDir, name)).mode & 0o777, 0o600, name);
+      }
+    } finally {
+      process.umask(before);
+    }
+  }));
+
+test('indexers that are killed at any moment leave nothing lost and nothing doubled', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 300; file++) {
+      place.write(`d${file % 9}/f${file}.md`, `# File ${file}\n\n${`word${file} `.repeat(300)}\n`);
+    }
+    const child = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
+    for (const delayMs of [130, 170, 210]) {
+      const indexers = [1, 2].map(() => fork(child, [place.root, place.indexDir]));
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      for (const indexer of indexers) indexer.kill('SIGKILL');
+      await Promise.all(indexers.map((one) => new Promise((done) => one.once('exit', done))));
+    }
+    await place.index();
+    const reference = join(place.top, 'reference');
+    await indexFolder({ ...place.base(), indexDir: reference, root: place.root, workers: 1 });
+    const clean = openVault({ ...place.base(), indexDir: reference, backend: 'json_blocks' });
+    const limit = { limit: 100_000 };
+    for (const backend of BACKENDS) {
+      assert.equal(await place.open(backend).list(limit), await clean.list(limit));
+    }
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
+    await clean.close();
+  }));
+
+test.run();
