@@ -1,0 +1,79 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isSvcError } from '../../engine/index.ts';
+import { createDecoder, decodeBody } from './decode.ts';
+import { createZstdCopy, unzstd } from './zstd.ts';
+
+/** `{"model":"m","input":"hello zstd 😀 hello …"}`, as a command-line encoder packs it at level 19. */
+const PACKED = Buffer.from(
+  'KLUv/QRojQEAhAJ7Im1vZGVsIjoibSIsImlucHV0IjoiaGVsbG8genN0ZCDwn5iAICJ9AQBuGXU+AeUDyhw=',
+  'base64',
+);
+const PLAIN = `{"model":"m","input":"${'hello zstd 😀 '.repeat(20)}"}`;
+
+/** A frame of `blocks` times 128 KiB of zeros, four bytes each, with the given window descriptor. */
+function bomb(blocks: number, windowDescriptor = 0x58): Buffer {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, windowDescriptor]);
+  const body = Array.from({ length: blocks }, (_, n) => {
+    const header = (n === blocks - 1 ? 1 : 0) | (1 << 1) | (131_072 << 3);
+    return Buffer.from([header & 0xff, (header >> 8) & 0xff, header >> 16, 0]);
+  });
+  return Buffer.concat([head, ...body]);
+}
+
+function unpack(bytes: Buffer, maxOutputLength = 1_000_000): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    unzstd(bytes, { maxOutputLength }, (error, decoded) =>
+      error ? reject(error) : resolve(decoded),
+    );
+  });
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (error) {
+    if (isSvcError(error)) return error.kind;
+    return error instanceof Error && 'code' in error ? String(error.code) : 'error';
+  }
+}
+
+test('a zstd body is decoded, whatever the runtime', async () => {
+  assert.is((await decodeBody(PACKED, 'zstd', 10_000)).toString(), PLAIN);
+  assert.is((await unpack(PACKED)).toString(), PLAIN);
+});
+
+test('a bomb is stopped at the cap, and a window of gigabytes is refused at once', async () => {
+  const bytes = bomb(4096);
+  assert.ok(bytes.length < 20_000);
+  const beforeBytes = process.memoryUsage().rss;
+  assert.is(await codeOf(unpack(bytes, 1_000_000)), 'ERR_BUFFER_TOO_LARGE');
+  assert.is(await codeOf(decodeBody(bytes, 'zstd', 1_000_000)), 'payload_too_large');
+  assert.is(await codeOf(unpack(bomb(1, 0xf8), 1_000_000)), 'ERR_BUFFER_TOO_LARGE');
+  assert.ok(process.memoryUsage().rss - beforeBytes < 64 * 1024 * 1024);
+});
+
+test('corrupt and cut bytes are an error, never a hang', async () => {
+  const broken = Buffer.from(PACKED);
+  broken[20] = 0xff;
+  broken[9] = 0xff;
+  assert.is.not(await codeOf(unpack(broken)), 'none');
+  assert.is.not(await codeOf(unpack(Buffer.from('not zstd at all'))), 'none');
+  assert.is(await codeOf(decodeBody(Buffer.from('not zstd at all'), 'zstd', 1000)), 'bad_request');
+});
+
+test('a copy of an answer is decoded at every split; bytes that are no zstd are lost, not thrown', async () => {
+  for (let cut = 8; cut < PACKED.length; cut += 1) {
+    const seen: Buffer[] = [];
+    const copy = createZstdCopy((piece) => seen.push(piece));
+    copy.push(PACKED.subarray(0, cut));
+    copy.push(PACKED.subarray(cut));
+    assert.is(Buffer.concat(seen).toString(), PLAIN, `cut at ${cut}`);
+  }
+  const decoder = createDecoder('zstd', () => undefined);
+  decoder.push(Buffer.from('this is plain text'));
+  assert.is(await decoder.end(), false);
+});
+
+test.run();
