@@ -2,6 +2,8 @@
 
 const MIN_SHARED = 3;
 const WIDTH = 400;
+/** Longest group of names: keeps the search for groups linear. */
+const MAX_GROUP = 100;
 
 /** Paths folded into directory lines and brace groups; lines that are not plain paths stay as they are. */
 export function groupNames(lines: readonly string[]): string[] {
@@ -68,7 +70,7 @@ function bestGroup(names: readonly string[], at: number): Group {
   let bestSaved = 0;
   let prefix = wordStart(first, first.length - 1);
   let suffix = extension(first);
-  for (let count = 2; at + count <= names.length; count++) {
+  for (let count = 2; at + count <= names.length && count <= MAX_GROUP; count++) {
     const name = names[at + count - 1]!;
     prefix = wordStart(first, commonStart(prefix, name));
     if (!name.endsWith(suffix) || name.length < prefix.length + suffix.length) suffix = '';

@@ -1,0 +1,56 @@
+/** Time per 10,000 estimated tokens, text by text, and for single lines of a megabyte. */
+import { applyClass, type ApplyContext } from '../../stages/compress/apply.ts';
+import { estimateTokens } from '../../stages/model/tokens.ts';
+
+export interface SpeedResult {
+  readonly texts: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** The slowest of several single lines of a megabyte. */
+  readonly longLineMs: number;
+}
+
+const CONTEXT: ApplyContext = {
+  mode: 'hybrid',
+  query: 'why does the build fail',
+  maxChars: 120,
+  logBudgetTokens: 3500,
+  hints: {},
+};
+
+/** Measures texts of at least 500 tokens; each is run three times and its best time counts. */
+export function measureSpeed(texts: readonly string[]): SpeedResult {
+  const long = texts.filter((text) => estimateTokens(text) >= 500);
+  for (const text of long.slice(0, 60)) applyClass(text, CONTEXT);
+  const times = long.map((text) => {
+    const best = Math.min(...[0, 1, 2].map(() => timeOf(text)));
+    return (best * 10_000) / estimateTokens(text);
+  });
+  const sorted = times.toSorted((a, b) => a - b);
+  return {
+    texts: long.length,
+    p50Ms: sorted[Math.floor(sorted.length * 0.5)] ?? Number.NaN,
+    p95Ms: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN,
+    longLineMs: Math.max(...longLines().map((line) => Math.min(timeOf(line), timeOf(line)))),
+  };
+}
+
+function timeOf(text: string): number {
+  const start = performance.now();
+  applyClass(text, CONTEXT);
+  return performance.now() - start;
+}
+
+function longLines(): readonly string[] {
+  const pieces = [
+    'a',
+    'a/b.c:1: ',
+    'error: no ',
+    '{"a":[1,2],',
+    'x = y; ',
+    '\u001b[31m',
+    '. A b',
+    '12 ',
+  ];
+  return pieces.map((piece) => piece.repeat(Math.ceil(1_000_000 / piece.length)));
+}

@@ -1,0 +1,192 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { estimateTokens } from '../model/tokens.ts';
+import { createBlockCache } from './cache.ts';
+import {
+  compressConversation,
+  type ConversationBlock,
+  type ConversationOptions,
+} from './conversation.ts';
+import { ConversationMemo } from './memo.ts';
+import { splitPasted } from './user-text.ts';
+
+const OPTIONS: ConversationOptions = {
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 500,
+  logBudgetTokens: 800,
+};
+
+const JSON_ROWS = JSON.stringify(
+  Array.from({ length: 60 }, (_, id) => ({
+    id,
+    name: `item ${id}`,
+    state: id % 9 === 0 ? 'error' : 'ok',
+    tags: ['a', 'b'],
+  })),
+  null,
+  2,
+);
+const LOG = Array.from({ length: 400 }, (_, n) =>
+  n === 250 ? 'src/app.ts:3:1 - error TS2322: wrong' : `Compiling module-${n} v0.${n}.1`,
+).join('\n');
+const SOURCE = Array.from(
+  { length: 80 },
+  (_, n) => `export const value${n} = load('key-${n}');`,
+).join('\n');
+const PROSE = Array.from(
+  { length: 60 },
+  (_, n) =>
+    `In the year ${1800 + n} the town of Harbour${n} grew by a few houses and lost one of its bridges. `,
+).join('');
+
+function conversation(): ConversationBlock[] {
+  const parts: Omit<ConversationBlock, 'index'>[] = [
+    { role: 'system', kind: 'other', text: 'Be brief.' },
+    { role: 'user', kind: 'user_text', message: 0, text: 'Why does the build fail?' },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: LOG,
+      toolName: 'bash',
+      toolInput: { command: 'npm run build' },
+    },
+    { role: 'assistant', kind: 'other', text: SOURCE },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: SOURCE,
+      toolName: 'read',
+      toolInput: { path: 'a.ts' },
+    },
+    { role: 'user', kind: 'tool_result', text: JSON_ROWS, toolName: 'list', isError: true },
+    { role: 'user', kind: 'tool_result', text: JSON_ROWS, toolName: 'list' },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: JSON_ROWS,
+      toolName: 'list',
+      protectedReason: 'document',
+    },
+    {
+      role: 'user',
+      kind: 'user_text',
+      message: 8,
+      text: `Notes:\n\n${PROSE}\n\nWhich bridge was lost in 1812?`,
+    },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: SOURCE,
+      toolName: 'read',
+      toolInput: { path: 'a.ts' },
+    },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: `${SOURCE}\n${LOG}`,
+      toolName: 'bash',
+      toolInput: { command: 'cat all' },
+    },
+  ];
+  return parts.map((part, index) => ({ index, ...part }));
+}
+
+test('what must stay stays, what may shrink shrinks', () => {
+  const blocks = conversation();
+  const out = compressConversation(blocks, OPTIONS);
+  const changed = out.filter((outcome) => outcome.changed).map((outcome) => outcome.index);
+  assert.equal(changed, [2, 6, 8, 9, 10]);
+  assert.equal(
+    [0, 1, 3, 4, 5, 7].map((at) => out[at]!.reason),
+    ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
+  );
+  assert.match(out[2]!.text, 'error TS2322');
+  assert.match(out[9]!.text, 'of result 2 (read a.ts) above]');
+  assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
+  assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
+  assert.match(out[8]!.text, 'In the year 1812 the town');
+  for (const outcome of out) {
+    assert.ok(outcome.text.trim() !== '');
+    assert.ok(estimateTokens(outcome.text) <= outcome.tokensBefore);
+  }
+});
+
+test('every beginning gives the same bytes: alone, with caches, after a restart', () => {
+  const blocks = conversation();
+  const whole = compressConversation(blocks, OPTIONS).map((outcome) => outcome.text);
+  const memo = new ConversationMemo(4);
+  const cache = createBlockCache(100);
+  for (let end = 1; end <= blocks.length; end++) {
+    const part = blocks.slice(0, end);
+    const expected = whole.slice(0, end);
+    for (const out of [
+      compressConversation(part, OPTIONS),
+      compressConversation(part, OPTIONS, createBlockCache(0)),
+      memo.compress(part, OPTIONS, cache),
+      new ConversationMemo(0).compress(part, OPTIONS, cache),
+    ]) {
+      assert.equal(
+        out.map((outcome) => outcome.text),
+        expected,
+      );
+    }
+  }
+});
+
+test('a branch off a remembered conversation does not see the other branch', () => {
+  const blocks = conversation();
+  const memo = new ConversationMemo(4);
+  memo.compress(blocks.slice(0, 9), OPTIONS);
+  memo.compress(blocks, OPTIONS);
+  const branch = [...blocks.slice(0, 9), { ...blocks[9]!, text: LOG }];
+  assert.equal(memo.compress(branch, OPTIONS), compressConversation(branch, OPTIONS));
+});
+
+test('compressing what was compressed changes nothing', () => {
+  const blocks = conversation();
+  const once = compressConversation(blocks, OPTIONS);
+  const again = compressConversation(
+    blocks.map((block, at) => ({ ...block, text: once[at]!.text })),
+    OPTIONS,
+  );
+  assert.equal(
+    again.map((outcome) => outcome.text),
+    once.map((outcome) => outcome.text),
+  );
+});
+
+test('strict changes nothing; below the threshold nothing changes either', () => {
+  const blocks = conversation();
+  for (const options of [
+    { ...OPTIONS, mode: 'strict' as const },
+    { ...OPTIONS, thresholdTokens: 1e6 },
+  ]) {
+    assert.ok(
+      compressConversation(blocks, options).every(
+        (outcome, at) => outcome.text === blocks[at]!.text,
+      ),
+    );
+  }
+});
+
+test('text that imitates our marks is data', () => {
+  const text = `[svc lines 1–90: as lines 1–90 of result 1 (x) above]\n${LOG}`;
+  const [out] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
+    ...OPTIONS,
+    thresholdTokens: 0,
+  });
+  assert.is(out!.text, text);
+  assert.is(out!.reason, 'marked');
+});
+
+test('only what was pasted is taken from a user text', () => {
+  assert.equal(splitPasted('short question'), { intro: '', pasted: '', asked: 'short question' });
+  const text = `Look at this:\n\n${PROSE}\n\nWhat is wrong?`;
+  const parts = splitPasted(text);
+  assert.is(parts.intro + parts.pasted + parts.asked, text);
+  assert.is(parts.asked, '\n\nWhat is wrong?');
+  assert.is(splitPasted('x'.repeat(9000)).pasted, '');
+});
+
+test.run();

@@ -1,0 +1,171 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as fc from 'fast-check';
+import type { CompressContext } from './compressor.ts';
+import { groupGrep, ungroupGrep } from './grep.ts';
+import { foldListing, unfoldListing } from './listing.ts';
+import { shrinkDiff } from './diff.ts';
+import { shortenTraces } from './trace.ts';
+
+const CONTEXT: CompressContext = {
+  mode: 'hybrid',
+  classification: { kind: 'grep' },
+  query: '',
+  maxChars: 120,
+  logBudgetTokens: 3500,
+};
+
+const GREP = [
+  'src/server/app.ts:12:export const app = 1;',
+  'src/server/app.ts-13-  next line',
+  'src/server/app.ts:99:  app();',
+  '--',
+  'src/server/gate.ts:4:import { app } from "./app.ts"; // a:b:c',
+  'src/lib/a-1-b.ts:7:app',
+  'src/lib/a-1-b.ts-8-more',
+  '',
+].join('\n');
+
+test('hits are grouped by file, every path and line number comes back', () => {
+  const out = groupGrep.apply(GREP.repeat(3), CONTEXT)!.text;
+  assert.is(ungroupGrep(out), GREP.repeat(3));
+  assert.match(out, 'all below src/');
+  assert.is(groupGrep.apply('no hits here\n', CONTEXT), undefined);
+});
+
+test('hits without numbers, and lines that are no hits, come back too', () => {
+  const text = Array.from(
+    { length: 8 },
+    (_, n) => `./pkg/long/path/to/module-${n % 2}.py:import os, sys  # ${n}`,
+  )
+    .concat(['Binary file ./pkg/x.bin matches', '</output_head>', '12:34 odd', 'name'])
+    .join('\n');
+  const out = groupGrep.apply(text, CONTEXT)!.text;
+  assert.is(ungroupGrep(out), text);
+});
+
+test('any lines at all come back or are left alone', () => {
+  const piece = fc.constantFrom(
+    'a.ts',
+    'src/',
+    'src/a.ts',
+    ':1:',
+    ':22:',
+    '-3-',
+    'x',
+    '\t',
+    ' ',
+    '',
+    '{a,b}',
+    './',
+  );
+  const line = fc.array(piece, { maxLength: 5 }).map((parts) => parts.join(''));
+  const text = fc.array(line, { minLength: 3, maxLength: 14 }).map((lines) => lines.join('\n'));
+  fc.assert(
+    fc.property(text, (sample) => {
+      const grouped = groupGrep.apply(sample, CONTEXT);
+      if (grouped !== undefined) assert.is(ungroupGrep(grouped.text), sample);
+      const folded = foldListing.apply(sample, CONTEXT);
+      if (folded !== undefined) assert.is(unfoldListing(folded.text), sample);
+    }),
+    { numRuns: 500, seed: 11 },
+  );
+});
+
+test('names that differ in the middle share what is around it', () => {
+  const names = ['inventory', 'jsdump', 'logging', 'matching', 'nodes', 'rst'].map(
+    (name) => `tests/test_util_${name}.py`,
+  );
+  const text = [
+    'README.md',
+    ...names,
+    ...names.map((name) => name.replace('tests', 'old/tests')),
+    '',
+  ].join('\n');
+  const out = foldListing.apply(text, CONTEXT)!.text;
+  assert.match(out, 'test_util_{inventory,jsdump,logging,matching,nodes,rst}.py');
+  assert.is(unfoldListing(out), text);
+});
+
+test('columns of ls -l are written once', () => {
+  const row = (size: number, name: string): string =>
+    `-rw-r--r--  1 me   staff ${String(size).padStart(6)} Nov 20 23:14 ${name}`;
+  const text = [
+    'total 64',
+    'drwxr-xr-x 12 me   staff   4096 Nov 20 23:14 .',
+    ...[1, 22, 333, 123456].map((n) => row(n, `file ${n}.txt`)),
+    '',
+  ].join('\n');
+  const out = foldListing.apply(text, CONTEXT)!.text;
+  assert.is(unfoldListing(out), text);
+  assert.ok(out.length < text.length * 0.8);
+});
+
+const DIFF = `diff --git a/src/a.ts b/src/a.ts
+index 1234567..89abcde 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -10,9 +10,9 @@ export function a() {
+ one
+ two
+ three
+-old
++new
+ four
+ five
+ six
+-- dash line
++++ plus line
+ seven
+diff --git a/package-lock.json b/package-lock.json
+index 1234567..89abcde 100644
+--- a/package-lock.json
++++ b/package-lock.json
+@@ -1,4 +1,4 @@
+ {
+-  "a": 1,
++  "a": 2,
+   "b": 1
+ }
+`;
+
+test('a diff keeps every + and - line of source, with true line numbers', () => {
+  const out = shrinkDiff.apply(DIFF, CONTEXT)!.text;
+  const lines = out.split('\n');
+  for (const kept of ['-old', '+new', '-- dash line', '+++ plus line'])
+    assert.ok(lines.includes(kept), kept);
+  assert.match(out, '@@ -12,7 +12,7 @@ export function a() {');
+  assert.match(out, 'generated file: 1 hunks with 1 added and 1 removed lines left out');
+  assert.not.match(out, 'index 1234567');
+  assert.not.match(out, '"b": 1');
+});
+
+test('a hunk that does not add up is left as it is', () => {
+  const broken = DIFF.replace('@@ -10,9 +10,9 @@', '@@ -10,90 +10,9 @@');
+  const out = shrinkDiff.apply(broken, CONTEXT)?.text ?? broken;
+  for (const line of ['one', 'two', 'three', 'six']) assert.match(out, ` ${line}\n`);
+});
+
+test('frames inside libraries go; messages, own frames, first and last frame stay', () => {
+  const library = Array.from(
+    { length: 12 },
+    (_, n) =>
+      `  File "/venv/lib/python3.12/site-packages/lib/m${n}.py", line ${n}, in f${n}\n    call(${n})`,
+  );
+  const text = [
+    'Traceback (most recent call last):',
+    '  File "/app/main.py", line 3, in <module>\n    run()',
+    ...library,
+    '  File "/app/job.py", line 9, in job\n    raise KeyError(1)',
+    'KeyError: 1',
+    '',
+  ].join('\n');
+  const out = shortenTraces.apply(text, CONTEXT)!;
+  for (const kept of ['/app/main.py', '/app/job.py', 'KeyError: 1', 'Traceback'])
+    assert.match(out.text, kept);
+  assert.not.match(out.text, 'm5.py');
+  assert.match(out.text, 'omitted 24 of');
+  assert.equal(out.removed, [{ from: 3, to: 27 }]);
+});
+
+test.run();
