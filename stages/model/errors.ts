@@ -109,7 +109,7 @@ export function providerPaced(retryAfterS: number): SvcError {
 /** A spending limit of the configuration would be passed. `why` names the limit and what is left of it. */
 export function spendingLimit(why: string): SvcError {
   return new SvcError('spending_limit', why, {
-    cure: 'Send x-svc-allow-spend: once, or raise the limit under budget.',
+    cure: 'Raise the limit under budget, or let the request pass once.',
   });
 }
 

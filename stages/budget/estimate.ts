@@ -1,0 +1,31 @@
+/** What a request will use, guessed before it is sent, and what a block says to the user. */
+import type { SvcError } from '../../engine/index.ts';
+import { spendingLimit } from '../model/errors.ts';
+import { emptyUsage } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+import type { SpendingNote } from './guard.ts';
+
+/** Agents ask for room of 32,000 tokens and more and use a fraction of it; few answers are longer than this. */
+const LIKELY_OUTPUT_TOKENS = 4_096;
+
+/**
+ * The usage to price as a request's estimate: all input at the plain price, although some
+ * of it may be cached, and as much output as is likely, at most what the request allows.
+ */
+export function estimateUsage(inputTokens: number, maxOutputTokens: number | undefined): Usage {
+  const outputTokens = Math.min(maxOutputTokens ?? LIKELY_OUTPUT_TOKENS, LIKELY_OUTPUT_TOKENS);
+  return Object.freeze({ ...emptyUsage, inputTokens, outputTokens, estimated: true });
+}
+
+/** 402 `spending_limit`, with the limit, what is used of it, and how to go on all the same. */
+export function spendingFault(note: SpendingNote): SvcError {
+  const { scope, limitNanoUsd, usedNanoUsd, estimateNanoUsd } = note;
+  const used = scope === 'request' ? '' : `${usd(usedNanoUsd)} of it is used and `;
+  return spendingLimit(
+    `Spending limit of ${usd(limitNanoUsd)} per ${scope} reached: ${used}this request is estimated at ${usd(estimateNanoUsd)}. Send 'x-svc-allow-spend: once' to let it pass.`,
+  );
+}
+
+function usd(nanoUsd: number): string {
+  return `$${(nanoUsd / 1e9).toFixed(nanoUsd < 1e7 ? 4 : 2)}`;
+}

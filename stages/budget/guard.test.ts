@@ -1,0 +1,230 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import { estimateUsage, spendingFault } from './estimate.ts';
+import { createSpendingGuard } from './guard.ts';
+import type { Grant, Reservation, SpendingGuard, SpendingSettings } from './guard.ts';
+import { createSessions } from './sessions.ts';
+
+const USD = 1e9;
+const off: SpendingSettings = {
+  enabled: true,
+  perRequestNanoUsd: null,
+  perSessionNanoUsd: null,
+  perDayNanoUsd: null,
+  warnPercent: 80,
+};
+const perDay = (usd: number): SpendingSettings => ({ ...off, perDayNanoUsd: usd * USD });
+const ask = (guard: SpendingGuard, usd: number | null, session = 's', allow = false): Grant =>
+  guard.reserve({ estimateNanoUsd: usd === null ? null : usd * USD, session }, allow);
+function granted(grant: Grant): Reservation {
+  assert.ok(grant.granted, 'it was blocked');
+  return grant.reservation;
+}
+const blockedBy = (grant: Grant): string | undefined =>
+  grant.granted ? undefined : grant.note.scope;
+
+test('a request at the limit passes, one above it is blocked and says why', () => {
+  const guard = createSpendingGuard({ ...off, perRequestNanoUsd: USD }, createManualClock());
+  assert.is(ask(guard, 1).granted, true);
+  const over = ask(guard, 1.5);
+  assert.ok(!over.granted);
+  const fault = spendingFault(over.note);
+  assert.is(fault.kind, 'spending_limit');
+  assert.is(
+    fault.message,
+    "Spending limit of $1.00 per request reached: this request is estimated at $1.50. Send 'x-svc-allow-spend: once' to let it pass.",
+  );
+});
+
+test('what runs counts, so concurrent requests cannot pass a limit together', () => {
+  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const first = granted(ask(guard, 0.6));
+  assert.is(blockedBy(ask(guard, 0.6)), 'day');
+  first.settle(0.1 * USD);
+  first.release();
+  assert.is(guard.view().spentTodayNanoUsd, 0.1 * USD);
+  const second = granted(ask(guard, 0.6));
+  second.release();
+  second.settle(0.5 * USD);
+  assert.equal([guard.view().spentTodayNanoUsd, guard.view().heldNanoUsd], [0.1 * USD, 0]);
+});
+
+test('each session has its own account', () => {
+  const guard = createSpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
+  granted(ask(guard, 0.9, 'a')).settle(0.9 * USD);
+  assert.is(blockedBy(ask(guard, 0.2, 'a')), 'session');
+  assert.is(ask(guard, 0.2, 'b').granted, true);
+});
+
+test('it warns from the percentage on', () => {
+  const guard = createSpendingGuard(perDay(1), createManualClock());
+  assert.is(guard.check({ estimateNanoUsd: 0.79 * USD, session: 's' }).verdict, 'ok');
+  const grant = ask(guard, 0.8);
+  assert.ok(grant.granted);
+  assert.equal(
+    grant.warnings.map((note) => note.scope),
+    ['day'],
+  );
+  assert.is(guard.view().warned, 1);
+});
+
+test('the day begins with what the ledger knows and ends at midnight UTC', () => {
+  const clock = createManualClock(Date.UTC(2026, 10, 20, 23, 59));
+  const guard = createSpendingGuard(perDay(1), clock);
+  guard.startDay(0.7 * USD);
+  assert.is(Math.round(guard.view().dayLeftPercent ?? 0), 30);
+  assert.is(blockedBy(ask(guard, 0.4)), 'day');
+  const over = granted(ask(guard, 0.3));
+  clock.advance(60_000);
+  assert.is(guard.view().day, '2026-11-21');
+  assert.is(blockedBy(ask(guard, 0.8)), 'day', 'what runs over midnight is still held');
+  over.settle(0.3 * USD);
+  assert.is(guard.view().spentTodayNanoUsd, 0.3 * USD);
+});
+
+test('an unknown price neither blocks nor counts, and is noted', () => {
+  const guard = createSpendingGuard(perDay(1), createManualClock());
+  guard.startDay(2 * USD);
+  granted(ask(guard, null)).settle(null);
+  assert.equal([guard.view().unpriced, guard.view().spentTodayNanoUsd], [1, 2 * USD]);
+  granted(ask(guard, null)).settle(0.5 * USD);
+  assert.is(guard.view().spentTodayNanoUsd, 2.5 * USD);
+});
+
+test('a limit can be passed once: by the request’s word, or by an operator’s for ten minutes', () => {
+  const clock = createManualClock();
+  const guard = createSpendingGuard(perDay(1), clock);
+  guard.startDay(USD);
+  const once = ask(guard, 0.1, 's', true);
+  assert.ok(once.granted && once.allowedOnce);
+  assert.is(ask(guard, 0.1).granted, false);
+  guard.allowNext();
+  assert.is(guard.check({ estimateNanoUsd: USD, session: 's' }).verdict, 'blocked');
+  assert.is(ask(guard, 0.1).granted, true);
+  assert.is(ask(guard, 0.1).granted, false);
+  guard.allowNext();
+  clock.advance(600_000);
+  assert.is(ask(guard, 0.1).granted, false);
+  assert.equal([guard.view().allowedOnce, guard.view().blocked], [2, 3]);
+});
+
+test('off, it counts and blocks nothing; a reload turns it on with true figures', () => {
+  const guard = createSpendingGuard({ ...perDay(1), enabled: false }, createManualClock());
+  granted(ask(guard, 5)).settle(5 * USD);
+  assert.is(guard.view().enabled, false);
+  guard.configure(perDay(1));
+  assert.is(blockedBy(ask(guard, 0.1)), 'day');
+});
+
+test('sessions that hold something are not forgotten', () => {
+  const sessions = createSessions(2);
+  sessions.open('a').held = 1;
+  sessions.open('b').spent = 1;
+  sessions.open('c').spent = 1;
+  assert.is(sessions.peek('b'), undefined);
+  assert.is(sessions.peek('a')?.held, 1);
+  assert.is(sessions.peek('c')?.spent, 1);
+});
+
+test('an estimate takes all input as plain, and no more output than is likely', () => {
+  assert.equal(
+    [estimateUsage(100, 50).outputTokens, estimateUsage(100, 32_000).outputTokens],
+    [50, 4_096],
+  );
+  assert.is(estimateUsage(100, undefined).inputTokens, 100);
+});
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('reserve' as const),
+      cents: fc.nat(60),
+      session: fc.constantFrom('a', 'b'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      which: fc.nat(50),
+      percent: fc.nat(150),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), which: fc.nat(50) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      hours: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+);
+
+test('it grants what a list of all requests leaves room for, and no limit is passed by more than estimates fell short', () => {
+  const CENT = USD / 100;
+  const limits = { request: 50 * CENT, session: 150 * CENT, day: 200 * CENT };
+  const settings: SpendingSettings = {
+    ...off,
+    perRequestNanoUsd: limits.request,
+    perSessionNanoUsd: limits.session,
+    perDayNanoUsd: limits.day,
+  };
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+      const clock = createManualClock();
+      const guard = createSpendingGuard(settings, clock);
+      const log: {
+        session: string;
+        estimate: number;
+        cost: number | undefined;
+        day: number;
+        reservation: Reservation;
+      }[] = [];
+      const today = (): number => Math.floor(clock.wallMs() / 86_400_000);
+      const used = (keep: (one: (typeof log)[number]) => boolean): number =>
+        log.filter(keep).reduce((sum, one) => sum + (one.cost ?? one.estimate), 0);
+      const isToday = (one: (typeof log)[number]): boolean =>
+        one.cost === undefined || one.day === today();
+      for (const one of steps) {
+        if (one.do === 'wait') clock.advance(one.hours * 3_600_000);
+        if (one.do === 'reserve') {
+          const estimate = one.cents * CENT;
+          const expected =
+            estimate <= limits.request &&
+            used((other) => other.session === one.session) + estimate <= limits.session &&
+            used(isToday) + estimate <= limits.day;
+          const grant = guard.reserve({ estimateNanoUsd: estimate, session: one.session });
+          assert.is(grant.granted, expected);
+          if (grant.granted)
+            log.push({
+              session: one.session,
+              estimate,
+              cost: undefined,
+              day: 0,
+              reservation: grant.reservation,
+            });
+        }
+        const entry = 'which' in one ? log[one.which % Math.max(1, log.length)] : undefined;
+        if (entry !== undefined && (one.do === 'settle' || one.do === 'release')) {
+          const cost = one.do === 'release' ? 0 : Math.round((entry.estimate * one.percent) / 100);
+          if (one.do === 'release') entry.reservation.release();
+          else entry.reservation.settle(cost);
+          if (entry.cost === undefined) Object.assign(entry, { cost, day: today() });
+        }
+        const view = guard.view();
+        assert.is(view.spentTodayNanoUsd + view.heldNanoUsd, used(isToday));
+        const short = log.reduce(
+          (sum, each) => sum + Math.max(0, (each.cost ?? 0) - each.estimate),
+          0,
+        );
+        assert.ok(view.spentTodayNanoUsd <= limits.day + short);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.run();
