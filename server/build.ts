@@ -63,6 +63,7 @@ function toPlan(
     decisions: services.decisions,
     compressor: services.compressor,
     lost: services.lost,
+    vault: services.vault,
     log: services.log,
     statusOf: (kind: ErrorKind) => errorTable[kind].status,
   };
@@ -76,6 +77,14 @@ function toPlan(
         logBudgetTokens: config.compression.logBudgetTokens,
         cacheEntries: config.compression.cacheEntries,
         maxTimeMs: config.compression.maxTimeMs ?? 0,
+      },
+      inject: {
+        enabled: config.vault.enabled,
+        budgetTokens: config.vault.injectBudgetTokens,
+        topK: config.vault.injectTopK,
+        minScore: config.vault.injectMinScore,
+        capsules: config.vault.capsules,
+        capsuleMinChars: config.vault.capsuleMinChars,
       },
       route: { byKind: byKind(config, providers), byModel: byModel(config) },
       forward: { streamingEnabled: config.streaming.enabled, needsEvents: false },

@@ -3,6 +3,7 @@
  * reverse order. What follows from the configuration's values alone is made
  * anew at every reload, in `build.ts`.
  */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../engine/index.ts';
 import type { Clock, SvcError } from '../engine/index.ts';
@@ -23,6 +24,8 @@ import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
 import type { LostBlocks } from '../stages/lost/lost-blocks.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
+import { openVault } from '../stages/vault/index.ts';
+import type { Vault } from '../stages/vault/index.ts';
 import type { Config } from './config/config.ts';
 import { createStreamLimit } from './limit.ts';
 import type { StreamLimit } from './limit.ts';
@@ -41,6 +44,7 @@ export interface ServerServices {
   readonly decisions: Decisions;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
+  readonly vault: Vault | undefined;
   /** Writes a finished request to the file and into the live window: the one way in. */
   record(row: LedgerRow): void;
   close(): Promise<void>;
@@ -75,6 +79,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     cacheEntries: config.compression.cacheEntries,
     clock,
   });
+  const vault = config.vault.enabled ? open(config, log, clock) : undefined;
   return {
     clock,
     log,
@@ -87,6 +92,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     decisions,
     compressor,
     lost: createLostBlocks(),
+    vault,
     record(row) {
       ledger.record(row);
       window.add(row);
@@ -94,11 +100,23 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     async close() {
       await ledger.close();
       await compressor.close();
+      await vault?.close();
       await decisions.flush();
       await upstream.close();
       await log.close();
     },
   };
+}
+
+function open(config: Config, log: Log, clock: Clock): Vault {
+  return openVault({
+    indexDir: config.vault.indexPath,
+    backend: config.vault.backend,
+    clock,
+    newId: () => randomBytes(9).toString('base64url'),
+    onTrouble: ({ what, movedTo }) =>
+      log.error('the vault was damaged and is being mended', { what, movedTo }),
+  });
 }
 
 function priceOverrides(config: Config) {

@@ -5,6 +5,8 @@ import type { ForwardConfig } from './forward/config.ts';
 import { compress } from './compress/stage.ts';
 import type { CompressConfig } from './compress/settings.ts';
 import { forward } from './forward/stage.ts';
+import type { InjectConfig } from './inject/config.ts';
+import { inject } from './inject/stage.ts';
 import { meter } from './meter/stage.ts';
 import { proxyFrameKinds } from './model/frame.ts';
 import type { ProxyFrame } from './model/frame.ts';
@@ -19,11 +21,12 @@ import { trace } from './trace/stage.ts';
 /** The configuration of every stage that has one. */
 export interface GraphConfig {
   readonly compress: CompressConfig;
+  readonly inject: InjectConfig;
   readonly route: RouteConfig;
   readonly forward: ForwardConfig;
 }
 
-/** parse → protect → compress → route → forward → meter → trace. */
+/** parse → protect → compress → inject → route → forward → meter → trace. */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
   return chain(
     proxyFrameKinds,
@@ -31,6 +34,7 @@ export function defaultGraph(config: GraphConfig, services: Services): Graph<Pro
       parse(undefined, services),
       protect(undefined, services),
       compress(config.compress, services),
+      inject(config.inject, services),
       route(config.route, services),
       forward(config.forward, services),
       meter(undefined, services),

@@ -11,6 +11,7 @@ import type { TracedRun } from './ledger/traces.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { Upstream } from './providers/upstream.ts';
+import type { Vault } from './vault/index.ts';
 
 /** Where finished requests are written down. */
 export interface Ledger {
@@ -44,6 +45,8 @@ export interface Services {
   readonly decisions: Decisions;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
+  /** The user's indexed files; undefined where the vault is off. */
+  readonly vault: Vault | undefined;
   readonly log: StageLog;
   /** The HTTP status that a client gets for a failure of this kind. */
   readonly statusOf: (kind: ErrorKind) => number;
