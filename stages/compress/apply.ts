@@ -27,11 +27,31 @@ export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly hints: ClassifyHints;
 };
 
+/** How often an unmarked result is looked at again; two rounds have always sufficed. */
+const MAX_ROUNDS = 4;
+
 /**
  * Compresses one text. The result is never empty, never estimated larger than the input,
- * and compressing it again changes nothing: a text that carries our marks is left alone.
+ * and compressing it again changes nothing: a text that carries our marks is left alone,
+ * and one that does not (white space or colours gone) is taken through again until it
+ * stands still.
  */
 export function applyClass(text: string, context: ApplyContext): Applied {
+  let applied = applyOnce(text, context);
+  for (let round = 1; round < MAX_ROUNDS; round++) {
+    if (applied.by.length === 0 || hasMark(applied.text)) return applied;
+    const again = applyOnce(applied.text, context);
+    if (again.by.length === 0) return applied;
+    applied = {
+      ...again,
+      by: [...applied.by, ...again.by],
+      removedLines: applied.removedLines + again.removedLines,
+    };
+  }
+  return { ...applied, text, by: [], removed: [], removedLines: 0 };
+}
+
+function applyOnce(text: string, context: ApplyContext): Applied {
   const { hints, ...rest } = context;
   const classification = classify(text, hints);
   const unchanged: Applied = {
