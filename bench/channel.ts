@@ -11,16 +11,20 @@ import { fileURLToPath } from 'node:url';
 /** Commands of a child by name; inputs and results must survive JSON. */
 export type Commands = Readonly<Record<string, (input: never) => unknown>>;
 
-/** A process that was started, and its commands. */
-export interface Child<C extends Commands> {
-  /** What the child said when it was ready. */
+/** A process that was started. */
+export interface Started {
+  /** Where it listens; 0 when it does not. */
   readonly port: number;
+  /** Ends the process and waits until it is gone. */
+  close(): Promise<void>;
+}
+
+/** A process that was started, and its commands. */
+export interface Child<C extends Commands> extends Started {
   call<N extends keyof C & string>(
     name: N,
     ...input: Parameters<C[N]>
   ): Promise<Awaited<ReturnType<C[N]>>>;
-  /** Ends the process and waits until it is gone. */
-  close(): Promise<void>;
 }
 
 /** What a process has used so far. */
@@ -39,6 +43,10 @@ interface Reply {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: string;
+}
+interface Waiting {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
 }
 interface Ready {
   readonly ready: number;
@@ -62,23 +70,23 @@ export async function startChild<C extends Commands>(
 ): Promise<Child<C>> {
   const child = forkEntry(entry, options, 'inherit');
   const { ready } = (await firstOf(child, entry, once(child, 'message'))) as Ready;
-  const waiting = new Map<number, { resolve(value: unknown): void; reject(e: Error): void }>();
+  const waiting = new Map<number, Waiting>();
   let calls = 0;
   child.on('message', (reply: Reply) => {
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if (reply.error === undefined) call?.resolve(reply.value);
+    if (reply.error === undefined) call?.resolve(reply.value as never);
     else call?.reject(new Error(`${entry}: ${reply.error}`));
   });
   child.once('exit', (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${entry} ended with ${code}`));
+    for (const call of waiting.values()) call.reject(new Error(`${entry} ended with ${code}`));
   });
   return {
     port: ready,
     call(name, ...input) {
       return new Promise((resolve, reject) => {
         calls += 1;
-        waiting.set(calls, { resolve: resolve as (value: unknown) => void, reject });
+        waiting.set(calls, { resolve, reject });
         child.send({ id: calls, name, input: input[0] } satisfies Call);
       });
     },
@@ -87,13 +95,12 @@ export async function startChild<C extends Commands>(
 }
 
 /** Starts the fake upstream, which tells its port on standard output. */
-export async function startUpstreamProcess(): Promise<Child<Record<never, never>>> {
+export async function startUpstreamProcess(): Promise<Started> {
   const entry = 'fixtures/upstream-main.js';
   const child = forkEntry(entry, { args: ['--record', 'off'] }, 'pipe');
   const text = await firstOf(child, entry, once(child.stdout!, 'data'));
   return {
     port: Number(String(text)),
-    call: () => Promise.reject(new Error('the upstream has no commands')),
     close: () => end(child),
   };
 }

@@ -11,7 +11,7 @@ export interface StageTime {
 
 /**
  * Quantiles by stage, in graph order. Time inside a stage is the proxy's own work, except in
- * `upstream_forward`, where the wait for the upstream lies between the frames and is not counted.
+ * `upstream_forward`, where the wait for the head of the provider's answer is part of it.
  */
 export function stageTimes(traces: readonly Trace[]): readonly StageTime[] {
   const byStage = new Map<string, number[]>();
