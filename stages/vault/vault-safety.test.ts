@@ -156,19 +156,30 @@ test('nothing that a vault writes is open to others, whatever the umask', () =>
     }
   }));
 
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 test('indexers that are killed at any moment leave nothing lost and nothing doubled', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 300; file++) {
       place.write(`d${file % 9}/f${file}.md`, `# File ${file}\n\n${`word${file} `.repeat(300)}\n`);
     }
     const child = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
-    for (const delayMs of [130, 170, 210]) {
+    const log = join(place.indexDir, 'blocks.jsonl');
+    const size = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    for (const delayMs of [0, 2, 5]) {
+      const before = size();
       const indexers = [1, 2].map(() => fork(child, [place.root, place.indexDir]));
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      const giveUpMs = performance.now() + 10_000;
+      while (size() <= before && performance.now() < giveUpMs) await pause(1);
+      await pause(delayMs);
       for (const indexer of indexers) indexer.kill('SIGKILL');
       await Promise.all(indexers.map((one) => new Promise((done) => one.once('exit', done))));
+      assert.ok(size() > before, 'was killed before it had written anything');
     }
-    await place.index();
+    const { indexed } = await place.index();
+    assert.ok(indexed > 0 && indexed < 300, `${indexed} files were left for the last run`);
     const reference = join(place.top, 'reference');
     await indexFolder({ ...place.base(), indexDir: reference, root: place.root, workers: 1 });
     const clean = openVault({ ...place.base(), indexDir: reference, backend: 'json_blocks' });
