@@ -37,27 +37,37 @@ export function toLines(text: string): string[] {
 export function cut(lines: readonly string[], marks: readonly Mark[]): Piece[] {
   const sizes = lineOffsets(lines);
   const whole = { from: 0, to: lines.length };
-  const spans = splitAtMarks(whole, marks, 0, sizes).flatMap((span) =>
+  const inside = marks
+    .filter(({ line }) => line > 0 && line < lines.length)
+    .toSorted((a, b) => a.line - b.line);
+  const spans = splitAtMarks(whole, inside, 0, sizes).flatMap((span) =>
     sizeOf(span, sizes) > MAX_CHARS ? splitAnywhere(span, lines, sizes) : [span],
   );
   return join(spans, sizes).flatMap((span) => toPieces(span, lines, sizes));
 }
 
-/** Cuts at the marks of one depth, and parts that are still too long at the next one. */
+/**
+ * Cuts at the marks of one depth, and parts that are still too long at the next one. The
+ * marks are those inside of the span, in order; each part takes its own from the front, so
+ * that a file of nothing but marks takes no longer than any other.
+ */
 function splitAtMarks(
   span: Span,
   marks: readonly Mark[],
   depth: number,
   sizes: Float64Array,
 ): Span[] {
-  const inside = marks.filter(({ line }) => line > span.from && line < span.to);
-  const here = inside.filter((mark) => mark.depth === depth).map(({ line }) => line);
-  if (depth > 0 && sizeOf(span, sizes) <= MAX_CHARS) return [span];
-  if (inside.length === 0) return [span];
-  const starts = [span.from, ...new Set(here.toSorted((a, b) => a - b))];
-  return starts.flatMap((from, index) =>
-    splitAtMarks({ from, to: starts[index + 1] ?? span.to }, inside, depth + 1, sizes),
-  );
+  if (marks.length === 0 || (depth > 0 && sizeOf(span, sizes) <= MAX_CHARS)) return [span];
+  const here = marks.filter((mark) => mark.depth === depth).map(({ line }) => line);
+  const starts = [span.from, ...new Set(here)];
+  let taken = 0;
+  return starts.flatMap((from, index) => {
+    const to = starts[index + 1] ?? span.to;
+    const first = taken;
+    while (taken < marks.length && marks[taken]!.line < to) taken++;
+    const own = marks.slice(first, taken).filter(({ line }) => line > from);
+    return splitAtMarks({ from, to }, own, depth + 1, sizes);
+  });
 }
 
 /** Cuts a span without marks into parts that fit, behind a blank line where there is one. */
