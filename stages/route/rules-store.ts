@@ -1,0 +1,120 @@
+/** The manual rules, kept in one JSON file that people may read and edit. */
+import { SvcError } from '../../engine/index.ts';
+import { checkRule } from './rules-check.ts';
+import type { RouteRule } from './rules.ts';
+
+/** Where the file is. The writer must replace it whole and keep it private (mode 0600). */
+export interface RuleFile {
+  /** Its text; undefined if there is none yet. */
+  read(): string | undefined;
+  write(text: string): void;
+}
+
+/** A rule that is not numbered yet: without an id it gets the next free one. */
+export type NewRule = Omit<RouteRule, 'id' | 'priority'> &
+  Partial<Pick<RouteRule, 'id' | 'priority'>>;
+
+export interface RuleStore {
+  /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
+  list(): readonly RouteRule[];
+  /** Adds a rule and returns it as kept. Throws `usage` with every fault of it. */
+  add(rule: NewRule): RouteRule;
+  /** Removes a rule. Throws `not_found` if there is none with this id. */
+  remove(id: string): RouteRule;
+}
+
+export interface RuleStoreOptions {
+  readonly file: RuleFile;
+  /** Names of the configured providers, asked anew each time. */
+  readonly providers: () => readonly string[];
+}
+
+const VERSION = 1;
+
+/** The rules in `file`, read at every call: the command line and a running proxy share it. */
+export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStore {
+  const list = (): readonly RouteRule[] => readRules(file.read(), providers());
+  const save = (rules: readonly RouteRule[]): void =>
+    file.write(`${JSON.stringify({ version: VERSION, rules }, undefined, 2)}\n`);
+  return {
+    list,
+    add(rule) {
+      const rules = list();
+      const ids = rules.map((one) => one.id);
+      const checked = checkRule(
+        { ...rule, id: rule.id ?? freeId(ids) },
+        { providers: providers(), ids },
+      );
+      if (!checked.ok)
+        throw new SvcError('usage', `The rule is not sound: ${checked.faults.join('; ')}`);
+      save([...rules, checked.rule]);
+      return checked.rule;
+    },
+    remove(id) {
+      const rules = list();
+      const removed = rules.find((rule) => rule.id === id);
+      if (removed === undefined) {
+        throw new SvcError('not_found', `There is no rule '${id}'`, {
+          cure: 'List the rules with `svc route list`.',
+        });
+      }
+      save(rules.filter((rule) => rule !== removed));
+      return removed;
+    },
+  };
+}
+
+/**
+ * The rules in the text of a file. A rule whose provider is gone stays in the list, so that
+ * taking a provider out of the configuration for a while costs no rules; the router leaves
+ * it aside. Throws CONFIG_001, naming every fault with its place.
+ */
+function readRules(text: string | undefined, providers: readonly string[]): readonly RouteRule[] {
+  if (text === undefined) return [];
+  const written = parse(text);
+  const rules: RouteRule[] = [];
+  const faults: string[] = [];
+  for (const [index, value] of written.entries()) {
+    const checked = checkRule(value, {
+      providers: [...providers, providerOf(value)],
+      ids: rules.map((rule) => rule.id),
+    });
+    if (checked.ok) rules.push(checked.rule);
+    else faults.push(...checked.faults.map((fault) => `rule ${index + 1}: ${fault}`));
+  }
+  if (faults.length > 0) throw damaged(faults.join('; '));
+  return rules;
+}
+
+function parse(text: string): readonly unknown[] {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw damaged('it is not JSON', cause);
+  }
+  if (typeof json === 'object' && json !== null && 'version' in json && 'rules' in json) {
+    if (json.version === VERSION && Array.isArray(json.rules)) return json.rules;
+    if (json.version !== VERSION) throw damaged('it was written by another version');
+  }
+  throw damaged('it has no list of rules');
+}
+
+function providerOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('target' in value)) return '';
+  return String(value.target).split('/', 1)[0] ?? '';
+}
+
+function damaged(reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', `Failed to load the route rules: ${reason}`, {
+    code: 'CONFIG_001',
+    cause,
+    cure: 'Correct the file of route rules, or remove it to begin without rules.',
+  });
+}
+
+function freeId(ids: readonly string[]): string {
+  let number = ids.length + 1;
+  while (ids.includes(`r${number}`)) number += 1;
+  return `r${number}`;
+}
