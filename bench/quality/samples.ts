@@ -3,7 +3,8 @@
  * grep output made from installed packages and this repository, with the real tools.
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { TextClass } from '../../stages/model/classify/classes.ts';
 import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
@@ -149,4 +150,39 @@ export function diffSamples(root: string): readonly Sample[] {
     expected: 'diff' as const,
     hints: index % 2 === 0 ? {} : { command: 'git diff' },
   }));
+}
+
+/** Small edits of installed source files, as an agent makes them, shown by `git diff`. Seeded, so that runs compare. */
+export function editSamples(root: string): readonly Sample[] {
+  const random = seeded(7);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-edits-'));
+  try {
+    return codeFiles(root, 10).flatMap((path, index) => {
+      const lines = readFileSync(path, 'utf8').split('\n');
+      for (let edit = 0; edit < 4; edit++) {
+        const at = Math.floor(random() * lines.length);
+        const remove = random() < 0.5 ? 1 + Math.floor(random() * 3) : 0;
+        lines.splice(at, remove, `  changed(${edit}); // edit ${index}`);
+      }
+      const edited = join(folder, `${index}${extname(path)}`);
+      writeFileSync(edited, lines.join('\n'));
+      const text = run(root, 'git', 'diff', '--no-index', path, edited).replaceAll(
+        `b${edited}`,
+        `b${path}`,
+      );
+      return text === ''
+        ? []
+        : [{ name: `edit of ${path}`, text, expected: 'diff' as const, hints: {} }];
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return state / 0x80000000;
+  };
 }

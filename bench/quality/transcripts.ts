@@ -10,6 +10,7 @@ import {
   type ConversationBlock,
   type ConversationOptions,
 } from '../../stages/compress/conversation.ts';
+import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
 
@@ -95,6 +96,7 @@ function textOf(content: Part['content']): string {
 /** What one transcript showed. */
 export interface TranscriptResult {
   readonly id: string;
+  readonly mode: Mode;
   readonly source: string;
   readonly turns: number;
   readonly reachedThreshold: boolean;
@@ -123,7 +125,7 @@ export function measureTranscript(
   );
   const turns = turnEnds(transcript, blocks);
   let unstableTurns = 0;
-  for (const end of turns) {
+  for (const end of sampled(turns)) {
     const part = compressConversation(blocks.slice(0, end), options);
     if (part.some((outcome, at) => outcome.text !== whole[at])) unstableTurns++;
   }
@@ -132,6 +134,7 @@ export function measureTranscript(
   const outcomes = compressConversation(blocks, options);
   return {
     id: transcript.id,
+    mode: options.mode,
     source: transcript.id.split('-')[0]!,
     turns: turns.length,
     reachedThreshold: outcomes.some(
@@ -142,6 +145,12 @@ export function measureTranscript(
     unstableTurns,
     netCost: cacheCost(after, turns) / cacheCost(before, turns),
   };
+}
+
+/** Every turn of a usual transcript; of a very long one 120 turns at even distances, since each is replayed from nothing. */
+function sampled(turns: readonly number[]): readonly number[] {
+  const step = Math.max(1, turns.length / 120);
+  return turns.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
 }
 
 /** How many blocks each request of the conversation holds: all up to the answer that follows. */
@@ -168,3 +177,56 @@ function cacheCost(tokens: readonly number[], turns: readonly number[]): number 
 
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
+
+/** All transcripts of one source in one mode that reach the threshold. */
+export interface SourceSummary {
+  readonly mode: Mode;
+  readonly source: string;
+  readonly transcripts: number;
+  readonly saved: number;
+  readonly medianNet: number;
+  readonly worstNet: number;
+  readonly unstableTurns: number;
+}
+
+/** A row for each source and mode, and one for all coding agents (every source but tau-bench). */
+export function summarise(results: readonly TranscriptResult[]): readonly SourceSummary[] {
+  const reached = results.filter((result) => result.reachedThreshold);
+  const modes = [...new Set(reached.map((result) => result.mode))];
+  return modes.flatMap((mode) => {
+    const own = reached.filter((result) => result.mode === mode);
+    const sources = [...new Set(own.map((result) => result.source))];
+    const rows = sources.map((source) =>
+      summary(
+        mode,
+        source,
+        own.filter((result) => result.source === source),
+      ),
+    );
+    return [
+      ...rows,
+      summary(
+        mode,
+        'all coding agents',
+        own.filter((result) => result.source !== 'tau'),
+      ),
+    ];
+  });
+}
+
+function summary(mode: Mode, source: string, results: readonly TranscriptResult[]): SourceSummary {
+  const nets = results.map((result) => result.netCost).toSorted((a, b) => a - b);
+  const before = sum(results.map((result) => result.tokensBefore));
+  const after = sum(results.map((result) => result.tokensAfter));
+  const middle =
+    (nets[Math.floor((nets.length - 1) / 2)]! + nets[Math.ceil((nets.length - 1) / 2)]!) / 2;
+  return {
+    mode,
+    source,
+    transcripts: results.length,
+    saved: 1 - after / before,
+    medianNet: middle,
+    worstNet: nets.at(-1)!,
+    unstableTurns: sum(results.map((result) => result.unstableTurns)),
+  };
+}

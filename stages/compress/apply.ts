@@ -4,7 +4,7 @@ import type { Classification } from '../model/classify/classes.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
-import { countLines, type CompressContext, type LineRange } from './compressor.ts';
+import { countLines, isSkipped, type CompressContext, type LineRange } from './compressor.ts';
 import { hasMark } from './marker.ts';
 import { compressorsFor } from './modes.ts';
 
@@ -62,6 +62,8 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     removedLines: 0,
   };
   if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
+    return unchanged;
+  if (isSkipped(context.applied, context.mode, classification.kind, hints.toolName))
     return unchanged;
   const { head, body, tail } = openEnvelope(text);
   const by: string[] = [];

@@ -7,6 +7,13 @@ import type { Classification, TextClass } from '../model/classify/classes.ts';
 
 export type Mode = 'strict' | 'hybrid' | 'aggressive';
 
+/** Frozen knowledge of what is not worth compressing. The id stands for the content. */
+export interface AppliedRules {
+  readonly id: string;
+  /** `mode class tool` of what is left alone. */
+  readonly skip: readonly string[];
+}
+
 /** What a compressor may know. Nothing in here may come from after the block. */
 export interface CompressContext {
   readonly mode: Mode;
@@ -19,6 +26,7 @@ export interface CompressContext {
   readonly logBudgetTokens: number;
   /** Comment ranges of source code, from `loadCodeTools`; absent where code is not to be touched. */
   readonly commentLines?: CommentLines;
+  readonly applied?: AppliedRules;
 }
 
 /** A half-open range of zero-based line numbers. */
@@ -45,6 +53,16 @@ export interface Compressor {
   readonly name: string;
   readonly classes: readonly TextClass[];
   apply(text: string, context: CompressContext): Compressed | undefined;
+}
+
+/** True if the rules say that output of this class from this tool is left alone. */
+export function isSkipped(
+  rules: AppliedRules | undefined,
+  mode: Mode,
+  kind: TextClass,
+  toolName: string | undefined,
+): boolean {
+  return toolName !== undefined && rules?.skip.includes(`${mode} ${kind} ${toolName}`) === true;
 }
 
 /** The number of lines in a set of ranges. */

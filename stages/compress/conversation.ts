@@ -9,7 +9,7 @@ import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { applyClass, type Applied, type ApplyContext } from './apply.ts';
 import type { BlockCache } from './cache.ts';
-import type { CommentLines, LineRange, Mode } from './compressor.ts';
+import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
 import { hasMark } from './marker.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
@@ -40,6 +40,8 @@ export interface ConversationOptions {
   /** A block is eligible from the point on where the estimated tokens up to and including it reach this. */
   readonly thresholdTokens: number;
   readonly logBudgetTokens: number;
+  /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
+  readonly applied?: AppliedRules;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
 }
@@ -74,7 +76,7 @@ export interface BlockOutcome {
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
-const MIN_TOKENS = 120;
+export const MIN_TOKENS = 120;
 const QUERY_CHARS = 1500;
 const LABEL_CHARS = 40;
 

@@ -67,7 +67,7 @@ function hashChain(
   blocks: readonly ConversationBlock[],
   options: ConversationOptions,
 ): readonly string[] {
-  const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines } = options;
+  const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
   const settings = [
     COMPRESSION_VERSION,
     mode,
@@ -75,6 +75,7 @@ function hashChain(
     thresholdTokens,
     logBudgetTokens,
     commentLines !== undefined,
+    applied?.id,
   ];
   let previous = JSON.stringify(settings);
   return blocks.map((block) => {

@@ -12,12 +12,15 @@ import type { JobOptions } from './job.ts';
 import { isMode } from './settings.ts';
 
 export interface Pinned {
-  readonly options: JobOptions;
+  readonly options: PinOptions;
   /** Why the bytes of the prefix change once, if they do. */
   readonly change: 'mode' | 'version' | undefined;
 }
 
-interface Pin extends JobOptions {
+/** What is pinned: rules by their id, so that a pin stays small. */
+export type PinOptions = Omit<JobOptions, 'applied'> & { readonly applied?: string };
+
+interface Pin extends PinOptions {
   readonly version: number;
 }
 
@@ -42,13 +45,21 @@ function readPin(text: string | undefined): Pin | undefined {
 export function pinOptions(
   decisions: Decisions,
   conversation: string,
-  wanted: JobOptions,
+  wanted: PinOptions,
   asked: JobOptions['mode'] | undefined,
 ): Pinned {
   const key = `compress:${conversation}`;
   const pin = readPin(decisions.get(key));
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
-  const options = { mode: asked ?? mode, maxChars, thresholdTokens, logBudgetTokens };
+  // A conversation that began without rules goes on without them.
+  const { applied } = pin ?? wanted;
+  const options = {
+    mode: asked ?? mode,
+    maxChars,
+    thresholdTokens,
+    logBudgetTokens,
+    ...(applied === undefined ? {} : { applied }),
+  };
   decisions.set(key, JSON.stringify({ version: COMPRESSION_VERSION, ...options }));
   if (pin === undefined) return { options, change: undefined };
   if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock, systemClock } from '../../engine/index.ts';
@@ -8,6 +8,8 @@ import { openDecisions } from '../decisions/decisions.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { dialects } from '../dialect/registry.ts';
 import { resolveEndpoint } from '../dialect/endpoints.ts';
+import { openLearned } from '../learned/learned.ts';
+import type { Learned } from '../learned/learned.ts';
 import { createLostBlocks } from '../lost/lost-blocks.ts';
 import type { BodyFrame } from '../model/frame.ts';
 import { render, toRequest } from '../model/request.ts';
@@ -71,6 +73,7 @@ interface Bench {
   readonly decisions: Decisions;
   readonly compressor: CompressThread;
   readonly lost: ReturnType<typeof createLostBlocks>;
+  readonly learned: Learned;
   readonly warnings: string[];
   readonly notes: Map<string, unknown>;
   send(request: ProxyRequest, settings?: Partial<CompressConfig>): Promise<ProxyRequest>;
@@ -81,6 +84,11 @@ async function createBench(
 ): Promise<Bench> {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl');
   const decisions = await openDecisions({ file, onTrouble: () => undefined });
+  const learned = await openLearned({
+    file: join(dirname(file), 'learned.json'),
+    clock: createManualClock(),
+    onTrouble: () => undefined,
+  });
   const lost = createLostBlocks();
   const warnings: string[] = [];
   const notes = new Map<string, unknown>();
@@ -88,12 +96,14 @@ async function createBench(
     decisions,
     compressor,
     lost,
+    learned,
     log: { warning: (message: string) => void warnings.push(message) },
   };
   return {
     decisions,
     compressor,
     lost,
+    learned,
     warnings,
     notes,
     async send(request, settings = {}) {
@@ -246,6 +256,31 @@ test('protected blocks are byte-identical whatever the mode', async () => {
     const request = requestOf({ ...body, metadata: { mode } }, ['session-id', mode]);
     assert.is(textOf(await bench.send(request, { mode })), textOf(request), mode);
   }
+  await bench.compressor.close();
+});
+
+test('applied rules hold for conversations that begin afterwards, never for a running one', async () => {
+  const bench = await createBench();
+  const settings = { logBudgetTokens: 3500 };
+  const before = textOf(await bench.send(requestOf({ messages }), settings));
+  const sample = { mode: 'hybrid', kind: 'grep', toolName: 'Grep' };
+  const [seen] = bench.learned.status().patterns;
+  assert.is(seen?.samples, 1, 'the new block was learned from');
+  assert.ok((seen?.saved ?? 0) > 0.2);
+  bench.learned.reset();
+  for (let n = 0; n < 20; n++) {
+    bench.learned.learnBlocks([{ ...sample, tokensBefore: 900, tokensAfter: 899 }]);
+  }
+  bench.learned.apply();
+  assert.is(textOf(await bench.send(requestOf({ messages }), settings)), before);
+  const fresh = requestOf({ messages }, ['session-id', 'fresh']);
+  const left = textOf(await bench.send(fresh));
+  assert.is(left, textOf(fresh));
+  assert.is(bench.notes.get('applied'), bench.learned.applied?.id);
+  bench.learned.reset();
+  assert.is(textOf(await bench.send(requestOf({ messages }, ['session-id', 'fresh']))), left);
+  const later = requestOf({ messages }, ['session-id', 'later']);
+  assert.is.not(textOf(await bench.send(later)), textOf(later));
   await bench.compressor.close();
 });
 

@@ -13,43 +13,16 @@ import { isRewritable, replaceTexts, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { COMPRESSION_VERSION } from './conversation.ts';
-import type { ConversationBlock } from './conversation.ts';
-import type { JobOutcome } from './job.ts';
+import { toConversationBlocks } from './conversation-blocks.ts';
+import type { JobOptions, JobOutcome } from './job.ts';
 import { pinOptions, rememberSlow, withoutSlow } from './pin.ts';
+import type { PinOptions } from './pin.ts';
+import { samplesOf } from './samples.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
-
-function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {
-  const reason = request.original.protectedBy(block.index);
-  return {
-    index: block.index,
-    role: block.role,
-    kind: kindOf(block),
-    text: block.text,
-    message: block.message,
-    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
-    ...(block.toolInput === undefined ? {} : { toolInput: parsed(block.toolInput) }),
-    ...(block.isError === undefined ? {} : { isError: block.isError }),
-    ...(reason === undefined ? {} : { protectedReason: reason }),
-  };
-}
-
-function kindOf(block: Block): ConversationBlock['kind'] {
-  if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
-  return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // Arguments that the model wrote need not be JSON; as text they are as good a hint.
-    return json;
-  }
-}
 
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.toLowerCase();
@@ -83,8 +56,11 @@ async function compressRequest(
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
   const asked = askedMode(request);
-  const { options, change } = pinOptions(services.decisions, conversation, config, asked);
+  const wanted = { ...config, ...appliedId(services) };
+  const { options: pinned, change } = pinOptions(services.decisions, conversation, wanted, asked);
+  const options = withRules(pinned, services);
   ctx.note('mode', options.mode);
+  if (options.applied !== undefined) ctx.note('applied', options.applied.id);
   ctx.note('version', COMPRESSION_VERSION);
   if (change !== undefined) {
     ctx.note('prefix_changes_because_of', change);
@@ -94,16 +70,16 @@ async function compressRequest(
   }
   const report = { mode: options.mode };
   if (options.mode === 'strict') return withReport(request, report);
-  const all = blocks.map((block) => toConversationBlock(block, request));
-  const wanted = withoutSlow(services.decisions, conversation, all);
+  const all = toConversationBlocks(request);
+  const taken = withoutSlow(services.decisions, conversation, all);
   const result = await services.compressor.run(
-    { blocks: wanted, options },
+    { blocks: taken, options },
     config.maxTimeMs,
     ctx.run.signal,
   );
   if ('failed' in result) {
     ctx.note('not_compressed_because', result.failed);
-    if (result.failed === 'timeout') rememberSlow(services.decisions, conversation, wanted);
+    if (result.failed === 'timeout') rememberSlow(services.decisions, conversation, taken);
     return withReport(request, report);
   }
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
@@ -114,7 +90,19 @@ async function compressRequest(
   ctx.note('blocks_changed', changed);
   ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
+  services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
+}
+
+/** The rules that a conversation is pinned to if it begins now. */
+function appliedId({ learned }: Services): { applied?: string } {
+  return learned.applied === undefined ? {} : { applied: learned.applied.id };
+}
+
+/** The pinned options with the rules behind their id. Rules that were forgotten hold no more. */
+function withRules({ applied, ...options }: PinOptions, { learned }: Services): JobOptions {
+  const rules = applied === undefined ? undefined : learned.rules(applied);
+  return rules === undefined ? options : { ...options, applied: rules };
 }
 
 /** What the changed blocks were and became, for `svc diff`. */

@@ -1,0 +1,38 @@
+/** A request's blocks as the compressor takes them. */
+import type { Block } from '../model/block.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { ConversationBlock } from './conversation.ts';
+
+/** Every block of the request, in reading order, as the client sent it. */
+export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
+  return request.original.blocks().map((block) => toConversationBlock(block, request));
+}
+
+function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {
+  const reason = request.original.protectedBy(block.index);
+  return {
+    index: block.index,
+    role: block.role,
+    kind: kindOf(block),
+    text: block.text,
+    message: block.message,
+    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
+    ...(block.toolInput === undefined ? {} : { toolInput: parsed(block.toolInput) }),
+    ...(block.isError === undefined ? {} : { isError: block.isError }),
+    ...(reason === undefined ? {} : { protectedReason: reason }),
+  };
+}
+
+function kindOf(block: Block): ConversationBlock['kind'] {
+  if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
+  return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Arguments that the model wrote need not be JSON; as text they are as good a hint.
+    return json;
+  }
+}
