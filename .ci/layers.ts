@@ -33,6 +33,7 @@ const NOUNS = [
   'decisions',
   'budget',
   'lost',
+  'learned',
 ];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);

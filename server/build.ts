@@ -63,6 +63,7 @@ function toPlan(
     decisions: services.decisions,
     compressor: services.compressor,
     lost: services.lost,
+    learned: services.learned,
     vault: services.vault,
     log: services.log,
     statusOf: (kind: ErrorKind) => errorTable[kind].status,

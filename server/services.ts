@@ -11,8 +11,12 @@ import { createCompressThread } from '../stages/compress/compress-thread.ts';
 import type { CompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
 import type { Decisions } from '../stages/decisions/decisions.ts';
+import { openLearned } from '../stages/learned/learned.ts';
+import type { Learned } from '../stages/learned/learned.ts';
+import type { LedgerReader } from '../stages/ledger/database.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
+import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -44,6 +48,9 @@ export interface ServerServices {
   readonly decisions: Decisions;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
+  readonly learned: Learned;
+  /** Questions to the ledger's file, answered in another thread. */
+  readonly ledgerReader: LedgerReader;
   readonly vault: Vault | undefined;
   /** Writes a finished request to the file and into the live window: the one way in. */
   record(row: LedgerRow): void;
@@ -75,6 +82,12 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     file: join(config.home, 'decisions.jsonl'),
     onTrouble: (error) => log.error('decisions cannot be kept', { cause: error }),
   });
+  const learned = await openLearned({
+    file: join(config.home, 'learned.json'),
+    clock,
+    onTrouble: (error) => log.error('what was learned cannot be kept', { cause: error }),
+  });
+  const ledgerReader = openThreadedLedgerReader(config.ledger.db);
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
     clock,
@@ -92,16 +105,20 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     decisions,
     compressor,
     lost: createLostBlocks(),
+    learned,
+    ledgerReader,
     vault,
     record(row) {
       ledger.record(row);
       window.add(row);
     },
     async close() {
+      await ledgerReader.destroy();
       await ledger.close();
       await compressor.close();
       await vault?.close();
       await decisions.flush();
+      await learned.flush();
       await upstream.close();
       await log.close();
     },

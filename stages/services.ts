@@ -5,6 +5,7 @@
 import type { Clock, ErrorKind } from '../engine/index.ts';
 import type { CompressThread } from './compress/compress-thread.ts';
 import type { Decisions } from './decisions/decisions.ts';
+import type { Learned } from './learned/learned.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { TracedRun } from './ledger/traces.ts';
@@ -45,6 +46,7 @@ export interface Services {
   readonly decisions: Decisions;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
+  readonly learned: Learned;
   /** The user's indexed files; undefined where the vault is off. */
   readonly vault: Vault | undefined;
   readonly log: StageLog;

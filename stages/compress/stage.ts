@@ -100,8 +100,9 @@ function appliedId({ learned }: Services): { applied?: string } {
 }
 
 /** The pinned options with the rules behind their id. Rules that were forgotten hold no more. */
-function withRules({ applied, ...options }: PinOptions, { learned }: Services): JobOptions {
-  const rules = applied === undefined ? undefined : learned.rules(applied);
+function withRules(pinned: PinOptions, { learned }: Services): JobOptions {
+  const { applied: id, ...options } = pinned;
+  const rules = id === undefined ? undefined : learned.rules(id);
   return rules === undefined ? options : { ...options, applied: rules };
 }
 

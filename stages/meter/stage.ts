@@ -12,6 +12,8 @@ import { headerValue } from '../model/headers.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { emptyUsage, totalInputTokens } from '../model/usage.ts';
+import { createRequestSize } from '../learned/request-size.ts';
+import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
@@ -67,7 +69,7 @@ function toRow(
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const priced = measured && provider !== undefined && model !== null;
   const input = totalInputTokens(usage);
-  const saved = savedTokens(request, input);
+  const saved = savedTokens(request, input, services.learned.tokenRatio(model));
   return ledgerRow({
     id: run.id,
     startedMs: run.startedWallMs,
@@ -107,11 +109,35 @@ function toRow(
   });
 }
 
-/** Estimated input tokens that compression took away. Null where nothing was compressed or the answer was not measured. */
-function savedTokens(request: ProxyRequest | undefined, input: number | null): number | null {
+/**
+ * Input tokens that compression took away: estimated, then in the model's own tokens by the
+ * ratio learned so far. Null where nothing was compressed or the answer was not measured.
+ */
+function savedTokens(
+  request: ProxyRequest | undefined,
+  input: number | null,
+  ratio: number,
+): number | null {
   const { estimatedBefore, estimatedAfter } = request?.report ?? {};
   if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
-  return Math.max(estimatedBefore - estimatedAfter, 0);
+  return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+/** Sets the provider's count of a request beside our estimate of it. */
+function learn(
+  { last }: Settlement<ProxyFrame>,
+  state: Measured,
+  { learned }: Services,
+  sizeOf: RequestSize,
+): void {
+  const usage = state.observer?.usage() ?? emptyUsage;
+  const model = state.observer?.model() ?? (last.head && modelOf(last.head.request));
+  const input = totalInputTokens(usage);
+  if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
+  // An answer of our own was counted by nobody.
+  if (last.head.attempts.length === 0) return;
+  const size = sizeOf(last.head.request);
+  if (size !== undefined) learned.learnTokens(model, input, size);
 }
 
 function pathOf(target: string): string {
@@ -122,23 +148,29 @@ function pathOf(target: string): string {
 /** Watches the answer; writes its row when the run has settled. */
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
-  build: (_config, services) => ({
-    open: (): Measured => ({ ...UNMEASURED }),
-    watch: {
-      head(head, ctx) {
-        start(ctx.state, head);
+  build(_config, services) {
+    const sizeOf = createRequestSize();
+    return {
+      open: (): Measured => ({ ...UNMEASURED }),
+      watch: {
+        head(head, ctx) {
+          start(ctx.state, head);
+        },
+        chunk(chunk, ctx) {
+          const state: Measured = ctx.state;
+          state.firstByteMs ??= services.clock.monotonicMs() - ctx.run.startedMs;
+          observe(state, chunk.metered ?? chunk.bytes);
+        },
       },
-      chunk(chunk, ctx) {
-        const state: Measured = ctx.state;
-        state.firstByteMs ??= services.clock.monotonicMs() - ctx.run.startedMs;
-        observe(state, chunk.metered ?? chunk.bytes);
+      settled(settlement, ctx) {
+        const state: Measured = ctx.state ?? UNMEASURED;
+        const record = () => {
+          learn(settlement, state, services, sizeOf);
+          services.ledger.record(toRow(settlement, state, ctx.run, services));
+        };
+        // A copy that is still being decoded has its usage at its very end.
+        return state.decoder === undefined ? record() : state.decoder.end().then(record);
       },
-    },
-    settled(settlement, ctx) {
-      const state: Measured = ctx.state ?? UNMEASURED;
-      const record = () => services.ledger.record(toRow(settlement, state, ctx.run, services));
-      // A copy that is still being decoded has its usage at its very end.
-      return state.decoder === undefined ? record() : state.decoder.end().then(record);
-    },
-  }),
+    };
+  },
 });

@@ -1,0 +1,91 @@
+/** What was learned, as it lies on disk: one JSON document, read whole and replaced whole. */
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import type { Mean } from './means.ts';
+import { toRules } from './rules.ts';
+import type { Rules } from './rules.ts';
+
+/** The document's content. */
+export interface LearnedState {
+  readonly patterns: readonly (readonly [key: string, mean: Mean])[];
+  readonly models: readonly (readonly [model: string, mean: Mean])[];
+  /** Every set of rules that a conversation may be pinned to, oldest first. */
+  readonly rules: readonly Rules[];
+  /** Id of the rules for new conversations; null for none. */
+  readonly applied: string | null;
+  /** When they were applied, in milliseconds since the epoch. */
+  readonly appliedMs: number | null;
+}
+
+const FORMAT = 1;
+
+export const nothingLearned: LearnedState = Object.freeze({
+  patterns: [],
+  models: [],
+  rules: [],
+  applied: null,
+  appliedMs: null,
+});
+
+/**
+ * Reads the document at `file`; nothing learned where there is none. Throws what the
+ * disk says, and an `Error` for a document that is not one of ours.
+ */
+export async function readLearned(file: string): Promise<LearnedState> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
+      return nothingLearned;
+    throw thrown;
+  }
+  await chmod(file, 0o600);
+  const document: unknown = JSON.parse(text);
+  if (!isObject(document) || document['format'] !== FORMAT)
+    throw new Error(`${file} is not of format ${FORMAT}`);
+  const { applied, applied_ms: appliedMs } = document;
+  return {
+    patterns: toMeans(document['patterns']),
+    models: toMeans(document['models']),
+    rules: listOf(document['rules']).map((skip) => toRules(listOf(skip).filter(isText))),
+    applied: isText(applied) ? applied : null,
+    appliedMs: typeof appliedMs === 'number' ? appliedMs : null,
+  };
+}
+
+/** Replaces the document: whoever reads meanwhile sees the old or the new one, whole. */
+export async function writeLearned(file: string, state: LearnedState): Promise<void> {
+  const document = {
+    format: FORMAT,
+    applied: state.applied,
+    applied_ms: state.appliedMs,
+    rules: state.rules.map(({ skip }) => skip),
+    patterns: state.patterns,
+    models: state.models,
+  };
+  const draft = `${file}.${process.pid}.new`;
+  await writeFile(draft, `${JSON.stringify(document)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+}
+
+function toMeans(value: unknown): (readonly [string, Mean])[] {
+  return listOf(value).flatMap((entry) => {
+    const [name, mean] = listOf(entry);
+    if (!isText(name) || !isObject(mean)) return [];
+    const { samples, over, under } = mean;
+    const isWhole = [samples, over, under].every((each) => Number.isFinite(each));
+    return isWhole ? [[name, { samples, over, under } as Mean] as const] : [];
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
+import { MIN_SAMPLES, openLearned } from './learned.ts';
+import type { Learned } from './learned.ts';
+
+function makePlace() {
+  const file = join(mkdtempSync(join(tmpdir(), 'svc-learned-')), 'learned.json');
+  const clock = createManualClock();
+  const troubles: Error[] = [];
+  const open = () => openLearned({ file, clock, onTrouble: (error) => void troubles.push(error) });
+  return { file, clock, troubles, open };
+}
+
+const flat = {
+  mode: 'hybrid',
+  kind: 'json',
+  toolName: 'api call',
+  tokensBefore: 1000,
+  tokensAfter: 995,
+};
+const good = { ...flat, kind: 'log', tokensAfter: 300 };
+
+function feed(learned: Learned, sample: typeof flat, count: number): void {
+  for (let n = 0; n < count; n++) learned.learnBlocks([sample]);
+}
+
+test('apply freezes rules for what saves nothing, and for nothing else', async () => {
+  const { open } = makePlace();
+  const learned = await open();
+  feed(learned, good, MIN_SAMPLES);
+  feed(learned, flat, MIN_SAMPLES - 1);
+  assert.is(learned.applied, undefined);
+  assert.equal(learned.apply().applied?.skip, []);
+  feed(learned, flat, 1);
+  const before = learned.applied;
+  assert.ok(learned.status().patterns.some(({ kind, wouldSkip }) => kind === 'json' && wouldSkip));
+  assert.is(learned.applied, before, 'learning alone changes nothing');
+  const { applied } = learned.apply();
+  assert.equal(applied?.skip, [{ mode: 'hybrid', kind: 'json', toolName: 'api call' }]);
+  assert.equal(learned.applied?.skip, ['hybrid json api call']);
+});
+
+test('text that a user pasted gives figures and never a rule', async () => {
+  const learned = await makePlace().open();
+  const pasted = { ...flat, toolName: null };
+  for (let n = 0; n < 3 * MIN_SAMPLES; n++) learned.learnBlocks([pasted]);
+  assert.equal(learned.apply().applied?.skip, []);
+});
+
+test('rules of running conversations outlive later ones, a reset and a restart', async () => {
+  const { open } = makePlace();
+  const learned = await open();
+  feed(learned, flat, MIN_SAMPLES);
+  learned.apply();
+  const { id, skip } = learned.applied!;
+  learned.reset();
+  assert.is(learned.applied, undefined);
+  assert.equal(learned.status().patterns, []);
+  assert.equal(learned.rules(id)?.skip, skip);
+  await learned.flush();
+  const again = await open();
+  assert.equal(again.rules(id)?.skip, skip);
+  assert.is(again.applied, undefined);
+});
+
+test('the token ratio is learned by model; an impossible figure is not believed', async () => {
+  const learned = await makePlace().open();
+  assert.is(learned.tokenRatio('m'), 1);
+  learned.learnTokens('m', 1200, 1000);
+  learned.learnTokens('m', 90_000, 1000);
+  learned.learnTokens('m', 5, 1000);
+  assert.ok(Math.abs(learned.tokenRatio('m') - 1.2) < 1e-9);
+  assert.is(learned.tokenRatio('other'), 1);
+  assert.is(learned.tokenRatio(null), 1);
+});
+
+test('the newest samples weigh most', async () => {
+  const learned = await makePlace().open();
+  for (let n = 0; n < 500; n++) learned.learnTokens('m', 1000, 1000);
+  for (let n = 0; n < 200; n++) learned.learnTokens('m', 2000, 1000);
+  assert.ok(learned.tokenRatio('m') > 1.8);
+  assert.is(learned.status().models[0]?.samples, 700);
+});
+
+test('names that clients invent do not pile up', async () => {
+  const learned = await makePlace().open();
+  for (let n = 0; n < 5000; n++) {
+    learned.learnBlocks([{ ...flat, toolName: `tool${n}` }]);
+    learned.learnTokens(`model${n}`, 10, 10);
+  }
+  const { patterns, models } = learned.status();
+  assert.is(patterns.length, 500);
+  assert.is(models.length, 100);
+  assert.ok(patterns.some(({ toolName }) => toolName === 'tool4999'));
+});
+
+test('the file is private, written after a while, and read at the start', async () => {
+  const { file, clock, open } = makePlace();
+  const learned = await open();
+  feed(learned, good, 3);
+  assert.throws(() => statSync(file), 'nothing is written at once');
+  clock.advance(5001);
+  await learned.flush();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  const again = await open();
+  assert.equal(again.status(), learned.status());
+});
+
+test('a damaged file is told of, and learning begins anew', async () => {
+  const { file, troubles, open } = makePlace();
+  writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
+  const learned = await open();
+  assert.is(troubles.length, 1);
+  assert.equal(learned.status(), { patterns: [], models: [], applied: null });
+  feed(learned, good, 1);
+  await learned.flush();
+  assert.ok(readFileSync(file, 'utf8').includes('hybrid log'));
+});
+
+test('entries that are no figures are left out', async () => {
+  const { file, open } = makePlace();
+  const patterns = [
+    ['hybrid log Bash', { samples: 2, over: 10, under: 100 }],
+    ['hybrid log Other', { samples: 'two', over: 10, under: 100 }],
+    [7, {}],
+  ];
+  writeFileSync(
+    file,
+    JSON.stringify({ format: 1, patterns, models: 'none', rules: [['a b c'], 3] }),
+  );
+  const { patterns: read } = (await open()).status();
+  assert.equal(
+    read.map(({ toolName, saved }) => [toolName, saved]),
+    [['Bash', 0.9]],
+  );
+});
+
+test.run();

@@ -1,0 +1,88 @@
+/**
+ * How large a whole request is for the fixed estimator: its texts as they went out, and
+ * what stands outside them. It is asked when a run has settled, never on a request's way.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ProxyRequest } from '../model/request.ts';
+import { estimateTokens } from '../model/tokens.ts';
+
+/** Estimated input tokens of a request as it went out; undefined where they cannot be told. */
+export type RequestSize = (request: ProxyRequest) => number | undefined;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Sets of tool definitions whose size is kept: every request of an agent carries the same one. */
+const MAX_TOOL_SETS = 32;
+/** Members beside the messages whose text the model reads. */
+const READ_MEMBERS = ['response_format', 'output_config', 'text'];
+/** Members by which a request continues what only the provider has. */
+const ELSEWHERE = ['previous_response_id', 'conversation', 'container', 'context_management'];
+
+/** Makes the measure. Requests that compression did not read have no size. */
+export function createRequestSize(): RequestSize {
+  const toolSets = new LRUCache<string, number>({ max: MAX_TOOL_SETS });
+
+  function sizeOfTools(tools: unknown): number {
+    if (tools === undefined) return 0;
+    const text = JSON.stringify(tools);
+    const key = createHash('sha1').update(text).digest('base64');
+    let tokens = toolSets.get(key);
+    if (tokens === undefined) {
+      tokens = estimateTokens(text);
+      toolSets.set(key, tokens);
+    }
+    return tokens;
+  }
+
+  return (request) => {
+    const { original, report } = request;
+    const { json } = original;
+    if (report.estimatedAfter === undefined || !isObject(json)) return undefined;
+    if (ELSEWHERE.some((name) => json[name] !== undefined && json[name] !== null)) return undefined;
+    if (hasProviderTools(json) || original.blocks().some((block) => isUnreadable(block.kind)))
+      return undefined;
+    const beside = READ_MEMBERS.map((name) => textSize(json[name]));
+    const parts = [
+      report.estimatedAfter,
+      report.injectedTokens ?? 0,
+      sizeOfTools(json['tools']),
+      sizeOfTools(json['functions']),
+      ...beside,
+      ...toolInputs(json).map(textSize),
+    ];
+    return parts.reduce((sum, part) => sum + part, 0);
+  };
+}
+
+/** Media are billed by their pixels and pages; of unknown blocks nobody knows. */
+function isUnreadable(kind: string): boolean {
+  return kind === 'image' || kind === 'document' || kind === 'other';
+}
+
+/** A tool that the provider runs adds what it found to the input. */
+function hasProviderTools(json: Json): boolean {
+  return listOf(json['tools']).some((tool) => {
+    const type = isObject(tool) ? tool['type'] : undefined;
+    return type !== undefined && type !== 'custom' && type !== 'function';
+  });
+}
+
+/** Inputs of tool calls in the messages dialect, whose blocks have no text of their own. */
+function toolInputs(json: Json): readonly unknown[] {
+  return listOf(json['messages'])
+    .flatMap((message) => (isObject(message) ? listOf(message['content']) : []))
+    .flatMap((part) => (isObject(part) && part['type'] === 'tool_use' ? [part['input']] : []));
+}
+
+function textSize(value: unknown): number {
+  return value === undefined ? 0 : estimateTokens(JSON.stringify(value));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
