@@ -1,0 +1,219 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { ManualClock } from '../../engine/index.ts';
+import { providerUnreachable } from '../model/errors.ts';
+import { requestAdmission } from './admission.ts';
+import type { Admission, Refusal } from './admission.ts';
+import type { ProviderKey } from './provider.ts';
+import { createProviderStates } from './states.ts';
+import type { ProviderStates } from './states.ts';
+
+const free = new AbortController().signal;
+const key = (label: string): ProviderKey => ({ secret: `s-${label}`, scheme: 'key', label });
+
+interface Bench {
+  readonly clock: ManualClock;
+  readonly states: ProviderStates;
+  ask(tried?: Set<string>, usesConfiguredKey?: boolean): Promise<Admission | Refusal>;
+}
+function bench(rpm?: number): Bench {
+  const clock = createManualClock();
+  const states = createProviderStates({ clock });
+  const keys = {
+    rotation: 'failover' as const,
+    keys: [key('a'), key('b')],
+    cooldown429Ms: 60_000,
+    cooldown401Ms: 300_000,
+  };
+  states.configure(new Map([['p', { keys, pace: rpm === undefined ? undefined : { rpm } }]]));
+  return {
+    clock,
+    states,
+    ask: (triedKeys = new Set(), usesConfiguredKey = true) =>
+      requestAdmission({
+        provider: 'p',
+        state: states.get('p')!,
+        triedKeys,
+        usesConfiguredKey,
+        clock,
+        signal: free,
+      }),
+  };
+}
+async function admitted(asked: Promise<Admission | Refusal>): Promise<Admission> {
+  const admission = await asked;
+  assert.ok(admission.admitted, 'it was refused');
+  return admission;
+}
+async function refused(asked: Promise<Admission | Refusal>): Promise<Refusal> {
+  const refusal = await asked;
+  assert.ok(!refusal.admitted, 'it was admitted');
+  return refusal;
+}
+
+test('a 429 cools the key for as long as asked, and the next key is tried', async () => {
+  const { clock, ask, states } = bench();
+  const tried = new Set<string>();
+  const first = await admitted(ask(tried));
+  assert.is(first.key?.label, 'a');
+  assert.is(first.head(429, ['Retry-After', '10']), 'next_key');
+  first.release();
+  const second = await admitted(ask(tried));
+  assert.is(second.key?.label, 'b');
+  assert.is(second.head(401, []), 'next_key');
+  second.release();
+  const none = await refused(ask(tried));
+  assert.equal(
+    [none.why, none.error?.code, none.error?.retryAfterS],
+    ['keys', 'RATELIMIT_002', 10],
+  );
+  assert.is(states.view().get('p')?.health.reason, 'rate_limited');
+  assert.is(states.view().get('p')?.breaker.failures, 0);
+  clock.advance(10_000);
+  assert.is((await admitted(ask())).key?.label, 'a');
+});
+
+test('a client’s own key is neither picked, cooled nor replaced', async () => {
+  const { ask, states } = bench();
+  for (const [status, verdict] of [
+    [401, 'relay'],
+    [429, 'next_provider'],
+    [400, 'relay'],
+    [503, 'next_provider'],
+  ] as const) {
+    const attempt = await admitted(ask(new Set(), false));
+    assert.is(attempt.key, undefined);
+    assert.is(attempt.head(status, []), verdict);
+    attempt.release();
+  }
+  assert.ok(
+    states
+      .get('p')!
+      .keys.view()
+      .every((one) => one.state === 'usable' && one.picked === 0),
+  );
+});
+
+test('an open breaker refuses before anybody stands in line', async () => {
+  const { ask, states } = bench(1);
+  const first = await admitted(ask());
+  first.release();
+  const { breaker } = states.get('p')!;
+  for (let i = 0; i < 5; i += 1) {
+    const pass = breaker.tryEnter();
+    if (pass.ok) pass.settle('failed');
+  }
+  const refusal = await refused(ask());
+  assert.equal(
+    [refusal.why, refusal.error?.kind, refusal.error?.retryAfterS],
+    ['breaker', 'circuit_open', 30],
+  );
+  assert.is(states.get('p')?.pace?.view().waiting, 0);
+});
+
+test('a full minute makes it wait, and the wait is told', async () => {
+  const { ask, clock } = bench(1);
+  (await admitted(ask())).release();
+  clock.advance(40_000);
+  const waiting = ask();
+  await Promise.resolve();
+  clock.advance(20_000);
+  assert.is((await admitted(waiting)).waitedMs, 20_000);
+  const late = await refused(ask());
+  assert.equal([late.why, late.error?.code], ['pace', 'RATELIMIT_002']);
+});
+
+test('a good head is no success before its content; a broken stream is a failure after it', async () => {
+  const { ask, states } = bench();
+  const counts = (): (number | undefined)[] => {
+    const view = states.view().get('p');
+    return [view?.breaker.requests, view?.breaker.failures, view?.health.failuresInRow];
+  };
+  const silent = await admitted(ask());
+  assert.is(silent.head(200, []), 'relay');
+  assert.equal(counts(), [0, 0, 0]);
+  silent.failed(providerUnreachable('reset'), free);
+  silent.release();
+  assert.equal(counts(), [1, 1, 1]);
+  const broke = await admitted(ask());
+  broke.head(200, []);
+  broke.content();
+  assert.equal(counts(), [2, 1, 0]);
+  broke.errorEvent();
+  broke.errorEvent();
+  broke.release();
+  assert.equal(counts(), [2, 2, 1]);
+  const left = await admitted(ask());
+  left.head(200, []);
+  left.failed(providerUnreachable('reset'), AbortSignal.abort(new Error('client gone')));
+  left.release();
+  assert.equal(counts(), [2, 2, 1]);
+});
+
+/** What a scripted provider does to one attempt. */
+type Fate =
+  | 'answer'
+  | 'limited'
+  | 'refused'
+  | 'overloaded'
+  | 'unreachable'
+  | 'breaks'
+  | 'client leaves';
+
+function suffer(attempt: Admission, fate: Fate): 'done' | 'next_key' | 'next_provider' {
+  const status = { limited: 429, refused: 401, overloaded: 529 }[fate as string] ?? 200;
+  if (fate === 'unreachable') {
+    attempt.failed(providerUnreachable('refused'), free);
+    return 'next_provider';
+  }
+  const verdict = attempt.head(status, []);
+  if (verdict !== 'relay') return verdict;
+  if (fate !== 'client leaves') attempt.content();
+  if (fate === 'breaks') attempt.errorEvent();
+  return 'done';
+}
+
+test('whatever providers do each request ends, tries no key twice, and shuts nobody out for good', async () => {
+  const fates = fc.constantFrom<Fate>(
+    'answer',
+    'limited',
+    'refused',
+    'overloaded',
+    'unreachable',
+    'breaks',
+    'client leaves',
+  );
+  const request = fc.record({
+    fates: fc.array(fates, { minLength: 6, maxLength: 6 }),
+    gapMs: fc.nat(20_000),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { maxLength: 40, size: 'max' }), async (requests) => {
+      const { clock, ask, states } = bench();
+      for (const { fates: script, gapMs } of requests) {
+        clock.advance(gapMs);
+        const tried = new Set<string>();
+        const labels: (string | undefined)[] = [];
+        for (;;) {
+          const attempt = await ask(tried);
+          if (!attempt.admitted) break;
+          labels.push(attempt.key?.label);
+          const end = suffer(attempt, script[labels.length]!);
+          attempt.release();
+          if (end !== 'next_key') break;
+        }
+        assert.is(new Set(labels).size, labels.length);
+        assert.ok(labels.length <= 2);
+      }
+      clock.advance(600_000);
+      (await admitted(ask())).content();
+      assert.is(states.breakers().providers['p']?.state, 'closed');
+      assert.is(states.view().get('p')?.health.state, 'healthy');
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.run();

@@ -1,0 +1,192 @@
+/**
+ * One attempt at a provider, from asking to be let in to the last word on how it went: the
+ * order in which breaker, keys and pace are asked, and who is told what afterwards.
+ *
+ * | response head               | with a configured key                | with the client's own, or none      |
+ * |-----------------------------|--------------------------------------|-------------------------------------|
+ * | 429                         | the key cools; `next_key`            | `next_provider`                     |
+ * | 401                         | the key cools; `next_key`            | `relay`: it is the client's affair  |
+ * | 500, 502, 503, 504, 529     | counts as failure; `next_provider`   | the same                            |
+ * | anything else               | `relay`                              | `relay`                             |
+ *
+ * A 2xx is no success yet: that is told by `content`, when the first content arrived or
+ * the document was complete. `failed` may follow it, for a stream that broke. `release`
+ * ends every attempt and says nothing if something was said before.
+ */
+import { isSvcError } from '../../engine/index.ts';
+import type { Clock, SvcError } from '../../engine/index.ts';
+import { circuitOpen } from '../model/errors.ts';
+import type { Headers } from '../model/headers.ts';
+import type { BreakerOutcome, BreakerPass } from './breaker.ts';
+import { keyFault } from './keys.ts';
+import type { NoKey, PickedKey } from './keys.ts';
+import { isProviderFailure, outcomeOfFailure, outcomeOfStatus } from './outcome.ts';
+import type { ProviderKey, ProviderName } from './provider.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { ProviderState } from './states.ts';
+
+/** What to do with a response: give it to the client, or try on. */
+export type HeadVerdict = 'relay' | 'next_key' | 'next_provider';
+
+/** An attempt that may be made. */
+export interface Admission {
+  readonly admitted: true;
+  /** The configured key to send; undefined where the client's own goes out, or none. */
+  readonly key: ProviderKey | undefined;
+  /** True for the request by which a breaker finds out whether the provider is back. */
+  readonly isProbe: boolean;
+  /** Milliseconds spent in line for `rpm`. */
+  readonly waitedMs: number;
+  /** Reports the response head. */
+  head(status: number, headers: Headers): HeadVerdict;
+  /** Reports the first content, or a complete document. */
+  content(): void;
+  /** Reports what was thrown instead of an answer or in the middle of it; `signal` is the run's. */
+  failed(thrown: unknown, signal: AbortSignal): void;
+  /** Reports an error event inside a stream. */
+  errorEvent(): void;
+  /** Must be called when the attempt is over, however it ended. */
+  release(): void;
+}
+
+/** An attempt that may not be made, and the error to answer with if no other succeeds. */
+export interface Refusal {
+  readonly admitted: false;
+  readonly why: 'breaker' | 'keys' | 'pace';
+  /** Undefined if this request has tried every usable key: its last answer says more. */
+  readonly error: SvcError | undefined;
+}
+
+export interface AdmissionRequest {
+  readonly provider: ProviderName;
+  readonly state: ProviderState;
+  /** Ids of the keys that this request has tried; `requestAdmission` adds the one that it picks. */
+  readonly triedKeys: Set<string>;
+  /** True if a configured key goes out. */
+  readonly usesConfiguredKey: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks for one attempt. Resolves when it may be made, which takes as long as the line for
+ * `rpm`, or with the reason why not. Rejects with the signal's reason if it aborts in line.
+ */
+export async function requestAdmission(request: AdmissionRequest): Promise<Admission | Refusal> {
+  const { state, signal } = request;
+  // Nobody stands in line for a provider that would not be asked anyway.
+  const early = refusedByBreaker(request) ?? refusedByKeys(request);
+  if (early !== undefined) return early;
+  let waitedMs: number;
+  try {
+    waitedMs = (await state.pace?.enter(signal)) ?? 0;
+  } catch (thrown) {
+    if (!isSvcError(thrown)) throw thrown;
+    return { admitted: false, why: 'pace', error: thrown };
+  }
+  const picked = pickKey(request);
+  if (picked !== undefined && 'admitted' in picked) return picked;
+  const pass = state.breaker.tryEnter();
+  if (!pass.ok) return openRefusal(request.provider, pass.openForS);
+  return new Attempt(request, pass, picked, waitedMs);
+}
+
+function refusedByBreaker({ provider, state }: AdmissionRequest): Refusal | undefined {
+  if (!state.breaker.isOpen()) return undefined;
+  return openRefusal(provider, state.breaker.view().openForS);
+}
+
+function openRefusal(provider: ProviderName, openForS: number): Refusal {
+  return { admitted: false, why: 'breaker', error: circuitOpen(provider, openForS) };
+}
+
+function refusedByKeys({
+  state,
+  triedKeys,
+  usesConfiguredKey,
+}: AdmissionRequest): Refusal | undefined {
+  if (!usesConfiguredKey || state.keys.isUsable()) return undefined;
+  const pick = state.keys.pick(triedKeys);
+  return pick.usable ? undefined : keyRefusal(state, pick);
+}
+
+function pickKey({
+  state,
+  triedKeys,
+  usesConfiguredKey,
+}: AdmissionRequest): PickedKey | Refusal | undefined {
+  if (!usesConfiguredKey) return undefined;
+  const pick = state.keys.pick(triedKeys);
+  if (!pick.usable) return keyRefusal(state, pick);
+  triedKeys.add(pick.id);
+  return pick;
+}
+
+function keyRefusal({ health }: ProviderState, none: NoKey): Refusal {
+  if (none.why === 'refused') health.outOfKeys('auth');
+  if (none.why === 'cooling') health.outOfKeys('rate_limited');
+  return { admitted: false, why: 'keys', error: keyFault(none) };
+}
+
+class Attempt implements Admission {
+  readonly admitted = true;
+  readonly key: ProviderKey | undefined;
+  readonly isProbe: boolean;
+  readonly waitedMs: number;
+  readonly #request: AdmissionRequest;
+  readonly #pass: BreakerPass;
+  readonly #keyId: string | undefined;
+  #told: BreakerOutcome | undefined;
+
+  constructor(
+    request: AdmissionRequest,
+    pass: BreakerPass,
+    picked: PickedKey | undefined,
+    waitedMs: number,
+  ) {
+    this.#request = request;
+    this.#pass = pass;
+    this.#keyId = picked?.id;
+    this.key = picked?.key;
+    this.isProbe = pass.probe;
+    this.waitedMs = waitedMs;
+  }
+
+  head(status: number, headers: Headers): HeadVerdict {
+    const isGood = status >= 200 && status < 300;
+    if (!isGood) this.#settle(outcomeOfStatus(status));
+    if (isProviderFailure(status)) return 'next_provider';
+    if (this.#keyId === undefined) return status === 429 ? 'next_provider' : 'relay';
+    const { state, clock } = this.#request;
+    if (status === 429) {
+      state.keys.reject(this.#keyId, 'limited', retryAfterMs(headers, clock.wallMs()));
+    } else if (status === 401) state.keys.reject(this.#keyId, 'refused');
+    else return 'relay';
+    return 'next_key';
+  }
+
+  content(): void {
+    this.#settle('succeeded');
+  }
+
+  failed(thrown: unknown, signal: AbortSignal): void {
+    this.#settle(outcomeOfFailure(thrown, signal));
+  }
+
+  errorEvent(): void {
+    this.#settle('failed');
+  }
+
+  release(): void {
+    this.#settle('abandoned');
+  }
+
+  /** The first word counts; after a success only a failure is news. */
+  #settle(outcome: BreakerOutcome): void {
+    const told = this.#told;
+    if (told !== undefined && !(told === 'succeeded' && outcome === 'failed')) return;
+    this.#told = outcome;
+    this.#pass.settle(outcome);
+    this.#request.state.health.settle(outcome);
+  }
+}
