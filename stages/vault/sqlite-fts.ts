@@ -33,7 +33,7 @@ const SCHEMA = `
 /** Changed with the schema; a database of another version is made anew from the log. */
 const SCHEMA_VERSION = 1;
 /** A commit writes a segment of the full-text index; more of them have to be merged more often. */
-const COMMIT_BLOCKS = 500;
+const COMMIT_BLOCKS = 250;
 /** Decoded postings that are kept: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
 
