@@ -96,6 +96,15 @@ test('the release of a claim that was lost leaves the new one alone', () => {
   place.dispose();
 });
 
+test('a home folder whose socket would land elsewhere is refused', () => {
+  const place = makePlace();
+  const home = `${place.folder}/${'x'.repeat(100)}`;
+  const claim = () => claimHome(home, makeContext(place).context, HOW);
+  assert.throws(claim, /too long for a socket/);
+  assert.equal(readdirSync(place.folder), []);
+  place.dispose();
+});
+
 test('what looks stale and is not is put back', () => {
   const place = makePlace();
   writeFile(place, {});

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { SvcError, isSvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
 import { createPrivateFile, ensurePrivateFolder, writePrivateFile } from '../server/config/home.ts';
+import { controlPath } from '../server/control.ts';
 import type { CliContext } from './context.ts';
 import type { ServeFlags } from './flags.ts';
 import { toArguments } from './flags.ts';
@@ -38,6 +39,9 @@ export interface Claim {
   /** Removes the file, if it is still ours. */
   release(): void;
 }
+
+/** What macOS allows; Linux allows four more. */
+const MOST_SOCKET_PATH_BYTES = 103;
 
 /** How long a start in the background may take. */
 const START_MS = 30_000;
@@ -71,13 +75,14 @@ export function runningInstance(home: string): Instance | undefined {
 /**
  * Claims the home folder for this process.
  *
- * @throws SvcError `conflict` when a proxy runs with it already.
+ * @throws SvcError `conflict` when a proxy runs with it already, `config` when it cannot be used.
  */
 export function claimHome(
   home: string,
   context: CliContext,
   how: { readonly flags: ServeFlags; readonly background: boolean },
 ): Claim {
+  refuseLongHome(home);
   ensurePrivateFolder(home);
   const instance: Instance = {
     pid: process.pid,
@@ -109,6 +114,14 @@ export function claimHome(
       if (readInstance(home)?.nonce === instance.nonce) fs.rmSync(path, { force: true });
     },
   };
+}
+
+/** The system cuts longer socket paths off without a word, and the socket lands elsewhere. */
+function refuseLongHome(home: string): void {
+  if (Buffer.byteLength(controlPath(home)) <= MOST_SOCKET_PATH_BYTES) return;
+  throw new SvcError('config', `The path of the home folder is too long for a socket: ${home}`, {
+    cure: 'Choose a shorter one with SVC_HOME.',
+  });
 }
 
 /** Removes a pid file whose process is gone. */

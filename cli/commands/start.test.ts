@@ -59,6 +59,16 @@ test('a proxy in the background: start, status, logs, switches, restart, stop', 
   place.dispose();
 });
 
+test('of two starts at once one runs, and the other says so', async () => {
+  const place = makePlace();
+  const both = await Promise.all([run(place, START), run(place, START)]);
+  const codes = both.map(({ code }) => code).toSorted((a, b) => a - b);
+  assert.equal(codes, [0, exitCodes.conflict], both.map(({ stderr }) => stderr).join());
+  assert.ok(runningInstance(place.home));
+  assert.is((await run(place, ['stop'])).code, 0);
+  place.dispose();
+});
+
 test('a failing start in the background fails here, with the same words', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
