@@ -24,8 +24,8 @@ const JSON_BODY_BYTES = 1024;
 const LARGE_BODY_BYTES = 400 * 1024;
 const SSE_EVENTS = 200;
 const SLOW_EVENTS = 20;
-/** `message_start`, `content_block_start`, `content_block_stop`, `message_delta`, `message_stop`, `ping`… */
-const MESSAGE_FRAME_EVENTS = 5;
+/** What a messages stream has besides its text: start and stop of message and block, usage, a ping. */
+const MESSAGE_FRAME_EVENTS = 6;
 
 const HEADERS = {
   'x-api-key': 'bench-key',
@@ -97,7 +97,7 @@ export const workloads: readonly Workload[] = [
   },
 ];
 
-/** A request in the shape of a coding agent's: many tool results of log lines, `bytes` long in all. */
+/** A request whose user pasted lines of a log, `bytes` long in all. */
 function bodyOf(bytes: number, stream: boolean): string {
   const make = (text: string): string =>
     JSON.stringify({
