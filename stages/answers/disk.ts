@@ -138,9 +138,8 @@ class DiskAnswers implements AnswerStore {
     }
     const bytes = this.#sizes.get(key);
     if (bytes !== undefined) this.#remember(key, bytes);
-    const now = new Date(this.#options.clock.wallMs());
     // Its place in the order of use is not worth a failed request.
-    void utimes(this.#fileOf(key), now, now).catch(() => undefined);
+    void this.#stampUse(this.#fileOf(key)).catch(() => undefined);
     return stored;
   }
 
@@ -161,6 +160,7 @@ class DiskAnswers implements AnswerStore {
     const draft = join(this.#options.folder, `${key}.${randomBytes(6).toString('hex')}.draft`);
     try {
       await writeFile(draft, file, { flag: 'wx', mode: 0o600 });
+      await this.#stampUse(draft);
       await rename(draft, this.#fileOf(key));
     } catch (thrown) {
       await rm(draft, { force: true });
@@ -168,6 +168,11 @@ class DiskAnswers implements AnswerStore {
     }
     this.#remember(key, file.length);
     await this.#evict();
+  }
+
+  #stampUse(path: string): Promise<void> {
+    const now = new Date(this.#options.clock.wallMs());
+    return utimes(path, now, now);
   }
 
   async #evict(): Promise<void> {

@@ -15,7 +15,7 @@
  * time limit is what keeps a follower from hanging should it not. Followers that go on
  * alone do not line up behind each other: they have waited once.
  */
-import type { Clock } from '../../engine/index.ts';
+import type { CancelSignal, Clock } from '../../engine/index.ts';
 import type { KeptAnswer } from './answer.ts';
 
 /** The place of the one that goes to the provider. */
@@ -29,7 +29,7 @@ export interface LeaderSeat {
 export interface FollowerSeat {
   readonly role: 'follower';
   /** The leader's answer, or undefined to go on alone. Rejects with the signal's reason if it aborts. */
-  answer(signal: AbortSignal): Promise<KeptAnswer | undefined>;
+  answer(signal: CancelSignal): Promise<KeptAnswer | undefined>;
 }
 
 export type Seat = LeaderSeat | FollowerSeat;
@@ -51,7 +51,7 @@ export interface Flights {
   join(
     key: string,
     lead: () => Promise<KeptAnswer | undefined>,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<JoinedAnswer>;
   /** Flights in the air. */
   readonly size: number;
@@ -107,7 +107,7 @@ class Flight {
     for (const landed of this.#followers) landed(answer);
   }
 
-  wait(signal: AbortSignal): Promise<KeptAnswer | undefined> {
+  wait(signal: CancelSignal): Promise<KeptAnswer | undefined> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (this.#hasLanded) return Promise.resolve(this.#answer);
     return new Promise((resolve, reject) => {
@@ -134,7 +134,7 @@ class Flight {
 async function join(
   seat: Seat,
   lead: () => Promise<KeptAnswer | undefined>,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<JoinedAnswer> {
   if (seat.role === 'follower') {
     const answer = await seat.answer(signal);

@@ -18,13 +18,13 @@ interface Bench {
   readonly states: ProviderStates;
   ask(tried?: Set<string>, usesConfiguredKey?: boolean): Promise<Admission | Refusal>;
 }
-function bench(rpm?: number): Bench {
+function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
   const clock = createManualClock();
   const states = createProviderStates({ clock });
   const keys = {
     rotation: 'failover' as const,
     keys: [key('a'), key('b')],
-    cooldown429Ms: 60_000,
+    cooldown429Ms,
     cooldown401Ms: 300_000,
   };
   states.configure(new Map([['p', { keys, pace: rpm === undefined ? undefined : { rpm } }]]));
@@ -73,6 +73,19 @@ test('a 429 cools the key for as long as asked, and the next key is tried', asyn
   assert.is(states.view().get('p')?.breaker.failures, 0);
   clock.advance(10_000);
   assert.is((await admitted(ask())).key?.label, 'a');
+});
+
+test('where no key cools, each is tried once and the last answer is the answer', async () => {
+  const { ask } = bench(undefined, 0);
+  const tried = new Set<string>();
+  for (const label of ['a', 'b']) {
+    const attempt = await admitted(ask(tried));
+    assert.is(attempt.key?.label, label);
+    assert.is(attempt.head(429, []), 'next_key');
+    attempt.release();
+  }
+  const none = await refused(ask(tried));
+  assert.equal([none.why, none.error], ['keys', undefined]);
 });
 
 test('a client’s own key is neither picked, cooled nor replaced', async () => {

@@ -14,7 +14,7 @@
  * ends every attempt and says nothing if something was said before.
  */
 import { isSvcError } from '../../engine/index.ts';
-import type { Clock, SvcError } from '../../engine/index.ts';
+import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';
 import { circuitOpen } from '../model/errors.ts';
 import type { Headers } from '../model/headers.ts';
 import type { BreakerOutcome, BreakerPass } from './breaker.ts';
@@ -42,7 +42,7 @@ export interface Admission {
   /** Reports the first content, or a complete document. */
   content(): void;
   /** Reports what was thrown instead of an answer or in the middle of it; `signal` is the run's. */
-  failed(thrown: unknown, signal: AbortSignal): void;
+  failed(thrown: unknown, signal: CancelSignal): void;
   /** Reports an error event inside a stream. */
   errorEvent(): void;
   /** Must be called when the attempt is over, however it ended. */
@@ -65,7 +65,7 @@ export interface AdmissionRequest {
   /** True if a configured key goes out. */
   readonly usesConfiguredKey: boolean;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /**
@@ -169,7 +169,7 @@ class Attempt implements Admission {
     this.#settle('succeeded');
   }
 
-  failed(thrown: unknown, signal: AbortSignal): void {
+  failed(thrown: unknown, signal: CancelSignal): void {
     this.#settle(outcomeOfFailure(thrown, signal));
   }
 

@@ -106,6 +106,17 @@ test('a key keeps its cooldown over a reload, and its place in the turn', () => 
   assert.is(take(ring), 'b', 'a verdict on a key that is gone hurts no other');
 });
 
+test('another secret in the same place is another key, and so is another scheme', () => {
+  const ring = createKeyRing(settings('failover', 'a'), createManualClock());
+  rejectNext(ring, 'refused');
+  const bearer = { ...key('a'), scheme: 'bearer' as const };
+  ring.configure({ ...settings('failover', ''), keys: [bearer] });
+  assert.is(take(ring), 'a');
+  rejectNext(ring, 'refused');
+  ring.configure({ ...settings('failover', ''), keys: [{ ...bearer, secret: 'new' }] });
+  assert.is(take(ring), 'a');
+});
+
 test('the view says what happened and holds no secret', () => {
   const ring = createKeyRing(settings('failover', 'ab'), createManualClock());
   rejectNext(ring, 'refused');

@@ -17,6 +17,7 @@
  * breaker as its probe. The keys' cooldown deals with it.
  */
 import { isSvcError } from '../../engine/index.ts';
+import type { CancelSignal } from '../../engine/index.ts';
 import type { BreakerOutcome } from './breaker.ts';
 
 const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504, 529]);
@@ -36,7 +37,7 @@ export function outcomeOfStatus(status: number): BreakerOutcome {
  * What a failure without a usable answer says: what the upstream or a reader of its body
  * threw. Pass the run's signal: once it has aborted, whatever was thrown is our own doing.
  */
-export function outcomeOfFailure(thrown: unknown, signal: AbortSignal): BreakerOutcome {
+export function outcomeOfFailure(thrown: unknown, signal: CancelSignal): BreakerOutcome {
   if (signal.aborted || !isSvcError(thrown)) return 'abandoned';
   return thrown.kind === 'bad_gateway' || thrown.kind === 'gateway_timeout'
     ? 'failed'

@@ -62,6 +62,21 @@ test('whoever is aborted leaves the line, and those behind move up', async () =>
   assert.is(await enter(pace, AbortSignal.abort(new Error('gone'))), 'aborted');
 });
 
+test('nobody overtakes the line when its timer is late', async () => {
+  const manual = createManualClock();
+  const pace = createPace(
+    { rpm: 2, maxWaitMs: 90_000 },
+    { ...manual, after: () => () => undefined },
+  );
+  pace.enter(free);
+  pace.enter(free);
+  const first = enter(pace);
+  manual.advance(120_000);
+  const second = enter(pace);
+  assert.is(pace.view().waiting, 0);
+  assert.equal(await Promise.all([first, second]), [120_000, 0]);
+});
+
 test('a reload keeps the count and serves the line by the new limit', async () => {
   const clock = createManualClock();
   const pace = createPace({ rpm: 3 }, clock);

@@ -16,7 +16,7 @@
  * | the oldest start is 60 s old                  | the head of the line starts               |
  * | a request in line is aborted                  | leaves; those behind it move up           |
  */
-import type { Clock } from '../../engine/index.ts';
+import type { CancelSignal, Clock } from '../../engine/index.ts';
 import { providerPaced } from '../model/errors.ts';
 
 export interface PaceOptions {
@@ -34,7 +34,7 @@ export interface Pace {
    * waited. Throws RATELIMIT_002 if the line is full or too slow, and rejects with the
    * signal's reason if it aborts. A place taken is spent, whatever comes of the request.
    */
-  enter(signal: AbortSignal): number | Promise<number>;
+  enter(signal: CancelSignal): number | Promise<number>;
   /** Another limit, from a reload; what has started stays counted, who waits keeps waiting. */
   configure(options: PaceOptions): void;
   view(): PaceView;
@@ -75,7 +75,7 @@ class RollingMinute implements Pace {
     this.#starts = new Float64Array(this.#options.rpm).fill(-Infinity);
   }
 
-  enter(signal: AbortSignal): number | Promise<number> {
+  enter(signal: CancelSignal): number | Promise<number> {
     const nowMs = this.#clock.monotonicMs();
     const waitMs = this.#waitOf(this.#line.size, nowMs);
     if (waitMs <= 0 && this.#line.size === 0) {
@@ -117,7 +117,7 @@ class RollingMinute implements Pace {
     this.#oldest = (this.#oldest + 1) % this.#options.rpm;
   }
 
-  #stand(sinceMs: number, signal: AbortSignal): Promise<number> {
+  #stand(sinceMs: number, signal: CancelSignal): Promise<number> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);

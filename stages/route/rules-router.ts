@@ -13,12 +13,12 @@
  * model has said otherwise. One whose rule was removed, or whose provider is gone, is new;
  * one whose rule was changed follows the change.
  */
-import type { RouteFacts, RouteRule, RouteTarget, RuleSet } from './rules.ts';
+import type { RouteFacts, RouteRule, RuleTarget, RuleSet } from './rules.ts';
 import { parseTarget } from './rules.ts';
 
 /** Where a request is sent, and why. */
 export interface RuleDecision {
-  readonly target: RouteTarget;
+  readonly target: RuleTarget;
   readonly ruleId: string;
   /** True if the conversation was there already and no rule matched this time. */
   readonly isKept: boolean;

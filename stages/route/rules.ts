@@ -26,7 +26,7 @@ export interface RouteRule {
 }
 
 /** Where a rule sends a request. */
-export interface RouteTarget {
+export interface RuleTarget {
   readonly provider: string;
   readonly model: string;
 }
@@ -63,7 +63,7 @@ export function toRuleSet(rules: readonly RouteRule[]): RuleSet {
 }
 
 /** The two parts of `provider/model`, or undefined if one of them is missing. */
-export function parseTarget(target: string): RouteTarget | undefined {
+export function parseTarget(target: string): RuleTarget | undefined {
   const slash = target.indexOf('/');
   if (slash <= 0 || slash === target.length - 1) return undefined;
   return { provider: target.slice(0, slash), model: target.slice(slash + 1) };
