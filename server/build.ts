@@ -5,7 +5,8 @@ import { defaultGraph } from '../stages/graph.ts';
 import type { EndpointKind } from '../stages/dialect/endpoints.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { Provider } from '../stages/providers/provider.ts';
-import type { ModelRoute } from '../stages/route/config.ts';
+import type { ProviderStateSettings } from '../stages/providers/states.ts';
+import type { FallbackTarget, ModelRoute } from '../stages/route/config.ts';
 import type { KeyCheck } from './auth.ts';
 import type { Config } from './config/config.ts';
 import { createCors } from './cors.ts';
@@ -39,6 +40,15 @@ function byKind(config: Config, providers: ReadonlyMap<string, Provider>) {
   return Object.fromEntries(chosen) as Record<EndpointKind, string>;
 }
 
+/** Fallbacks are named `provider` or `provider/model`. */
+function toFallback(config: Config): FallbackTarget[] {
+  return config.routing.fallback.map((name) => {
+    const slash = name.indexOf('/');
+    if (slash < 0) return { provider: name, model: undefined };
+    return { provider: name.slice(0, slash), model: name.slice(slash + 1) };
+  });
+}
+
 function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
   const routes = new Map<string, ModelRoute>();
   for (const [model, { provider, stream }] of Object.entries(config.routing.models)) {
@@ -61,6 +71,9 @@ function toPlan(
     prices: services.prices,
     streams: services.streams,
     decisions: services.decisions,
+    states: services.states,
+    signatures: services.signatures,
+    newToken: services.newToken,
     compressor: services.compressor,
     lost: services.lost,
     learned: services.learned,
@@ -87,8 +100,17 @@ function toPlan(
         capsules: config.vault.capsules,
         capsuleMinChars: config.vault.capsuleMinChars,
       },
-      route: { byKind: byKind(config, providers), byModel: byModel(config) },
-      forward: { streamingEnabled: config.streaming.enabled, needsEvents: false },
+      route: {
+        byKind: byKind(config, providers),
+        primary: config.routing.primary ?? undefined,
+        byModel: byModel(config),
+        fallback: toFallback(config),
+      },
+      forward: {
+        streamingEnabled: config.streaming.enabled,
+        streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
+        needsEvents: false,
+      },
     },
     stageServices,
   );
@@ -98,11 +120,30 @@ function toPlan(
   throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
 }
 
+/** What the live state of every provider takes over from the configuration. */
+function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>) {
+  const settings = new Map<string, ProviderStateSettings>();
+  for (const provider of providers.values()) {
+    const rpm = config.routing.rpm[provider.name];
+    settings.set(provider.name, {
+      keys: {
+        rotation: config.keys.rotation,
+        keys: provider.keys,
+        cooldown429Ms: config.keys.cooldown429Ms,
+        cooldown401Ms: config.keys.cooldown401Ms,
+      },
+      pace: rpm === undefined ? undefined : { rpm },
+    });
+  }
+  return settings;
+}
+
 /** Throws `config` (CONFIG_002) with everything that does not fit together. */
 export function buildGeneration(options: BuildOptions): Generation {
   const { config, services, keys, ports } = options;
   const providers = toProviders(config);
   refuseLoops(providers, config.server.host, ports());
+  services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
   const { security, limits } = config;
   return {

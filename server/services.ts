@@ -13,10 +13,10 @@ import { openDecisions } from '../stages/decisions/decisions.ts';
 import type { Decisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import type { Learned } from '../stages/learned/learned.ts';
-import type { LedgerReader } from '../stages/ledger/database.ts';
+import { createSignatureCache } from '../stages/dialect/translate.ts';
+import type { SignatureCache } from '../stages/dialect/translate.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
-import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -26,6 +26,8 @@ import type { LedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
 import type { LostBlocks } from '../stages/lost/lost-blocks.ts';
+import { createProviderStates } from '../stages/providers/states.ts';
+import type { ProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import { openVault } from '../stages/vault/index.ts';
@@ -46,11 +48,12 @@ export interface ServerServices {
   readonly prices: Prices;
   readonly streams: StreamLimit;
   readonly decisions: Decisions;
+  readonly states: ProviderStates;
+  readonly signatures: SignatureCache;
+  readonly newToken: () => string;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;
-  /** Questions to the ledger's file, answered in another thread. */
-  readonly ledgerReader: LedgerReader;
   readonly vault: Vault | undefined;
   /** Writes a finished request to the file and into the live window: the one way in. */
   record(row: LedgerRow): void;
@@ -87,7 +90,6 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
     onTrouble: (error) => log.error('what was learned cannot be kept', { cause: error }),
   });
-  const ledgerReader = openThreadedLedgerReader(config.ledger.db);
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
     clock,
@@ -102,18 +104,19 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     traces: createTraces(),
     prices: createPrices({ overrides: priceOverrides(config) }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
+    states: createProviderStates({ clock }),
+    signatures: createSignatureCache(),
+    newToken: () => randomBytes(12).toString('hex'),
     decisions,
     compressor,
     lost: createLostBlocks(),
     learned,
-    ledgerReader,
     vault,
     record(row) {
       ledger.record(row);
       window.add(row);
     },
     async close() {
-      await ledgerReader.destroy();
       await ledger.close();
       await compressor.close();
       await vault?.close();

@@ -6,11 +6,13 @@ import type { Clock, ErrorKind } from '../engine/index.ts';
 import type { CompressThread } from './compress/compress-thread.ts';
 import type { Decisions } from './decisions/decisions.ts';
 import type { Learned } from './learned/learned.ts';
+import type { SignatureCache } from './dialect/translate.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { TracedRun } from './ledger/traces.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
+import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
 import type { Vault } from './vault/index.ts';
 
@@ -44,6 +46,12 @@ export interface Services {
   readonly prices: Prices;
   readonly streams: StreamPlaces;
   readonly decisions: Decisions;
+  /** How every provider is doing: keys, breaker, health, pace. */
+  readonly states: ProviderStates;
+  /** Marks that generative models want back with their tool calls. */
+  readonly signatures: SignatureCache;
+  /** A new random id of letters and digits. */
+  readonly newToken: () => string;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;

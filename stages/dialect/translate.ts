@@ -119,6 +119,25 @@ function translateOrThrow(
   return { ...written, headers, wishes, notes };
 }
 
+/** What an answer in the request's own dialect must know, for a document that is told as a stream. */
+export function ownWishes(
+  dialect: TranslatableDialect,
+  body: unknown,
+  target: string,
+  model: string,
+): AnswerWishes {
+  const object = objectOf(body);
+  const tools = Array.isArray(object['tools']) ? object['tools'] : [];
+  const freeform = tools.filter((tool) => isObject(tool) && tool['type'] === 'custom');
+  return {
+    ...DIALECTS[dialect].wishes(object, target),
+    model,
+    stream: true,
+    toolNames: {},
+    freeformTools: freeform.flatMap((tool) => stringOf(tool['name']) ?? []),
+  };
+}
+
 const JSON_BODY = ['content-type', 'application/json'] as const;
 const MESSAGES_VERSION = ['anthropic-version', '2023-06-01'] as const;
 

@@ -2,6 +2,8 @@
 export interface ForwardConfig {
   /** False fetches every answer whole; a client that asked for a stream gets one short stream. */
   readonly streamingEnabled: boolean;
+  /** False for a model that may not stream (`models.<alias>.stream`). */
+  readonly streams: (model: string | undefined) => boolean;
   /** True if a stage sees events, so that answers are asked for unencoded. */
   readonly needsEvents: boolean;
 }

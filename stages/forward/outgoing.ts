@@ -32,6 +32,8 @@ export interface OutgoingOptions {
   readonly identity: boolean;
   /** The configured key to send, where the route says so. */
   readonly key: ProviderKey | undefined;
+  /** True if the client's own credential goes along. */
+  readonly ownKey: boolean;
   readonly signal: CancelSignal;
 }
 
@@ -50,7 +52,6 @@ function outgoingHeaders(
 ): string[] {
   const { headers } = request.original.body;
   const named = connectionNamed(headers);
-  const ownKey = request.route?.credential === 'client';
   const replaced = new Set<string>();
   for (let i = 0; i < provider.headers.length; i += 2) {
     replaced.add(provider.headers[i]!.toLowerCase());
@@ -63,7 +64,7 @@ function outgoingHeaders(
       name.startsWith('x-svc-') ||
       replaced.has(name) ||
       named?.has(name) === true ||
-      (!ownKey && CREDENTIALS.has(name)) ||
+      (!options.ownKey && CREDENTIALS.has(name)) ||
       (options.identity && name === 'accept-encoding') ||
       (!encoded && name === 'content-encoding'),
   );
@@ -76,9 +77,9 @@ function outgoingHeaders(
 }
 
 /** Without the query's `key`, where the client's own credential must not go along. */
-function outgoingTarget(request: ProxyRequest): string {
+function outgoingTarget(request: ProxyRequest, ownKey: boolean): string {
   const target = targetOf(request);
-  if (request.route?.credential === 'client' || !/[?&]key=/.test(target)) return target;
+  if (ownKey || !/[?&]key=/.test(target)) return target;
   const [path, query = ''] = target.split('?', 2);
   const kept = query.split('&').filter((pair) => !pair.startsWith('key='));
   return kept.length === 0 ? path! : `${path}?${kept.join('&')}`;
@@ -96,7 +97,7 @@ export function toUpstreamRequest(
     rendered.bytes.length > 0 || method === 'POST' || method === 'PUT' || method === 'PATCH';
   return {
     origin: provider.origin,
-    path: upstreamPath(provider, outgoingTarget(request)),
+    path: upstreamPath(provider, outgoingTarget(request, options.ownKey)),
     method,
     headers: outgoingHeaders(request, provider, rendered.encoded, options),
     body: hasBody ? rendered.bytes : undefined,

@@ -64,7 +64,7 @@ function toRow(
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
   const usage = state.observer?.usage() ?? emptyUsage;
-  const model = state.observer?.model() ?? (request && modelOf(request)) ?? null;
+  const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const priced = measured && provider !== undefined && model !== null;

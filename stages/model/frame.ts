@@ -41,6 +41,8 @@ export interface HeadFrame {
   readonly attempts: readonly Attempt[];
   /** True if the body is a stream of events rather than one document. */
   readonly streaming: boolean;
+  /** The provider's own name of the model, where the answer was translated and no longer says it. */
+  readonly model?: string;
 }
 
 /** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */

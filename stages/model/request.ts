@@ -29,13 +29,25 @@ export interface Original {
   protectedBy(index: number): ProtectedReason | undefined;
 }
 
-/** Which provider a request goes to, and with whose credential. */
-export interface Route {
+/** One provider that may serve a request. */
+export interface RouteTarget {
   readonly provider: string;
+  /** The model to ask there; undefined for the one that the request names. */
+  readonly model: string | undefined;
   /** Whose key goes out: the client's own, a configured one, or none. */
   readonly credential: 'client' | 'configured' | 'none';
+  /** False for a provider that is asked only because another one failed. */
+  readonly isPrimary: boolean;
   /** Why this provider was chosen, for the trace. */
   readonly reason: string;
+}
+
+/** Where a request goes. */
+export interface Route {
+  /** The provider that serves it: the first target, and later the one that answered. */
+  readonly provider: string;
+  /** In the order in which they are tried; at least one. */
+  readonly targets: readonly RouteTarget[];
 }
 
 /** The values that stages set. Keys are paths into the body as JSON text. */

@@ -9,8 +9,8 @@ import type { EndpointKind } from '../dialect/endpoints.ts';
 import { authMalformed, authMissing } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import { modelOf, setModel, setParam, withRoute } from '../model/request.ts';
-import type { ProxyRequest, Route } from '../model/request.ts';
+import { modelOf, withRoute } from '../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from './config.ts';
@@ -18,6 +18,8 @@ import type { RouteConfig } from './config.ts';
 interface Choice {
   readonly provider: Provider;
   readonly kind: EndpointKind;
+  /** The model to ask there; undefined for the one that the request names. */
+  readonly model: string | undefined;
   readonly reason: string;
 }
 
@@ -27,31 +29,27 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   const kind = byCredential ? kindByCredential(body.headers) : endpoint.defaultKind;
   const model = modelOf(request);
   const ofModel = model === undefined ? undefined : config.byModel.get(model);
-  const name = ofModel?.provider ?? config.byKind[kind];
+  const primary = endpoint.operation === 'generate' ? config.primary : undefined;
+  const name = ofModel?.provider ?? primary ?? config.byKind[kind];
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('internal', `There is no provider named '${name}'`);
-  if (ofModel !== undefined) {
-    mustSpeak(provider, kind);
-    return { provider, kind, reason: `model ${model}` };
-  }
-  return { provider, kind, reason: byCredential ? `credential of ${kind}` : `path of ${kind}` };
+  if (ofModel !== undefined) return { provider, kind, model: undefined, reason: `model ${model}` };
+  if (name === primary) return { provider, kind, model: undefined, reason: 'routing.primary' };
+  const reason = byCredential ? `credential of ${kind}` : `path of ${kind}`;
+  return { provider, kind, model: undefined, reason };
 }
 
-function mustSpeak(provider: Provider, kind: EndpointKind): void {
-  if (provider.kind === kind || provider.kind === 'passthrough') return;
-  throw new SvcError(
-    'bad_request',
-    `Provider '${provider.name}' speaks ${provider.kind}, and this path is ${kind}`,
-  );
+/** Throws AUTH_002. */
+function refuseMalformed(request: ProxyRequest): void {
+  const authorization = headerValue(request.original.body.headers, 'authorization');
+  if (authorization !== undefined && !/^Bearer +\S+$/i.test(authorization)) throw authMalformed();
 }
 
-/** True if the client sent a credential of its own for this kind of path. Throws AUTH_002. */
+/** True if the client sent a credential of its own. */
 function hasOwnCredential(request: ProxyRequest): boolean {
   const { headers } = request.original.body;
-  const authorization = headerValue(headers, 'authorization');
-  if (authorization !== undefined && !/^Bearer +\S+$/i.test(authorization)) throw authMalformed();
-  if (authorization !== undefined) return true;
+  if (headerValue(headers, 'authorization') !== undefined) return true;
   if (headerValue(headers, 'x-api-key') !== undefined) return true;
   return hasGoogleKey(request);
 }
@@ -61,27 +59,50 @@ function hasGoogleKey(request: ProxyRequest): boolean {
   return headerValue(headers, 'x-goog-api-key') !== undefined || /[?&]key=[^&]/.test(target);
 }
 
+/** Whose key goes out to `provider`; undefined where there is none that may. */
 function credentialFor(
   request: ProxyRequest,
-  choice: Choice,
+  provider: Provider,
+  kind: EndpointKind,
   config: RouteConfig,
-): Route['credential'] {
-  const { provider, kind } = choice;
+): RouteTarget['credential'] | undefined {
   const isDefault = provider.name === config.byKind[kind];
-  if (hasOwnCredential(request) && isDefault) return 'client';
+  if (isDefault && hasOwnCredential(request)) return 'client';
   if (provider.keys.length > 0) return 'configured';
-  if (!provider.needsKey) return 'none';
-  throw authMissing(
+  return provider.needsKey ? undefined : 'none';
+}
+
+function missingKey(provider: Provider, isDefault: boolean): SvcError {
+  return authMissing(
     isDefault
       ? `send your own key or configure one for provider '${provider.name}'`
       : `provider '${provider.name}' needs a key of its own in the configuration`,
   );
 }
 
-function withAlias(request: ProxyRequest, provider: Provider): ProxyRequest {
-  const model = modelOf(request);
-  const target = model === undefined ? undefined : provider.modelAliases.get(model);
-  return target === undefined ? request : setModel(request, target);
+/** The providers to fall back to, in the order of the configuration, as far as they have a key. */
+function fallbacks(
+  request: ProxyRequest,
+  choice: Choice,
+  config: RouteConfig,
+  services: Services,
+): RouteTarget[] {
+  if (request.original.endpoint.operation !== 'generate') return [];
+  const targets: RouteTarget[] = [];
+  for (const { provider: name, model } of config.fallback) {
+    const provider = services.providers.get(name);
+    if (provider === undefined || name === choice.provider.name) continue;
+    const credential = credentialFor(request, provider, choice.kind, config);
+    if (credential === undefined) continue;
+    targets.push({ provider: name, model, credential, isPrimary: false, reason: 'fallback' });
+  }
+  return targets;
+}
+
+/** Healthy providers first; the rest keeps its order. */
+function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarget[] {
+  const order = services.states.inOrder(targets.map((target) => target.provider));
+  return targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
 }
 
 /** Rewrites `request`. Throws AUTH_001 and AUTH_002. */
@@ -90,17 +111,25 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
   build: (config, services) => ({
     on: {
       request({ request }, ctx) {
+        if (request.original.endpoint.rewritable) refuseMalformed(request);
         const choice = choose(request, config, services);
-        const { provider } = choice;
-        const credential = credentialFor(request, choice, config);
-        let routed = withAlias(request, provider);
-        for (const [name, value] of provider.extraBody) routed = setParam(routed, name, value);
-        const reason = choice.reason;
+        const { provider, kind, model, reason } = choice;
+        const credential = credentialFor(request, provider, kind, config);
+        if (credential === undefined)
+          throw missingKey(provider, provider.name === config.byKind[kind]);
+        const first = { provider: provider.name, model, credential, isPrimary: true, reason };
+        const others = fallbacks(request, choice, config, services);
+        const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);
+        if (others.length > 0)
+          ctx.note(
+            'targets',
+            targets.map((target) => target.provider),
+          );
         return Object.freeze({
           kind: 'request',
-          request: withRoute(routed, { provider: provider.name, credential, reason }),
+          request: withRoute(request, { provider: targets[0]!.provider, targets }),
         });
       },
     },
