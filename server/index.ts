@@ -9,7 +9,7 @@ import type { Clock } from '../engine/index.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import { emptyTotals } from '../stages/ledger/figures.ts';
 import type { Totals } from '../stages/ledger/figures.ts';
-import { totalsOfToday } from '../stages/ledger/queries.ts';
+import { savingsReport, totalsOfToday } from '../stages/ledger/queries.ts';
 import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
@@ -19,7 +19,7 @@ import type { Config } from './config/config.ts';
 import { ensurePrivateFolder } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { openControl } from './control.ts';
-import type { ControlCommands } from './control.ts';
+import { controlCommands } from './control-commands.ts';
 import { createGenerations } from './generation.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
@@ -29,7 +29,9 @@ import type { Log, LogDestination } from './log.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
+import { blockRoutes } from './routes/blocks.ts';
 import { configRoutes } from './routes/config.ts';
+import { savingsRoutes } from './routes/savings.ts';
 import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
@@ -132,7 +134,16 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
           return today(reader, clock);
         },
       }),
+      ...savingsRoutes({
+        window: services.window,
+        compressionCache: () => services.compressor.figures(),
+        async savings(sinceMs) {
+          await services.ledger.flush();
+          return savingsReport(reader, clock.wallMs(), sinceMs);
+        },
+      }),
       ...traceRoutes(services.traces),
+      ...blockRoutes(services.lost),
       ...configRoutes(reload),
     ]);
     const app = createApp({ generations, services, router, newId });
@@ -157,7 +168,13 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     listeners.push(sockets);
     // Now that the ports are known, a provider that points at one of them can be told apart.
     generations.swap(build(loaded, 1));
-    const commands = controlCommands(app, log, reload, () => lifecycle.stop());
+    const commands = controlCommands({
+      app,
+      log,
+      learned: services.learned,
+      reload,
+      stop: () => lifecycle.stop(),
+    });
     const control =
       options.control === false ? undefined : await openControl(config.home, commands);
     const lifecycle = createLifecycle({
@@ -249,32 +266,4 @@ async function today(reader: LedgerReader, clock: Clock): Promise<Totals> {
     // A ledger that cannot be read is told in /health; the rest of /stats is still worth having.
     return emptyTotals();
   }
-}
-
-function controlCommands(
-  app: App,
-  log: Log,
-  reload: () => Promise<unknown>,
-  stop: () => Promise<void>,
-): ControlCommands {
-  return {
-    status: () => ({
-      pid: process.pid,
-      paused: app.paused,
-      log_level: log.level,
-      running: app.running.size,
-    }),
-    pause: () => ({ paused: (app.paused = true) }),
-    resume: () => ({ paused: (app.paused = false) }),
-    debug(input) {
-      if (input === true || input === false) log.setLevel(input ? 'debug' : 'info');
-      return { debug: log.level === 'debug' };
-    },
-    reload,
-    stop() {
-      // The answer must leave before the socket closes.
-      setTimeout(() => void stop(), 10);
-      return { stopping: true };
-    },
-  };
 }

@@ -37,6 +37,9 @@ export interface ProxyCall {
   readonly controller: Canceller;
 }
 
+/** Bodies up to this size are compressed in a few milliseconds. */
+const LONG_WORK_BYTES = 16 * 1024;
+
 /** Serves the call. Resolves when its run has settled; never rejects. */
 export async function proxy(call: ProxyCall): Promise<void> {
   const { request, response, controller, services } = call;
@@ -58,6 +61,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
     refuse(call, toSvcError(thrown), info, sink);
     return;
   }
+  sayThatWorkBegins(call, body);
   await run(call.generation.plan, body, info, sink);
   if (!request.complete) request.resume();
 }
@@ -80,6 +84,19 @@ async function toBody(call: ProxyCall): Promise<BodyFrame> {
       ? 'paused'
       : untouchableBecause(request.rawHeaders, generation.config.compression.subscriptionTraffic),
   });
+}
+
+/**
+ * `compression.http100_keepalive`: one interim answer before compression that leaves the event
+ * loop, so that neither client nor a proxy between takes the silence for a dead connection.
+ * HTTP/1.0 has no interim answers (RFC 9110 §15.2).
+ */
+function sayThatWorkBegins({ request, response, generation }: ProxyCall, body: BodyFrame): void {
+  const { compression } = generation.config;
+  if (!compression.http100Keepalive || !compression.enabled) return;
+  const isWork = body.endpoint.rewritable && body.untouchable === undefined;
+  if (isWork && body.bytes.length > LONG_WORK_BYTES && request.httpVersion === '1.1')
+    response.writeContinue();
 }
 
 function toSink(call: ProxyCall): HttpSink {

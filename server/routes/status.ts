@@ -1,6 +1,8 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
 import type { Clock } from '../../engine/index.ts';
 import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import { savedPercent } from '../../stages/ledger/figures.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Config } from '../config/config.ts';
@@ -65,6 +67,12 @@ function reasons({ ledger, draining }: StatusRouteOptions): string[] {
   return list;
 }
 
+/** The share of this session's input tokens that was not sent, 0 to 1; `null` before any input was measured. */
+function compressionRatio(totals: Totals): number | null {
+  const percent = savedPercent(totals);
+  return percent === null ? null : percent / 100;
+}
+
 function health(options: StatusRouteOptions) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
@@ -85,7 +93,7 @@ function health(options: StatusRouteOptions) {
     circuit_breakers: { any_open: false, providers: {} },
     requests_total: totals.requests,
     requests_errors: totals.errors,
-    compression_ratio_avg: null,
+    compression_ratio_avg: compressionRatio(totals),
     stats: sessionJson(window),
     latency: {
       p50_latency_ms: latency.p50Ms,

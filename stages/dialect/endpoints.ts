@@ -76,7 +76,7 @@ export function resolveEndpoint(
   if (path === '/' || path === '/api/hello') {
     return method === 'HEAD' ? PROBE : path === '/' ? undefined : { allow: ['HEAD'] };
   }
-  if (hasDotSegment(path)) return undefined;
+  if (hasDotSegment(path) || isOurs(path)) return undefined;
   if (GENERATE_CALL.test(path)) return method === 'POST' ? GENERATIVE : { allow: ['POST'] };
   if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
   if (path.startsWith('/v1beta/')) return passing('other', 'generative');
@@ -132,6 +132,11 @@ function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
 function pathOf(target: string): string {
   const end = target.search(/[?#]/);
   return end < 0 ? target : target.slice(0, end);
+}
+
+/** What the proxy itself answers under `/v1/`; it never goes to a provider, whether it exists or not. */
+function isOurs(path: string): boolean {
+  return path === '/v1/svc' || path.startsWith('/v1/svc/');
 }
 
 /** A path that climbs could leave the prefix of a provider's base URL. */

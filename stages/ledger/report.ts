@@ -147,6 +147,50 @@ export function savingsJson(report: SavingsReport) {
   };
 }
 
+/** What a cache that only saves time has to tell. */
+export interface SpeedCacheFigures {
+  readonly hits: number;
+  readonly misses: number;
+  readonly entries: number;
+  readonly sizeBytes: number;
+}
+
+/**
+ * `/cache-stats`: the compression cache saves our own time, the prompt cache is the
+ * provider's. The response cache is `null` where none is in use. Ratios are 0 to 1, `null`
+ * before anything was asked of a cache.
+ */
+export function cacheStatsJson(
+  window: SessionWindow,
+  compression: SpeedCacheFigures,
+  responses: SpeedCacheFigures | null = null,
+) {
+  const promptJson = (totals: Totals) => ({
+    read_tokens: totals.cacheReadTokens,
+    creation_tokens: totals.cacheWriteTokens,
+    hit_ratio: promptCacheRatio(totals),
+  });
+  return {
+    response_cache: responses === null ? null : speedCacheJson(responses),
+    compression_cache: speedCacheJson(compression),
+    prompt_cache: {
+      ...promptJson(window.totals()),
+      providers: toObject([...window.byProvider()], promptJson),
+    },
+  };
+}
+
+function speedCacheJson({ hits, misses, entries, sizeBytes }: SpeedCacheFigures) {
+  const asked = hits + misses;
+  return {
+    hits,
+    misses,
+    hit_ratio: asked === 0 ? null : hits / asked,
+    entries,
+    bytes: sizeBytes,
+  };
+}
+
 /** The session's part of `/metrics/dashboard` (spec §2.9); `day` are the sums of the last 24 hours. */
 export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number) {
   const totals = window.totals();

@@ -33,15 +33,22 @@ export interface LostBlocks {
   keep(requestId: string, blocks: readonly ChangedBlock[]): void;
   /** The changed blocks of a request; undefined if nothing of it is kept (any more). */
   ofRequest(requestId: string): readonly KeptBlock[] | undefined;
-  /** One block by its id. */
+  /** One block by its id; its index is that of the request which brought it first. */
   get(id: string): KeptBlock | undefined;
   /** The request that came last and changed something. */
   readonly lastRequestId: string | undefined;
 }
 
-/** Twelve characters of the original's hash: the same text has the same id. */
-function idOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+/** Where a kept block stands in a request. */
+interface Place {
+  readonly id: string;
+  readonly index: number;
+}
+
+/** Twelve characters of a hash: the same change of the same text has the same id in every turn. */
+function idOf({ before, after }: ChangedBlock): string {
+  const hash = createHash('sha256').update(before).update('\0').update(after);
+  return hash.digest('base64url').slice(0, 12);
 }
 
 export function createLostBlocks(): LostBlocks {
@@ -49,23 +56,23 @@ export function createLostBlocks(): LostBlocks {
     maxSize: MAX_CHARS,
     sizeCalculation: (block) => block.before.length + block.after.length + 200,
   });
-  const requests = new LRUCache<string, readonly string[]>({ max: MAX_REQUESTS });
+  const requests = new LRUCache<string, readonly Place[]>({ max: MAX_REQUESTS });
   let lastRequestId: string | undefined;
   return {
     keep(requestId, changed) {
       if (changed.length === 0) return;
-      const ids = changed.map((block) => {
-        const id = idOf(block.before);
+      const places = changed.map((block) => {
+        const id = idOf(block);
         if (!blocks.has(id)) blocks.set(id, Object.freeze({ ...block, id }));
-        return id;
+        return { id, index: block.index };
       });
-      requests.set(requestId, ids);
+      requests.set(requestId, places);
       lastRequestId = requestId;
     },
     ofRequest: (requestId) =>
-      requests.get(requestId)?.flatMap((id) => {
+      requests.get(requestId)?.flatMap(({ id, index }) => {
         const block = blocks.get(id);
-        return block === undefined ? [] : [block];
+        return block === undefined ? [] : [{ ...block, index }];
       }),
     get: (id) => blocks.get(id),
     get lastRequestId() {

@@ -1,0 +1,53 @@
+/** What `svc` may tell a running proxy over its control socket. */
+import { SvcError } from '../engine/index.ts';
+import type { Learned } from '../stages/learned/learned.ts';
+import type { App } from './app.ts';
+import type { ControlCommands } from './control.ts';
+import type { Log } from './log.ts';
+
+export interface ControlledProxy {
+  readonly app: App;
+  readonly log: Log;
+  readonly learned: Learned;
+  readonly reload: () => Promise<unknown>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The commands by name. */
+export function controlCommands(proxy: ControlledProxy): ControlCommands {
+  const { app, log, learned, reload, stop } = proxy;
+  return {
+    status: () => ({
+      pid: process.pid,
+      paused: app.paused,
+      log_level: log.level,
+      running: app.running.size,
+    }),
+    pause: () => ({ paused: (app.paused = true) }),
+    resume: () => ({ paused: (app.paused = false) }),
+    debug(input) {
+      if (input === true || input === false) log.setLevel(input ? 'debug' : 'info');
+      return { debug: log.level === 'debug' };
+    },
+    async learn(input) {
+      const status = learn(learned, input);
+      // Whoever is told that rules are applied may count on them after a crash.
+      await learned.flush();
+      return status;
+    },
+    reload,
+    stop() {
+      // The answer must leave before the socket closes.
+      setTimeout(() => void stop(), 10);
+      return { stopping: true };
+    },
+  };
+}
+
+/** What `svc learn` asks for, on whatever holds what was learned. Throws `bad_request` for anything else. */
+export function learn(learned: Learned, what: unknown): ReturnType<Learned['status']> {
+  if (what === 'status') return learned.status();
+  if (what === 'reset') return learned.reset();
+  if (what === 'apply') return learned.apply();
+  throw new SvcError('bad_request', 'learn takes status, reset or apply');
+}

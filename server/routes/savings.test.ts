@@ -1,0 +1,132 @@
+/** `/savings`, `/cache-stats`, `/health` and the paths of removed blocks, on a proxy that runs. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../testing.ts';
+import { parseIsoDate } from './iso-date.ts';
+
+const YAML = 'compression:\n  threshold_tokens: 100\nsecurity:\n  api_key: a-key-of-the-proxy\n';
+
+const grepOutput = Array.from(
+  { length: 60 },
+  (_, n) =>
+    `src/components/navigation/sidebar/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
+).join('\n');
+
+const BODY = JSON.stringify({
+  model: 'claude-fixture-1',
+  max_tokens: 10,
+  messages: [
+    { role: 'user', content: 'Where are the items made?' },
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 't1', name: 'Grep', input: { pattern: 'useItem' } }],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: grepOutput }] },
+  ],
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function read(t: TestProxy, path: string, headers: Record<string, string> = {}) {
+  const { status, text } = await exchange(t.proxy.port, { path, method: 'GET', headers });
+  return { status, json: JSON.parse(text) as Json };
+}
+
+/** Sends the request that loses something; returns its id. */
+async function sendLosing(t: TestProxy): Promise<string> {
+  const answer = await exchange(t.proxy.port, { body: BODY, headers: { 'x-api-key': 'k' } });
+  assert.is(answer.status, 200, answer.text);
+  await t.rows(1);
+  return String(answer.headers['x-request-id']);
+}
+
+test('what a request lost can be read here, block by block, and not from elsewhere', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    assert.is((await read(t, '/v1/svc/lost/last')).status, 404);
+    const id = await sendLosing(t);
+    const { status, json } = await read(t, '/v1/svc/lost/last');
+    assert.is(status, 200);
+    assert.is(json['request_id'], id);
+    assert.equal((await read(t, `/v1/svc/lost/${id}`)).json, json);
+    const [block] = json['blocks'] as Json[];
+    assert.is(block?.['before'], grepOutput);
+    assert.is(block?.['tool'], 'Grep');
+    const { index, ...alone } = block!;
+    assert.is(index, 2);
+    assert.equal((await read(t, `/v1/svc/blocks/${String(block!['id'])}`)).json, alone);
+    const remote = { 'x-forwarded-for': '10.0.0.9', 'x-svc-key': 'a-key-of-the-proxy' };
+    assert.is((await read(t, '/health', remote)).status, 200);
+    for (const path of ['/v1/svc/lost/last', `/v1/svc/blocks/${String(block!['id'])}`]) {
+      assert.is((await read(t, path, remote)).status, 403, path);
+    }
+  });
+});
+
+test('no path of ours under /v1 ever reaches a provider', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    for (const path of ['/v1/svc/blocks/none', '/v1/svc/lost/none', '/v1/svc/x', '/v1/svc'])
+      assert.is((await read(t, path, { 'x-api-key': 'k' })).status, 404, path);
+    const posted = await exchange(t.proxy.port, { path: '/v1/svc/blocks/none', body: '{}' });
+    assert.is(posted.status, 405);
+    assert.is(t.upstream.requests.length, 0);
+  });
+});
+
+test('savings count what the provider counted; unmeasured figures are null', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    assert.is((await read(t, '/health')).json['compression_ratio_avg'], null);
+    await sendLosing(t);
+    const [row] = await t.rows(1);
+    const saved = row!.savedTokens!;
+    assert.ok(saved > 0);
+    const all = (await read(t, '/savings')).json;
+    assert.is(all['total_requests'], 1);
+    assert.is(all['total_tokens_saved'], saved);
+    assert.is((await read(t, '/savings?since=2020-01-01')).json['total_requests'], 1);
+    assert.is((await read(t, '/savings?since=2999-01-01T00:00:00Z')).json['total_requests'], 0);
+    for (const since of ['yesterday', '2026-02-31', '2026-1-1', '1', '']) {
+      assert.is((await read(t, `/savings?since=${since}`)).status, 400, since);
+    }
+  });
+});
+
+test('each cache is told of apart from the others', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    const before = (await read(t, '/cache-stats')).json;
+    assert.is(before['response_cache'], null);
+    assert.equal(before['compression_cache'], {
+      hits: 0,
+      misses: 0,
+      hit_ratio: null,
+      entries: 0,
+      bytes: 0,
+    });
+    await sendLosing(t);
+    const { compression_cache: compression, prompt_cache: prompt } = (await read(t, '/cache-stats'))
+      .json as Record<string, Json>;
+    assert.is(compression?.['misses'], 1);
+    assert.is(compression?.['entries'], 1);
+    assert.ok(Object.hasOwn(prompt?.['providers'] as Json, 'messages'));
+  });
+});
+
+test('dates are ISO 8601 or nothing', () => {
+  assert.is(parseIsoDate('2026-01-31'), Date.UTC(2026, 0, 31));
+  assert.is(parseIsoDate('2026-01-31T12:30:00+02:00'), Date.UTC(2026, 0, 31, 10, 30));
+  assert.is(parseIsoDate('2024-02-29T00:00Z'), Date.UTC(2024, 1, 29));
+  for (const text of [
+    '2026-02-29',
+    '2026-13-01',
+    '2026-01-31 12:00',
+    '2026-01-31T25:00Z',
+    '2026',
+  ]) {
+    assert.is(parseIsoDate(text), undefined, text);
+  }
+  assert.is(parseIsoDate('2026-01-31T12:00:00'), undefined, 'a time without a zone is nobody’s');
+});
+
+test.after(() => closeClients());
+test.run();

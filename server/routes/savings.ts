@@ -1,0 +1,43 @@
+/** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
+import { SvcError } from '../../engine/index.ts';
+import type { SavingsReport } from '../../stages/ledger/queries.ts';
+import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
+import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
+import type { SessionWindow } from '../../stages/ledger/window.ts';
+import type { Route } from '../router.ts';
+import { parseIsoDate } from './iso-date.ts';
+
+export interface SavingsRouteOptions {
+  readonly window: SessionWindow;
+  /** The compression cache, as it stands. */
+  readonly compressionCache: () => SpeedCacheFigures;
+  /** The ledger's answer for requests from `sinceMs` on, the newest ones included. */
+  readonly savings: (sinceMs: number) => Promise<SavingsReport>;
+}
+
+export function savingsRoutes(options: SavingsRouteOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/savings',
+      async handle(request) {
+        const since = new URL(request.url).searchParams.get('since');
+        const sinceMs = since === null ? 0 : parseIsoDate(since);
+        if (sinceMs === undefined) throw notADate();
+        return Response.json(savingsJson(await options.savings(sinceMs)));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/cache-stats',
+      handle: () => Response.json(cacheStatsJson(options.window, options.compressionCache())),
+    },
+  ];
+}
+
+function notADate(): SvcError {
+  return new SvcError('bad_request', 'since is not an ISO 8601 date', {
+    code: 'VALIDATION_003',
+    cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
+  });
+}
