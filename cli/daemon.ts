@@ -4,6 +4,7 @@
  * listens, so that two that start at once cannot both believe they are alone.
  */
 import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SvcError, isSvcError } from '../engine/error.ts';
@@ -162,21 +163,7 @@ export async function startInBackground(
       { detached: true, cwd, env: context.env, stdio: ['ignore', output, output, 'ipc'] },
     );
     try {
-      return await new Promise<ServeFacts>((resolve, reject) => {
-        const cancel = setTimeout(() => {
-          child.kill('SIGKILL');
-          reject(new SvcError('unavailable', `svc did not listen within ${START_MS / 1000} s`));
-        }, START_MS);
-        child.once('error', (cause) =>
-          reject(new SvcError('internal', 'svc could not be started', { cause })),
-        );
-        child.once('exit', (code) => reject(endedEarly(code, home)));
-        child.on('message', (message) => {
-          clearTimeout(cancel);
-          if (isReady(message)) resolve(message.ready);
-          else reject(fromMessage(message));
-        });
-      });
+      return await answerOf(child, home);
     } finally {
       child.removeAllListeners();
       if (child.connected) child.disconnect();
@@ -185,6 +172,29 @@ export async function startInBackground(
   } finally {
     fs.closeSync(output);
   }
+}
+
+/** What the started process says first: that it listens, or why not. */
+function answerOf(child: ChildProcess, home: string): Promise<ServeFacts> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new SvcError('unavailable', `svc did not listen within ${START_MS / 1000} s`));
+    }, START_MS);
+    const fail = (error: SvcError) => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    child.once('error', (cause) =>
+      fail(new SvcError('internal', `svc could not be started: ${cause.message}`, { cause })),
+    );
+    child.once('exit', (code) => fail(endedEarly(code, home)));
+    child.on('message', (message) => {
+      if (!isReady(message)) return fail(fromMessage(message));
+      clearTimeout(timer);
+      resolve(message.ready);
+    });
+  });
 }
 
 /** A failure as a message to the process that waits for the start. */

@@ -31,11 +31,14 @@ const LEAST_TITLE = 10;
  */
 export function demoTable(turns: readonly PlayedTurn[], columns: number) {
   const nodes = [...new Set(turns.flatMap((turn) => stagesOf(turn).map(({ node }) => node)))];
-  const head = ['turn', '>in', '>out', '>cost', ...nodes.map((node) => `>${node}`), 'outcome'];
+  const savesTokens = turns.some(({ row }) => typeof row['tokens_saved'] === 'number');
+  const columnsOfTokens = ['>in', ...(savesTokens ? ['>saved'] : []), '>out', '>cost'];
+  const head = ['turn', ...columnsOfTokens, ...nodes.map((node) => `>${node}`), 'outcome'];
   const figures = turns.map((turn) => {
     const stages = stagesOf(turn);
     return [
       tokens(turn.row['input_tokens']),
+      ...(savesTokens ? [tokens(turn.row['tokens_saved'])] : []),
       tokens(turn.row['output_tokens']),
       dollars(turn.row['cost']),
       ...nodes.map((node) => milliseconds(stages.find((stage) => stage.node === node)?.ms)),
@@ -63,7 +66,8 @@ export function demoLines(
   program: string,
 ): string[] {
   const total = totals(turns);
-  const sum = `${tokens(total.inputTokens)} tokens in, ${tokens(total.outputTokens)} out`;
+  const saved = total.savedTokens === null ? '' : ` (${tokens(total.savedTokens)} of them saved)`;
+  const sum = `${tokens(total.inputTokens)} tokens in${saved}, ${tokens(total.outputTokens)} out`;
   return [
     '',
     `${counted(total.requests, 'request')} to ${model}: ${sum}, ${dollars(total.costUsd)} by the price list (nothing was charged).`,
@@ -95,6 +99,7 @@ export function demoJson(model: string, turns: readonly PlayedTurn[]) {
     totals: {
       requests: total.requests,
       input_tokens: total.inputTokens,
+      saved_tokens: total.savedTokens,
       output_tokens: total.outputTokens,
       cost: total.costUsd,
       own_ms_median: rounded(total.ownMsMedian),
@@ -120,6 +125,7 @@ function totals(turns: readonly PlayedTurn[]) {
   return {
     requests: turns.length,
     inputTokens: sum('input_tokens'),
+    savedTokens: sum('tokens_saved'),
     outputTokens: sum('output_tokens'),
     costUsd: sum('cost'),
     ownMsMedian: own[Math.floor(own.length / 2)] ?? 0,

@@ -10,7 +10,7 @@ import type { RunningProxy } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
 import { demoJson, demoLines, demoTable } from '../demo-report.ts';
 import type { PlayedTurn } from '../demo-report.ts';
-import { colorsFor, columnsOf, note, print, printJson } from '../output.ts';
+import { colorsFor, columnsOf, counted, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -63,10 +63,15 @@ class Demo extends Command<CliContext> {
     if (!this.json) note(context, `Playing ${session.turns.length} turns of a coding session…`);
     const played: PlayedTurn[] = [];
     for (const turn of session.turns) played.push(await playTurn(session, turn, proxy, context));
-    if (this.json) {
-      printJson(context, demoJson(session.model, played));
-      return;
-    }
+    if (this.json) printJson(context, demoJson(session.model, played));
+    else this.show(session, played);
+    const failed = played.filter(({ row }) => row['outcome'] !== 'ok').length;
+    if (failed > 0)
+      throw new SvcError('internal', `${counted(failed, 'request')} of the demo did not succeed`);
+  }
+
+  private show(session: DemoSession, played: readonly PlayedTurn[]): void {
+    const { context } = this;
     const { head, rows } = demoTable(played, columnsOf(context.stdout));
     print(context);
     printTable(context, head, rows);
