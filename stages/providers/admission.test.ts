@@ -229,4 +229,57 @@ test('whatever providers do each request ends, tries no key twice, and shuts nob
   );
 });
 
+test('sixteen at a time against a provider that flaps: all end, and one probe is out at most', async () => {
+  const plan = fc.record({
+    phaseMs: fc.integer({ min: 5_000, max: 60_000 }),
+    works: fc.array(fc.integer({ min: 1, max: 9_000 }), { minLength: 64, maxLength: 64 }),
+    leaves: fc.integer({ min: 3, max: 20 }),
+  });
+  let probesSeen = 0;
+  await fc.assert(
+    fc.asyncProperty(plan, async ({ phaseMs, works, leaves }) => {
+      const { clock, ask, states } = bench();
+      const ends: string[] = [];
+      let probesOut = 0;
+      const wait = (ms: number): Promise<void> =>
+        new Promise((resolve) => clock.after(ms, resolve));
+      async function request(index: number): Promise<void> {
+        const attempt = await ask();
+        if (!attempt.admitted) {
+          ends[index] = attempt.why;
+          return wait(1_000);
+        }
+        probesOut += attempt.isProbe ? 1 : 0;
+        probesSeen += attempt.isProbe ? 1 : 0;
+        assert.ok(probesOut <= 1, 'two probes are out');
+        await wait(works[index % works.length]!);
+        const isDown = Math.floor(clock.monotonicMs() / phaseMs) % 2 === 0;
+        const fate: Fate =
+          index % leaves === 0 ? 'client leaves' : isDown ? 'overloaded' : 'answer';
+        probesOut -= attempt.isProbe ? 1 : 0;
+        ends[index] = suffer(attempt, fate);
+        attempt.release();
+      }
+      async function connection(first: number): Promise<void> {
+        for (let index = first; index < 960; index += 16) await request(index);
+      }
+      const all = Promise.all(Array.from({ length: 16 }, (_, first) => connection(first)));
+      const over = new AbortController();
+      void all.finally(() => over.abort()).catch(() => undefined);
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
+        assert.ok(turn < 5_000, 'somebody hangs');
+        clock.advance(250);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await all;
+      assert.is(ends.filter((end) => end !== undefined).length, 960);
+      clock.advance(60_000);
+      assert.is((await ask()).admitted, true);
+      assert.is(states.breakers().anyOpen, false);
+    }),
+    { numRuns: 10 },
+  );
+  assert.ok(probesSeen > 0);
+});
+
 test.run();
