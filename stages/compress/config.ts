@@ -48,6 +48,10 @@ function readYaml(text: string): unknown {
   return documents.map((document) => document.toJS({ maxAliasCount: 100 }) as unknown);
 }
 
+// The lexer announces document starts, flow errors and scalars by control characters that are no text.
+const SCALAR_SIGNAL = '\u001f';
+const LEXER_SIGNALS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR_SIGNAL]);
+
 /** Lines whose only token is a comment; a `#` inside a block scalar is content. */
 function yamlComments(text: string): ReadonlySet<number> {
   const comments = new Set<number>();
@@ -55,9 +59,8 @@ function yamlComments(text: string): ReadonlySet<number> {
   let blankSoFar = true;
   let scalar = false;
   for (const token of new Lexer().lex(text)) {
-    // The lexer announces document starts and scalars by control characters that are no text.
-    if (/^[\u0002\u0018\u001f]$/.test(token)) {
-      scalar = token === '\u001f';
+    if (LEXER_SIGNALS.has(token)) {
+      scalar = token === SCALAR_SIGNAL;
       continue;
     }
     if (!scalar && token.startsWith('#') && blankSoFar) comments.add(line);

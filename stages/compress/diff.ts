@@ -102,8 +102,10 @@ function readHunk(lines: readonly string[], at: number): Hunk | undefined {
     const sign = lines[end]![0] ?? ' ';
     if (sign === '-') oldLeft--;
     else if (sign === '+') newLeft--;
-    else if (sign === ' ') (oldLeft--, newLeft--);
-    else if (sign !== '\\') return undefined;
+    else if (sign === ' ') {
+      oldLeft--;
+      newLeft--;
+    } else if (sign !== '\\') return undefined;
     end++;
   }
   if (oldLeft !== 0 || newLeft !== 0) return undefined;

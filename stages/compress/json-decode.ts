@@ -14,6 +14,7 @@ export function decodeJson(text: string): string | undefined {
   const lines = text.startsWith(`${MARK}JSON Lines`);
   try {
     const decoder = new Decoder(text.slice(headerEnd + 1));
+    decoder.definitions();
     const node = decoder.value();
     if (!decoder.done) return undefined;
     if (!lines) return printCompact(node);
@@ -24,9 +25,16 @@ export function decodeJson(text: string): string | undefined {
   }
 }
 
+/** Where a row's reader stands: before its first cell or not, and what ends the row. */
+interface RowState {
+  value: boolean;
+  readonly end: string;
+}
+
 class Decoder {
   private at = 0;
   private readonly text: string;
+  private readonly shapes = new Map<string, readonly Column[]>();
 
   constructor(text: string) {
     this.text = text;
@@ -36,8 +44,20 @@ class Decoder {
     return this.at >= this.text.length;
   }
 
+  /** Reads the lines that define shapes. */
+  definitions(): void {
+    while (/^#\d{1,4}=\(/.test(this.text.slice(this.at, this.at + 8))) {
+      this.at++;
+      const id = this.take(/\d+/y);
+      this.expect('=');
+      this.shapes.set(id, this.columns());
+      this.expect('\n');
+    }
+  }
+
   value(): JsonNode {
     const char = this.text[this.at];
+    if (char === '#') return this.shaped();
     if (char === '@') return this.table();
     if (char === '[') return { kind: 'array', items: this.list(']', () => this.value()) };
     if (char !== '{') return { kind: 'scalar', raw: this.scalar() };
@@ -48,6 +68,16 @@ class Decoder {
       return this.value();
     });
     return { kind: 'object', keys, values };
+  }
+
+  private shaped(): JsonNode {
+    this.at++;
+    const columns = this.shapes.get(this.take(/\d+/y));
+    if (columns === undefined) throw new SyntaxError('unknown shape');
+    this.expect('(');
+    const node = this.row(columns, { value: true, end: ')' });
+    this.expect(')');
+    return node;
   }
 
   private list(close: string, item: () => JsonNode): JsonNode[] {
@@ -69,7 +99,7 @@ class Decoder {
     const keys: string[] = [];
     const items: JsonNode[] = [];
     for (let row = 0; row < count; row++) {
-      const first = { value: true };
+      const first = { value: true, end: '\n' };
       if (isMap) {
         keys.push(this.key());
         first.value = false;
@@ -98,7 +128,7 @@ class Decoder {
     return { kind: 'cell', key, prefix };
   }
 
-  private row(columns: readonly Column[], first: { value: boolean }): JsonNode {
+  private row(columns: readonly Column[], first: RowState): JsonNode {
     const keys: string[] = [];
     const values: JsonNode[] = [];
     for (const column of columns) {
@@ -110,20 +140,20 @@ class Decoder {
     return { kind: 'object', keys, values };
   }
 
-  private member(column: Column, first: { value: boolean }): JsonNode | undefined {
+  private member(column: Column, first: RowState): JsonNode | undefined {
     if (column.kind === 'constant') return readJson(column.raw);
     if (column.kind === 'group') return this.row(column.columns, first);
     if (!first.value) this.expect(',');
     first.value = false;
-    return this.cell(column.prefix);
+    return this.cell(column.prefix, first.end);
   }
 
-  private cell(prefix: string): JsonNode | undefined {
+  private cell(prefix: string, end: string): JsonNode | undefined {
     const char = this.text[this.at];
-    if (char === undefined || char === ',' || char === '\n') return undefined;
-    if (char === '[' || char === '{') return this.value();
+    if (char === undefined || char === ',' || char === end) return undefined;
+    if (char === '[' || char === '{' || char === '#') return this.value();
     if (char === '"') return { kind: 'scalar', raw: `"${prefix}${this.scalar().slice(1)}` };
-    const bare = this.take(/[^,\n]+/y);
+    const bare = this.take(end === ')' ? /[^,\n)]+/y : /[^,\n]+/y);
     const literal =
       prefix === '' && /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/.test(bare);
     return { kind: 'scalar', raw: literal ? bare : `"${prefix}${bare}"` };

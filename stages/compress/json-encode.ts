@@ -6,12 +6,18 @@ import type { Compressed, Compressor } from './compressor.ts';
 import { decodeJson } from './json-decode.ts';
 import { printCompact, readJson, type JsonNode } from './json-lexer.ts';
 import { planColumns, printColumns, printKey, printRow } from './json-table.ts';
+import { findShapes, signatureOf, type Shape } from './json-shapes.ts';
+import { estimateTokens } from '../model/tokens.ts';
 import { MARK } from './marker.ts';
 
+const HOW =
+  '@N(columns) opens a table of N, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent';
 /** Says once how to read a table, for a model that has never seen one. */
-export const JSON_HEADER = `${MARK}JSON, complete: @N(columns) opens a table of N objects, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent]`;
+export const JSON_HEADER = `${MARK}JSON, complete: ${HOW}]`;
+/** The same where objects are also written as `#k(values)`. */
+export const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is an object with the columns of #k=]`;
 /** The same for one JSON value a line. */
-export const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: @N(columns) opens a table of N lines; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent]`;
+export const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
 /** Re-encodes JSON; white space goes, and tables replace repeated keys. */
 export const compressJson: Compressor = {
@@ -25,15 +31,32 @@ export const compressJson: Compressor = {
 
 function encodeValue(text: string, node: JsonNode): Compressed | undefined {
   const compact = printCompact(node);
-  const printer = new Printer();
-  const body = printer.print(node);
-  if (printer.tables > 0) {
-    const encoded = `${JSON_HEADER}\n${body.trimEnd()}`;
-    if (encoded.length < compact.length * 0.95 && decodeJson(encoded) === compact) {
-      return { text: encoded, removed: [] };
-    }
-  }
+  const candidates = [withTables(node), withShapes(node)]
+    .filter((encoded) => encoded !== undefined)
+    .filter((encoded) => encoded.length < compact.length * 0.95)
+    .map((encoded) => ({ encoded, tokens: estimateTokens(encoded) }))
+    .toSorted((a, b) => a.tokens - b.tokens);
+  const best = candidates.find(({ encoded }) => decodeJson(encoded) === compact);
+  if (best !== undefined && best.tokens < estimateTokens(compact))
+    return { text: best.encoded, removed: [] };
   return compact.length < text.length ? { text: compact, removed: [] } : undefined;
+}
+
+function withTables(node: JsonNode): string | undefined {
+  const printer = new Printer(new Map());
+  const body = printer.print(node).trimEnd();
+  return printer.tables === 0 ? undefined : `${JSON_HEADER}\n${body}`;
+}
+
+function withShapes(node: JsonNode): string | undefined {
+  const shapes = findShapes(node);
+  if (shapes.size === 0) return undefined;
+  const printer = new Printer(shapes);
+  const body = printer.print(node).trimEnd();
+  const used = [...shapes.values()].filter((shape) => printer.used.has(shape.id));
+  if (used.length === 0) return undefined;
+  const definitions = used.map((shape) => `#${shape.id}=(${printColumns(shape.columns)})`);
+  return [JSON_SHAPES_HEADER, ...definitions, body].join('\n');
 }
 
 function encodeLines(text: string): Compressed | undefined {
@@ -46,7 +69,7 @@ function encodeLines(text: string): Compressed | undefined {
     rows.push(row);
   }
   const compact = rows.map(printCompact).join('\n');
-  const table = new Printer().table(rows, undefined);
+  const table = new Printer(new Map()).table(rows, undefined);
   if (table !== undefined) {
     const encoded = `${JSON_LINES_HEADER}\n${table.trimEnd()}`;
     if (encoded.length < compact.length * 0.95 && decodeJson(encoded) === compact) {
@@ -58,6 +81,12 @@ function encodeLines(text: string): Compressed | undefined {
 
 class Printer {
   tables = 0;
+  readonly used = new Set<number>();
+  private readonly shapes: ReadonlyMap<string, Shape>;
+
+  constructor(shapes: ReadonlyMap<string, Shape>) {
+    this.shapes = shapes;
+  }
 
   print(node: JsonNode): string {
     if (node.kind === 'scalar') return node.raw;
@@ -66,9 +95,28 @@ class Printer {
       return table ?? `[${node.items.map((item) => this.print(item)).join(',')}]`;
     }
     const table = this.table(node.values, node.keys);
-    if (table !== undefined) return table;
-    const members = node.keys.map((key, at) => `${key}:${this.print(node.values[at]!)}`);
-    return `{${members.join(',')}}`;
+    return table ?? this.object(node, (value) => this.print(value));
+  }
+
+  /** A value on one line, as cells need it: with shapes, without tables. */
+  private inline(node: JsonNode): string {
+    if (node.kind === 'scalar') return node.raw;
+    if (node.kind === 'array') return `[${node.items.map((item) => this.inline(item)).join(',')}]`;
+    return this.object(node, (value) => this.inline(value));
+  }
+
+  private object(
+    node: Extract<JsonNode, { kind: 'object' }>,
+    print: (value: JsonNode) => string,
+  ): string {
+    const shape = this.shapes.get(signatureOf(node));
+    if (shape === undefined) {
+      const members = node.keys.map((key, at) => `${key}:${print(node.values[at]!)}`);
+      return `{${members.join(',')}}`;
+    }
+    this.used.add(shape.id);
+    const style = { nested: (value: JsonNode) => this.inline(value), bracketed: true };
+    return `#${shape.id}(${printRow(node, shape.columns, style).join(',')})`;
   }
 
   /** The rows as a table, with map keys as a first column where given; undefined where it would not be shorter. */
@@ -76,9 +124,10 @@ class Printer {
     const columns = planColumns(rows);
     if (columns === undefined) return undefined;
     const opening = `@${rows.length}${keys === undefined ? '' : '*'}(${printColumns(columns)})`;
+    const style = { nested: (value: JsonNode) => this.inline(value), bracketed: false };
     const lines = rows.map((row, at) => {
       const key = keys === undefined ? [] : [printKey(keys[at]!)];
-      return [...key, ...printRow(row, columns)].join(',');
+      return [...key, ...printRow(row, columns, style)].join(',');
     });
     const table = `${opening}\n${lines.join('\n')}\n`;
     const plain = rows.reduce((sum, row) => sum + printCompact(row).length + 1, 0);

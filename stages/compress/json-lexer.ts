@@ -14,9 +14,11 @@ export type JsonNode =
     };
 
 const MAX_DEPTH = 200;
+/** A bound on work: about 20 ms. A megabyte of records has some 50,000 values, one of bare numbers more. */
+const MAX_VALUES = 80_000;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Reads one JSON value that fills `text`; undefined where it is not JSON or nests deeper than 200. */
+/** Reads one JSON value that fills `text`; undefined where it is not JSON, nests deeper than 200 or holds more than 80,000 values. */
 export function readJson(text: string): JsonNode | undefined {
   const reader = new Reader(text);
   const node = reader.value(0);
@@ -26,6 +28,7 @@ export function readJson(text: string): JsonNode | undefined {
 
 class Reader {
   at = 0;
+  private values = 0;
   private readonly text: string;
 
   constructor(text: string) {
@@ -43,7 +46,7 @@ class Reader {
   value(depth: number): JsonNode | undefined {
     this.skipSpace();
     const char = this.text[this.at];
-    if (depth > MAX_DEPTH) return undefined;
+    if (depth > MAX_DEPTH || ++this.values > MAX_VALUES) return undefined;
     if (char === '{') return this.object(depth);
     if (char === '[') return this.array(depth);
     const raw = char === '"' ? this.string() : this.bare();

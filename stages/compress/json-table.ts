@@ -88,7 +88,7 @@ function commonPrefix(cells: readonly JsonNode[]): string {
 }
 
 const BARE_KEY = /^[\w$.-]+$/;
-const BARE_CELL = /^[\w./@#:+~$%&*?!<>()-][^",\n\r\\]*$/;
+const BARE_CELL = /^[\w./@:+~$%&*?!<>()-][^",\n\r\\]*$/;
 const RESERVED = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 /** A key as the header writes it: without quotes where it is a plain word. */
@@ -109,22 +109,35 @@ export function printColumns(columns: readonly Column[]): string {
     .join(',');
 }
 
-/** The cells of one row, comma separated, in header order; an absent key is an empty cell. */
-export function printRow(row: JsonNode, columns: readonly Column[]): readonly string[] {
+/** How the values of a row's cells are printed, and what a bare string there must not hold. */
+export interface CellStyle {
+  /** Prints an array or an object. */
+  readonly nested: (node: JsonNode) => string;
+  /** True inside the brackets of a shape, where a closing bracket ends the row. */
+  readonly bracketed: boolean;
+}
+
+/** The cells of one row, in header order; an absent key is an empty cell. */
+export function printRow(
+  row: JsonNode,
+  columns: readonly Column[],
+  style: CellStyle,
+): readonly string[] {
   if (row.kind !== 'object') return [];
   const values = new Map(row.keys.map((key, at) => [key, row.values[at]!]));
   return columns.flatMap((column) => {
     const value = values.get(column.key);
     if (column.kind === 'constant') return [];
-    if (column.kind === 'group') return printRow(value!, column.columns);
-    return [value === undefined ? '' : printCell(value, column.prefix)];
+    if (column.kind === 'group') return printRow(value!, column.columns, style);
+    return [value === undefined ? '' : printCell(value, column.prefix, style)];
   });
 }
 
 /** A cell: strings lose their quotes where they cannot be taken for anything else. */
-export function printCell(value: JsonNode, prefix: string): string {
-  if (value.kind !== 'scalar' || !value.raw.startsWith('"')) return printCompact(value);
+function printCell(value: JsonNode, prefix: string, style: CellStyle): string {
+  if (value.kind !== 'scalar') return style.nested(value);
+  if (!value.raw.startsWith('"')) return value.raw;
   const inner = value.raw.slice(1 + prefix.length, -1);
   const bare = BARE_CELL.test(inner) && !RESERVED.test(inner) && !inner.endsWith(' ');
-  return bare ? inner : `"${inner}"`;
+  return bare && !(style.bracketed && inner.includes(')')) ? inner : `"${inner}"`;
 }

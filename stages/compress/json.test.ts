@@ -61,6 +61,24 @@ test('maps of alike objects and JSON Lines become tables', () => {
   assert.is(decodeJson(encoded), lines + '\n' + lines + '\n' + lines);
 });
 
+test('objects scattered over a document share their keys', () => {
+  const owner = (n: number): unknown => ({
+    login: n % 2 === 0 ? 'ann (a)' : '#1(x)',
+    node_id: `node${n}`,
+    type: 'User',
+    avatar_url: `https://example.test/a/${n}`,
+  });
+  const scattered = Array.from({ length: 12 }, (_, n) => [
+    { by: owner(n), at: n },
+    [owner(n + 20)],
+    { x: [owner(n + 40)], y: '@2(a)' },
+  ]);
+  const text = JSON.stringify({ first: owner(1), scattered, last: { owner: owner(6) } });
+  const out = apply(text)!;
+  assert.match(out, '#1=(login,node_id,type="User",avatar_url^"https://example.test/a/")');
+  assert.is(decodeJson(out), text);
+});
+
 test('what is not JSON, repeats keys or nests too deep is left alone', () => {
   for (const text of [
     '{"a":1,}',

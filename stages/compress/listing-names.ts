@@ -5,14 +5,17 @@ const WIDTH = 400;
 /** Longest group of names: keeps the search for groups linear. */
 const MAX_GROUP = 100;
 
+/** Opens a row whose names have to be sorted again. No name can be taken for it: none ends in a colon. */
+const SORTED = 'sorted: ';
+const MIN_SORTED = 6;
+
 /** Paths folded into directory lines and brace groups; lines that are not plain paths stay as they are. */
 export function groupNames(lines: readonly string[]): string[] {
   const out: string[] = [];
   let opened = '';
   for (let at = 0; at < lines.length;) {
     const folder = folderOf(lines[at]!);
-    let end = at + 1;
-    while (end < lines.length && folder !== undefined && folderOf(lines[end]!) === folder) end++;
+    const end = folder === undefined ? at + 1 : runEnd(lines, at, folder);
     if (folder === undefined || (end - at < 2 && folder !== opened)) {
       // A line as it is carries a leading tab, so that it is never taken for a group.
       out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
@@ -21,10 +24,17 @@ export function groupNames(lines: readonly string[]): string[] {
     }
     if (folder !== opened) out.push(`${folder === '' ? '.' : folder}\t`);
     opened = folder;
-    out.push(...braceRows(lines.slice(at, end).map((line) => line.slice(folder.length))));
+    out.push(...rowsOf(lines.slice(at, end).map((line) => line.slice(folder.length))));
     at = end;
   }
   return out;
+}
+
+/** Where the run of paths in one directory ends. */
+function runEnd(lines: readonly string[], at: number, folder: string): number {
+  let end = at + 1;
+  while (end < lines.length && folderOf(lines[end]!) === folder) end++;
+  return end;
 }
 
 /** The directory part of a plain path, '' where it has none; undefined where the line is no plain path. */
@@ -32,6 +42,20 @@ function folderOf(line: string): string | undefined {
   if (line === '' || line.length > 400 || /[\s{},\\]|:$/.test(line)) return undefined;
   const cut = line.lastIndexOf('/', line.length - 2) + 1;
   return line.slice(0, cut);
+}
+
+/** Rows of names; where names are in byte order and it is shorter, those with the same extension stand together. */
+function rowsOf(names: readonly string[]): readonly string[] {
+  const plain = braceRows(names);
+  if (names.length < MIN_SORTED || !names.every((name, at) => at === 0 || names[at - 1]! < name))
+    return plain;
+  const byExtension = new Map<string, string[]>();
+  for (const name of names) {
+    const ending = extension(name);
+    byExtension.set(ending, [...(byExtension.get(ending) ?? []), name]);
+  }
+  const sorted = SORTED + [...byExtension.values()].flatMap((group) => braceRows(group)).join(' ');
+  return sorted.length < plain.join('\n').length ? [sorted] : plain;
 }
 
 function braceRows(names: readonly string[]): string[] {
@@ -108,14 +132,19 @@ export function ungroupNames(lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
     if (line === '') return [''];
     if (line.startsWith('\t')) return [line.slice(1)];
-    if (!line.endsWith('\t'))
-      return line
-        .split(' ')
-        .flatMap(expand)
-        .map((name) => folder + name);
+    if (!line.endsWith('\t')) return namesOf(line).map((name) => folder + name);
     folder = line === '.\t' ? '' : line.slice(0, -1);
     return [];
   });
+}
+
+function namesOf(row: string): readonly string[] {
+  if (!row.startsWith(SORTED)) return row.split(' ').flatMap(expand);
+  return row
+    .slice(SORTED.length)
+    .split(' ')
+    .flatMap(expand)
+    .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 function expand(piece: string): string[] {

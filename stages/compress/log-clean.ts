@@ -7,8 +7,8 @@ import { MARK } from './marker.ts';
 
 const ESCAPE = '\u001b';
 // CSI sequences, OSC sequences with their terminator, and two-byte escapes.
-// oxlint-disable-next-line no-control-regex -- control characters are what is removed here
 const ANSI =
+  // oxlint-disable-next-line no-control-regex -- control characters are what is removed here
   /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,400}(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
 // The same colour codes after `cat -v`, which prints the escape character as two.

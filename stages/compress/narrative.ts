@@ -13,7 +13,7 @@ import { estimateTokens } from '../model/tokens.ts';
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
 /** Share of tokens that stays, by mode. */
-const KEEP = { strict: 1, hybrid: 0.737, aggressive: 0.325 } as const;
+const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
  * How near to the question, from 0 to 1, a chunk must be to stay whatever else it holds.
  * Below that, `hybrid` ranks by what may be asked later, `aggressive` by nearness alone.
