@@ -13,6 +13,8 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--config': 'file',
   '--env-file': 'file',
   '--lines': 'count',
+  '--requests': 'count',
+  '--file': 'file',
   '--expires': 'duration',
 };
 

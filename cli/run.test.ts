@@ -45,6 +45,8 @@ test('a group is found by the first word of each of its commands, and by no othe
     const words = (await group.load()).flatMap(({ paths }) => (paths ?? []).map((path) => path[0]));
     assert.equal([...new Set(words)].toSorted(), [...group.words].toSorted());
   }
+  const all = commandGroups.flatMap(({ words }) => words);
+  assert.is(new Set(all).size, all.length);
 });
 
 test('help shows every command, and the exit codes of the table', async () => {
