@@ -1,15 +1,7 @@
 /** An answer that was kept, and the store that keeps it. */
-import type { Headers } from '../model/headers.ts';
+import type { KeptAnswer } from '../model/kept-answer.ts';
 
-/** A complete answer with the bytes that the provider sent, in the pieces in which they came. */
-export interface KeptAnswer {
-  readonly status: number;
-  /** Without what belonged to that one exchange; see `keptHeaders`. */
-  readonly headers: Headers;
-  /** True if the body is a stream of events, so that a hit streams too. */
-  readonly streaming: boolean;
-  readonly chunks: readonly Buffer[];
-}
+export type { KeptAnswer } from '../model/kept-answer.ts';
 
 export interface AnswerStats {
   readonly hits: number;

@@ -94,7 +94,7 @@ class DiskAnswers implements AnswerStore {
       return;
     }
     this.#queuedBytes += file.length;
-    this.#enqueue(async () => {
+    void this.#enqueue(async () => {
       try {
         await this.#write(key, file);
       } finally {

@@ -108,7 +108,7 @@ class Flight {
   }
 
   wait(signal: CancelSignal): Promise<KeptAnswer | undefined> {
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#hasLanded) return Promise.resolve(this.#answer);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -122,7 +122,7 @@ class Flight {
       };
       const abort = (): void => {
         leave();
-        reject(signal.reason as Error);
+        reject(signal.reason);
       };
       const stopTimer = this.#clock.after(this.#waitMs, () => landed(undefined));
       this.#followers.add(landed);

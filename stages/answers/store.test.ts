@@ -22,7 +22,7 @@ const answerOf = (text: string, bytes = 0): KeptAnswer => ({
 
 interface StoreCase {
   readonly name: string;
-  open(maxBytes: number, clock: Clock): Promise<AnswerStore>;
+  readonly open: (maxBytes: number, clock: Clock) => Promise<AnswerStore>;
 }
 
 function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {

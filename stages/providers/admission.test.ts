@@ -16,7 +16,7 @@ const key = (label: string): ProviderKey => ({ secret: `s-${label}`, scheme: 'ke
 interface Bench {
   readonly clock: ManualClock;
   readonly states: ProviderStates;
-  ask(tried?: Set<string>, usesConfiguredKey?: boolean): Promise<Admission | Refusal>;
+  readonly ask: (tried?: Set<string>, usesConfiguredKey?: boolean) => Promise<Admission | Refusal>;
 }
 function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
   const clock = createManualClock();

@@ -13,7 +13,7 @@ const key = (name: string): ProviderKey => ({
 });
 const settings = (rotation: KeyRotation, names: string) => ({
   rotation,
-  keys: [...names].map(key),
+  keys: Array.from(names, key),
   cooldown429Ms: 60_000,
   cooldown401Ms: 300_000,
 });

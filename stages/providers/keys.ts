@@ -97,6 +97,8 @@ export function keyFault(none: NoKey): SvcError | undefined {
       return authMissing();
     case 'tried':
       return undefined;
+    default:
+      return none.why satisfies never;
   }
 }
 

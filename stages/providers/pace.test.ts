@@ -38,7 +38,7 @@ test('below the limit nobody waits; above it the line moves as the minute passes
 test('a full line and a wait that is too long are refused, with the wait', async () => {
   const clock = createManualClock();
   const pace = createPace({ rpm: 1, maxWaiting: 1 }, clock);
-  pace.enter(free);
+  void pace.enter(free);
   clock.advance(20_000);
   assert.is(await enter(pace), 'refused 40');
   clock.advance(15_000);
@@ -51,7 +51,7 @@ test('a full line and a wait that is too long are refused, with the wait', async
 test('whoever is aborted leaves the line, and those behind move up', async () => {
   const clock = createManualClock();
   const pace = createPace({ rpm: 1, maxWaitMs: 200_000 }, clock);
-  pace.enter(free);
+  void pace.enter(free);
   const gone = new AbortController();
   const first = enter(pace, gone.signal);
   const second = enter(pace);
@@ -68,8 +68,8 @@ test('nobody overtakes the line when its timer is late', async () => {
     { rpm: 2, maxWaitMs: 90_000 },
     { ...manual, after: () => () => undefined },
   );
-  pace.enter(free);
-  pace.enter(free);
+  void pace.enter(free);
+  void pace.enter(free);
   const first = enter(pace);
   manual.advance(120_000);
   const second = enter(pace);

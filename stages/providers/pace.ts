@@ -120,12 +120,12 @@ class RollingMinute implements Pace {
   #stand(sinceMs: number, signal: CancelSignal): Promise<number> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
-        reject(signal.reason as Error);
+        reject(signal.reason);
         return;
       }
       const leave = (): void => {
         this.#line.delete(waiter);
-        reject(signal.reason as Error);
+        reject(signal.reason);
       };
       const waiter: Waiter = {
         sinceMs,

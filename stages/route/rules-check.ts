@@ -11,7 +11,7 @@ type FieldName = keyof RouteRule;
 
 interface Field {
   readonly expected: string;
-  isValid(value: unknown): boolean;
+  readonly isValid: (value: unknown) => boolean;
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
