@@ -1,6 +1,7 @@
 /** Makes a generation from a configuration: providers, plan, gate, limits. */
 import { SvcError, compile } from '../engine/index.ts';
 import type { ErrorKind, Plan } from '../engine/index.ts';
+import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
 import type { EndpointKind } from '../stages/dialect/endpoints.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
@@ -70,6 +71,7 @@ function toPlan(
     traces: services.traces,
     prices: services.prices,
     streams: services.streams,
+    answers: services.answers,
     decisions: services.decisions,
     states: services.states,
     signatures: services.signatures,
@@ -106,6 +108,8 @@ function toPlan(
         byModel: byModel(config),
         fallback: toFallback(config),
       },
+      lookup: { enabled: config.cache.enabled },
+      keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {
         streamingEnabled: config.streaming.enabled,
         streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),

@@ -7,6 +7,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../engine/index.ts';
 import type { Clock, SvcError } from '../engine/index.ts';
+import type { AnswerStore } from '../stages/answers/answer.ts';
+import { openDiskAnswers } from '../stages/answers/disk.ts';
+import { createFlights } from '../stages/answers/flights.ts';
+import type { Flights } from '../stages/answers/flights.ts';
+import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { createCompressThread } from '../stages/compress/compress-thread.ts';
 import type { CompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
@@ -47,6 +52,7 @@ export interface ServerServices {
   readonly traces: Traces;
   readonly prices: Prices;
   readonly streams: StreamLimit;
+  readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
   readonly states: ProviderStates;
   readonly signatures: SignatureCache;
@@ -107,6 +113,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     states: createProviderStates({ clock }),
     signatures: createSignatureCache(),
     newToken: () => randomBytes(12).toString('hex'),
+    answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },
     decisions,
     compressor,
     lost: createLostBlocks(),
@@ -126,6 +133,12 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       await log.close();
     },
   };
+}
+
+function openAnswers(config: Config, clock: Clock): AnswerStore | Promise<AnswerStore> {
+  const { type, maxBytes, ttlMs } = config.cache;
+  if (type === 'memory') return createMemoryAnswers({ maxBytes, ttlMs, clock });
+  return openDiskAnswers({ folder: join(config.home, 'answers'), maxBytes, ttlMs, clock });
 }
 
 function open(config: Config, log: Log, clock: Clock): Vault {

@@ -1,12 +1,15 @@
 /** The graph that every request goes through, declared in one place. */
-import { chain } from '../engine/index.ts';
-import type { Graph } from '../engine/index.ts';
-import type { ForwardConfig } from './forward/config.ts';
+import type { Graph, Stage } from '../engine/index.ts';
 import { compress } from './compress/stage.ts';
 import type { CompressConfig } from './compress/settings.ts';
+import type { ForwardConfig } from './forward/config.ts';
 import { forward } from './forward/stage.ts';
 import type { InjectConfig } from './inject/config.ts';
 import { inject } from './inject/stage.ts';
+import type { KeepConfig } from './keep/stage.ts';
+import { keep } from './keep/stage.ts';
+import type { LookupConfig } from './lookup/stage.ts';
+import { lookup } from './lookup/stage.ts';
 import { meter } from './meter/stage.ts';
 import { proxyFrameKinds } from './model/frame.ts';
 import type { ProxyFrame } from './model/frame.ts';
@@ -23,23 +26,44 @@ export interface GraphConfig {
   readonly compress: CompressConfig;
   readonly inject: InjectConfig;
   readonly route: RouteConfig;
+  readonly lookup: LookupConfig;
   readonly forward: ForwardConfig;
+  readonly keep: KeepConfig;
 }
 
-/** parse → protect → compress → inject → route → forward → meter → trace. */
+/**
+ * parse → protect → compress → inject → route → lookup → forward → keep → meter →
+ * trace; an answer from the cache goes from lookup straight to meter.
+ */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
-  return chain(
-    proxyFrameKinds,
-    [
-      parse(undefined, services),
-      protect(undefined, services),
-      compress(config.compress, services),
-      inject(config.inject, services),
-      route(config.route, services),
-      forward(config.forward, services),
-      meter(undefined, services),
-      trace(undefined, services),
+  const stages: Stage<ProxyFrame>[] = [
+    parse(undefined, services),
+    protect(undefined, services),
+    compress(config.compress, services),
+    inject(config.inject, services),
+    route(config.route, services),
+    lookup(config.lookup, services),
+    forward(config.forward, services),
+    keep(config.keep, services),
+    meter(undefined, services),
+    trace(undefined, services),
+  ];
+  return {
+    kinds: proxyFrameKinds,
+    entry: 'parse',
+    nodes: stages.map((stage) => ({ name: stage.name, stage })),
+    edges: [
+      { from: 'parse', to: 'protect' },
+      { from: 'protect', to: 'compress' },
+      { from: 'compress', to: 'inject' },
+      { from: 'inject', to: 'route' },
+      { from: 'route', to: 'lookup' },
+      { from: 'lookup', on: 'request', to: 'forward' },
+      { from: 'lookup', on: 'response', to: 'meter' },
+      { from: 'forward', to: 'keep' },
+      { from: 'keep', to: 'meter' },
+      { from: 'meter', to: 'trace' },
     ],
-    split(undefined, services),
-  );
+    splitter: split(undefined, services),
+  };
 }

@@ -3,6 +3,8 @@
  * reach a stage only through its `build`.
  */
 import type { Clock, ErrorKind } from '../engine/index.ts';
+import type { AnswerStore } from './answers/answer.ts';
+import type { Flights } from './answers/flights.ts';
 import type { CompressThread } from './compress/compress-thread.ts';
 import type { Decisions } from './decisions/decisions.ts';
 import type { Learned } from './learned/learned.ts';
@@ -45,6 +47,8 @@ export interface Services {
   readonly traces: TraceLog;
   readonly prices: Prices;
   readonly streams: StreamPlaces;
+  /** The response cache, and the equal requests that are in the air. */
+  readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
   /** How every provider is doing: keys, breaker, health, pace. */
   readonly states: ProviderStates;

@@ -70,6 +70,13 @@ function toRow(
   const priced = measured && provider !== undefined && model !== null;
   const input = totalInputTokens(usage);
   const saved = savedTokens(request, input, services.learned.tokenRatio(model));
+  const at = run.startedWallMs;
+  const cost = priced ? services.prices.costNanoUsd(provider, model, usage, at) : null;
+  const costSaved =
+    priced && saved !== null
+      ? services.prices.savedNanoUsd(provider, model, usage, saved, at)
+      : null;
+  const cacheHit = request?.report.cacheHit ?? false;
   return ledgerRow({
     id: run.id,
     startedMs: run.startedWallMs,
@@ -84,20 +91,16 @@ function toRow(
     errorKind: error?.kind ?? null,
     errorCode: error?.code ?? null,
     inputTokensRaw: saved === null || input === null ? input : input + saved,
-    inputTokensSent: input,
+    inputTokensSent: cacheHit ? 0 : input,
     savedTokens: saved,
     outputTokens: usage.outputTokens,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
     usageEstimated: usage.estimated,
-    costNanoUsd: priced
-      ? services.prices.costNanoUsd(provider, model, usage, run.startedWallMs)
-      : null,
-    costSavedNanoUsd:
-      priced && saved !== null
-        ? services.prices.savedNanoUsd(provider, model, usage, saved, run.startedWallMs)
-        : null,
+    costNanoUsd: cacheHit ? 0 : cost,
+    costSavedNanoUsd: cacheHit ? cost : costSaved,
     mode: request?.report.mode ?? null,
+    cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
     tokensInjected: request?.report.injectedTokens ?? null,
     topChunks: request?.report.injected ?? null,

@@ -9,6 +9,7 @@ import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
 import { modelInPath, withModelInPath } from '../dialect/endpoints.ts';
 import type { Endpoint } from '../dialect/endpoints.ts';
 import { findSpans } from '../wire/json-path.ts';
+import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './frame.ts';
 import { insertMember, splice } from './splice.ts';
@@ -68,6 +69,13 @@ export interface RequestReport {
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;
+  /** True if our own response cache answered. */
+  readonly cacheHit?: boolean;
+  /** Where the answer is to be kept; `land` hands it to those who wait for it, and must be called once. */
+  readonly cache?: {
+    readonly key: string;
+    readonly land: (answer: KeptAnswer | undefined) => void;
+  };
 }
 
 export interface ProxyRequest {

@@ -1,0 +1,82 @@
+/**
+ * Keeps the answer of a cacheable request when it is complete, and hands it to
+ * the equal requests that wait for it.
+ */
+import { defineStage } from '../../engine/index.ts';
+import type { Settlement } from '../../engine/index.ts';
+import { isKeptHeader } from '../answers/answer.ts';
+import type { UsageObserver } from '../dialect/dialect.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import { headerValue, withoutHeaders } from '../model/headers.ts';
+import type { KeptAnswer } from '../model/kept-answer.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+
+export interface KeepConfig {
+  /** Answers above this are not kept, nor held in memory to that end. */
+  readonly maxAnswerBytes: number;
+}
+
+interface Keeping {
+  chunks: Buffer[] | undefined;
+  sizeBytes: number;
+  observer: UsageObserver | undefined;
+}
+
+/** A failed or unfinished answer is nobody's: neither kept nor shared. */
+function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAnswer | undefined {
+  const { head } = settlement.last;
+  if (settlement.outcome !== 'ok' || head === undefined || state.chunks === undefined)
+    return undefined;
+  if (head.streaming) {
+    const isComplete = state.observer?.terminated() === true && !state.observer.failed();
+    if (!isComplete) return undefined;
+  }
+  return {
+    status: head.status,
+    headers: withoutHeaders(head.headers, (name) => !isKeptHeader(name)),
+    streaming: head.streaming,
+    chunks: state.chunks,
+  };
+}
+
+function placeOf(request: ProxyRequest | undefined): ProxyRequest['report']['cache'] {
+  return request?.report.cache;
+}
+
+/** Watches the answer; acts when the run has settled. */
+export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
+  name: 'keep',
+  build: (config, services) => ({
+    open: (): Keeping => ({ chunks: undefined, sizeBytes: 0, observer: undefined }),
+    watch: {
+      head(head, ctx) {
+        const state: Keeping = ctx.state;
+        if (placeOf(head.request) === undefined || head.status !== 200) return;
+        state.chunks = [];
+        const isPlain =
+          (headerValue(head.headers, 'content-encoding') ?? 'identity') === 'identity';
+        if (head.streaming && isPlain)
+          state.observer = head.request.original.dialect.observeUsage(true);
+      },
+      chunk({ bytes }, ctx) {
+        const state: Keeping = ctx.state;
+        if (state.chunks === undefined) return;
+        state.sizeBytes += bytes.length;
+        if (state.sizeBytes > config.maxAnswerBytes) {
+          state.chunks = undefined;
+          return;
+        }
+        state.chunks.push(bytes);
+        state.observer?.push(bytes);
+      },
+    },
+    settled(settlement, ctx) {
+      const place = placeOf(settlement.last.head?.request ?? settlement.last.request?.request);
+      if (place === undefined) return;
+      const answer = keptAnswer(settlement, ctx.state);
+      if (answer !== undefined) services.answers.store.put(place.key, answer);
+      place.land(answer);
+    },
+  }),
+});

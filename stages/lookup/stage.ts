@@ -1,0 +1,93 @@
+/**
+ * Answers from the response cache where a request is deterministic by its own
+ * words, and lets equal requests that are in the air share one answer.
+ */
+import { defineStage, toLive } from '../../engine/index.ts';
+import type { Answer, StageContext } from '../../engine/index.ts';
+import type { KeptAnswer } from '../answers/answer.ts';
+import { answerKey, mayKeep } from '../answers/key.ts';
+import { END, toChunk } from '../model/frame.ts';
+import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
+import { isRewritable, render, targetOf, withReport } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+
+export interface LookupConfig {
+  readonly enabled: boolean;
+}
+
+/** Whose answers these are: never anybody else's. */
+function credentialOf(request: ProxyRequest): string {
+  const { headers, target } = request.original.body;
+  const own = ['authorization', 'x-api-key', 'x-goog-api-key'].map(
+    (name) => headerValue(headers, name) ?? '',
+  );
+  const inQuery = /[?&]key=([^&]*)/.exec(target)?.[1] ?? '';
+  const credential = request.route?.targets[0]?.credential ?? 'none';
+  return credential === 'client' ? [...own, inQuery].join('\n') : credential;
+}
+
+function keyOf(request: ProxyRequest): string {
+  return answerKey({
+    credential: credentialOf(request),
+    provider: request.route?.provider ?? '',
+    path: targetOf(request),
+    headers: request.original.body.headers,
+    body: render(request).bytes,
+  });
+}
+
+/** A kept answer in the pieces in which it came; one that was a stream is a stream again. */
+function toAnswer(kept: KeptAnswer, request: ProxyRequest): Answer<ProxyFrame> {
+  const head: HeadFrame = Object.freeze({
+    kind: 'head',
+    status: kept.status,
+    headers: [...kept.headers, 'X-Svc-Cache', 'hit'],
+    request: withReport(request, { cacheHit: true }),
+    attempts: [],
+    streaming: kept.streaming,
+  });
+  const frames: ProxyFrame[] = [head, ...kept.chunks.map((bytes) => toChunk(bytes)), END];
+  return kept.streaming ? toLive(frames) : frames;
+}
+
+async function lookUp(
+  request: ProxyRequest,
+  services: Services,
+  ctx: StageContext,
+): Promise<Answer<ProxyFrame> | RequestFrame> {
+  const key = keyOf(request);
+  const kept = await services.answers.store.get(key);
+  if (kept !== undefined) {
+    ctx.note('cache', 'hit');
+    return toAnswer(kept, request);
+  }
+  const seat = services.answers.flights.board(key);
+  if (seat.role === 'leader') {
+    ctx.note('cache', 'miss');
+    const cache = { key, land: seat.land.bind(seat) };
+    return Object.freeze({ kind: 'request', request: withReport(request, { cache }) });
+  }
+  const shared = await seat.answer(ctx.run.signal);
+  ctx.note('cache', shared === undefined ? 'miss' : 'shared');
+  if (shared !== undefined) return toAnswer(shared, request);
+  return Object.freeze({ kind: 'request', request });
+}
+
+/** Answers `request` on a hit; on a miss the request goes on and carries the place to keep its answer. */
+export const lookup = defineStage<ProxyFrame, LookupConfig, Services>({
+  name: 'lookup',
+  answers: true,
+  build: (config, services) => ({
+    on: {
+      request({ request }, ctx) {
+        const { endpoint, body, json } = request.original;
+        if (!config.enabled || endpoint.operation !== 'generate' || !isRewritable(request))
+          return undefined;
+        if (!mayKeep(body.headers, json)) return undefined;
+        return lookUp(request, services, ctx);
+      },
+    },
+  }),
+});
