@@ -1,63 +1,59 @@
-import { appendFileSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openDecisions } from './decisions.ts';
+import type { Decisions } from './decisions.ts';
 
-const never = (error: Error) => {
-  throw error;
-};
-
-const newFile = () => join(mkdtempSync(join(tmpdir(), 'svc-decisions-')), 'decisions.jsonl');
-
-test('what was decided is there at once, and after a restart', async () => {
-  const file = newFile();
-  const first = await openDecisions({ file, onTrouble: never });
-  first.set('mode:a', 'hybrid');
-  first.set('mode:b', 'strict');
-  first.set('mode:a', 'aggressive');
-  assert.is(first.get('mode:a'), 'aggressive');
-  await first.flush();
-  const second = await openDecisions({ file, onTrouble: never });
-  assert.is(second.get('mode:a'), 'aggressive');
-  assert.is(second.get('mode:b'), 'strict');
-  assert.is(second.get('__proto__'), undefined);
-  assert.is(statSync(file).mode & 0o777, 0o600);
-});
-
-test('a last line that was cut short loses itself and nothing else', async () => {
-  const file = newFile();
-  const first = await openDecisions({ file, onTrouble: never });
-  first.set('k', 'v');
-  await first.flush();
-  appendFileSync(file, '["half","val');
-  const second = await openDecisions({ file, onTrouble: never });
-  assert.is(second.get('k'), 'v');
-  assert.is(second.size, 1);
-});
-
-test('a file full of outdated lines is written anew', async () => {
-  const file = newFile();
-  const decisions = await openDecisions({ file, onTrouble: never });
-  for (let n = 0; n < 3000; n += 1) {
-    decisions.set('same', `${n}`);
-    if (n % 100 === 0) await decisions.flush();
+async function within(use: (file: string, open: () => Promise<Decisions>) => Promise<void>) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-decisions-'));
+  const file = join(folder, 'decisions.jsonl');
+  const onTrouble = (error: Error) => {
+    throw error;
+  };
+  try {
+    await use(file, () => openDecisions({ file, onTrouble, maxChars: 1000 }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  await decisions.flush();
-  assert.ok(readFileSync(file, 'utf8').split('\n').length < 1500);
-  const again = await openDecisions({ file, onTrouble: never });
-  assert.is(again.get('same'), '2999');
+}
+
+test('what was set is there after a restart, the last value of each key', async () => {
+  await within(async (file, open) => {
+    const first = await open();
+    first.set('a', '1');
+    first.set('b', '2');
+    first.set('a', '3');
+    await first.flush();
+    const again = await open();
+    assert.equal([again.get('a'), again.get('b'), again.size], ['3', '2', 2]);
+    assert.is(statSync(file).mode & 0o777, 0o600);
+  });
 });
 
-test('a disk that refuses is told, and decisions last in memory', async () => {
-  const troubles: Error[] = [];
-  const file = join(newFile(), 'below', 'a', 'file');
-  const decisions = await openDecisions({ file, onTrouble: (error) => troubles.push(error) });
-  decisions.set('k', 'v');
-  await decisions.flush();
-  assert.is(decisions.get('k'), 'v');
-  assert.is(troubles.length, 1);
+test('the oldest go when there are too many characters, also after a restart', async () => {
+  await within(async (_file, open) => {
+    const first = await open();
+    for (let n = 0; n < 20; n++) first.set(`k${n}`, 'x'.repeat(98));
+    assert.equal([first.size, first.get('k0'), first.get('k19')?.length], [9, undefined, 98]);
+    await first.flush();
+    const again = await open();
+    assert.equal([again.size, again.get('k10'), again.get('k11')?.length], [9, undefined, 98]);
+  });
+});
+
+test('the file is written anew before what is out of use grows without end', async () => {
+  await within(async (file, open) => {
+    const decisions = await open();
+    for (let n = 0; n < 60; n++) {
+      decisions.set('one', `${n}`.padEnd(100_000, '.'));
+      await decisions.flush();
+    }
+    assert.ok(readFileSync(file).length < 2.5 * 1024 * 1024);
+    const again = await open();
+    assert.ok(again.get('one')?.startsWith('59.'));
+  });
 });
 
 test.run();

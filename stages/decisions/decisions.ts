@@ -8,8 +8,12 @@ import { appendFile, chmod, readFile, rename, writeFile } from 'node:fs/promises
 
 /** Decisions kept; older ones belong to conversations that nobody continues. */
 const MAX_DECISIONS = 20_000;
-/** The file is written anew when it holds this many times the lines that count. */
+/** Characters kept, keys and values together: what was injected is some 16,000 a time. */
+const MAX_CHARS = 32 * 1024 * 1024;
+/** The file is written anew when it holds this many times the lines, or half as many times the characters, that count. */
 const MAX_WASTE = 4;
+/** Smaller files are not worth the work. */
+const MIN_CHARS = 1024 * 1024;
 
 export interface Decisions {
   /** The value last set for `key`, or undefined. */
@@ -24,6 +28,8 @@ export interface Decisions {
 export interface DecisionsOptions {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
+  /** Most characters kept, keys and values together; 32 Mi when absent. */
+  readonly maxChars?: number;
   /** Hears once of every failure to read or write; decisions then last as long as the process. */
   readonly onTrouble: (error: Error) => void;
 }
@@ -51,16 +57,20 @@ const toText = (lines: Iterable<Line>): string =>
 
 class FileDecisions implements Decisions {
   #options: DecisionsOptions;
-  #values: Map<string, string>;
+  #values = new Map<string, string>();
+  #chars = 0;
   #waiting: Line[] = [];
   #writing: Promise<void> = Promise.resolve();
   #isScheduled = false;
-  #linesInFile: number;
+  #linesInFile = 0;
+  #charsInFile = 0;
 
   constructor(options: DecisionsOptions, lines: readonly Line[]) {
     this.#options = options;
-    this.#values = new Map(lines.slice(-MAX_DECISIONS));
-    this.#linesInFile = lines.length;
+    for (const line of lines) {
+      this.#keep(line);
+      this.#countInFile(line);
+    }
   }
 
   get size(): number {
@@ -73,13 +83,41 @@ class FileDecisions implements Decisions {
 
   set(key: string, value: string): void {
     if (this.#values.get(key) === value) return;
-    this.#values.delete(key);
-    this.#values.set(key, value);
-    if (this.#values.size > MAX_DECISIONS) this.#values.delete(this.#values.keys().next().value!);
+    this.#keep([key, value]);
     this.#waiting.push([key, value]);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#writing = this.#writing.then(() => this.#write());
+  }
+
+  /** Makes the line the newest, and lets go of the oldest that are too many. */
+  #keep([key, value]: Line): void {
+    this.#forget(key);
+    this.#values.set(key, value);
+    this.#chars += key.length + value.length;
+    const { maxChars = MAX_CHARS } = this.#options;
+    while (this.#values.size > MAX_DECISIONS || (this.#chars > maxChars && this.size > 1)) {
+      this.#forget(this.#values.keys().next().value!);
+    }
+  }
+
+  #forget(key: string): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    this.#chars -= key.length + value.length;
+  }
+
+  #countInFile([key, value]: Line): void {
+    this.#linesInFile += 1;
+    this.#charsInFile += key.length + value.length;
+  }
+
+  #isWasteful(): boolean {
+    return (
+      this.#linesInFile > MAX_WASTE * Math.max(this.#values.size, 256) ||
+      this.#charsInFile > (MAX_WASTE / 2) * Math.max(this.#chars, MIN_CHARS)
+    );
   }
 
   flush(): Promise<void> {
@@ -92,14 +130,17 @@ class FileDecisions implements Decisions {
     this.#waiting = [];
     const { file, onTrouble } = this.#options;
     try {
-      if (this.#linesInFile + lines.length > MAX_WASTE * Math.max(this.#values.size, 256)) {
-        await writeFile(`${file}.new`, toText(this.#values), { mode: 0o600 });
-        await rename(`${file}.new`, file);
-        this.#linesInFile = this.#values.size;
+      for (const line of lines) this.#countInFile(line);
+      if (!this.#isWasteful()) {
+        await appendFile(file, toText(lines), { mode: 0o600 });
         return;
       }
-      await appendFile(file, toText(lines), { mode: 0o600 });
-      this.#linesInFile += lines.length;
+      const all = [...this.#values];
+      await writeFile(`${file}.new`, toText(all), { mode: 0o600 });
+      await rename(`${file}.new`, file);
+      this.#linesInFile = 0;
+      this.#charsInFile = 0;
+      for (const line of all) this.#countInFile(line);
     } catch (thrown) {
       onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }

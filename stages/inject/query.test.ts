@@ -1,7 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from '../dialect/registry.ts';
-import { questionsOf, readInjection } from './query.ts';
+import { ADDED_MARK, readDecided } from './injection.ts';
+import { askedIn } from './asked.ts';
+import { questionsOf } from './query.ts';
 
 const questions = (messages: readonly object[], system?: unknown) =>
   questionsOf(dialects.messages.blocks({ model: 'm', max_tokens: 1, system, messages }));
@@ -12,7 +14,7 @@ const say = (content: unknown) => ({ role: 'assistant', content });
 test('every user message with words of its own is a question; the newest is being asked', () => {
   const found = questions([ask('first?'), say('yes'), ask([{ type: 'text', text: 'second?' }])]);
   assert.equal(
-    found.map(({ message, query, isLast }) => [message, query, isLast]),
+    found.map(({ message, texts, isLast }) => [message, texts[0], isLast]),
     [
       [0, 'first?', false],
       [2, 'second?', true],
@@ -25,16 +27,6 @@ test('a message that answers tool calls is no question, even with text behind it
   const use = say([{ type: 'tool_use', id: 't', name: 'x', input: {} }]);
   assert.is(questions([ask('q'), use, ask([result])]).length, 1);
   assert.is(questions([ask('q'), use, ask([result, { type: 'text', text: 'go on' }])]).length, 1);
-});
-
-test("a program's own reminders are not what the user asked", () => {
-  const [found] = questions([
-    ask([
-      { type: 'text', text: '<system-reminder>today is …</system-reminder>' },
-      { type: 'text', text: 'where is the gate?' },
-    ]),
-  ]);
-  assert.is(found?.query, 'where is the gate?');
 });
 
 test('a question is named by all that stands before it, and by nothing that follows', () => {
@@ -66,11 +58,102 @@ test('a moved cache marker does not count', () => {
   assert.is(questions([ask([text])])[0]?.prefix, questions([ask([marked])])[0]?.prefix);
 });
 
-test('only what was written as an injection is read as one', () => {
-  const injection = { text: 't', ids: ['a'], tokens: 3 };
-  assert.equal(readInjection(JSON.stringify(injection)), injection);
+test('reasoning that a client drops from later turns does not count', () => {
+  const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
+  const answered = (content: unknown) => questions([ask('a'), say(content), ask('b')])[1]?.prefix;
+  const text = { type: 'text', text: 'x' };
+  assert.is(answered([thinking, text]), answered([text]));
+});
+
+test('output that a client clears in later turns does not count, its call does', () => {
+  const after = (id: string, content: string) => {
+    const use = say([{ type: 'tool_use', id, name: 'x', input: {} }]);
+    const result = ask([{ type: 'tool_result', tool_use_id: id, content }]);
+    return questions([ask('a'), use, result, say('b'), ask('c')])[1]?.prefix;
+  };
+  assert.is(after('t1', 'long output'), after('t1', '[cleared]'));
+  assert.is.not(after('t1', 'out'), after('t2', 'out'));
+});
+
+test('a reminder in a system role behind the question leaves it the last', () => {
+  const blocks = dialects.chat.blocks({
+    messages: [ask('where?'), { role: 'system', content: 'be brief' }],
+  });
+  assert.equal(
+    questionsOf(blocks).map(({ isLast }) => isLast),
+    [true],
+  );
+});
+
+const asked = (...texts: string[]) => askedIn(texts, ADDED_MARK);
+
+test("a program's own reminders are not what the user asked", () => {
+  const cases: [string, string | undefined][] = [
+    ['<system-reminder>today is …</system-reminder>', undefined],
+    ['<system-reminder>a</system-reminder>\nwhere is the gate?', 'where is the gate?'],
+    ['<environment_context>\n<cwd>/x</cwd>\n</environment_context>', undefined],
+    ['# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nrun tests\n</INSTRUCTIONS>', undefined],
+    ['<additional_data>…</additional_data>\n<user_query>\nwhere?\n</user_query>', 'where?'],
+    [
+      '<task>\nmend the gate\n</task>\n<environment_details>…</environment_details>',
+      'mend the gate',
+    ],
+    ['<command-name>/fix</command-name> <command-args>the gate</command-args>', 'the gate'],
+    ['<rules>\n<task>mend</task>\n</rules>', 'mend'],
+    ['what is <T extends U> in <rules> here?', 'what is <T extends U> in <rules> here?'],
+  ];
+  for (const [text, query] of cases) assert.is(asked(text), query, text);
+  assert.is(asked('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
+});
+
+test('a turn that only says how to go on asks nothing', () => {
+  for (const text of ['continue', 'Yes, please.', 'ok, go ahead', '…', '👍', "Let's go!"]) {
+    assert.is(asked(text), undefined, text);
+  }
+  for (const text of ['gate', 'continue with the gate', 'run compileGraph', 'как']) {
+    assert.is(asked(text), text);
+  }
+});
+
+test('of a long text both ends are searched for', () => {
+  const query = asked(`explain zebra${'\nfiller line'.repeat(500)}\nand quagga`) ?? '';
+  assert.ok(query.startsWith('explain zebra') && query.endsWith('and quagga'));
+  assert.ok(query.length <= 2001);
+});
+
+test('what another svc has added to is not added to again', () => {
+  assert.is(asked(`where?\n\n${ADDED_MARK} …`), undefined);
+});
+
+test('a text of openings that never end is searched in no time', () => {
+  const startMs = performance.now();
+  asked('<task '.repeat(300_000));
+  asked('<task>'.repeat(300_000));
+  asked('<rules><task></rules>'.repeat(100_000));
+  assert.ok(performance.now() - startMs < 1000);
+});
+
+test('the questions of 400 KB are found and named in a millisecond or so', () => {
+  const turns = Array.from({ length: 200 }, (_, n) => [
+    ask(`question ${n}`),
+    say([{ type: 'tool_use', id: `t${n}`, name: 'x', input: {} }]),
+    ask([{ type: 'tool_result', tool_use_id: `t${n}`, content: `line ${n}\n`.repeat(200) }]),
+  ]).flat();
+  const blocks = dialects.messages.blocks({ messages: turns });
+  const times = Array.from({ length: 9 }, () => {
+    const startMs = performance.now();
+    assert.is(questionsOf(blocks).length, 200);
+    return performance.now() - startMs;
+  });
+  // A bar against mistakes in the order of growth; the figure itself is a fifth of this.
+  assert.ok(Math.min(...times) < 10, `${Math.min(...times)} ms`);
+});
+
+test('only what was written as a decision is read as one', () => {
+  const decided = { text: 't', ids: ['a'], tokens: 3, atMs: 1, settings: 's' };
+  assert.equal(readDecided(JSON.stringify(decided)), decided);
   for (const text of [undefined, '', '{', '[]', '{"text":1}', '{"text":"t","ids":{},"tokens":1}']) {
-    assert.is(readInjection(text), undefined);
+    assert.is(readDecided(text), undefined);
   }
 });
 

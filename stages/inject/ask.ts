@@ -1,0 +1,117 @@
+/** Asks the vault about a question, in bounded time, and makes what is added of the answer. */
+import type { StageContext } from '../../engine/index.ts';
+import type { Services } from '../services.ts';
+import type { SearchHit, SearchOptions, Vault } from '../vault/index.ts';
+import type { InjectConfig } from './config.ts';
+import { toInjection } from './injection.ts';
+import type { Injection, Part } from './injection.ts';
+
+/** A vault that is being loaded or repaired is not waited for longer than this. */
+const MAX_WAIT_MS = 200;
+/** Larger blocks do not get into any budget, however much is taken out of them. */
+const MAX_CAPSULE_CHARS = 64 * 1024;
+const CAPSULE_MS = 1000;
+/** Soft length of the piece of prose that is kept or dropped whole. */
+const CAPSULE_SENTENCE_CHARS = 120;
+
+/** What the rest of the request leaves. */
+export interface Room {
+  /** Ids of blocks that earlier messages of the conversation carry. */
+  readonly present: ReadonlySet<string>;
+  readonly budgetTokens: number;
+}
+
+/** What an asked vault gives, or why it could not be asked. */
+export type Asked = { readonly injection: Injection | undefined } | { readonly notBecause: string };
+
+/** Never rejects. */
+export async function askVault(
+  vault: Vault,
+  query: string,
+  room: Room,
+  config: InjectConfig,
+  services: Services,
+  ctx: StageContext,
+): Promise<Asked> {
+  try {
+    const hits = await searchInTime(vault, query, services, {
+      top: config.topK + room.present.size,
+      minScore: config.minScore,
+    });
+    if (hits === undefined) return { notBecause: 'the vault is not ready yet' };
+    const fresh = hits.filter((hit) => !room.present.has(hit.id)).slice(0, config.topK);
+    const parts: Part[] = [];
+    for (const hit of fresh) {
+      const content = await capsuleOf(hit, query, config, services, ctx);
+      parts.push({ id: hit.id, place: placeOf(hit), content });
+    }
+    return { injection: toInjection(parts, room.budgetTokens) };
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : 'unknown';
+    services.log.warning('the vault could not be asked', { reason });
+    return { notBecause: reason };
+  }
+}
+
+/** The hits, or undefined when they took too long; the vault then goes on loading by itself. */
+async function searchInTime(
+  vault: Vault,
+  query: string,
+  { clock }: Services,
+  options: SearchOptions,
+): Promise<SearchHit[] | undefined> {
+  let stopTimer: (() => void) | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    stopTimer = clock.after(MAX_WAIT_MS, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([vault.search(query, options), late]);
+  } finally {
+    stopTimer?.();
+  }
+}
+
+/** `path:10-42`, or the path alone for a text that came without lines. */
+function placeOf(hit: SearchHit): string {
+  const path = hit.sourcePath === '' ? hit.id : hit.sourcePath;
+  return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
+}
+
+/** The block as the compressors would send it if the model had read the file; itself where that is not smaller. */
+async function capsuleOf(
+  { content, sourcePath }: SearchHit,
+  query: string,
+  config: InjectConfig,
+  services: Services,
+  ctx: StageContext,
+): Promise<string> {
+  const { length } = content;
+  if (!config.capsules || length < config.capsuleMinChars || length > MAX_CAPSULE_CHARS) {
+    return content;
+  }
+  const result = await services.compressor.run(
+    {
+      blocks: [
+        { index: 0, role: 'user', kind: 'user_text', text: query },
+        {
+          index: 1,
+          role: 'tool',
+          kind: 'tool_result',
+          text: content,
+          toolName: 'read',
+          toolInput: { path: sourcePath },
+        },
+      ],
+      options: {
+        mode: 'hybrid',
+        maxChars: CAPSULE_SENTENCE_CHARS,
+        thresholdTokens: 0,
+        logBudgetTokens: config.budgetTokens,
+      },
+    },
+    CAPSULE_MS,
+    ctx.run.signal,
+  );
+  const smaller = 'outcomes' in result ? result.outcomes[1]?.text : undefined;
+  return smaller !== undefined && smaller.length < length ? smaller : content;
+}

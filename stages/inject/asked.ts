@@ -1,0 +1,123 @@
+/**
+ * What a person asked, out of what their program sent as the user's message. Agents wrap
+ * the words of the user, put reminders and editor state around them, and send turns that
+ * ask nothing; a search for any of that finds files that nobody asked about.
+ */
+
+/** Of a long text the beginning and the end are looked at: people ask before or behind what they paste. */
+const HEAD_CHARS = 500;
+const TAIL_CHARS = 1500;
+/** Texts beyond this are cut before they are searched for sections. */
+const MAX_SCANNED_CHARS = 200_000;
+
+/** Sections in which programs hand over the user's own words (Cursor, Copilot, Cline, Roo, Claude Code). */
+const OWN_WORDS = ['user_query', 'userRequest', 'user_message', 'task', 'feedback', 'command-args'];
+
+/** Sections that programs add by themselves (the same, and Codex). */
+const ADDED_BY_PROGRAMS = [
+  'system-reminder',
+  'environment_context',
+  'environment_details',
+  'environment_info',
+  'user_instructions',
+  'INSTRUCTIONS',
+  'turn_aborted',
+  'ide_opened_file',
+  'ide_selection',
+  'ide_diagnostics',
+  'command-name',
+  'command-message',
+  'local-command-caveat',
+  'local-command-stdout',
+  'local-command-stderr',
+  'bash-stdout',
+  'bash-stderr',
+  'additional_data',
+  'user_info',
+  'user_rules',
+  'rules',
+  'project_layout',
+  'git_status',
+  'open_and_recently_viewed_files',
+  'attached_files',
+  'attachments',
+  'editorContext',
+  'reminderInstructions',
+  'workspace_info',
+];
+
+/** Words of a turn that only says how to go on. */
+const STEERING = new Set(
+  (
+    'a again ahead alright and all carry continue cool do done fine fix go good great hello hey hi ' +
+    'it keep just let like looks me more next nice no nope now ok okay on please proceed ready resume ' +
+    'retry right run sounds start stop sure thank thanks that the then this try up very well wait ' +
+    "yeah yep yes you let's that's"
+  ).split(' '),
+);
+const MAX_STEERING_WORDS = 6;
+
+/**
+ * The query for the texts of one user message, or undefined if they ask nothing. `mark`
+ * is how a text begins that was added by another svc: that one has searched already.
+ */
+export function askedIn(texts: readonly string[], mark: string): string | undefined {
+  if (texts.some((text) => text.includes(mark))) return undefined;
+  const sections = texts.map((text) => sectionsOf(scanned(text)));
+  const own = sections.flatMap((each) => each.own).map((text) => text.trim());
+  const rest = sections.map((each) => each.rest.trim());
+  const named = own.filter((text) => text !== '');
+  const asked = (named.length > 0 ? named : rest.filter((text) => text !== '')).join('\n');
+  if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
+  if (asked.length <= HEAD_CHARS + TAIL_CHARS) return asked;
+  return `${asked.slice(0, HEAD_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;
+}
+
+function scanned(text: string): string {
+  if (text.length <= MAX_SCANNED_CHARS) return text;
+  return `${text.slice(0, HEAD_CHARS)}\n${text.slice(-MAX_SCANNED_CHARS)}`;
+}
+
+function isSteering(text: string): boolean {
+  if (text.length > 100) return false;
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_']+/gu) ?? [];
+  return words.length <= MAX_STEERING_WORDS && words.every((word) => STEERING.has(word));
+}
+
+interface Sections {
+  /** What stands in sections of the user's own words. */
+  readonly own: readonly string[];
+  /** What stands outside of every known section. */
+  readonly rest: string;
+}
+
+// The bound keeps the search linear for a text of openings that never end.
+const OPENING = new RegExp(
+  `<(${[...OWN_WORDS, ...ADDED_BY_PROGRAMS].join('|')})(?:\\s[^<>]{0,200})?>`,
+  'g',
+);
+
+function sectionsOf(text: string): Sections {
+  const own: string[] = [];
+  const rest: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const match of text.matchAll(OPENING)) {
+    const name = match[1]!;
+    if (match.index < from || unclosed.has(name)) continue;
+    const start = match.index + match[0].length;
+    const end = text.indexOf(`</${name}>`, start);
+    if (end < 0) {
+      unclosed.add(name);
+      continue;
+    }
+    rest.push(text.slice(from, match.index));
+    // The user's own words may lie within a section of the program's, never the other way round.
+    const inside = text.slice(start, end);
+    if (OWN_WORDS.includes(name)) own.push(sectionsOf(inside).rest);
+    else own.push(...sectionsOf(inside).own);
+    from = end + name.length + 3;
+  }
+  rest.push(text.slice(from));
+  return { own, rest: rest.join('').replace(/^# AGENTS\.md instructions.*$/gm, '') };
+}
