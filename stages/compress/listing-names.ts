@@ -1,4 +1,4 @@
-/** Lists of paths: directory once, then names in braces. Order is kept, so only neighbours share. */
+/** Names in braces, as a shell expands them. Order is kept, or is byte order and made again. */
 
 const MIN_SHARED = 3;
 const WIDTH = 400;
@@ -9,44 +9,9 @@ const MAX_GROUP = 100;
 const SORTED = 'sorted: ';
 const MIN_SORTED = 6;
 
-/** Paths folded into directory lines and brace groups; lines that are not plain paths stay as they are. */
-export function groupNames(lines: readonly string[]): string[] {
-  const out: string[] = [];
-  let opened = '';
-  for (let at = 0; at < lines.length;) {
-    const folder = folderOf(lines[at]!);
-    const end = folder === undefined ? at + 1 : runEnd(lines, at, folder);
-    if (folder === undefined || (end - at < 2 && folder !== opened)) {
-      // A line as it is carries a leading tab, so that it is never taken for a group.
-      out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
-      at++;
-      continue;
-    }
-    if (folder !== opened) out.push(`${folder === '' ? '.' : folder}\t`);
-    opened = folder;
-    out.push(...rowsOf(lines.slice(at, end).map((line) => line.slice(folder.length))));
-    at = end;
-  }
-  return out;
-}
-
-/** Where the run of paths in one directory ends. */
-function runEnd(lines: readonly string[], at: number, folder: string): number {
-  let end = at + 1;
-  while (end < lines.length && folderOf(lines[end]!) === folder) end++;
-  return end;
-}
-
-/** The directory part of a plain path, '' where it has none; undefined where the line is no plain path. */
-function folderOf(line: string): string | undefined {
-  if (line === '' || line.length > 400 || /[\s{},\\]|:$/.test(line)) return undefined;
-  const cut = line.lastIndexOf('/', line.length - 2) + 1;
-  return line.slice(0, cut);
-}
-
 /** Rows of names; where names are in byte order and it is shorter, those with the same extension stand together. */
-function rowsOf(names: readonly string[]): readonly string[] {
-  const plain = braceRows(names);
+export function braceRows(names: readonly string[]): readonly string[] {
+  const plain = orderedRows(names);
   if (names.length < MIN_SORTED || !names.every((name, at) => at === 0 || names[at - 1]! < name))
     return plain;
   const byExtension = new Map<string, string[]>();
@@ -54,11 +19,12 @@ function rowsOf(names: readonly string[]): readonly string[] {
     const ending = extension(name);
     byExtension.set(ending, [...(byExtension.get(ending) ?? []), name]);
   }
-  const sorted = SORTED + [...byExtension.values()].flatMap((group) => braceRows(group)).join(' ');
+  const sorted =
+    SORTED + [...byExtension.values()].flatMap((group) => orderedRows(group)).join(' ');
   return sorted.length < plain.join('\n').length ? [sorted] : plain;
 }
 
-function braceRows(names: readonly string[]): string[] {
+function orderedRows(names: readonly string[]): string[] {
   const rows: string[] = [];
   let row = '';
   for (let at = 0; at < names.length;) {
@@ -92,12 +58,14 @@ function bestGroup(names: readonly string[], at: number): Group {
   const first = names[at]!;
   let best: Group = { prefix: '', suffix: '', count: 1 };
   let bestSaved = 0;
+  let shortest = first.length;
   let prefix = wordStart(first, first.length - 1);
-  let suffix = extension(first);
+  let suffix = wordEnd(first, first.length - 1);
   for (let count = 2; at + count <= names.length && count <= MAX_GROUP; count++) {
     const name = names[at + count - 1]!;
+    shortest = Math.min(shortest, name.length);
     prefix = wordStart(first, commonStart(prefix, name));
-    if (!name.endsWith(suffix) || name.length < prefix.length + suffix.length) suffix = '';
+    suffix = wordEnd(first, Math.min(commonEnd(suffix, name), shortest - prefix.length));
     if (prefix.length + suffix.length < MIN_SHARED) break;
     const saved = (prefix.length + suffix.length) * (count - 1) - 3;
     if (saved > bestSaved) {
@@ -121,24 +89,27 @@ function wordStart(name: string, length: number): string {
   return name.slice(0, end);
 }
 
+function commonEnd(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a.at(-1 - length) === b.at(-1 - length))
+    length++;
+  return length;
+}
+
+/** The last `length` characters of `name`, cut to begin at the end of a word. */
+function wordEnd(name: string, length: number): string {
+  let start = name.length - Math.max(0, length);
+  while (start < name.length && !/[_\-./]/.test(name[start]!)) start++;
+  return name.slice(start);
+}
+
 function extension(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(dot) : name.endsWith('/') ? '/' : '';
 }
 
-/** The lines that `groupNames` was given. */
-export function ungroupNames(lines: readonly string[]): string[] {
-  let folder = '';
-  return lines.flatMap((line) => {
-    if (line === '') return [''];
-    if (line.startsWith('\t')) return [line.slice(1)];
-    if (!line.endsWith('\t')) return namesOf(line).map((name) => folder + name);
-    folder = line === '.\t' ? '' : line.slice(0, -1);
-    return [];
-  });
-}
-
-function namesOf(row: string): readonly string[] {
+/** The names of a row. */
+export function namesOf(row: string): readonly string[] {
   if (!row.startsWith(SORTED)) return row.split(' ').flatMap(expand);
   return row
     .slice(SORTED.length)

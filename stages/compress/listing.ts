@@ -4,11 +4,12 @@
  * ever dropped. Decoded again before use.
  */
 import type { Compressed, Compressor } from './compressor.ts';
-import { groupNames, ungroupNames } from './listing-names.ts';
+
 import { shortenRows, widenRows } from './listing-rows.ts';
+import { foldPaths, unfoldPaths } from './listing-tree.ts';
 import { MARK } from './marker.ts';
 
-export const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" opens a directory; a{b,c}d = abd and acd; names split by blanks]`;
+export const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" holds the indented lines below it; a{b,c}d = abd and acd; names split by blanks]`;
 export const ROWS_HEADER = `${MARK}ls -l, complete: `;
 
 /** Shortens the output of ls, find, tree and the like. */
@@ -20,7 +21,7 @@ export const foldListing: Compressor = {
     const rows = shortenRows(lines);
     const out =
       rows === undefined
-        ? `${NAMES_HEADER}\n${groupNames(lines).join('\n')}`
+        ? `${NAMES_HEADER}\n${foldPaths(lines).join('\n')}`
         : `${ROWS_HEADER}${rows.legend}]\n${rows.lines.join('\n')}`;
     if (out.length >= text.length || unfoldListing(out) !== text) return undefined;
     return { text: out, removed: [] };
@@ -31,7 +32,7 @@ export const foldListing: Compressor = {
 export function unfoldListing(text: string): string | undefined {
   const [header, ...lines] = text.split('\n');
   if (header === undefined) return undefined;
-  if (header === NAMES_HEADER) return ungroupNames(lines).join('\n');
+  if (header === NAMES_HEADER) return unfoldPaths(lines).join('\n');
   if (!header.startsWith(ROWS_HEADER)) return undefined;
   return widenRows(header.slice(ROWS_HEADER.length, -1), lines).join('\n');
 }
