@@ -56,6 +56,8 @@ function createListener(handlers: ListenerHandlers): Server {
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
     insecureHTTPParser: false,
+    // The gate asks for it, with an answer like every other.
+    requireHostHeader: false,
     headersTimeout: HEAD_TIMEOUT_MS,
     // A large body over a slow line may take its time; whoever reads it bounds the gaps.
     requestTimeout: 0,

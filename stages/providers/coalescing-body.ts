@@ -6,7 +6,7 @@
 import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread, the socket is paused. It bounds what a stalled reader makes us hold. */
-export const MAX_UNREAD_BYTES = 64 * 1024;
+export const MAX_UNREAD_BYTES = 32 * 1024;
 
 export interface BodySource {
   pause(): void;

@@ -25,7 +25,8 @@ export const outboundLimits = Object.freeze({
   maxHeaderSize: MAX_HEAD_BYTES,
   headersTimeout: 0,
   bodyTimeout: 0,
-  connect: { timeout: 0 },
+  // What a paused socket has read ahead counts against what one stream may hold.
+  connect: { timeout: 0, highWaterMark: 16 * 1024 },
   allowH2: false,
 });
 

@@ -1,0 +1,421 @@
+/** What must not get through: each case has its status, type and code, and reaches no provider. */
+import { once } from 'node:events';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
+import { withProxy } from '../fixtures/proxy.ts';
+import type { TestProxy } from '../fixtures/proxy.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json, openSocket, sendRaw } from './testing.ts';
+import type { Sent } from './testing.ts';
+
+type Case = readonly [
+  name: string,
+  sent: Sent,
+  status: number,
+  type: string,
+  code?: string | undefined,
+];
+
+const MB = 1024 * 1024;
+const LIMIT_BYTES = 2 * MB;
+const LIMITED = `
+advanced: { max_request_size_bytes: ${LIMIT_BYTES} }
+`;
+
+const bad = (name: string, sent: Sent, code?: string): Case => [
+  name,
+  sent,
+  400,
+  'bad_request',
+  code,
+];
+const messages = (body: unknown): Sent => ({ body: JSON.stringify(body) });
+const chat = (body: unknown): Sent => ({
+  path: '/v1/chat/completions',
+  body: JSON.stringify(body),
+});
+const { model, max_tokens, messages: turns } = MESSAGE;
+const zipped = (body: Buffer, encoding: string): Sent => ({
+  body,
+  headers: { 'content-encoding': encoding },
+});
+const zeros = Buffer.alloc(16 * MB);
+
+const JSON_CASES: readonly Case[] = [
+  bad('no body', { headers: { 'content-length': '0' } }, 'VALIDATION_001'),
+  bad('an empty body', { body: '' }, 'VALIDATION_001'),
+  bad('spaces', { body: '   ' }, 'VALIDATION_001'),
+  bad('no JSON', { body: 'hello' }, 'VALIDATION_001'),
+  bad('half a document', { body: '{"model":' }, 'VALIDATION_001'),
+  bad('two documents', { body: `${json(MESSAGE)}${json(MESSAGE)}` }, 'VALIDATION_001'),
+  bad('a trailing comma', { body: '{"model":"m",}' }, 'VALIDATION_001'),
+  bad('single quotes', { body: "{'model':'m'}" }, 'VALIDATION_001'),
+  bad('NaN', { body: '{"model":NaN}' }, 'VALIDATION_001'),
+  bad('a comment', { body: '{/* */}' }, 'VALIDATION_001'),
+  bad('a control character', { body: '{"model":"a\u0001"}' }, 'VALIDATION_001'),
+  bad('a form', { body: 'model=m&max_tokens=1' }, 'VALIDATION_001'),
+  bad('deep arrays', { body: '['.repeat(1_000_000) }, 'VALIDATION_001'),
+  bad('deep and closed', { body: `${'['.repeat(500_000)}${']'.repeat(500_000)}` }),
+  bad('deep objects', { body: '{"a":'.repeat(200_000) }, 'VALIDATION_001'),
+  bad('UTF-16', { body: Buffer.from(json(MESSAGE), 'utf16le') }, 'VALIDATION_001'),
+  bad('null', messages(null), 'VALIDATION_003'),
+  bad('a string', messages('x'), 'VALIDATION_003'),
+  bad('a number', messages(7), 'VALIDATION_003'),
+  bad('an array', messages([MESSAGE]), 'VALIDATION_003'),
+];
+
+const FIELD_CASES: readonly Case[] = [
+  bad('messages: no model', messages({ max_tokens, messages: turns }), 'VALIDATION_002'),
+  bad('messages: no messages', messages({ model, max_tokens }), 'VALIDATION_002'),
+  bad('messages: no max_tokens', messages({ model, messages: turns }), 'VALIDATION_002'),
+  bad('messages: an empty object', messages({}), 'VALIDATION_002'),
+  bad('messages: model is null', messages({ ...MESSAGE, model: null }), 'VALIDATION_003'),
+  bad('messages: model is a number', messages({ ...MESSAGE, model: 7 }), 'VALIDATION_003'),
+  bad('messages: messages is text', messages({ ...MESSAGE, messages: 'hi' }), 'VALIDATION_003'),
+  bad('messages: messages is empty', messages({ ...MESSAGE, messages: [] }), 'VALIDATION_003'),
+  bad('messages: messages is an object', messages({ ...MESSAGE, messages: {} }), 'VALIDATION_003'),
+  bad('messages: max_tokens is text', messages({ ...MESSAGE, max_tokens: '9' }), 'VALIDATION_003'),
+  bad(
+    'messages: max_tokens is a part',
+    messages({ ...MESSAGE, max_tokens: 1.5 }),
+    'VALIDATION_003',
+  ),
+  bad('messages: stream is text', messages({ ...MESSAGE, stream: 'yes' }), 'VALIDATION_003'),
+  bad('chat: no model', chat({ messages: turns }), 'VALIDATION_002'),
+  bad('chat: no messages', chat({ model }), 'VALIDATION_002'),
+  bad('chat: model is an array', chat({ ...CHAT, model: ['m'] }), 'VALIDATION_003'),
+  bad('chat: messages is empty', chat({ ...CHAT, messages: [] }), 'VALIDATION_003'),
+  bad('chat: messages is null', chat({ ...CHAT, messages: null }), 'VALIDATION_003'),
+  bad('chat: stream is a number', chat({ ...CHAT, stream: 1 }), 'VALIDATION_003'),
+  bad('responses: no model', { path: '/v1/responses', body: '{"input":"x"}' }, 'VALIDATION_002'),
+];
+
+const PATH_CASES: readonly Case[] = [
+  ['an unknown path', { path: '/nope', method: 'GET' }, 404, 'not_found'],
+  ['an unknown path, POST', { path: '/nope', body: '{}' }, 404, 'not_found'],
+  ['bare /v1', { path: '/v1', method: 'GET' }, 404, 'not_found'],
+  ['bare /v1/', { path: '/v1/', method: 'GET' }, 404, 'not_found'],
+  ['a path that climbs', { path: '/v1/../../etc/passwd', method: 'GET' }, 404, 'not_found'],
+  ['an encoded climb', { path: '/v1/%2e%2e/x', method: 'GET' }, 404, 'not_found'],
+  ['/v2', { path: '/v2/messages', body: json(MESSAGE) }, 404, 'not_found'],
+  ['a trace of no such id', { path: '/trace/req_none', method: 'GET' }, 404, 'not_found'],
+  ['a trace id that climbs', { path: '/trace/..%2f..', method: 'GET' }, 404, 'not_found'],
+  ['GET of messages', { method: 'GET' }, 405, 'method_not_allowed'],
+  ['PUT of messages', { method: 'PUT', body: json(MESSAGE) }, 405, 'method_not_allowed'],
+  ['DELETE of chat', { path: '/v1/chat/completions', method: 'DELETE' }, 405, 'method_not_allowed'],
+  ['POST of models', { path: '/v1/models', body: '{}' }, 405, 'method_not_allowed'],
+  ['POST of health', { path: '/health', body: '{}' }, 405, 'method_not_allowed'],
+  ['GET of reload', { path: '/config/reload', method: 'GET' }, 405, 'method_not_allowed'],
+  [
+    'text to reload',
+    { path: '/config/reload', body: 'x', headers: { 'content-type': 'text/plain' } },
+    415,
+    'unsupported_media_type',
+  ],
+];
+
+const SIZE_CASES: readonly Case[] = [
+  ['too long, declared', { body: Buffer.alloc(LIMIT_BYTES + 1) }, 413, 'payload_too_large'],
+  [
+    'too long, chunked',
+    { body: Buffer.alloc(LIMIT_BYTES + 1), chunked: true },
+    413,
+    'payload_too_large',
+  ],
+  [
+    'too long, own path',
+    { path: '/config/reload', body: Buffer.alloc(LIMIT_BYTES + 1) },
+    413,
+    'payload_too_large',
+  ],
+  ['a gzip bomb', zipped(gzipSync(zeros), 'gzip'), 413, 'payload_too_large'],
+  ['a deflate bomb', zipped(deflateSync(zeros), 'deflate'), 413, 'payload_too_large'],
+  ['a br bomb', zipped(brotliCompressSync(zeros), 'br'), 413, 'payload_too_large'],
+  [
+    'many fields',
+    { method: 'GET', path: '/v1/models', headers: fields(210, 1) },
+    431,
+    'headers_too_large',
+  ],
+  [
+    'long fields',
+    { method: 'GET', path: '/v1/models', headers: fields(20, 1000) },
+    431,
+    'headers_too_large',
+  ],
+];
+
+const ENCODING_CASES: readonly Case[] = [
+  ['an unknown encoding', zipped(Buffer.from('x'), 'snappy'), 415, 'unsupported_media_type'],
+  [
+    'two layers',
+    zipped(gzipSync(gzipSync(json(MESSAGE))), 'gzip, gzip'),
+    415,
+    'unsupported_media_type',
+  ],
+  bad('not gzip', zipped(Buffer.from(json(MESSAGE)), 'gzip')),
+  bad('half a gzip', zipped(gzipSync(json(MESSAGE)).subarray(0, -9), 'gzip')),
+  bad('not deflate', zipped(Buffer.from([1, 2, 3, 4]), 'deflate')),
+  bad('not br', zipped(Buffer.from('hello hello'), 'br')),
+  bad('gzip of no JSON', zipped(gzipSync('hello'), 'gzip'), 'VALIDATION_001'),
+];
+
+const KEY_CASES: readonly Case[] = [
+  [
+    'Basic',
+    { body: json(MESSAGE), headers: { authorization: 'Basic dTpw' } },
+    401,
+    'unauthorized',
+    'AUTH_002',
+  ],
+  [
+    'Bearer without a token',
+    { body: json(MESSAGE), headers: { authorization: 'Bearer' } },
+    401,
+    'unauthorized',
+    'AUTH_002',
+  ],
+  [
+    'a bare token',
+    { body: json(MESSAGE), headers: { authorization: 'sk-1' } },
+    401,
+    'unauthorized',
+    'AUTH_002',
+  ],
+  [
+    'two tokens',
+    { body: json(MESSAGE), headers: { authorization: 'Bearer a b' } },
+    401,
+    'unauthorized',
+    'AUTH_002',
+  ],
+  ['a foreign Host', { body: json(MESSAGE), headers: { host: 'evil.example' } }, 403, 'forbidden'],
+  [
+    'a foreign page',
+    { body: json(MESSAGE), headers: { origin: 'https://evil.example' } },
+    401,
+    'unauthorized',
+    'AUTH_001',
+  ],
+  [
+    'a forwarded request',
+    { body: json(MESSAGE), headers: { 'x-forwarded-for': '1.2.3.4' } },
+    401,
+    'unauthorized',
+    'AUTH_001',
+  ],
+];
+
+function fields(count: number, sizeBytes: number): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`x-filler-${i}`, 'f'.repeat(sizeBytes)]),
+  );
+}
+
+async function refused(t: TestProxy, [name, sent, status, type, code]: Case): Promise<void> {
+  const startedMs = Date.now();
+  const got = await exchange(t.proxy.port, sent);
+  assert.is(got.status, status, `${name}: ${got.text.slice(0, 200)}`);
+  const body = JSON.parse(got.text) as {
+    type: string;
+    error: { type: string; code?: string };
+    request_id: string;
+  };
+  assert.is(body.type, 'error', name);
+  assert.is(body.error.type, type, name);
+  if (code !== undefined) assert.is(body.error.code, code, name);
+  assert.is(got.headers['x-request-id'], body.request_id, name);
+  assert.is(got.headers['content-length'], String(got.body.length), name);
+  if (status === 405) assert.match(got.headers.allow ?? '', /OPTIONS/, name);
+  assert.ok(Date.now() - startedMs < 2000, `${name} is refused quickly`);
+  assert.is(t.upstream.requests.length, 0, `${name} reaches nobody`);
+}
+
+const SUITES = { JSON_CASES, FIELD_CASES, PATH_CASES, SIZE_CASES, ENCODING_CASES, KEY_CASES };
+
+test('there are at least sixty cases', () => {
+  const count = Object.values(SUITES).reduce((sum, cases) => sum + cases.length, 0);
+  assert.ok(count >= 60, `${count} cases`);
+});
+
+for (const [name, cases] of Object.entries(SUITES)) {
+  test(`bad input: ${name.toLowerCase().replace('_', ' ')}`, () =>
+    withProxy({ yaml: LIMITED }, async (t) => {
+      for (const each of cases) await refused(t, each);
+      assert.is(
+        (await exchange(t.proxy.port, { body: json(MESSAGE) })).status,
+        200,
+        'still serves',
+      );
+    }));
+}
+
+test('without any key: AUTH_001', () =>
+  withProxy({ env: { MSGPROV_API_KEY: '', CHATPROV_API_KEY: '' } }, async (t) => {
+    await refused(t, ['messages', { body: json(MESSAGE) }, 401, 'unauthorized', 'AUTH_001']);
+    const chatting = { path: '/v1/chat/completions', body: json(CHAT) };
+    await refused(t, ['chat', chatting, 401, 'unauthorized', 'AUTH_001']);
+    assert.is((await t.rows(2)).length, 2);
+  }));
+
+test('what JSON allows goes to the provider, who judges it', () =>
+  withProxy({}, async (t) => {
+    const fine: Sent[] = [
+      messages({ ...MESSAGE, system: [{ type: 'text', text: 'x' }], later: { field: 1 } }),
+      { body: Buffer.from(json(MESSAGE).replace('hello', '\xff\xfe'), 'latin1') },
+      { body: `\n ${json(MESSAGE)}\r\n` },
+      { body: json(MESSAGE), headers: { 'content-type': 'text/plain' } },
+      { body: json(MESSAGE).replace('{', '{"__proto__":{"x":1},"constructor":1,') },
+      { body: json(MESSAGE).replace('{', '{"model":"first",') },
+    ];
+    for (const sent of fine) {
+      const got = await exchange(t.proxy.port, sent);
+      assert.is(got.status, 200, got.text);
+      assert.ok(t.upstream.requests.at(-1)!.body.equals(Buffer.from(sent.body!)));
+    }
+  }));
+
+const RAW: readonly (readonly [name: string, bytes: string, status: number])[] = [
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['no Host', 'POST /v1/messages HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}', 400],
+  ['two Hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n', 400],
+  [
+    'both framings',
+    'POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  [
+    'two lengths',
+    'POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    400,
+  ],
+  [
+    'a negative length',
+    'POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: -2\r\n\r\n{}',
+    400,
+  ],
+  [
+    'gzip framing',
+    'POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  ['HTTP/2.0', 'GET / HTTP/2.0\r\nHost: localhost\r\n\r\n', 400],
+  [
+    'another host in the target',
+    'GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    403,
+  ],
+  [
+    'a huge head',
+    `GET / HTTP/1.1\r\nHost: localhost\r\nX-Filler: ${'f'.repeat(20_000)}\r\n\r\n`,
+    431,
+  ],
+];
+
+test('bytes that are no proper request', () =>
+  withProxy({}, async (t) => {
+    for (const [name, bytes, status] of RAW) {
+      for (const port of [t.proxy.port, t.proxy.wsPort]) {
+        const answer = await sendRaw(port, bytes);
+        assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), name);
+        assert.match(answer, /^x-request-id: /im, name);
+        assert.match(answer, /^connection: close/im, name);
+      }
+    }
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test('a fault in the middle of an answer adds no words to it', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'events', { count: 20, everyMs: 10 });
+    const body = json(MESSAGE, { stream: true });
+    const socket = await openSocket(t.proxy.port);
+    let got = '';
+    socket.on('data', (piece: Buffer) => (got += piece.toString()));
+    socket.write(
+      `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'data');
+    socket.write('this is no HTTP\r\n\r\n');
+    if (!socket.closed) await once(socket, 'close');
+    assert.not.match(got, 'not valid HTTP');
+    assert.match(got, /^HTTP\/1.1 200 /);
+    assert.is((await t.rows(1))[0]?.outcome, 'cancelled');
+  }));
+
+test('an upgrade to something unknown is not made, and the request is served', () =>
+  withProxy({}, async (t) => {
+    const body = json(MESSAGE);
+    const head = (more: string) =>
+      `POST /v1/messages?beta=true HTTP/1.1\r\nHost: localhost\r\n${more}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const upgrade =
+      'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+    const whole = await sendRaw(t.proxy.port, head(upgrade) + body);
+    assert.match(whole, /^HTTP\/1.1 200 /);
+    const [request] = t.upstream.requests;
+    assert.is(request?.body.toString(), body);
+    for (const name of ['upgrade', 'http2-settings']) assert.is(request?.header(name), undefined);
+    const socket = await openSocket(t.proxy.port);
+    socket.write(head(upgrade));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.write(body.slice(0, 9));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.write(body.slice(9));
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200 /, 'in pieces');
+    socket.destroy();
+    const health = await sendRaw(
+      t.proxy.wsPort,
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\nUpgrade: TLS/1.2\r\n\r\n',
+    );
+    assert.match(health, /^HTTP\/1.1 200 /);
+  }));
+
+/** The status of a WebSocket upgrade. */
+async function upgradeStatus(port: number, path: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+  const outcome = await new Promise<{ status: number; fields: Record<string, unknown> }>(
+    (resolve) => {
+      socket.on('unexpected-response', (_request, response) => {
+        response.resume();
+        resolve({ status: response.statusCode ?? 0, fields: response.headers });
+      });
+      socket.on('upgrade', (response) => resolve({ status: 101, fields: response.headers }));
+      socket.on('error', () => undefined);
+    },
+  );
+  socket.terminate();
+  assert.type(outcome.fields['x-request-id'], 'string');
+  return outcome;
+}
+
+test('upgrades that are refused', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 6 }' }, async (t) => {
+    for (const port of [t.proxy.port, t.proxy.wsPort]) {
+      const foreign = await upgradeStatus(port, '/ws', { origin: 'https://evil.example' });
+      assert.is(foreign.status, 403);
+      assert.is(foreign.fields['access-control-allow-origin'], '*');
+      assert.is((await upgradeStatus(port, '/ws', { host: 'evil.example' })).status, 403);
+      assert.is((await upgradeStatus(port, '/elsewhere')).status, 404);
+      assert.is((await upgradeStatus(port, '/v1/responses')).status, 426);
+      assert.is((await upgradeStatus(port, '/ws')).status, 101);
+    }
+    const limited = await upgradeStatus(t.proxy.port, '/ws');
+    assert.is(limited.status, 429);
+    assert.is(limited.fields['x-ratelimit-limit'], '6');
+    assert.match(String(limited.fields['retry-after']), /^[1-9]/);
+  }));
+
+test('a page that may read answers may read refusals', () =>
+  withProxy({}, async (t) => {
+    const headers = { origin: 'https://page.example' };
+    const got = await exchange(t.proxy.port, { body: json(MESSAGE), headers });
+    assert.is(got.status, 401);
+    assert.is(got.headers['access-control-allow-origin'], '*');
+    const missing = await exchange(t.proxy.port, { path: '/health', method: 'PUT', headers });
+    assert.ok(missing.status >= 400);
+    assert.is(missing.headers['access-control-allow-origin'], '*');
+  }));
+
+test.after(closeClients);
+test.run();
