@@ -1,5 +1,6 @@
 /** What a proxy that has just started says of itself, and its first lines on the screen. */
 import type { LoadedConfig } from '../server/config/load.ts';
+import { reachable } from './address.ts';
 import { shortPath } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { Colors } from './output.ts';
@@ -59,6 +60,7 @@ export function factsOf(
 /** The lines that are shown when a proxy listens. */
 export function banner(facts: ServeFacts, context: CliContext, colors: Colors): string[] {
   const short = (path: string) => shortPath(path, context);
+  const url = reachable(facts.url);
   const notes = [
     ...facts.warnings,
     ...(facts.notInEffect.length === 0
@@ -70,8 +72,8 @@ export function banner(facts: ServeFacts, context: CliContext, colors: Colors): 
     `${colors.bold('svc')} ${facts.version} listens on ${colors.cyan(facts.url)} ${colors.dim(`(WebSocket ${facts.wsUrl})`)}`,
     '',
     ...pairs(colors, [
-      ['Claude Code', `ANTHROPIC_BASE_URL=${facts.url} claude`],
-      ['OpenAI SDK', `OPENAI_BASE_URL=${facts.url}/v1`],
+      ['Claude Code', `ANTHROPIC_BASE_URL=${url} claude`],
+      ['OpenAI SDK', `OPENAI_BASE_URL=${url}/v1`],
     ]),
     '',
     ...pairs(colors, [
@@ -117,7 +119,5 @@ function keySources({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
 
 function socketUrl(url: string, wsPort: number): string {
   const target = new URL(url);
-  target.protocol = 'ws:';
-  target.port = String(wsPort);
-  return target.origin === 'null' ? `ws://${target.host}/ws` : `${target.origin}/ws`;
+  return `ws://${target.hostname}:${wsPort}/ws`;
 }

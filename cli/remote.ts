@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import type { RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
 import { controlPath } from '../server/control.ts';
+import { reachable } from './address.ts';
 
 /** Largest answer that is read. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -43,15 +44,13 @@ export async function controlIfRunning(
 /**
  * Reads one of the proxy's own paths.
  *
- * @throws SvcError `unavailable` when nothing answers, or not with JSON and 200.
+ * @throws SvcError `not_found` for a 404, `unavailable` when nothing answers, or not with JSON and 200.
  */
 export async function readJson(url: string, path: string): Promise<Json> {
-  const target = new URL(path, url);
+  const target = new URL(path, reachable(url));
   const { status, json } = await send(
     {
-      // A wildcard address is where it listens, not where one connects to.
-      hostname:
-        target.hostname === '0.0.0.0' ? '127.0.0.1' : target.hostname.replace(/^\[|\]$/g, ''),
+      hostname: target.hostname.replace(/^\[|\]$/g, ''),
       port: target.port,
       path: target.pathname + target.search,
       method: 'GET',
@@ -59,7 +58,8 @@ export async function readJson(url: string, path: string): Promise<Json> {
     '',
   );
   if (status === 200) return json;
-  throw new SvcError('unavailable', messageOf(json) ?? `${target.href} answered ${status}`);
+  const kind = status === 404 ? 'not_found' : 'unavailable';
+  throw new SvcError(kind, messageOf(json) ?? `${target.href} answered ${status}`);
 }
 
 function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {

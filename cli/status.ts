@@ -63,7 +63,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
   const uptime = health?.['uptime_seconds'];
   if (typeof uptime === 'number') rows.push(['Up for', span(uptime)]);
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
-  if (health !== null) rows.push(...figures(health, status.active_requests));
+  // Whoever may not see the figures gets a health without them, which is not zero requests.
+  if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
   if (status.log_level === 'debug') rows.push(['Logging', 'every step (`svc debug off`)']);
   return [...lines, ...pairs(colors, rows)];
 }

@@ -8,7 +8,8 @@ import type { CliContext } from '../context.ts';
 import { outputFile } from '../daemon.ts';
 import { toWhole } from '../flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
-import { note } from '../output.ts';
+import { colorsFor, note } from '../output.ts';
+import type { Colors } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
 /** How often a followed log is looked at. */
@@ -34,8 +35,9 @@ class Logs extends Command<CliContext> {
     const { context } = this;
     const count = toWhole(this.lines, '--lines', 0, 1_000_000);
     const path = this.file();
+    const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
-      context.stdout.write(this.json ? `${line}\n` : `${toTextLine(line).trimEnd()}\n`);
+      context.stdout.write(this.json ? `${line}\n` : `${tinted(toTextLine(line), colors)}\n`);
     if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);
     if (count > 0) for (const line of lastLines(path, count)) show(line);
@@ -59,6 +61,20 @@ class Logs extends Command<CliContext> {
     const printed = statSync(outputFile(home), { throwIfNoEntry: false });
     return !existsSync(log) && printed !== undefined && printed.size > 0 ? outputFile(home) : log;
   }
+}
+
+/** The line with its time dimmed and its level in the colour of its weight. */
+function tinted(line: string, colors: Colors): string {
+  const match = /^(\S+) (DEBUG|INFO|WARNING|ERROR)( .*)$/.exec(line.trimEnd());
+  if (match === null) return line.trimEnd();
+  const [, time = '', level = '', rest = ''] = match;
+  const paint = {
+    DEBUG: colors.dim,
+    INFO: colors.green,
+    WARNING: colors.yellow,
+    ERROR: colors.red,
+  };
+  return `${colors.dim(time)} ${paint[level as keyof typeof paint](level)}${rest}`;
 }
 
 export const logsCommands: readonly CliCommand[] = [Logs];
