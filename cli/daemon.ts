@@ -38,7 +38,7 @@ export interface Claim {
   /** Adds where the proxy listens. */
   listening(where: { url: string; wsUrl: string; port: number }): void;
   /** Removes the file, if it is still ours. */
-  release(): void;
+  readonly release: () => void;
 }
 
 /** What macOS allows; Linux allows four more. */
