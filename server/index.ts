@@ -35,8 +35,10 @@ import { savingsRoutes } from './routes/savings.ts';
 import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
+import { vaultRoutes } from './routes/vault.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
+import { createVaultFacts } from './vault-facts.ts';
 import { createSocketDoor } from './websocket.ts';
 
 export interface StartOptions {
@@ -114,6 +116,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       },
     });
     const startedMs = clock.wallMs();
+    const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
     const router = createRouter([
       ...statusRoutes({
         version: options.version,
@@ -124,8 +127,10 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         window: services.window,
         paused: () => app.paused,
         draining: () => app.isDraining,
+        vault,
       }),
       ...statsRoutes({
+        vault,
         config: () => generations.current.config,
         clock,
         window: services.window,
@@ -144,6 +149,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       }),
       ...traceRoutes(services.traces),
       ...blockRoutes(services.lost),
+      ...vaultRoutes(services.vault),
       ...configRoutes(reload),
     ]);
     const app = createApp({ generations, services, router, newId });

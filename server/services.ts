@@ -60,7 +60,8 @@ export interface ServerServices {
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;
-  readonly vault: Vault | undefined;
+  /** Open also where nothing is injected: it can still be asked and added to. */
+  readonly vault: Vault;
   /** Writes a finished request to the file and into the live window: the one way in. */
   record(row: LedgerRow): void;
   close(): Promise<void>;
@@ -100,7 +101,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     cacheEntries: config.compression.cacheEntries,
     clock,
   });
-  const vault = config.vault.enabled ? open(config, log, clock) : undefined;
+  const vault = open(config, log, clock);
   return {
     clock,
     log,
@@ -126,7 +127,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     async close() {
       await ledger.close();
       await compressor.close();
-      await vault?.close();
+      await vault.close();
       await decisions.flush();
       await learned.flush();
       await upstream.close();

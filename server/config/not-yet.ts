@@ -5,8 +5,6 @@
 
 /** Keys, or whole sections, whose feature is not built yet. */
 export const NOT_YET: readonly string[] = [
-  'vault',
-  'advanced.vault_index_path',
   'cache',
   'routing.enabled',
   'routing.fallback',

@@ -12,6 +12,7 @@ import {
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Config } from '../config/config.ts';
 import type { Route } from '../router.ts';
+import type { VaultFacts } from '../vault-facts.ts';
 
 export interface StatsRouteOptions {
   readonly config: () => Config;
@@ -19,6 +20,7 @@ export interface StatsRouteOptions {
   readonly window: SessionWindow;
   /** The sums of the present UTC day over all sessions, from the ledger's file. */
   readonly today: () => Promise<Totals>;
+  readonly vault: () => Promise<VaultFacts>;
 }
 
 export function statsRoutes(options: StatsRouteOptions): Route[] {
@@ -39,12 +41,12 @@ export function statsRoutes(options: StatsRouteOptions): Route[] {
   ];
 }
 
-async function stats({ config, window, today }: StatsRouteOptions) {
-  const { compression, vault, routing } = config();
+async function stats({ config, window, today, vault }: StatsRouteOptions) {
+  const { compression, routing } = config();
   return {
     session: sessionJson(window),
     compilation_mode: compression.mode,
-    vault_index: { available: false, blocks: 0, path: vault.indexPath },
+    vault_index: (await vault()).index,
     router: { enabled: routing.enabled },
     today: todayJson(await today()),
     by_model: byModelJson(window.byModel()),

@@ -6,6 +6,7 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Config } from '../config/config.ts';
+import type { VaultFacts } from '../vault-facts.ts';
 import type { Route } from '../router.ts';
 
 export interface StatusRouteOptions {
@@ -17,18 +18,20 @@ export interface StatusRouteOptions {
   readonly window: SessionWindow;
   readonly paused: () => boolean;
   readonly draining: () => boolean;
+  readonly vault: () => Promise<VaultFacts>;
 }
 
 /** How long one answer of `/health` serves everybody who asks. */
 const HEALTH_CACHE_MS = 1000;
 
 export function statusRoutes(options: StatusRouteOptions): Route[] {
-  let cached: { untilMs: number; body: string } | undefined;
+  let cached: { untilMs: number; body: Promise<string> } | undefined;
 
-  function healthBody(): string {
+  function healthBody(): Promise<string> {
     const nowMs = options.clock.monotonicMs();
     if (cached === undefined || nowMs >= cached.untilMs) {
-      cached = { untilMs: nowMs + HEALTH_CACHE_MS, body: JSON.stringify(health(options)) };
+      const body = options.vault().then((vault) => JSON.stringify(health(options, vault)));
+      cached = { untilMs: nowMs + HEALTH_CACHE_MS, body };
     }
     return cached.body;
   }
@@ -39,10 +42,10 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/health',
-      handle: (_request, { verdict }) =>
+      handle: async (_request, { verdict }) =>
         verdict === 'public'
           ? Response.json({ status: 'ok', version: options.version })
-          : new Response(healthBody(), { headers: { 'Content-Type': 'application/json' } }),
+          : new Response(await healthBody(), { headers: { 'Content-Type': 'application/json' } }),
     },
   ];
 }
@@ -58,11 +61,12 @@ function root(version: string) {
 }
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
-function reasons({ ledger, draining }: StatusRouteOptions): string[] {
+function reasons({ ledger, draining }: StatusRouteOptions, vault: VaultFacts): string[] {
   const list: string[] = [];
   const { trouble, dropped } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
+  if (vault.trouble !== undefined) list.push(vault.trouble);
   if (draining()) list.push('the proxy is shutting down');
   return list;
 }
@@ -73,12 +77,12 @@ function compressionRatio(totals: Totals): number | null {
   return percent === null ? null : percent / 100;
 }
 
-function health(options: StatusRouteOptions) {
+function health(options: StatusRouteOptions, vault: VaultFacts) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
   const totals = window.totals();
   const latency = window.latency();
-  const wrong = reasons(options);
+  const wrong = reasons(options, vault);
   return {
     status: wrong.length > 0 ? 'degraded' : 'ok',
     reasons: wrong,
@@ -86,9 +90,9 @@ function health(options: StatusRouteOptions) {
     uptime_seconds: Math.floor((clock.wallMs() - startedMs) / 1000),
     paused: paused(),
     compilation_mode: config.compression.mode,
-    vault_index: { available: false, blocks: 0, path: config.vault.indexPath },
+    vault_index: vault.index,
     router: { enabled: config.routing.enabled, rules_loaded: 0 },
-    capsule_available: false,
+    capsule_available: config.vault.enabled && config.vault.capsules,
     budget: { enabled: config.budget.enabled, total_tokens: config.budget.totalTokens ?? 0 },
     circuit_breakers: { any_open: false, providers: {} },
     requests_total: totals.requests,

@@ -1,0 +1,189 @@
+/** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
+import { SvcError, toSvcError } from '../../engine/index.ts';
+import { diskFull, invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
+import { toIngestBlock } from '../../stages/vault/index.ts';
+import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
+import { errorTable } from '../error-response.ts';
+import type { ErrorRow } from '../error-response.ts';
+import type { Route } from '../router.ts';
+
+/** Blocks that one batch may hold. */
+const MAX_BATCH = 1000;
+/** Blocks that `GET /vault` lists when it is not told, and at most. */
+const DEFAULT_PAGE = 1000;
+const MAX_PAGE = 10_000;
+/** Names that a batch's list may have. */
+const LIST_NAMES = ['blocks', 'documents', 'events'];
+/** Text that is taken in one step; requests are served between two steps. */
+const STEP_CHARS = 256 * 1024;
+
+export function vaultRoutes(vault: Vault): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/vault',
+      handle: (request) => describe(vault, new URL(request.url).searchParams),
+    },
+    {
+      method: 'POST',
+      path: '/ingest',
+      handle: async (request) => ingestOne(vault, await bodyOf(request)),
+    },
+    {
+      method: 'POST',
+      path: '/ingest/batch',
+      handle: async (request) => ingestMany(vault, toItems(await bodyOf(request))),
+    },
+  ];
+}
+
+async function describe(vault: Vault, query: URLSearchParams): Promise<Response> {
+  const limit = pageNumber(query, 'limit', DEFAULT_PAGE, MAX_PAGE);
+  const offset = pageNumber(query, 'offset', 0, Number.MAX_SAFE_INTEGER);
+  const { available, blocks, files, tokens, path, backend, roots } = await vault.status();
+  const list = limit === 0 ? [] : await vault.list({ offset, limit });
+  return Response.json({
+    available,
+    blocks,
+    files,
+    total_tokens: tokens,
+    path,
+    backend,
+    roots,
+    offset,
+    limit,
+    block_list: list.map(blockJson),
+  });
+}
+
+function blockJson(block: BlockInfo) {
+  return {
+    block_id: block.id,
+    source_path: block.sourcePath,
+    risk_class: block.riskClass,
+    raw_tokens: block.rawTokens,
+    start_line: block.startLine,
+    end_line: block.endLine,
+  };
+}
+
+function pageNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
+  const text = query.get(name);
+  if (text === null) return fallback;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw new SvcError('bad_request', `Query '${name}' must be a whole number from 0 to ${most}`, {
+    code: 'VALIDATION_003',
+  });
+}
+
+async function bodyOf(request: Request): Promise<unknown> {
+  const text = await request.text();
+  if (text.trim() === '') throw missingField('content');
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidJson(cause);
+  }
+}
+
+async function ingestOne(vault: Vault, body: unknown): Promise<Response> {
+  const [result] = await addTo(vault, [toIngestBlock(body)]);
+  if (result === undefined) throw new SvcError('internal', 'The vault gave no result');
+  if (!result.ok) throw result.error;
+  const { id, tokens, stored } = result;
+  return Response.json({ status: 'ok', ids: [id], block_id: id, tokens, stored });
+}
+
+/** The items of a batch: a bare list, or one under any of the known names. */
+function toItems(body: unknown): readonly unknown[] {
+  const list = Array.isArray(body) ? body : listIn(body);
+  if (list.length >= 1 && list.length <= MAX_BATCH) return list;
+  throw new SvcError(
+    'unprocessable',
+    `A batch holds 1 to ${MAX_BATCH} blocks, this one ${list.length}`,
+  );
+}
+
+function listIn(body: unknown): readonly unknown[] {
+  if (typeof body !== 'object' || body === null) throw wrongType('blocks', 'array', kindOf(body));
+  const found = Object.entries(body).find(([name]) => LIST_NAMES.includes(name));
+  if (found === undefined) throw missingField('blocks');
+  const [name, list]: [string, unknown] = found;
+  if (!Array.isArray(list)) throw wrongType(name, 'array', kindOf(list));
+  return list;
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Good items are kept when others fail. Throws what the first one failed of when all do. */
+async function ingestMany(vault: Vault, items: readonly unknown[]): Promise<Response> {
+  const read = items.map(readItem);
+  const stored = await addTo(
+    vault,
+    read.filter((item): item is IngestBlock => !(item instanceof SvcError)),
+  );
+  const outcomes = inOrder(read, stored);
+  const results = outcomes.map((outcome, index) => resultJson(outcome, index));
+  const errors = results.filter((result) => 'error' in result);
+  const ids = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.id] : []));
+  if (ids.length === 0) throw allFailed(outcomes);
+  return Response.json({ status: 'ok', ingested: ids.length, ids, results, errors });
+}
+
+/** One result a block, in order; when it resolves, all of them are on the disk. */
+async function addTo(vault: Vault, blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
+  const results: IngestResult[] = [];
+  try {
+    for (let from = 0; from < blocks.length;) {
+      let to = from;
+      for (let chars = 0; to < blocks.length && chars < STEP_CHARS; to++) {
+        chars += blocks[to]!.content.length;
+      }
+      results.push(...(await vault.ingest(blocks.slice(from, to))));
+      from = to;
+    }
+    return results;
+  } catch (thrown) {
+    const isFull = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOSPC';
+    throw isFull ? diskFull(thrown) : thrown;
+  }
+}
+
+function readItem(item: unknown): IngestBlock | SvcError {
+  try {
+    return toIngestBlock(item);
+  } catch (thrown) {
+    return toSvcError(thrown);
+  }
+}
+
+function inOrder(
+  read: readonly (IngestBlock | SvcError)[],
+  stored: readonly IngestResult[],
+): IngestResult[] {
+  let next = 0;
+  return read.map((item) =>
+    item instanceof SvcError ? { ok: false, error: item } : stored[next++]!,
+  );
+}
+
+function resultJson(outcome: IngestResult, index: number) {
+  if (outcome.ok) {
+    const { id, tokens, stored } = outcome;
+    return { index, status: 'ok' as const, block_id: id, tokens, stored };
+  }
+  const { kind, message, code } = outcome.error;
+  const { type }: ErrorRow = errorTable[kind];
+  const error = { type, message, ...(code === undefined ? {} : { code }) };
+  return { index, status: 'error' as const, error };
+}
+
+function allFailed(outcomes: readonly IngestResult[]): SvcError {
+  const first = outcomes.find((outcome) => !outcome.ok);
+  const why = first === undefined ? '' : `; the first: ${first.error.message}`;
+  const count = outcomes.length;
+  return new SvcError('unprocessable', `None of the ${count} blocks could be taken${why}`);
+}
