@@ -6,11 +6,13 @@
  *     a.ts                a file: numbers below are its lines
  *     12:const a = 1;
  *     b.ts:7:use(a);      a file with one hit
+ *     = {c,d}.ts          files that have the hit on the next line
  */
 import type { Compressed, Compressor } from './compressor.ts';
+import { braceRows, namesOf } from './listing-names.ts';
 import { MARK } from './marker.ts';
 
-export const GREP_HEADER = `${MARK}hits by file, complete: "dir/" and then file names, each with its lines`;
+export const GREP_HEADER = `${MARK}hits by file, complete: "dir/" and then file names, each with its lines; "= names" have the next line`;
 
 /** The separator between path and number, and number and text: `:` for a hit, `-` for context. */
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;
@@ -93,28 +95,48 @@ function print(
   const out: string[] = [];
   let directory = '';
   let file = '';
-  hits.forEach((hit, at) => {
+  for (let at = 0; at < hits.length;) {
+    const hit = hits[at];
+    const same = sameHits(hits, at);
     if (hit === undefined) {
       // A line as it is carries a leading tab, so that it is never taken for a name.
       out.push(lines[at] === '' ? '' : `\t${lines[at]!}`);
-      return;
-    }
-    if (hit.path === file) {
+    } else if (same.length > 1) {
+      const paths = same.map((path) => path.slice(root.length));
+      out.push(`${SAME}${braceRows(paths).join(' ')}`, hit.rest);
+      file = '';
+    } else if (hit.path === file) {
       out.push(hit.rest);
-      return;
+    } else {
+      const cut = hit.path.lastIndexOf('/') + 1;
+      const folder = hit.path.slice(root.length, cut);
+      if (folder !== directory) out.push(folder === '' ? './' : folder);
+      directory = folder;
+      const alone = hits[at + 1]?.path !== hit.path && !hit.rest.startsWith(':');
+      if (alone) out.push(`${hit.path.slice(cut)}:${hit.rest}`);
+      else out.push(hit.path.slice(cut), hit.rest);
+      file = alone ? '' : hit.path;
     }
-    const cut = hit.path.lastIndexOf('/') + 1;
-    const folder = hit.path.slice(root.length, cut);
-    if (folder !== directory) out.push(folder === '' ? './' : folder);
-    directory = folder;
-    const name = hit.path.slice(cut);
-    const alone = hits[at + 1]?.path !== hit.path;
-    if (alone && !hit.rest.startsWith(':')) out.push(`${name}:${hit.rest}`);
-    else out.push(name, hit.rest);
-    file = alone && !hit.rest.startsWith(':') ? '' : hit.path;
-  });
+    at += Math.max(1, same.length);
+  }
   return out;
 }
+
+/** Paths of neighbouring hits that say the same of different files. */
+function sameHits(hits: readonly (Hit | undefined)[], at: number): readonly string[] {
+  const first = hits[at];
+  const paths: string[] = [];
+  if (first === undefined) return paths;
+  for (let next = at; hits[next]?.rest === first.rest; next++) {
+    const { path } = hits[next]!;
+    if (/[\s{},\\]/.test(path) || path === paths.at(-1)) break;
+    paths.push(path);
+  }
+  return paths;
+}
+
+/** Opens a line of files that all have the hit on the next line. */
+const SAME = '= ';
 
 /** The lines that grouped output stands for; undefined where the text is not ours. */
 export function ungroupGrep(text: string): string | undefined {
@@ -124,22 +146,28 @@ export function ungroupGrep(text: string): string | undefined {
   const out: string[] = [];
   let directory = '';
   let file: string | undefined;
+  let together: readonly string[] | undefined;
   for (const line of lines) {
     const row = /^(?:(\d{1,7})([:-])|:)/.exec(line);
     const single = /^([^:/]{1,300}):(\d{1,7}([:-]).*)$/s.exec(line);
-    if (line === '') out.push('');
+    const glue = row?.[2] ?? '';
+    if (together !== undefined) {
+      out.push(...together.map((path) => `${root}${path}${glue}${line}`));
+      together = undefined;
+    } else if (line === '') out.push('');
     else if (line.startsWith('\t')) out.push(line.slice(1));
-    else if (row !== null && file !== undefined) {
-      const glue = row[2] ?? '';
+    else if (line.startsWith(SAME)) {
+      together = namesOf(line.slice(SAME.length));
+      file = undefined;
+    } else if (row !== null && file !== undefined)
       out.push(`${root}${directory}${file}${glue}${line}`);
-    } else if (/^[^:]*\/$/.test(line)) {
+    else if (/^[^:]*\/$/.test(line)) {
       directory = line === './' ? '' : line;
       file = undefined;
     } else if (single !== null) {
       out.push(`${root}${directory}${single[1]}${single[3]}${single[2]}`);
       file = undefined;
-    } else if (line !== '' && line !== '--' && !/[:\s]/.test(line)) file = line;
-    else out.push(line);
+    } else file = line;
   }
   return out.join('\n');
 }

@@ -44,6 +44,15 @@ test('hits without numbers, and lines that are no hits, come back too', () => {
   assert.is(ungroupGrep(out), text);
 });
 
+test('the same hit in many files is written once', () => {
+  const text = ['de', 'fi', 'sl', 'vi', 'zh', 'ko', 'ja', 'it']
+    .map((name) => `app/locale/${name}/messages.po:msgid "not found"`)
+    .join('\n');
+  const out = groupGrep.apply(text, CONTEXT)!.text;
+  assert.match(out, '= {de,fi,sl,vi,zh,ko,ja,it}/messages.po\n:msgid "not found"');
+  assert.is(ungroupGrep(out), text);
+});
+
 test('any lines at all come back or are left alone', () => {
   const piece = fc.constantFrom(
     'a.ts',
