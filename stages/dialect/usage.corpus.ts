@@ -8,6 +8,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../fixtures/paths.ts';
+import { recordedUsage } from '../../fixtures/recorded-usage.ts';
+import type { Counts } from '../../fixtures/recorded-usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { createSplitter } from '../wire/sse-split.ts';
@@ -22,8 +24,6 @@ interface Recording {
   readonly uri: string;
   readonly body: string;
 }
-
-type Counts = readonly (number | null)[];
 
 /** Which of the corpus's kinds is which dialect; the others count tokens or are legacy. */
 const DIALECTS: Readonly<Record<string, DialectName>> = {
@@ -43,102 +43,6 @@ const DIALECTS: Readonly<Record<string, DialectName>> = {
   'openai-request': 'chat',
   'openai-responses-request': 'responses',
 };
-
-const NOTHING: Counts = [null, null, null, null];
-
-/** Every JSON object that an answer consists of. */
-function payloadsOf(one: Recording): JsonObject[] {
-  if (!one.kind.endsWith('-sse')) {
-    const document = parseJson(one.body);
-    return (Array.isArray(document) ? document : [document]).filter(isObject);
-  }
-  return one.body
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => parseJson(line.slice(5)))
-    .filter(isObject);
-}
-
-function numberAt(holder: unknown, ...path: readonly string[]): number | undefined {
-  let value = holder;
-  for (const step of path) value = isObject(value) ? value[step] : undefined;
-  return typeof value === 'number' ? value : undefined;
-}
-
-/** Input without cached tokens, output, cache reads, cache writes, as the provider's documents define them. */
-function countsOf(one: Recording): Counts {
-  const payloads = payloadsOf(one);
-  if (one.kind.startsWith('anthropic')) return messagesCounts(payloads);
-  return payloads.reduce<Counts>((known, payload) => countsIn(payload) ?? known, NOTHING);
-}
-
-function messagesCounts(payloads: readonly JsonObject[]): Counts {
-  const found: Record<string, number> = {};
-  const names = [
-    'input_tokens',
-    'output_tokens',
-    'cache_read_input_tokens',
-    'cache_creation_input_tokens',
-  ];
-  for (const payload of payloads) {
-    for (const usage of [
-      isObject(payload['message']) ? payload['message']['usage'] : undefined,
-      payload['usage'],
-    ]) {
-      for (const name of names) found[name] = numberAt(usage, name) ?? found[name] ?? Number.NaN;
-    }
-  }
-  return names.map((name) => (Number.isNaN(found[name]) ? null : (found[name] ?? null)));
-}
-
-function countsIn(payload: JsonObject): Counts | undefined {
-  const google = payload['usageMetadata'];
-  if (isObject(google)) return generativeCounts(google);
-  const response = payload['response'];
-  const groq = payload['x_groq'];
-  const usage = [
-    payload['usage'],
-    isObject(response) ? response['usage'] : undefined,
-    isObject(groq) ? groq['usage'] : undefined,
-  ].find(isObject);
-  if (usage === undefined) return undefined;
-  const input = numberAt(usage, 'prompt_tokens') ?? numberAt(usage, 'input_tokens');
-  if (input === undefined) return undefined;
-  const details = isObject(usage['prompt_tokens_details'])
-    ? usage['prompt_tokens_details']
-    : usage['input_tokens_details'];
-  const read =
-    numberAt(details, 'cached_tokens') ??
-    numberAt(usage, 'prompt_cache_hit_tokens') ??
-    numberAt(usage, 'cached_tokens') ??
-    numberAt(usage, 'num_cached_tokens');
-  const written = numberAt(details, 'cache_write_tokens');
-  const writtenOnly = written === undefined ? null : Math.min(written, input - (read ?? 0));
-  return [
-    input - (read ?? 0) - (writtenOnly ?? 0),
-    outputOf(usage, input),
-    read ?? null,
-    writtenOnly,
-  ];
-}
-
-function outputOf(usage: JsonObject, input: number): number | null {
-  const output = numberAt(usage, 'completion_tokens') ?? numberAt(usage, 'output_tokens');
-  const total = numberAt(usage, 'total_tokens');
-  const reasoning = numberAt(usage, 'completion_tokens_details', 'reasoning_tokens') ?? 0;
-  if (output === undefined) return total === undefined ? null : total - input;
-  return total === input + output + reasoning ? output + reasoning : output;
-}
-
-/** All figures of this provider add up to its total, so the output is what the input leaves of it. */
-function generativeCounts(usage: JsonObject): Counts | undefined {
-  const prompt = numberAt(usage, 'promptTokenCount');
-  const total = numberAt(usage, 'totalTokenCount');
-  if (prompt === undefined || total === undefined) return undefined;
-  const input = prompt + (numberAt(usage, 'toolUsePromptTokenCount') ?? 0);
-  const read = numberAt(usage, 'cachedContentTokenCount');
-  return [input - (read ?? 0), total - input, read ?? null, null];
-}
 
 function toCounts(usage: Usage): Counts {
   return [usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens];
@@ -161,7 +65,13 @@ function arrivals(bytes: Buffer, seed: number): Buffer[][] {
 function checkAnswer(one: Recording, seed: number): string[] {
   const dialect = dialects[DIALECTS[one.kind] ?? 'opaque'];
   const streaming = one.kind.endsWith('-sse');
-  const expected = JSON.stringify(countsOf(one));
+  const expected = JSON.stringify(
+    recordedUsage({
+      streaming: one.kind.endsWith('-sse'),
+      isMessages: one.kind.startsWith('anthropic'),
+      body: one.body,
+    }),
+  );
   const bytes = Buffer.from(one.body);
   const faults: string[] = [];
   for (const parts of arrivals(bytes, seed)) {
@@ -220,7 +130,14 @@ function main(): void {
   }
   const answers = readLines(join(folder, 'responses.jsonl'));
   const requests = readLines(join(folder, 'requests.jsonl'));
-  const measured = answers.filter((one) => countsOf(one)[0] !== null).length;
+  const measured = answers.filter(
+    (one) =>
+      recordedUsage({
+        streaming: one.kind.endsWith('-sse'),
+        isMessages: one.kind.startsWith('anthropic'),
+        body: one.body,
+      })[0] !== null,
+  ).length;
   const faults = [
     ...answers.flatMap((one, i) => checkAnswer(one, i + 1).map((fault) => `${one.id} ${fault}`)),
     ...requests.flatMap((one) => checkRequest(one).map((fault) => `${one.id} ${fault}`)),
