@@ -199,7 +199,7 @@ function rewrite(
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
   const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
-  return best.text === body ? best : { ...best, text: head + best.text + tail };
+  return { ...best, text: head + best.text + tail };
 }
 
 function nameRepeats(applied: Applied, state: ConversationState): Rewritten {

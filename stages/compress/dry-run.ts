@@ -1,0 +1,55 @@
+/** What compression would do to a request, block by block, without a proxy and without remembering anything. */
+import type { ProxyRequest } from '../model/request.ts';
+import { createConversationCompressor } from './conversation-compressor.ts';
+import { toConversationBlocks } from './conversation-blocks.ts';
+import type { JobOptions } from './job.ts';
+
+/** One block of the request with what would go out for it. */
+export interface DryBlock {
+  readonly index: number;
+  readonly role: string;
+  readonly kind: string;
+  readonly toolName: string | null;
+  /** The text's class; null where nobody looked at it. */
+  readonly textClass: string | null;
+  /** Names of the algorithms that changed it, in order. */
+  readonly by: readonly string[];
+  /** Why it would go out as it is; null for a changed one. */
+  readonly reason: string | null;
+  readonly changed: boolean;
+  readonly before: string;
+  readonly after: string;
+  /** By the fixed estimator, which decides. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** Runs the code that a proxy runs, as for the first request of a conversation. */
+export async function dryRun(
+  request: ProxyRequest,
+  options: JobOptions,
+): Promise<readonly DryBlock[]> {
+  const blocks = request.original.blocks();
+  const taken = toConversationBlocks(request);
+  const outcomes = await createConversationCompressor(0).compress({ blocks: taken, options });
+  return outcomes.flatMap((outcome) => {
+    const block = blocks[outcome.index];
+    if (block === undefined) return [];
+    return [
+      {
+        index: block.index,
+        role: block.role,
+        kind: block.kind,
+        toolName: block.toolName ?? null,
+        textClass: outcome.classification?.kind ?? null,
+        by: outcome.by,
+        reason: outcome.changed ? null : (outcome.reason ?? null),
+        changed: outcome.changed,
+        before: block.text,
+        after: outcome.text ?? block.text,
+        tokensBefore: outcome.tokensBefore,
+        tokensAfter: outcome.tokensAfter,
+      },
+    ];
+  });
+}
