@@ -41,28 +41,23 @@ export const groupGrep: Compressor = {
 };
 
 function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | undefined {
-  const paths = new Set<string>();
+  let last = '';
   const hits = lines.map((line) => {
-    const hit = readHit(line, paths);
-    if (hit !== undefined) paths.add(hit.path);
+    const hit = readHit(line, last);
+    if (hit !== undefined) last = hit.path;
     return hit;
   });
   const found = hits.filter((hit) => hit !== undefined).length;
   return found >= 3 && found >= lines.length * 0.6 ? hits : undefined;
 }
 
-/** A context line's path may hold dashes and digits: a path already seen wins. */
-function readHit(line: string, paths: ReadonlySet<string>): Hit | undefined {
+/** A context line's path may hold dashes and digits: that of the line above wins. */
+function readHit(line: string, last: string): Hit | undefined {
   const head = line.length > 600 ? line.slice(0, 600) : line;
   const colon = /^([^:\n]{1,300}):(\d{1,7}):/.exec(head);
   if (colon !== null) return toHit(line, colon[1]!);
-  for (const path of paths) {
-    if (
-      line.startsWith(`${path}-`) &&
-      /^\d{1,7}-/.test(line.slice(path.length + 1, path.length + 9))
-    ) {
-      return toHit(line, path);
-    }
+  if (last !== '' && head.startsWith(`${last}-`) && /^\d{1,7}-/.test(head.slice(last.length + 1))) {
+    return toHit(line, last);
   }
   const context = HIT.exec(head);
   if (context !== null && context[2] === '-') return toHit(line, context[1]!);

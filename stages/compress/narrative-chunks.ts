@@ -20,6 +20,9 @@ const MUST_KEEP =
 const INSTRUCTION =
   /\b(?:you|your|please|must|should|shall|do not|don't|never|always|make sure|ensure|important|note that|remember|required?)\b|^(?:use|write|add|fix|run|create|implement|return|explain|summari[sz]e|answer|find|list)\b/i;
 
+/** Longer pieces without a sentence's end are no prose. */
+const LONGEST = 2000;
+
 const END = /[.!?]["'”’)\]]{0,3}(?=\s|$)|\n\s*\n/g;
 const CLAUSE = /[;:,–—] /g;
 const ABBREVIATION =
@@ -44,7 +47,8 @@ export function chunkText(text: string, maxChars: number): readonly Chunk[] {
 
 function toChunk(piece: string, line: number): Chunk {
   const text = piece.trimEnd();
-  const droppable = text.length >= 20 && !MUST_KEEP.test(text) && !INSTRUCTION.test(text);
+  const droppable =
+    text.length >= 20 && text.length <= LONGEST && !MUST_KEEP.test(text) && !INSTRUCTION.test(text);
   return { text, space: piece.slice(text.length), droppable, line };
 }
 

@@ -12,6 +12,7 @@ const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
+const PASS_LINES = 50;
 
 interface Source {
   readonly label: string;
@@ -89,12 +90,12 @@ export class SentLines {
         run === undefined || !this.introduced.has(run.label) ? run?.label : shortLabel(run.label);
       const reference = run === undefined ? undefined : refer(run, label ?? run.label, raw, widths);
       if (run === undefined || reference === undefined) {
-        out.push(raw[at]!);
-        own.verbatim[at] = !raw[at]!.startsWith(MARK);
-        const start = at + 1 - MIN_LINES;
-        if (start >= 0 && own.verbatim[start] === true)
-          own.places.set(hashRun(hashes, start), start);
-        at++;
+        // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
+        const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
+        for (; at < end; at++) {
+          out.push(raw[at]!);
+          noteOwn(own, raw, hashes, at);
+        }
         continue;
       }
       out.push(reference);
@@ -146,6 +147,17 @@ export class SentLines {
       (content, at) => numberLine(first + at, match[5] === undefined ? '\t' : '→') + content,
     );
   }
+}
+
+function noteOwn(
+  own: OwnLines,
+  raw: readonly string[],
+  hashes: readonly number[],
+  at: number,
+): void {
+  own.verbatim[at] = !raw[at]!.startsWith(MARK);
+  const start = at + 1 - MIN_LINES;
+  if (start >= 0 && own.verbatim[start] === true) own.places.set(hashRun(hashes, start), start);
 }
 
 /** How a text names its own lines. */
