@@ -6,7 +6,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import type { TestProxy } from '../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
 import { scenarios } from '../fixtures/upstream.ts';
 import type { ScenarioName, ScenarioOptions } from '../fixtures/upstream.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
@@ -177,6 +177,8 @@ function rowOf(ending: Ending): string {
   return ending.as === 'refused' ? 'error' : 'partial';
 }
 
+const AT_ONCE = 6;
+
 interface Round {
   readonly name: keyof typeof EXPECTED;
   readonly stream: boolean;
@@ -192,7 +194,7 @@ async function play(t: TestProxy, round: Round): Promise<void> {
   const direct = relayed
     ? await exchange(t.upstream.port, { body, headers: { connection: 'close' } })
     : undefined;
-  const got = await exchange(t.proxy.port, { body });
+  const got = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'mine' } });
   stop();
   expectEnding(`${round.name}${round.stream ? ', streaming' : ''}`, round.ending, got, direct);
 }
@@ -211,9 +213,33 @@ providers:
   messages: { timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }
 `;
 
-test('every fault of the upstream ends as it must, with one row', () =>
+/** Each round has a proxy of its own: a provider that fails often is not asked again for a while. */
+async function playAll(list: readonly Round[], options: ProxyOptions): Promise<void> {
+  const waiting = [...list];
+  const work = async (): Promise<void> => {
+    for (let round = waiting.shift(); round !== undefined; round = waiting.shift()) {
+      await playAlone(round, options);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function playAlone(round: Round, options: ProxyOptions): Promise<void> {
+  await withProxy(options, async (t) => {
+    await play(t, round);
+    const [row, ...more] = await t.rows(1);
+    assert.is(more.length, 0, round.name);
+    assert.is(row?.outcome, rowOf(round.ending), `${round.name}: outcome`);
+    if (round.ending.as !== 'relayed') await closedUpstream(t);
+  });
+}
+
+const isFine = ({ ending }: Round): boolean => ending.as === 'relayed' && ending.row === 'ok';
+const quick = rounds((name) => !name.startsWith('stall'));
+
+test('what a provider may say arrives as it was said, with one row each', () =>
   withProxy({}, async (t) => {
-    const list = rounds((name) => !name.startsWith('stall'));
+    const list = quick.filter(isFine);
     for (const round of list) {
       await play(t, round);
       // What a scenario does to an idle connection must have happened before the next request.
@@ -221,27 +247,20 @@ test('every fault of the upstream ends as it must, with one row', () =>
     }
     const rows = await t.rows(list.length);
     assert.is(rows.length, list.length);
-    for (const [i, { name, ending }] of list.entries()) {
-      assert.is(rows[i]!.outcome, rowOf(ending), `${name}: outcome`);
-    }
-    const names = new Set(rows.map((row) => row.id));
-    assert.is(names.size, list.length);
+    for (const [i, { name }] of list.entries()) assert.is(rows[i]!.outcome, 'ok', name);
+    assert.is(new Set(rows.map((row) => row.id)).size, list.length);
   }));
+
+test('every fault of a provider ends as it must, with one row each', () =>
+  playAll(
+    quick.filter((round) => !isFine(round)),
+    {},
+  ));
 
 test('no silence of the upstream outlasts its limit', async () => {
   const list = rounds((name) => name.startsWith('stall'));
   assert.is(list.length, 6);
-  await Promise.all(
-    list.map((round) =>
-      withProxy({ yaml: SHORT }, async (t) => {
-        await play(t, round);
-        const [row, ...more] = await t.rows(1);
-        assert.is(more.length, 0);
-        assert.is(row?.outcome, rowOf(round.ending));
-        await closedUpstream(t);
-      }),
-    ),
-  );
+  await playAll(list, { yaml: SHORT });
 });
 
 test('a connection that the upstream ends at once', async () => {

@@ -13,6 +13,7 @@ import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import {
   invalidJson,
+  malformedRequest,
   notFound,
   overloaded,
   rateLimited,
@@ -232,6 +233,10 @@ function readFrame(data: RawData, headers: readonly string[]): Asked {
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw notFound(`No such endpoint: ${target}`);
   const key = textField(fields, 'api_key');
+  // It becomes a header field, which takes no line breaks.
+  if (key !== undefined && !/^[!-~]+$/.test(key)) {
+    throw malformedRequest("Field 'api_key' holds what no key may hold");
+  }
   const body = Object.fromEntries([...fields].filter(([name]) => !OUR_FIELDS.has(name)));
   const bytes = Buffer.from(JSON.stringify(body));
   return {

@@ -115,19 +115,22 @@ export class SocketSink implements Sink<ProxyFrame> {
     const { socket, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
     const frame = this.#options.gzip ? await compress(text) : text;
-    if (socket.readyState !== socket.OPEN) {
-      throw new SvcError('cancelled', 'The WebSocket is closed');
-    }
+    if (socket.readyState !== socket.OPEN) throw closed();
     const slow = socket.bufferedAmount > MAX_BUFFERED_BYTES;
     const sent = new Promise<void>((resolve, reject) => {
       socket.send(frame, { binary: this.#options.gzip }, (error) => {
-        if (error) reject(error);
+        // A frame fails when its socket is gone, which may be known here before 'close' tells it.
+        if (error) reject(closed(error));
         else resolve();
       });
     });
     if (slow) await sent;
     else sent.catch(() => undefined);
   }
+}
+
+function closed(cause?: Error): SvcError {
+  return new SvcError('cancelled', 'The WebSocket is closed', { cause });
 }
 
 /** An upstream's error as an object with `error.message`, whatever it looked like. */

@@ -125,7 +125,10 @@ function toldAtOnce(
     reading.how === 'translate' ? prepared.model : undefined,
   );
   const pieces = wantsStream ? translator.whole(document) : [translator.json(document)];
-  return [told, toChunk(Buffer.concat(pieces)), END];
+  const chunk = toChunk(Buffer.concat(pieces));
+  // A chat client that did not ask for usage gets none; the provider's own document tells it.
+  const metered = reading.how === 'translate' ? chunk : Object.freeze({ ...chunk, metered: bytes });
+  return [told, metered, END];
 }
 
 function liveTranslation(
