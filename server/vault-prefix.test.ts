@@ -1,0 +1,143 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TestProxy } from '../fixtures/proxy.ts';
+import { closeClients, exchange } from './testing.ts';
+import { DIALECTS, FILES, makeVaultPlace, sent } from './vault-testing.ts';
+import type { VaultPlace } from './vault-testing.ts';
+
+const WORDS = ['flumbrick gate', 'wibbledon store', 'zandrel lamp', 'quorble lever', 'cold mirrow'];
+
+/** Output of a tool as long as a build's, with something to find in it. */
+function output(turn: number): string {
+  const lines = Array.from(
+    { length: 300 },
+    (_, n) =>
+      `2026-01-0${turn + 1}T00:00:${String(n % 60).padStart(2, '0')}Z INFO worker step ${n} of build ${turn} done in ${n * 7} ms`,
+  );
+  return `${lines.join('\n')}\nERROR build ${turn} failed at main.ts:${turn}7\n`;
+}
+
+async function indexed(place: VaultPlace, env: Readonly<Record<string, string>> = {}) {
+  const test = await place.start({ env });
+  await test.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
+  return test;
+}
+
+/** A conversation of `turns` questions, each answered after one tool call. */
+function* conversation(dialect: (typeof DIALECTS)[number], turns: number) {
+  const messages: object[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    messages.push(dialect.user(`Question ${turn}: what about the ${WORDS[turn % WORDS.length]}?`));
+    yield dialect.body([...messages]);
+    messages.push(...dialect.call(`t${turn}`), dialect.result(`t${turn}`, output(turn)));
+    yield dialect.body([...messages]);
+    messages.push(dialect.assistant(`Answer ${turn}.`));
+  }
+}
+
+/** Each element is the next one's beginning, the closing brackets of the list and the body aside. */
+function assertGrowing(bodies: readonly string[]): void {
+  for (const [index, body] of bodies.slice(1).entries()) {
+    const before = bodies[index]!.slice(0, -2);
+    assert.ok(body.startsWith(before), `request ${index + 1} changes what ${index} began with`);
+  }
+}
+
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+for (const dialect of DIALECTS) {
+  test(`${dialect.name}: the beginning stays the same through turns, a restart and another index`, async () => {
+    const place = makeVaultPlace();
+    const bodies: string[] = [];
+    const requests = [...conversation(dialect, 5)];
+    let test: TestProxy = await indexed(place);
+    try {
+      for (const [index, body] of requests.entries()) {
+        if (index === 4) {
+          // What was added for the first two questions is no longer there to be found.
+          place.write({
+            'gate.md': 'Nothing any more.\n',
+            'more.md': 'More of the zandrel lamp.\n',
+          });
+          rmSync(join(place.files, 'store.md'));
+          await test.proxy.services.vault.index({
+            root: place.files,
+            workers: 1,
+            parseCode: false,
+          });
+        }
+        if (index === 6) {
+          await test.close();
+          rmSync(join(place.folder, 'index'), { recursive: true });
+          test = await indexed(place, { SVC_RETRIEVAL_BACKEND: 'sqlite' });
+        }
+        bodies.push(await sent(test, dialect.path, body));
+      }
+      assertGrowing(bodies);
+      const last = bodies.at(-1)!;
+      // Both were at work: output was compressed, and each question but the fourth (whose file is gone) got its file.
+      assert.ok(last.length < JSON.stringify(requests.at(-1)).length * 0.7, `${last.length}`);
+      assert.ok(count(last, '[svc added') >= 3, `${count(last, '[svc added')}`);
+      assert.match(last, /opens when the quorble lever/);
+      assert.match(last, /keeps every snarfle/);
+    } finally {
+      await test.close();
+      place.dispose();
+    }
+  });
+
+  test(`${dialect.name}: the same conversation twice gives the same bytes`, async () => {
+    const place = makeVaultPlace();
+    let test = await indexed(place);
+    try {
+      const requests = [...conversation(dialect, 3)];
+      const first: string[] = [];
+      for (const body of requests) first.push(await sent(test, dialect.path, body));
+      const second: string[] = [];
+      for (const [index, body] of requests.entries()) {
+        if (index === 2) {
+          await test.close();
+          test = await place.start();
+          place.write({ 'gate.md': `${FILES['gate.md']}\nAnd the flumbrick gate closes.\n` });
+          await test.proxy.services.vault.index({
+            root: place.files,
+            workers: 1,
+            parseCode: false,
+          });
+        }
+        second.push(await sent(test, dialect.path, body));
+      }
+      assert.equal(second, first);
+      assert.ok(count(first.at(-1)!, '[svc added') === 3);
+    } finally {
+      await test.close();
+      place.dispose();
+    }
+  });
+}
+
+test('two requests for the same question at once go out alike', async () => {
+  const place = makeVaultPlace();
+  const test = await indexed(place);
+  try {
+    const [{ path, body, user }] = DIALECTS;
+    const raw = body([user('what about the flumbrick gate?')]);
+    await Promise.all([0, 1, 2, 3].map(() => sentQuietly(test, path, raw)));
+    const received = new Set(test.upstream.requests.map((request) => request.body.toString()));
+    assert.is(received.size, 1);
+    assert.match([...received][0]!, /svc added/);
+  } finally {
+    await test.close();
+    place.dispose();
+  }
+});
+
+async function sentQuietly(test: TestProxy, path: string, body: object): Promise<void> {
+  const { status } = await exchange(test.proxy.port, { path, body: JSON.stringify(body) });
+  assert.is(status, 200);
+}
+
+test.after(closeClients);
+test.run();
