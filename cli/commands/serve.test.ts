@@ -168,6 +168,7 @@ test('svc stop says what it waits for; with --force it does not wait', async () 
     const stop = await run(place, ['stop', ...(force ? ['--force'] : [])]);
     assert.is(stop.code, 0);
     if (!force) assert.match(stop.stderr, /Waiting for 1 request /);
+    assert.not.match(stop.stderr, /killing/);
     assert.is(/event: message_stop/.test(await slow.ended), !force);
     await proxy.ended;
   }
