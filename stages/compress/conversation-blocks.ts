@@ -1,11 +1,19 @@
 /** A request's blocks as the compressor takes them. */
 import type { Block } from '../model/block.ts';
+import { isBillingBlock } from '../model/conversation.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { ConversationBlock } from './conversation.ts';
 
-/** Every block of the request, in reading order, as the client sent it. */
+/**
+ * Every block of the request, in reading order, as the client sent it. The billing line
+ * that changes with every request is left out: counted, it could move the threshold from
+ * one turn to the next.
+ */
 export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
-  return request.original.blocks().map((block) => toConversationBlock(block, request));
+  return request.original
+    .blocks()
+    .filter((block) => !isBillingBlock(block))
+    .map((block) => toConversationBlock(block, request));
 }
 
 function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {

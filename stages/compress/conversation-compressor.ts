@@ -4,10 +4,9 @@
  * conversations, right where the request is.
  */
 import { createBlockCache } from './cache.ts';
-import { loadCodeTools } from './code-tools.ts';
+import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
-import { hintsOf } from './conversation.ts';
-import type { BlockOutcome, ConversationBlock } from './conversation.ts';
+import type { BlockOutcome } from './conversation.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from './memo.ts';
 
@@ -26,8 +25,7 @@ export function createConversationCompressor(cacheEntries: number): Conversation
   const code = createCodeTools();
   return {
     async compress({ blocks, options }) {
-      const commentLines =
-        options.mode === 'aggressive' ? await code.ready(extensionsOf(blocks)) : undefined;
+      const commentLines = options.mode === 'aggressive' ? await code() : undefined;
       const full = commentLines === undefined ? options : { ...options, commentLines };
       return memo.compress(blocks, full, cache).map(withoutKeptText);
     },
@@ -44,28 +42,12 @@ function withoutKeptText({ text, ...rest }: BlockOutcome): JobOutcome {
   return { ...rest, text: rest.changed ? text : undefined };
 }
 
-function extensionsOf(blocks: readonly ConversationBlock[]): Set<string> {
-  const extensions = new Set<string>();
-  for (const block of blocks) {
-    const extension = /\.([A-Za-z0-9]+)$/.exec(hintsOf(block).path ?? '')?.[1];
-    if (extension !== undefined) extensions.add(extension.toLowerCase());
-  }
-  return extensions;
-}
-
-/** Parsers by file extension, each loaded when the first file of its kind turns up. */
-function createCodeTools() {
-  const byExtension = new Map<string, CommentLines>();
-  const commentLines: CommentLines = (text, extension) =>
-    byExtension.get(extension)?.(text, extension);
-  return {
-    async ready(extensions: ReadonlySet<string>): Promise<CommentLines> {
-      const missing = [...extensions].filter((extension) => !byExtension.has(extension));
-      if (missing.length > 0) {
-        const tools = await loadCodeTools(missing);
-        for (const extension of missing) byExtension.set(extension, tools);
-      }
-      return commentLines;
-    },
-  };
+/**
+ * Parsers for every language, loaded together when the first aggressive conversation
+ * comes. One at a time would not do: what is done with a block must not depend on which
+ * languages other blocks, or other conversations, have needed before.
+ */
+function createCodeTools(): () => Promise<CommentLines> {
+  let tools: Promise<CommentLines> | undefined;
+  return () => (tools ??= loadCodeTools(CODE_EXTENSIONS));
 }
