@@ -46,6 +46,18 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['benchmark'],
     load: async () => (await import('./commands/benchmark.ts')).benchmarkCommands,
   },
+  {
+    words: ['preview', 'diff'],
+    load: async () => (await import('./commands/compress.ts')).compressCommands,
+  },
+  {
+    words: ['learn'],
+    load: async () => (await import('./commands/learn.ts')).learnCommands,
+  },
+  {
+    words: ['savings', 'cache-stats'],
+    load: async () => (await import('./commands/savings.ts')).savingsCommands,
+  },
 ];
 
 /** The commands that may be meant by `word`; all of them where it is none of ours. */

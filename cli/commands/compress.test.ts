@@ -1,0 +1,111 @@
+/** `svc diff`, `learn`, `savings` and `cache-stats` against a proxy that runs, and without one. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import { closeClients, exchange } from '../../server/testing.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run, start } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+const grepOutput = Array.from(
+  { length: 60 },
+  (_, n) => `src/components/navigation/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
+).join('\n');
+
+const BODY = JSON.stringify({
+  model: 'claude-fixture-1',
+  max_tokens: 10,
+  messages: [
+    { role: 'user', content: 'Where?' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Grep', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: grepOutput }] },
+  ],
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function asJson(place: Place, ...argv: readonly string[]): Promise<Json> {
+  const ran = await run(place, [...argv, '--json']);
+  assert.is(ran.code, 0, ran.stderr);
+  return JSON.parse(ran.stdout) as Json;
+}
+
+/** Runs `use` beside a proxy process that has sent one request; returns when both have ended. */
+async function besideProxy(place: Place, use: (requestId: string) => Promise<void>) {
+  const upstream = await startUpstream();
+  const proxy = start(place, ['serve', '--port', '0'], {
+    MSGPROV_BASE_URL: upstream.url,
+    SVC_COMPACT_THRESHOLD_TOKENS: '100',
+  });
+  try {
+    const [, port = ''] = await proxy.says(/listens on http:\S+:(\d+)/);
+    const empty = await run(place, ['diff']);
+    assert.is(empty.code, exitCodes.not_found);
+    const answer = await exchange(Number(port), { body: BODY, headers: { 'x-api-key': 'k' } });
+    assert.is(answer.status, 200, answer.text);
+    await use(String(answer.headers['x-request-id']));
+  } finally {
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await upstream.close();
+    closeClients();
+  }
+}
+
+test('beside a proxy: what was lost, learned and saved', async () => {
+  const place = makePlace();
+  await besideProxy(place, async (requestId) => {
+    const lost = await asJson(place, 'diff');
+    assert.is(lost['request_id'], requestId);
+    assert.is((lost['blocks'] as Json[])[0]?.['before'], grepOutput);
+    assert.equal(await asJson(place, 'diff', requestId), lost);
+    const { stdout } = await run(place, ['diff', '--full']);
+    assert.match(stdout, new RegExp(`^${requestId} to claude-fixture-1: 1 changed block`));
+    assert.match(
+      stdout,
+      /^block 2: result of Grep \(grep, grep, original under \/v1\/svc\/blocks\//m,
+    );
+    assert.is(stdout.split('\n').filter((line) => line.startsWith('-src')).length, 60);
+    assert.is((await run(place, ['diff', 'another'])).code, exitCodes.not_found);
+
+    const [pattern] = (await asJson(place, 'learn', 'status'))['patterns'] as Json[];
+    assert.equal([pattern?.['tool'], pattern?.['samples']], ['Grep', 1]);
+    assert.is((await asJson(place, 'learn', 'reset'))['applied'], null);
+    const applied = (await asJson(place, 'learn', 'apply'))['applied'] as Json;
+    assert.equal(applied['skip'], []);
+
+    const savings = await asJson(place, 'savings');
+    assert.is(savings['total_requests'], 1);
+    assert.ok(Number(savings['total_tokens_saved']) > 0);
+    assert.is((await asJson(place, 'savings', '--since', '2999-01-01'))['total_requests'], 0);
+    const caches = await asJson(place, 'cache-stats');
+    assert.is((caches['compression_cache'] as Json)['misses'], 1);
+    assert.match((await run(place, ['cache-stats'])).stdout, /Compression +0 of 1 look-up found/);
+  });
+  const savings = await run(place, ['savings']);
+  assert.match(savings.stdout, /claude-fixture-1 +1 +\d+/, 'the ledger outlives the proxy');
+  const status = await asJson(place, 'learn', 'status');
+  assert.ok(status['applied'] !== null, 'what was applied outlives the proxy');
+  place.dispose();
+});
+
+test('without a proxy: memory is gone, files can still be asked', async () => {
+  const place = makePlace();
+  for (const command of ['diff', 'cache-stats']) {
+    const ran = await run(place, [command]);
+    assert.is(ran.code, exitCodes.unavailable, command);
+    assert.match(ran.stderr, /svc does not run/);
+  }
+  const status = await run(place, ['learn', 'status']);
+  assert.equal([status.code, existsSync(join(place.home, 'learned.json'))], [0, false]);
+  assert.match(status.stdout, /Nothing is learned yet/);
+  assert.is((await run(place, ['learn', 'apply'])).code, 0);
+  assert.ok(existsSync(join(place.home, 'learned.json')));
+  assert.is((await run(place, ['savings'])).code, exitCodes.not_found, 'there is no ledger yet');
+  assert.is((await run(place, ['savings', '--since', 'May'])).code, exitCodes.usage);
+  place.dispose();
+});
+
+test.run();

@@ -1,0 +1,179 @@
+/** `svc learn status|reset|apply`: what compression learned from the traffic. */
+import { join } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { LearnedStatus } from '../../stages/learned/learned.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { colorsFor, counted, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { controlIfRunning } from '../remote.ts';
+
+type What = 'status' | 'reset' | 'apply';
+
+abstract class Learn extends Command<CliContext> {
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  /** Asks the proxy that runs, which holds the newest figures; without one, the file is used. */
+  protected async ask(what: What): Promise<LearnedStatus> {
+    const { context } = this;
+    const home = homeOf(context);
+    const answer = await controlIfRunning(home, 'learn', what);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
+    if (answer !== undefined) return answer as unknown as LearnedStatus;
+    const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
+      import('../../stages/learned/learned.ts'),
+      import('../../server/control-commands.ts'),
+      import('../../server/config/home.ts'),
+    ]);
+    let trouble: Error | undefined;
+    if (what !== 'status') ensurePrivateFolder(home);
+    const learned = await openLearned({
+      file: join(home, 'learned.json'),
+      clock: context.clock,
+      onTrouble: (error) => (trouble = error),
+    });
+    const status = learn(learned, what);
+    await learned.flush();
+    if (trouble === undefined) return status;
+    throw new SvcError('config', `What was learned cannot be read or kept: ${trouble.message}`, {
+      cause: trouble,
+    });
+  }
+}
+
+class LearnStatus extends Learn {
+  static override paths = [['learn', 'status']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What compression saves on each kind of output, and each model’s own tokens',
+    examples: [['Look', '$0 learn status']],
+  });
+
+  async execute() {
+    const { context } = this;
+    const status = await this.ask('status');
+    if (this.json) printJson(context, statusJson(status));
+    else await printStatus(context, status);
+    return 0;
+  }
+}
+
+class LearnReset extends Learn {
+  static override paths = [['learn', 'reset']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Forget what was learned; new conversations begin without applied rules',
+    examples: [['Start over', '$0 learn reset']],
+  });
+
+  async execute() {
+    const status = await this.ask('reset');
+    if (this.json) printJson(this.context, statusJson(status));
+    else print(this.context, 'Forgotten. Conversations that run keep the rules they began with.');
+    return 0;
+  }
+}
+
+class LearnApply extends Learn {
+  static override paths = [['learn', 'apply']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Leave alone, in new conversations, the output of tools that loses nothing',
+    details:
+      'A kind of tool output of which at least 20 blocks were seen and less than 2% was saved is no longer compressed. Running conversations are never changed, so no prompt cache is lost.',
+    examples: [['Apply what `svc learn status` marks', '$0 learn apply']],
+  });
+
+  async execute() {
+    const { context } = this;
+    const status = await this.ask('apply');
+    if (this.json) {
+      printJson(context, statusJson(status));
+      return 0;
+    }
+    const skip = status.applied?.skip ?? [];
+    if (skip.length === 0) print(context, 'Applied: nothing is worth leaving alone');
+    else {
+      print(context, `Applied to new conversations: ${counted(skip.length, 'kind')} left alone`);
+      for (const { mode, kind, toolName } of skip)
+        print(context, `  ${kind} from ${toolName ?? 'the user'} in mode ${mode}`);
+    }
+    return 0;
+  }
+}
+
+async function printStatus(context: CliContext, status: LearnedStatus): Promise<void> {
+  const { patterns, models, applied } = status;
+  if (patterns.length === 0 && models.length === 0) {
+    print(context, 'Nothing is learned yet: it takes requests that are compressed.');
+  }
+  const { printTable } = await import('../table.ts');
+  const colors = colorsFor(context.stdout, context.env);
+  if (patterns.length > 0) {
+    const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));
+    const head = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
+    const rows = patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => {
+      const isLeft = left.has(JSON.stringify({ mode, kind, toolName }));
+      const plan = wouldSkip ? colors.yellow('`svc learn apply` leaves it alone') : 'compressed';
+      return [
+        toolName ?? 'the user (pasted)',
+        kind,
+        mode,
+        samples.toLocaleString('en-US'),
+        `${(100 * saved).toFixed(1)}%`,
+        isLeft ? 'left alone' : plan,
+      ];
+    });
+    printTable(context, head, rows);
+  }
+  if (models.length > 0) {
+    print(context);
+    const rows = models.map(({ model, samples, tokenRatio }) => [
+      model,
+      samples.toLocaleString('en-US'),
+      tokenRatio.toFixed(3),
+    ]);
+    printTable(context, ['model', '>requests', '>tokens per estimated one'], rows);
+  }
+  print(context);
+  print(context, appliedLine(applied));
+}
+
+function appliedLine(applied: LearnedStatus['applied']): string {
+  if (applied === null) return 'No rules are applied.';
+  const since = applied.atMs === null ? '' : ` since ${new Date(applied.atMs).toISOString()}`;
+  return `Rules ${applied.id} are applied${since}: ${counted(applied.skip.length, 'kind')} left alone.`;
+}
+
+function statusJson({ patterns, models, applied }: LearnedStatus) {
+  return {
+    patterns: patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => ({
+      mode,
+      class: kind,
+      tool: toolName,
+      samples,
+      saved_ratio: saved,
+      would_skip: wouldSkip,
+    })),
+    models: models.map(({ model, samples, tokenRatio }) => ({
+      model,
+      samples,
+      token_ratio: tokenRatio,
+    })),
+    applied:
+      applied === null
+        ? null
+        : {
+            id: applied.id,
+            at: applied.atMs === null ? null : new Date(applied.atMs).toISOString(),
+            skip: applied.skip.map(({ mode, kind, toolName }) => ({
+              mode,
+              class: kind,
+              tool: toolName,
+            })),
+          },
+  };
+}
+
+export const learnCommands: readonly CliCommand[] = [LearnStatus, LearnReset, LearnApply];

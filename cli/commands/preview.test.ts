@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+const grepOutput = Array.from(
+  { length: 60 },
+  (_, n) => `src/components/navigation/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
+).join('\n');
+
+const BODIES = {
+  messages: {
+    model: 'claude-fixture-1',
+    max_tokens: 10,
+    messages: [
+      { role: 'user', content: 'Where?' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Grep', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: grepOutput }] },
+    ],
+  },
+  chat: {
+    model: 'gpt-fixture-1',
+    messages: [
+      { role: 'user', content: 'Where?' },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 't', type: 'function', function: { name: 'Grep', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 't', content: grepOutput },
+    ],
+  },
+  responses: {
+    model: 'gpt-fixture-1',
+    input: [
+      { role: 'user', content: 'Where?' },
+      { type: 'function_call', call_id: 't', name: 'Grep', arguments: '{}' },
+      { type: 'function_call_output', call_id: 't', output: grepOutput },
+    ],
+  },
+} as const;
+
+interface Shown {
+  readonly as: string;
+  readonly tokenizer: string;
+  readonly total: { readonly before: number; readonly after: number; readonly saved: number };
+  readonly blocks: readonly {
+    readonly index: number;
+    readonly changed: boolean;
+    readonly reason: string | null;
+    readonly before?: string;
+    readonly tokens: { readonly before: number; readonly after: number; readonly saved: number };
+  }[];
+}
+
+function write(place: Place, name: string, content: unknown): string {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  writeFileSync(join(place.folder, name), text);
+  return name;
+}
+
+async function shown(place: Place, ...argv: readonly string[]): Promise<Shown> {
+  const ran = await run(place, ['preview', ...argv, '--json']);
+  assert.is(ran.code, 0, ran.stderr);
+  return JSON.parse(ran.stdout) as Shown;
+}
+
+test('each kind of request is known by its shape', async () => {
+  const place = makePlace();
+  for (const [kind, body] of Object.entries(BODIES)) {
+    const preview = await shown(place, write(place, `${kind}.json`, body), '--threshold', '0');
+    assert.is(preview.as, kind);
+    assert.is(preview.tokenizer, kind === 'messages' ? 'claude' : 'o200k');
+    assert.equal(
+      preview.blocks.map(({ changed }) => changed),
+      [false, false, true],
+      kind,
+    );
+    assert.ok(preview.total.saved > 0.2 * preview.total.before);
+  }
+  place.dispose();
+});
+
+test('anything else is what a tool read', async () => {
+  const place = makePlace();
+  const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}`, state: 'open' }));
+  for (const [name, content] of [
+    ['hits.txt', grepOutput],
+    ['rows.json', JSON.stringify(rows, undefined, 2)],
+  ] as const) {
+    const preview = await shown(place, write(place, name, content), '--show', '0');
+    assert.is(preview.as, 'text');
+    assert.is(preview.blocks.length, 1);
+    assert.is(preview.blocks[0]?.before, content);
+    assert.ok(preview.total.saved > 0, name);
+  }
+  place.dispose();
+});
+
+test('saved is the difference, and never negative, in every mode', async () => {
+  const place = makePlace();
+  const file = write(place, 'request.json', BODIES.messages);
+  for (const mode of ['strict', 'hybrid', 'aggressive']) {
+    const { blocks, total } = await shown(place, file, '--threshold', '0', '--mode', mode);
+    for (const { before, after, saved } of [total, ...blocks.map(({ tokens }) => tokens)]) {
+      assert.is(saved, Math.max(0, before - after));
+    }
+    assert.is(total.saved === 0, mode === 'strict', mode);
+  }
+  place.dispose();
+});
+
+test('the threshold of the configuration holds for requests', async () => {
+  const place = makePlace();
+  const file = write(place, 'request.json', BODIES.messages);
+  const { blocks, total } = await shown(place, file);
+  assert.is(total.saved, 0);
+  assert.is(blocks[2]?.reason, 'below-threshold');
+  const ran = await run(place, ['preview', file]);
+  assert.match(ran.stderr, /--threshold 0 shows/);
+  place.dispose();
+});
+
+test('people get a table, the totals and the lines', async () => {
+  const place = makePlace();
+  const file = write(place, 'request.json', BODIES.messages);
+  const { stdout } = await run(place, ['preview', file, '--threshold', '0', '--show', '2']);
+  assert.match(stdout, /^request\.json as a messages request for claude-fixture-1: 3 blocks/);
+  assert.match(stdout, /^ *2 {2}result of Grep +grep +[\d,]+ +[\d,]+ +\d+% +grep$/m);
+  assert.match(stdout, /2 blocks .* never touched here: 1 typed by the user, 1 tool call/);
+  assert.match(stdout, /Saved +[\d,]+ tokens \(\d+%\)/);
+  assert.match(stdout, /^@@ -1,60 /m);
+  assert.match(stdout, /^-src\/components.*item0 /m);
+  assert.match(stdout, /^… \d+ more removed lines; --full shows them$/m);
+  const full = await run(place, ['preview', file, '--threshold', '0', '--show', '2', '--full']);
+  assert.is(full.stdout.split('\n').filter((line) => line.startsWith('-src')).length, 60);
+  place.dispose();
+});
+
+test('what cannot be previewed is said with its cause', async () => {
+  const place = makePlace();
+  const file = write(place, 'request.json', BODIES.messages);
+  const codeOf = async (...argv: string[]) => (await run(place, ['preview', ...argv])).code;
+  assert.is(await codeOf('none.json'), exitCodes.not_found);
+  assert.is(await codeOf(write(place, 'empty.txt', '\n')), exitCodes.bad_request);
+  assert.is(await codeOf('.'), exitCodes.bad_request);
+  assert.is(await codeOf(file, '--mode', 'harder'), exitCodes.usage);
+  assert.is(await codeOf(file, '--show', '3'), exitCodes.usage);
+  place.dispose();
+});
+
+test.run();

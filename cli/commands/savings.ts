@@ -1,0 +1,180 @@
+/** `svc savings` and `svc cache-stats`: what was saved, and by whom. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { toLoadOptions } from '../flags.ts';
+import { colorsFor, counted, pairs, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { readJson } from '../remote.ts';
+import type { Json } from '../remote.ts';
+
+class Savings extends Command<CliContext> {
+  static override paths = [['savings']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Tokens and dollars that compression saved, by model and by day',
+    details:
+      'From the running proxy, or from the ledger when none runs. What providers read from their own prompt caches is shown beside it and is no saving of ours.',
+    examples: [
+      ['All that was ever recorded', '$0 savings'],
+      ['This month', '$0 savings --since 2026-01-01'],
+    ],
+  });
+
+  since = Option.String('--since', { description: 'From this ISO 8601 date or time on' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const report = await this.read();
+    if (this.json) printJson(context, report);
+    else await printSavings(context, report, this.since);
+    return 0;
+  }
+
+  private async read(): Promise<Json> {
+    const { context, since } = this;
+    const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
+    const sinceMs = since === undefined ? 0 : parseIsoDate(since);
+    if (sinceMs === undefined) {
+      throw new SvcError('usage', `--since: ${JSON.stringify(since)} is not an ISO 8601 date`, {
+        cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
+      });
+    }
+    const url = runningInstance(homeOf(context))?.url;
+    if (url === undefined) return fromLedger(context, sinceMs);
+    return readJson(
+      url,
+      since === undefined ? '/savings' : `/savings?since=${encodeURIComponent(since)}`,
+    );
+  }
+}
+
+class CacheStats extends Command<CliContext> {
+  static override paths = [['cache-stats']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Hits of our caches and of the providers’ prompt caches, in this session',
+    examples: [['Look', '$0 cache-stats']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const url = runningInstance(homeOf(context))?.url;
+    if (url === undefined) {
+      throw new SvcError('unavailable', 'svc does not run, and caches live as long as it does', {
+        cure: '`svc start --background` starts it.',
+      });
+    }
+    const stats = await readJson(url, '/cache-stats');
+    if (this.json) printJson(context, stats);
+    else await printCaches(context, stats);
+    return 0;
+  }
+}
+
+async function fromLedger(context: CliContext, sinceMs: number): Promise<Json> {
+  const [{ loadConfig }, { openLedgerReader }, { savingsReport }, { savingsJson }] =
+    await Promise.all([
+      import('../../server/config/load.ts'),
+      import('../../stages/ledger/database.ts'),
+      import('../../stages/ledger/queries.ts'),
+      import('../../stages/ledger/report.ts'),
+    ]);
+  const { config } = await loadConfig(toLoadOptions({}, context));
+  const reader = openLedgerReader(config.ledger.db);
+  try {
+    return savingsJson(await savingsReport(reader, context.clock.wallMs(), sinceMs));
+  } finally {
+    await reader.destroy();
+  }
+}
+
+async function printSavings(
+  context: CliContext,
+  report: Json,
+  since: string | undefined,
+): Promise<void> {
+  const colors = colorsFor(context.stdout, context.env);
+  const span = since === undefined ? '' : ` since ${since}`;
+  print(context, colors.bold(`Saved by compression${span}`));
+  print(context);
+  const rows = [
+    ['Requests', tokens(report['total_requests'])],
+    ['Saved', `${tokens(report['total_tokens_saved'])} input tokens`],
+    ['Worth', dollars(report['total_cost_saved_usd'])],
+    [
+      'Provider caches',
+      `${tokens(report['provider_cache_read_tokens'])} tokens read, not our doing`,
+    ],
+  ] as const;
+  for (const line of pairs(colors, rows)) print(context, line);
+  const { printTable } = await import('../table.ts');
+  const head = ['>requests', '>tokens saved', '>worth'];
+  for (const [title, name] of [
+    ['model', 'savings_by_model'],
+    ['day (UTC)', 'savings_by_date_7d'],
+  ] as const) {
+    const groups = Object.entries((report[name] ?? {}) as Record<string, Json>);
+    if (groups.length === 0) continue;
+    print(context);
+    printTable(
+      context,
+      [title, ...head],
+      groups.map(([key, group]) => [
+        key,
+        tokens(group['requests']),
+        tokens(group['tokens_saved']),
+        dollars(group['cost_saved_usd']),
+      ]),
+    );
+  }
+}
+
+async function printCaches(context: CliContext, stats: Json): Promise<void> {
+  const colors = colorsFor(context.stdout, context.env);
+  const own = (cache: unknown): string => {
+    if (typeof cache !== 'object' || cache === null) return 'not in use';
+    const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
+    const kept = `${counted(Number(entries), 'entry', 'entries')}, ${(Number(bytes) / 1e6).toFixed(1)} MB`;
+    return `${tokens(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
+  };
+  const rows = [
+    ['Responses', own(stats['response_cache'])],
+    ['Compression', own(stats['compression_cache'])],
+  ] as const;
+  for (const line of pairs(colors, rows)) print(context, line);
+  const prompt = (stats['prompt_cache'] ?? {}) as Json;
+  const providers = Object.entries((prompt['providers'] ?? {}) as Record<string, Json>);
+  if (providers.length === 0) return;
+  const { printTable } = await import('../table.ts');
+  print(context);
+  printTable(
+    context,
+    ['prompt cache of', '>tokens read', '>tokens written', '>read share'],
+    providers.map(([name, cache]) => [
+      name,
+      tokens(cache['read_tokens']),
+      tokens(cache['creation_tokens']),
+      percent(cache['hit_ratio']),
+    ]),
+  );
+}
+
+function tokens(value: unknown): string {
+  return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
+}
+
+function dollars(value: unknown): string {
+  return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
+}
+
+function percent(ratio: unknown): string {
+  return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
+}
+
+export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats];

@@ -1,0 +1,78 @@
+/** The lines that a text lost and got, as a unified diff for the screen. */
+import { structuredPatch } from 'diff';
+import type { Colors } from '../output.ts';
+
+export interface LineDiffOptions {
+  readonly colors: Colors;
+  /** Every line whole; otherwise long runs of one sign, and long lines, are cut. */
+  readonly full: boolean;
+}
+
+interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly string[];
+}
+
+const CONTEXT_LINES = 2;
+/** Lines of one sign that are shown in a row, and characters of a line, unless all are asked for. */
+const MOST_LINES = 12;
+const MOST_CHARS = 240;
+/** A diff that takes longer is not worth waiting for: the two texts then have little in common. */
+const PATIENCE_MS = 2000;
+
+/** The diff's lines, coloured: `-` went, `+` came in its place. Empty for equal texts. */
+export function lineDiff(before: string, after: string, options: LineDiffOptions): string[] {
+  const { colors, full } = options;
+  return hunksOf(before, after).flatMap((hunk) => {
+    const old = `-${hunk.oldStart},${hunk.oldLines}`;
+    const heading = `@@ ${old} +${hunk.newStart},${hunk.newLines} @@`;
+    const lines = hunk.lines.filter((line) => !line.startsWith('\\'));
+    const shown = full ? lines : shortened(lines).map(cut);
+    return [colors.cyan(heading), ...shown.map((line) => paint(line, colors))];
+  });
+}
+
+function hunksOf(before: string, after: string): readonly Hunk[] {
+  const options = { context: CONTEXT_LINES, timeout: PATIENCE_MS };
+  const patch = structuredPatch('', '', before, after, '', '', options);
+  if (patch !== undefined) return patch.hunks;
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const lines = [...old.map((line) => `-${line}`), ...now.map((line) => `+${line}`)];
+  return [{ oldStart: 1, oldLines: old.length, newStart: 1, newLines: now.length, lines }];
+}
+
+function cut(line: string): string {
+  const left = line.length - MOST_CHARS;
+  return left <= 0 ? line : `${line.slice(0, MOST_CHARS)}… ${left} more characters`;
+}
+
+/** Runs of more than `most` lines with the same sign, cut to their beginning and end. */
+function shortened(lines: readonly string[], most = MOST_LINES): string[] {
+  const out: string[] = [];
+  for (let at = 0; at < lines.length;) {
+    const sign = lines[at]!.charAt(0);
+    let end = at + 1;
+    while (end < lines.length && lines[end]!.startsWith(sign)) end++;
+    const run = lines.slice(at, end);
+    if (run.length <= most) out.push(...run);
+    else {
+      const head = Math.ceil(most / 2);
+      const tail = most - head;
+      const left = run.length - most;
+      const what = sign === '-' ? 'removed' : sign === '+' ? 'new' : 'equal';
+      out.push(...run.slice(0, head), `… ${left} more ${what} lines; --full shows them`);
+      out.push(...run.slice(run.length - tail));
+    }
+    at = end;
+  }
+  return out;
+}
+
+function paint(line: string, colors: Colors): string {
+  if (line.startsWith('-')) return colors.red(line);
+  if (line.startsWith('+')) return colors.green(line);
+  return colors.dim(line);
+}

@@ -1,0 +1,91 @@
+/** `svc diff`: what a request lost on its way through the running proxy. */
+import { SvcError } from '../../engine/error.ts';
+import { runningInstance } from '../daemon.ts';
+import type { Colors } from '../output.ts';
+import { readJson } from '../remote.ts';
+import type { Json } from '../remote.ts';
+import { createCounter, percentSaved, sumOf } from './counted.ts';
+import type { CountedTokens } from './counted.ts';
+
+/** A block of `/v1/svc/lost/<id>`, with exact tokens. */
+export interface LostBlock {
+  readonly index: number;
+  readonly id: string;
+  readonly kind: string | null;
+  readonly tool: string | null;
+  readonly by: readonly string[];
+  readonly before: string;
+  readonly after: string;
+  readonly tokens: CountedTokens;
+}
+
+export interface LostRequest {
+  readonly requestId: string;
+  readonly model: string | null;
+  readonly tokenizer: string;
+  readonly blocks: readonly LostBlock[];
+  readonly total: CountedTokens;
+}
+
+/**
+ * Asks the proxy of this home folder for what `id` (or the last request that lost something) lost.
+ *
+ * @throws SvcError `unavailable` when none runs, `not_found` when nothing is kept.
+ */
+export async function readLost(home: string, id: string | undefined): Promise<LostRequest> {
+  const url = runningInstance(home)?.url;
+  if (url === undefined) {
+    throw new SvcError('unavailable', 'svc does not run, and what was removed is kept in memory', {
+      cure: '`svc preview <file>` shows what compression does to a request, without a proxy.',
+    });
+  }
+  const lost = await readJson(url, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
+  const requestId = String(lost['request_id']);
+  const trace = await readJson(url, `/trace/${requestId}`).catch((): Json => ({}));
+  const model = typeof trace['model'] === 'string' ? trace['model'] : null;
+  const counter = await createCounter(model);
+  const blocks = (Array.isArray(lost['blocks']) ? (lost['blocks'] as Json[]) : []).map((block) => {
+    const texts = { before: String(block['before']), after: String(block['after']) };
+    return {
+      index: Number(block['index']),
+      id: String(block['id']),
+      kind: textOrNull(block['kind']),
+      tool: textOrNull(block['tool']),
+      by: Array.isArray(block['by']) ? block['by'].map(String) : [],
+      ...texts,
+      tokens: counter.count(texts),
+    };
+  });
+  const total = sumOf(blocks.map(({ tokens }) => tokens));
+  return { requestId, model, tokenizer: counter.family, blocks, total };
+}
+
+export const lostHead = ['>#', 'id', 'block', 'class', '>before', '>after', '>saved', 'how'];
+
+/** A row for each changed block. */
+export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
+  return blocks.map((block) => [
+    String(block.index),
+    block.id,
+    wordsOf(block),
+    block.kind ?? '–',
+    block.tokens.before.toLocaleString('en-US'),
+    block.tokens.after.toLocaleString('en-US'),
+    colors.green(percentSaved(block.tokens)),
+    block.by.join(', '),
+  ]);
+}
+
+/** The title of a block's own part. */
+export function blockTitle(block: LostBlock, colors: Colors): string {
+  const facts = `${block.kind ?? 'text'}, ${block.by.join(', ')}, original under /v1/svc/blocks/${block.id}`;
+  return `${colors.bold(`block ${block.index}: ${wordsOf(block)}`)} ${colors.dim(`(${facts})`)}`;
+}
+
+function wordsOf({ tool }: LostBlock): string {
+  return tool === null ? 'pasted text' : `result of ${tool}`;
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,140 @@
+/** `svc preview`: what compression would do to a file, and how that is shown. */
+import type { Mode } from '../../stages/compress/compressor.ts';
+import { dryRun } from '../../stages/compress/dry-run.ts';
+import type { DryBlock } from '../../stages/compress/dry-run.ts';
+import type { JobOptions } from '../../stages/compress/job.ts';
+import { counted } from '../output.ts';
+import type { Colors } from '../output.ts';
+import { createCounter, percentSaved, sumOf } from './counted.ts';
+import type { CountedTokens } from './counted.ts';
+import { blockWords, reasonWords } from './reasons.ts';
+import type { RequestFile } from './request-file.ts';
+
+export interface PreviewBlock extends DryBlock {
+  readonly tokens: CountedTokens;
+}
+
+export interface Preview {
+  readonly as: RequestFile['as'];
+  readonly model: string | null;
+  readonly mode: Mode;
+  readonly thresholdTokens: number;
+  /** Whose tokens `tokens` are. */
+  readonly tokenizer: string;
+  readonly blocks: readonly PreviewBlock[];
+  readonly total: CountedTokens;
+}
+
+/** Runs the compression of `file` and counts its tokens as `countAs` does, else as its own model. */
+export async function previewOf(
+  file: RequestFile,
+  options: JobOptions,
+  countAs?: string,
+): Promise<Preview> {
+  const counter = await createCounter(countAs ?? file.model);
+  const whole = await dryRun(file.request, options);
+  // Around a file that is no request, the rest of the conversation is ours and of no interest.
+  const dry = file.as === 'text' ? whole.slice(-1).map((one) => ({ ...one, index: 0 })) : whole;
+  const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block) }));
+  return {
+    as: file.as,
+    model: file.model,
+    mode: options.mode,
+    thresholdTokens: options.thresholdTokens,
+    tokenizer: counter.family,
+    blocks,
+    total: sumOf(blocks.map(({ tokens }) => tokens)),
+  };
+}
+
+/** The preview as `--json` gives it; the texts of block `shown` only. */
+export function previewJson(preview: Preview, file: string, shown: number | undefined) {
+  return {
+    file,
+    as: preview.as,
+    model: preview.model,
+    mode: preview.mode,
+    threshold_tokens: preview.thresholdTokens,
+    tokenizer: preview.tokenizer,
+    total: tokensJson(preview.total),
+    blocks: preview.blocks.map((block) => ({
+      index: block.index,
+      role: block.role,
+      kind: block.kind,
+      tool: block.toolName,
+      class: block.textClass,
+      changed: block.changed,
+      by: block.by,
+      reason: block.reason,
+      tokens: tokensJson(block.tokens),
+      estimated_tokens: { before: block.tokensBefore, after: block.tokensAfter },
+      ...(block.index === shown && { before: block.before, after: block.after }),
+    })),
+  };
+}
+
+/** One line on what was looked at, and how. */
+export function previewHeading(preview: Preview, file: string, colors: Colors): string {
+  const { as, model, mode, blocks, thresholdTokens, tokenizer } = preview;
+  const what = as === 'text' ? 'a tool result' : `a ${as} request`;
+  const whose = model === null ? '' : ` for ${model}`;
+  const from =
+    thresholdTokens > 0 ? `, from ${thresholdTokens.toLocaleString('en-US')} tokens on` : '';
+  return (
+    `${colors.bold(file)} as ${what}${whose}: ${counted(blocks.length, 'block')}, mode ${mode}${from}` +
+    colors.dim(`, tokens counted by ${tokenizer}`)
+  );
+}
+
+export const previewHead = ['>#', 'block', 'class', '>before', '>after', '>saved', 'how'];
+
+/** A row for every block that compression looked at, or for every block. */
+export function previewRows(preview: Preview, all: boolean, colors: Colors): string[][] {
+  return preview.blocks
+    .filter((block) => all || wasLookedAt(block))
+    .map((block) => [
+      String(block.index),
+      preview.as === 'text' ? 'the file' : blockWords(block.kind, block.role, block.toolName),
+      block.textClass ?? '–',
+      block.tokens.before.toLocaleString('en-US'),
+      block.tokens.after.toLocaleString('en-US'),
+      block.changed ? colors.green(percentSaved(block.tokens)) : '–',
+      block.changed ? block.by.join(', ') : colors.dim(reasonWords(block.reason ?? '')),
+    ]);
+}
+
+/** Blocks without a row, by the reason that they go out as they came. */
+export function untouchedLine(preview: Preview): string | undefined {
+  const left = preview.blocks.filter((block) => !wasLookedAt(block));
+  if (left.length === 0) return undefined;
+  const counts = new Map<string, number>();
+  for (const { reason } of left) {
+    const words = reasonWords(reason ?? '');
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  const reasons = [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
+  const tokens = sumOf(left.map((block) => block.tokens)).before.toLocaleString('en-US');
+  return `${counted(left.length, 'block')} with ${tokens} tokens never touched here: ${reasons}`;
+}
+
+/** True if the threshold is all that keeps this request from being compressed. */
+export function isHeldByThreshold({ blocks, total }: Preview): boolean {
+  return total.saved === 0 && blocks.some(({ reason }) => reason === 'below-threshold');
+}
+
+/** Before, after and saved, as pairs. */
+export function totalPairs(total: CountedTokens): (readonly [string, string])[] {
+  return [
+    ['Before', counted(total.before, 'token')],
+    ['After', counted(total.after, 'token')],
+    ['Saved', `${counted(total.saved, 'token')} (${percentSaved(total)})`],
+  ];
+}
+
+function wasLookedAt({ changed, textClass, reason }: DryBlock): boolean {
+  return changed || (textClass !== null && reason === 'no-gain');
+}
+
+function tokensJson({ before, after, saved }: CountedTokens) {
+  return { before, after, saved };
+}

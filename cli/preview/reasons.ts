@@ -1,0 +1,33 @@
+/** Why a block goes out as it came, in words. */
+
+const WORDS: Readonly<Record<string, string>> = {
+  system: 'system prompt',
+  assistant: 'written by the model',
+  thinking: 'thinking',
+  tool_call: 'tool call',
+  media: 'image or document',
+  citations: 'cited document',
+  error_result: 'error result',
+  'error-result': 'error result',
+  typed: 'typed by the user',
+  opaque: 'of a kind that svc does not read',
+  kind: 'of a kind that is never rewritten',
+  'below-threshold': 'before the threshold',
+  short: 'short',
+  marked: 'compressed already',
+  'no-gain': 'nothing to gain',
+  'too-slow': 'too slow once',
+  strict: 'mode strict changes nothing',
+};
+
+/** A few words for a reason of the compressor's. */
+export function reasonWords(reason: string): string {
+  return WORDS[reason] ?? reason;
+}
+
+/** What a block is: whose result, or who wrote it. */
+export function blockWords(kind: string, role: string, toolName: string | null): string {
+  if (kind === 'tool_result') return toolName === null ? 'tool result' : `result of ${toolName}`;
+  if (kind === 'text') return role === 'user' ? 'user text' : `${role} text`;
+  return kind.replaceAll('_', ' ');
+}

@@ -1,0 +1,123 @@
+/** A file as the request that it is, or that it would be part of. */
+import { basename } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import type { DialectName } from '../../stages/dialect/dialect.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import { toRequest } from '../../stages/model/request.ts';
+import type { ProxyRequest } from '../../stages/model/request.ts';
+
+/** What a file was taken for. */
+export interface RequestFile {
+  readonly request: ProxyRequest;
+  /** `text` is a file that is no request body: it stands in one as a tool's result. */
+  readonly as: 'messages' | 'chat' | 'responses' | 'text';
+  readonly model: string | null;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type BodyKind = Exclude<RequestFile['as'], 'text'>;
+
+const PATHS: Readonly<Record<BodyKind, string>> = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+};
+
+/**
+ * Recognises a body by its shape; everything else, JSON of other kinds too, is taken for what
+ * a tool read from a file of this name. `ask` is the question that then stands before it.
+ */
+export function toRequestFile(text: string, path: string, ask: string): RequestFile {
+  if (text.trim() === '') throw new SvcError('bad_request', `${path} is empty`);
+  const json = parse(text);
+  const kind = json === undefined ? undefined : bodyKind(json);
+  if (json !== undefined && kind !== undefined) {
+    const model = typeof json['model'] === 'string' ? json['model'] : null;
+    return { request: requestOf(kind, json, text), as: kind, model };
+  }
+  const body = toolResult(text, basename(path), ask);
+  return { request: requestOf('messages', body, JSON.stringify(body)), as: 'text', model: null };
+}
+
+/** The dialect of a body, by members that only one of them has. */
+function bodyKind(json: Json): BodyKind | undefined {
+  const { messages, input } = json;
+  if (Array.isArray(messages)) return isChat(json, messages) ? 'chat' : 'messages';
+  const isItems = typeof input === 'string' || Array.isArray(input);
+  const isBody = ['model', 'instructions', 'tools'].some((name) => json[name] !== undefined);
+  return isItems && isBody ? 'responses' : undefined;
+}
+
+function isChat(json: Json, messages: readonly unknown[]): boolean {
+  if (json['system'] !== undefined) return false;
+  const roles = ['system', 'developer', 'tool', 'function'];
+  const signs = messages.filter(isObject).map((message) => {
+    if (message['tool_calls'] !== undefined || roles.includes(String(message['role']))) return 1;
+    const parts = Array.isArray(message['content']) ? message['content'].filter(isObject) : [];
+    const types = new Set(parts.map((part) => part['type']));
+    if (types.has('tool_use') || types.has('tool_result') || types.has('thinking')) return -1;
+    return types.has('image_url') ? 1 : 0;
+  });
+  const sign = signs.find((each) => each !== 0);
+  if (sign !== undefined) return sign === 1;
+  const { model } = json;
+  return json['max_tokens'] === undefined && !(typeof model === 'string' && /claude/i.test(model));
+}
+
+function toolResult(text: string, name: string, ask: string): Json {
+  const call = { type: 'tool_use', id: 'preview', name: 'Read', input: { file_path: name } };
+  return {
+    messages: [
+      { role: 'user', content: ask },
+      { role: 'assistant', content: [call] },
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: 'preview', content: text }],
+      },
+    ],
+  };
+}
+
+function requestOf(name: BodyKind & DialectName, json: Json, text: string): ProxyRequest {
+  const target = PATHS[name];
+  const endpoint = resolveEndpoint('POST', target, []);
+  if (endpoint === undefined || 'allow' in endpoint)
+    throw new SvcError('internal', `Nothing serves ${target}`);
+  const bytes = Buffer.from(text);
+  return toRequest({
+    body: {
+      kind: 'body',
+      method: 'POST',
+      target,
+      headers: [],
+      wireBytes: bytes,
+      bytes,
+      endpoint,
+    },
+    dialect: dialects[name],
+    // A body that lacks what a provider demands can be looked at all the same.
+    facts: {
+      model: undefined,
+      stream: false,
+      maxOutputTokens: undefined,
+      asksForUsage: false,
+      hasTools: false,
+      hasThinking: false,
+    },
+    json,
+  });
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
