@@ -16,6 +16,10 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--requests': 'count',
   '--file': 'file',
   '--expires': 'duration',
+  '--threshold': 'tokens',
+  '--ask': 'question',
+  '--show': 'block',
+  '--since': 'date',
 };
 
 /** Every command with one line each, by category. */

@@ -139,6 +139,16 @@ test('people get a table, the totals and the lines', async () => {
   place.dispose();
 });
 
+test('nothing in a text commands the terminal', async () => {
+  const place = makePlace();
+  const hostile = grepOutput.replaceAll('item3', '\u001b]0;title\u0007\u009b2J');
+  const file = write(place, 'hits.txt', hostile);
+  const { stdout } = await run(place, ['preview', file, '--show', '0', '--full']);
+  for (const control of ['\u001b', '\u0007', '\u009b']) assert.not.ok(stdout.includes(control));
+  assert.ok(stdout.includes('\\x1b]0;title\\x07\\x9b2J'));
+  place.dispose();
+});
+
 test('what cannot be previewed is said with its cause', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
@@ -146,6 +156,8 @@ test('what cannot be previewed is said with its cause', async () => {
   assert.is(await codeOf('none.json'), exitCodes.not_found);
   assert.is(await codeOf(write(place, 'empty.txt', '\n')), exitCodes.bad_request);
   assert.is(await codeOf('.'), exitCodes.bad_request);
+  const generative = write(place, 'generative.json', { contents: [] });
+  assert.is(await codeOf(generative), exitCodes.bad_request);
   assert.is(await codeOf(file, '--mode', 'harder'), exitCodes.usage);
   assert.is(await codeOf(file, '--show', '3'), exitCodes.usage);
   place.dispose();

@@ -31,6 +31,11 @@ const PATHS: Readonly<Record<BodyKind, string>> = {
 export function toRequestFile(text: string, path: string, ask: string): RequestFile {
   if (text.trim() === '') throw new SvcError('bad_request', `${path} is empty`);
   const json = parse(text);
+  if (Array.isArray(json?.['contents'])) {
+    throw new SvcError('bad_request', 'Requests of the generative kind go out as they come', {
+      cure: 'Preview takes bodies of the messages, chat and responses kinds, and any text.',
+    });
+  }
   const kind = json === undefined ? undefined : bodyKind(json);
   if (json !== undefined && kind !== undefined) {
     const model = typeof json['model'] === 'string' ? json['model'] : null;

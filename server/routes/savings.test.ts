@@ -92,6 +92,24 @@ test('savings count what the provider counted; unmeasured figures are null', asy
   });
 });
 
+test('saved tokens are the model’s own, by the ratio learned from its usage', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    const id = await sendLosing(t);
+    const [row] = await t.rows(1);
+    const { learned, lost } = t.proxy.services;
+    const [model] = learned.status().models;
+    assert.is(model?.model, row?.model);
+    assert.is.not(model?.tokenRatio, 1);
+    const estimated = (lost.ofRequest(id) ?? []).reduce(
+      (sum, block) => sum + block.tokensBefore - block.tokensAfter,
+      0,
+    );
+    assert.is(row?.savedTokens, Math.round(estimated * model!.tokenRatio));
+    const ratio = (await read(t, '/health')).json['compression_ratio_avg'];
+    assert.is(ratio, row!.savedTokens! / row!.inputTokensRaw!);
+  });
+});
+
 test('each cache is told of apart from the others', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const before = (await read(t, '/cache-stats')).json;

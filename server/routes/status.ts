@@ -1,7 +1,6 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
 import type { Clock } from '../../engine/index.ts';
 import type { LedgerWriter } from '../../stages/ledger/writer.ts';
-import { savedPercent } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
@@ -72,9 +71,8 @@ function reasons({ ledger, draining }: StatusRouteOptions, vault: VaultFacts): s
 }
 
 /** The share of this session's input tokens that was not sent, 0 to 1; `null` before any input was measured. */
-function compressionRatio(totals: Totals): number | null {
-  const percent = savedPercent(totals);
-  return percent === null ? null : percent / 100;
+function compressionRatio({ savedTokens, inputTokens }: Totals): number | null {
+  return inputTokens === 0 ? null : savedTokens / inputTokens;
 }
 
 function health(options: StatusRouteOptions, vault: VaultFacts) {

@@ -36,6 +36,7 @@ export const compression = {
     type: count('entries'),
     default: 2000,
     env: ['SVC_COMPACT_CACHE_SIZE'],
+    needsRestart: true,
     about: 'Compressed blocks kept in memory. It changes speed only, never what is sent.',
   }),
   'compression.max_time_ms': setting({
