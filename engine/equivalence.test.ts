@@ -74,6 +74,7 @@ async function throughPlan(
   const sink = createCollectingSink<TestFrame>();
   const { outcome } = await run(plan, ASK, testRun(), sink);
   assert.is(outcome, 'ok');
+  assert.ok(sink.wasLive);
   return sink.frames;
 }
 

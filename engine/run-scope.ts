@@ -20,6 +20,7 @@ export class RunScope<F extends Frame> implements StepScope {
   #last: { [kind: string]: F } = {};
   #answering: NodeRun | undefined;
   #waiting = new Set<(reason: unknown) => void>();
+  #stops: (() => void)[] = [];
   #listening = false;
 
   constructor(plan: Plan<F>, info: RunInfo) {
@@ -129,6 +130,16 @@ export class RunScope<F extends Frame> implements StepScope {
     return this.race(promise);
   }
 
+  /** Calls `stop` once, as soon as the run is cancelled; at once if it is already. */
+  onCancel(stop: () => void): void {
+    if (this.#info.signal.aborted) {
+      stop();
+      return;
+    }
+    this.#stops.push(stop);
+    this.#listen();
+  }
+
   #listen(): void {
     if (this.#listening) return;
     this.#listening = true;
@@ -139,6 +150,8 @@ export class RunScope<F extends Frame> implements StepScope {
     const reason = this.cancelled();
     for (const reject of this.#waiting) reject(reason);
     this.#waiting.clear();
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
   };
 
   close(): void {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Cancelled, SvcError, chain, createManualClock, run } from './index.ts';
+import { Cancelled, SvcError, chain, createCanceller, createManualClock, run } from './index.ts';
 import type { Outcome, Settlement, Stage } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from './testing.ts';
 import {
@@ -83,31 +83,32 @@ test('a handler that promises keeps the order of frames', async () => {
   assert.equal(sink.frames, answerOf('a!', 'b!', 'c!'));
 });
 
-test('a stalled sink admits exactly two frames, whatever stands in between', async () => {
-  for (const between of [
-    [],
-    [shout],
-    [shout, stage('again', { watch: { part: () => undefined } })],
-  ]) {
-    const controller = new AbortController();
-    const source = countedSource(endless());
-    const sink = createCollectingSink<TestFrame>({
-      signal: controller.signal,
-      onFrame: () => new Promise(() => undefined),
-    });
-    const plan = planOf(
-      reader,
-      liveAnswerer(() => source.stream),
-      ...between,
-    );
-    const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
-    await soon(20);
-    // One in the sink's hands and one in the segment behind it.
-    assert.is(source.taken(), 2);
-    controller.abort(new Cancelled('client_gone'));
-    assert.is((await done).outcome, 'cancelled');
-    assert.ok(source.cancelled() !== undefined);
-  }
+/** How many frames a source has given to a sink that takes the first and never finishes it. */
+async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
+  const controller = createCanceller();
+  const source = countedSource(endless());
+  const sink = createCollectingSink<TestFrame>({
+    signal: controller.signal,
+    onFrame: () => new Promise(() => undefined),
+  });
+  const graph = chain(testKinds, [reader, liveAnswerer(() => source.stream), ...stages]);
+  const done = run(mustCompile(graph, { fuse }), ASK, testRun(undefined, controller.signal), sink);
+  await soon(20);
+  const taken = source.taken();
+  controller.abort(new Cancelled('client_gone'));
+  assert.is((await done).outcome, 'cancelled');
+  assert.ok(source.cancelled() !== undefined);
+  return taken;
+}
+
+test('a stalled sink admits exactly as many frames as there are hands to hold them', async () => {
+  const watching = (name: string) => stage(name, { watch: { part: () => undefined } });
+  const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
+  // Fused, only the sink holds a frame; in a pipe, every stream between holds one more.
+  assert.is(await admitted([], true), 1);
+  assert.is(await admitted([shout, watching('a'), watching('b')], true), 1);
+  assert.is(await admitted([shout, watching('a')], false), 3);
+  assert.is(await admitted([own], true), 3);
 });
 
 test('a client that leaves while a write is pending stops the source at once', async () => {

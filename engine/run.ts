@@ -16,15 +16,17 @@ import type { Outcome, Settlement } from './settle.ts';
 import { isTransform } from './stage.ts';
 import type { TransformBehaviour } from './stage.ts';
 
-/**
- * Where an answer goes. It must error itself as soon as the run's signal
- * aborts, also while a write is pending: that is what stops the source.
- */
+/** Where an answer goes. */
 export interface Sink<F extends Frame> {
-  /** Takes a live answer. Its `close` resolves when the last byte has been handed over. */
-  open(): WritableStream<F>;
   /** Takes an answer that is complete. */
   whole(frames: readonly F[]): void | Promise<void>;
+  /**
+   * Takes one frame of a live answer. A promise holds the source back until it
+   * settles; it must reject as soon as the run's signal aborts.
+   */
+  write(frame: F): void | Promise<void>;
+  /** The live answer is complete. Resolves when the last of it has been handed over. */
+  end(): void | Promise<void>;
   /** Tells the client that the run failed, in whatever way is still possible. */
   fail(error: SvcError): void | Promise<void>;
 }
@@ -175,23 +177,75 @@ async function sendWhole<F extends Frame>(
   await scope.race(Promise.resolve(sink.whole(frames)));
 }
 
-/** A live answer: one stream a segment, and the last one also sees what leaves the graph. */
+/**
+ * A live answer. Stages that are fused into one segment are run by the loop that
+ * reads the source and feeds the sink; where a stage brings its own stream, each
+ * segment is a stream in a pipe. A test holds the two to the same frames, errors
+ * and ends.
+ */
 async function sendLive<F extends Frame>(
   answer: LiveAnswer<F>,
   segments: readonly Segment<F>[],
   scope: RunScope<F>,
   sink: Sink<F>,
 ): Promise<void> {
-  const list = segments.length > 0 ? segments : [emptySegment<F>()];
-  const lastIsOwn = list.at(-1)?.form === 'own';
+  const [only] = segments.length === 0 ? [emptySegment<F>()] : segments;
+  if (segments.length <= 1 && only?.form === 'fused') await pump(answer, only, scope, sink);
+  else await pipe(answer, segments, scope, sink);
+}
+
+/** One frame at a time: the next is pulled when the sink has taken the last. */
+async function pump<F extends Frame>(
+  answer: LiveAnswer<F>,
+  segment: Extract<Segment<F>, { form: 'fused' }>,
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  const reader = answer.getReader();
+  const stop = () => void reader.cancel(scope.cancelled()).catch(() => undefined);
+  scope.onCancel(stop);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const steps = segment.steps.get(value.kind);
+      const result = steps === undefined ? value : applySteps(steps, value, scope);
+      const frame = result instanceof Promise ? await result : result;
+      scope.leaves(frame);
+      const written = sink.write(frame);
+      if (written !== undefined) await scope.race(written);
+    }
+    const cancelled = scope.cancelled();
+    if (cancelled !== undefined) throw cancelled;
+    scope.mustBeComplete();
+    await scope.race(Promise.resolve(sink.end()));
+  } catch (thrown) {
+    stop();
+    throw thrown;
+  }
+}
+
+/** One stream a segment, and the last one also sees what leaves the graph. */
+async function pipe<F extends Frame>(
+  answer: LiveAnswer<F>,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+  sink: Sink<F>,
+): Promise<void> {
+  const lastIsOwn = segments.at(-1)?.form === 'own';
+  const list = lastIsOwn ? [...segments, emptySegment<F>()] : segments;
   let stream = answer;
   for (const [index, segment] of list.entries()) {
-    const isLast = !lastIsOwn && index === list.length - 1;
-    stream = stream.pipeThrough(openSegment(segment, scope, isLast));
+    stream = stream.pipeThrough(openSegment(segment, scope, index === list.length - 1));
   }
-  if (lastIsOwn) stream = stream.pipeThrough(openSegment(emptySegment<F>(), scope, true));
+  const writable = new WritableStream<F>({
+    // A pipe that was told to abort would leave its source running; one whose end fails does not.
+    start: (controller) => scope.onCancel(() => controller.error(scope.cancelled())),
+    write: (frame) => sink.write(frame),
+    close: () => sink.end(),
+  });
   // A failed source leaves the sink usable, so that it can still say what happened.
-  await stream.pipeTo(sink.open(), { preventAbort: true });
+  await stream.pipeTo(writable, { preventAbort: true });
 }
 
 function emptySegment<F extends Frame>(): Segment<F> {

@@ -33,7 +33,7 @@ export interface CollectingOptions {
   readonly onFrame?: (frame: Frame) => void | Promise<void>;
 }
 
-/** Makes a collecting sink that errors itself when `signal` aborts. */
+/** Makes a collecting sink; a write that is held back rejects when `signal` aborts. */
 export function createCollectingSink<F extends Frame>({
   signal,
   onFrame,
@@ -50,23 +50,17 @@ export function createCollectingSink<F extends Frame>({
       return wasLive;
     },
     whole: (answer) => void frames.push(...answer),
-    open() {
+    write(frame) {
       wasLive = true;
-      return new WritableStream<F>({
-        start(controller) {
-          signal?.addEventListener('abort', () => controller.error(signal.reason), { once: true });
-        },
-        write(frame) {
-          frames.push(frame);
-          const held = onFrame?.(frame);
-          if (held === undefined || signal === undefined) return held;
-          return new Promise((resolve, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-            held.then(resolve, reject);
-          });
-        },
+      frames.push(frame);
+      const held = onFrame?.(frame);
+      if (held === undefined || signal === undefined) return held;
+      return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        held.then(resolve, reject);
       });
     },
+    end: () => undefined,
     fail: (failure) => void (error = failure),
   };
 }

@@ -44,6 +44,7 @@ export class HttpSink implements Sink<ProxyFrame> {
   #declaredLength = false;
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
+  #isBodyBegun = false;
 
   constructor(options: HttpSinkOptions) {
     this.#options = options;
@@ -63,25 +64,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  open(): WritableStream<ProxyFrame> {
-    const { signal, pacer } = this.#options;
-    let onAbort: () => void = () => undefined;
-    return new WritableStream<ProxyFrame>({
-      start: (controller) => {
-        onAbort = () => controller.error(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        pacer?.start((bytes) => void this.#send(bytes).catch(() => undefined));
-      },
-      write: (frame) => this.#write(frame),
-      close: () => {
-        signal.removeEventListener('abort', onAbort);
-        return this.#finish();
-      },
-      abort: () => signal.removeEventListener('abort', onAbort),
-    });
-  }
-
-  #write(frame: ProxyFrame): Promise<void> | void {
+  write(frame: ProxyFrame): Promise<void> | void {
     const { pacer } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
@@ -91,11 +74,12 @@ export class HttpSink implements Sink<ProxyFrame> {
   }
 
   /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
-  #send(bytes: Buffer): Promise<void> {
+  #send(bytes: Buffer): Promise<void> | void {
     const { response, signal } = this.#options;
     this.#tail = bytes;
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (response.write(bytes)) return DONE;
+    this.#isBodyBegun = true;
+    if (response.write(bytes)) return undefined;
     return new Promise((resolve, reject) => {
       const stop = () => {
         response.off('drain', go);
@@ -110,7 +94,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  #finish(): Promise<void> {
+  end(): Promise<void> {
     const { response, signal, pacer } = this.#options;
     const rest = [pacer?.end(), this.#encode?.end()].filter((bytes) => bytes !== undefined);
     for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
@@ -140,9 +124,17 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     response.writeHead(head.status, headers);
     if (sizeBytes !== undefined) return;
-    // Without this the head would wait for the first body byte, which may be seconds away.
-    response.flushHeaders();
-    if (this.#streaming) pacer?.begin(head.request.original.dialect);
+    // A head without a body would wait for its first byte, which may be seconds away; one whose
+    // body is there already leaves with it in one write.
+    setImmediate(() => {
+      if (!this.#isBodyBegun && !response.destroyed) response.flushHeaders();
+    });
+    if (!this.#streaming || pacer === undefined) return;
+    pacer.start((bytes) => {
+      const sent = this.#send(bytes);
+      if (sent !== undefined) sent.catch(() => undefined);
+    });
+    pacer.begin(head.request.original.dialect);
   }
 
   fail(error: SvcError): void {
@@ -171,8 +163,6 @@ export class HttpSink implements Sink<ProxyFrame> {
     response.end();
   }
 }
-
-const DONE = Promise.resolve();
 
 /** True if the bytes sent so far end with a blank line, so that another event may follow. */
 function endsEvent(tail: Buffer | undefined): boolean {

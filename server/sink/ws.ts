@@ -43,28 +43,11 @@ export class SocketSink implements Sink<ProxyFrame> {
   }
 
   async whole(frames: readonly ProxyFrame[]): Promise<void> {
-    for (const frame of frames) await this.#take(frame);
-    await this.#finish();
+    for (const frame of frames) await this.write(frame);
+    await this.end();
   }
 
-  open(): WritableStream<ProxyFrame> {
-    const { signal } = this.#options;
-    let onAbort: () => void = () => undefined;
-    return new WritableStream<ProxyFrame>({
-      start(controller) {
-        onAbort = () => controller.error(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-      },
-      write: (frame) => this.#take(frame),
-      close: () => {
-        signal.removeEventListener('abort', onAbort);
-        return this.#finish();
-      },
-      abort: () => signal.removeEventListener('abort', onAbort),
-    });
-  }
-
-  async #take(frame: ProxyFrame): Promise<void> {
+  async write(frame: ProxyFrame): Promise<void> {
     if (frame.kind === 'head') {
       this.#head = frame;
       this.#observer = frame.request.original.dialect.observeUsage(frame.streaming);
@@ -89,7 +72,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     await this.#send(data);
   }
 
-  async #finish(): Promise<void> {
+  async end(): Promise<void> {
     const rest = this.#splitter?.rest();
     if (rest?.data !== undefined) await this.#event(rest.data);
     if (this.#splitter === undefined) {
