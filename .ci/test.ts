@@ -3,7 +3,8 @@
  * time limit, so that one that hangs or leaves something open is found and named.
  *
  * `node dist/.ci/test.js [--full] [--only TEXT]`: `x.test.js` runs always;
- * `x.full.test.js` needs more than a bare machine has and runs with `--full`.
+ * `x.full.test.js` needs more than a bare machine has and runs with `--full`; `x.timing.test.js`
+ * measures time and runs alone, behind all others.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -75,7 +76,10 @@ function runFile(file: string): Promise<FileResult> {
   });
 }
 
-async function runAll(files: readonly string[]): Promise<FileResult[]> {
+/** Files that measure time run last and alone: beside others they would measure those. */
+const isTiming = (file: string): boolean => file.endsWith('.timing.test.js');
+
+async function runAll(files: readonly string[], concurrency: number): Promise<FileResult[]> {
   const waiting = [...files];
   const results: FileResult[] = [];
   const work = async (): Promise<void> => {
@@ -87,7 +91,7 @@ async function runAll(files: readonly string[]): Promise<FileResult[]> {
       process.stdout.write(`${mark} ${result.file} (${result.passed} passed, ${seconds} s)\n`);
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   return results;
 }
 
@@ -114,4 +118,9 @@ const all = testFiles(dist).filter((file) => only === undefined || file.includes
 const isFull = (file: string): boolean => file.endsWith('.full.test.js');
 const chosen = full ? all.filter(isFull) : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull).map((file) => relative(dist, file));
-process.exitCode = report(await runAll(chosen), leftOut);
+const together = await runAll(
+  chosen.filter((file) => !isTiming(file)),
+  CONCURRENCY,
+);
+const alone = await runAll(chosen.filter(isTiming), 1);
+process.exitCode = report([...together, ...alone], leftOut);
