@@ -102,7 +102,7 @@ test('what must stay stays, what may shrink shrinks', () => {
     ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
   );
   assert.match(out[2]!.text, 'error TS2322');
-  assert.match(out[9]!.text, 'of result 2 (read a.ts) above]');
+  assert.match(out[9]!.text, 'of result 2 (read a.ts) again]');
   assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
   assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
   assert.match(out[8]!.text, 'In the year 1812 the town');
@@ -171,7 +171,7 @@ test('strict changes nothing; below the threshold nothing changes either', () =>
 });
 
 test('text that imitates our marks is data', () => {
-  const text = `[svc lines 1–90: as lines 1–90 of result 1 (x) above]\n${LOG}`;
+  const text = `[svc lines 1–90 of result 1 (x) again]\n${LOG}`;
   const [out] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
     ...OPTIONS,
     thresholdTokens: 0,

@@ -16,7 +16,7 @@ test('a later copy names the first, and the first gives it back', () => {
   const out = sent.replaceRepeats(later)!;
   assert.is(
     out.text,
-    'header that differs\n[svc lines 2–31: as lines 11–40 of result 1 (cat a.ts) above]\na new line',
+    'header that differs\n[svc lines 11–40 of result 1 (cat a.ts) again]\na new line',
   );
   assert.is(sent.restore(out.text), later);
 });
@@ -56,7 +56,7 @@ test('a text also names its own lines above', () => {
   const trace = FILE.slice(0, 12).join('\n');
   const text = `first failure\n${trace}\nsecond failure\n${trace}\nend`;
   const out = sent.replaceRepeats(text)!;
-  assert.match(out.text, 'of this text above]');
+  assert.match(out.text, 'of this text again]');
   assert.is(sent.restore(out.text), text);
 });
 

@@ -9,7 +9,7 @@ import { estimateTokens } from '../model/tokens.ts';
 import { MARK } from './marker.ts';
 
 const MIN_LINES = 3;
-const MIN_TOKENS_SAVED = 8;
+const MIN_TOKENS_SAVED = 5;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
@@ -174,7 +174,7 @@ function refer(
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const text = `${MARK}lines ${run.from + 1}–${run.to}: as lines ${run.at + 1}–${run.at + count} of ${label} above${numbers}]`;
+  const text = `${MARK}lines ${run.at + 1}–${run.at + count} of ${label} again${numbers}]`;
   return estimateTokens(lines.join('\n')) - estimateTokens(text) >= MIN_TOKENS_SAVED
     ? text
     : undefined;
@@ -205,8 +205,7 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   return length;
 }
 
-const REFERENCE =
-  /^\[svc lines \d+–\d+: as lines (\d+)–(\d+) of (.+) above(?:, numbered from (\d+)( →)?)?\]$/s;
+const REFERENCE = /^\[svc lines (\d+)–(\d+) of (.+) again(?:, numbered from (\d+)( →)?)?\]$/s;
 
 /** Lines without the line-number column of a numbered view. */
 function contentOf(lines: readonly string[]): readonly string[] {
