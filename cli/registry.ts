@@ -58,6 +58,10 @@ export const commandGroups: readonly CommandGroup[] = [
     words: ['savings', 'cache-stats'],
     load: async () => (await import('./commands/savings.ts')).savingsCommands,
   },
+  {
+    words: ['index', 'search', 'calibrate', 'vault-health', 'rebuild-vault-index'],
+    load: async () => (await import('./commands/vault.ts')).vaultCommands,
+  },
 ];
 
 /** The commands that may be meant by `word`; all of them where it is none of ours. */

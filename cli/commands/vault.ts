@@ -1,0 +1,215 @@
+/** `svc index|search|calibrate|vault-health|rebuild-vault-index`: the index of the user's own files. */
+import { Option } from 'clipanion';
+import { resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import type { Config } from '../../server/config/config.ts';
+import type { RebuildReport } from '../../stages/vault/index.ts';
+import { shortPath } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { toWhole } from '../flags.ts';
+import { colorsFor, counted, note, pairs, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { loadVault, VaultCommand } from '../vault/command.ts';
+import { Index } from '../vault/index-command.ts';
+import { createProgressView, figure } from '../vault/progress.ts';
+import {
+  calibrationJson,
+  healthJson,
+  healthRows,
+  hitJson,
+  hitLines,
+  reportJson,
+  reportRows,
+} from '../vault/report.ts';
+
+class Search extends VaultCommand {
+  static override paths = [['search']];
+  static override usage = VaultCommand.Usage({
+    category: 'Vault',
+    description: 'Search the indexed files, as a question to a model would',
+    details:
+      'Scores are BM25: the same that `SVC_INJECT_MIN_SCORE` is compared with. Exit code 5 when nothing is found.',
+    examples: [
+      ['Where something is', '$0 search circuit breaker half open'],
+      ['Only the best three, for a script', '$0 search --top 3 --json retry after'],
+      ['Also what is never sent to a provider', '$0 search --all password'],
+    ],
+  });
+
+  words = Option.Rest({ name: 'query', required: 1 });
+  top = Option.String('--top', '10', { description: 'Most hits, 1 to 1000' });
+  all = Option.Boolean('--all', false, {
+    description: 'Also blocks that are never sent: secret, generated, or classed so',
+  });
+
+  async execute() {
+    const { context } = this;
+    const query = this.words.join(' ');
+    const top = toWhole(this.top, '--top', 1, 1000);
+    const config = await this.settings();
+    const hits = await this.withVault(config, async (vault) => {
+      const { available } = await vault.status();
+      if (!available) throw this.noIndex(config);
+      return vault.search(query, { top, includeUnsafe: this.all });
+    });
+    if (this.json) {
+      printJson(context, { query, hits: hits.map(hitJson) });
+    } else {
+      const colors = colorsFor(context.stdout, context.env);
+      // A file's text is shown as it is, also where it mentions a command of ours.
+      const blocks = hits.map((hit) => `${hitLines(hit, context, colors).join('\n')}\n`);
+      context.stdout.write(blocks.join('\n'));
+      if (hits.length === 0) note(context, 'Nothing found');
+    }
+    return hits.length > 0 ? 0 : exitCodes.not_found;
+  }
+}
+
+class Calibrate extends VaultCommand {
+  static override paths = [['calibrate']];
+  static override usage = VaultCommand.Usage({
+    category: 'Vault',
+    description: 'Measure how many workers index fastest on this machine',
+    details: 'The result is kept beside the index, and `svc index` uses it.',
+    examples: [['With the files of this folder', '$0 calibrate']],
+  });
+
+  directory = Option.String({ name: 'directory', required: false });
+  maxWorkers = Option.String('--max-workers', '8', {
+    description: 'Try no more than this, 1 to 8',
+  });
+
+  async execute() {
+    const { context } = this;
+    const maxWorkers = toWhole(this.maxWorkers, '--max-workers', 1, 8);
+    const config = await this.settings();
+    const { calibrate } = await loadVault();
+    const found = await this.interruptible((signal) =>
+      calibrate({
+        ...this.basics(config),
+        root: resolve(context.cwd, this.directory ?? '.'),
+        maxWorkers,
+        signal,
+        onTrial({ workers, filesPerSecond }) {
+          const rate = figure(Math.round(filesPerSecond));
+          note(context, `${counted(workers, 'worker')}: ${rate} files/s`);
+        },
+      }),
+    );
+    if (this.json) printJson(context, calibrationJson(found));
+    else print(context, `${counted(found.workers, 'worker')} will be used from now on`);
+    return 0;
+  }
+}
+
+/** What rebuilds has one way of doing it. */
+abstract class Rebuilding extends VaultCommand {
+  async rebuild(config: Config): Promise<number> {
+    const { context } = this;
+    const { checkVault, rebuildVault } = await loadVault();
+    const view = createProgressView(context);
+    const report = await this.interruptible((signal) =>
+      rebuildVault({
+        ...this.basics(config),
+        signal,
+        onProgress: (progress) => view.show(progress),
+        onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+      }).finally(() => view.clear()),
+    );
+    if (report.movedTo === undefined) throw this.noIndex(config);
+    let health = await checkVault(config.vault.indexPath);
+    if (health.status === 'broken') {
+      // Opening the database form is what replaces a damaged one.
+      await this.withVault(config, (vault) => vault.status(), 'sqlite');
+      health = await checkVault(config.vault.indexPath);
+    }
+    this.tell(report, health.status);
+    if (report.reports.some(({ complete }) => !complete)) return exitCodes.cancelled;
+    return health.status === 'ok' ? 0 : exitCodes.internal;
+  }
+
+  private tell(report: RebuildReport, status: string): void {
+    const { context } = this;
+    if (this.json) {
+      printJson(context, {
+        status,
+        moved_to: report.movedTo ?? null,
+        folders: report.reports.map(reportJson),
+        unreadable: report.unreadable,
+      });
+      return;
+    }
+    const colors = colorsFor(context.stdout, context.env);
+    for (const one of report.reports) {
+      const stopped = one.complete ? '' : ' in part: `svc index` goes on from there';
+      print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);
+      for (const line of pairs(colors, reportRows(one))) print(context, line);
+    }
+    for (const root of report.unreadable) {
+      note(context, `! ${shortPath(root, context)} cannot be read; what was known of it is kept`);
+    }
+    print(context, `The old index is ${shortPath(report.movedTo ?? '', context)} (may be deleted)`);
+  }
+}
+
+class VaultHealthCommand extends Rebuilding {
+  static override paths = [['vault-health']];
+  static override usage = VaultCommand.Usage({
+    category: 'Vault',
+    description: 'Check every record of the index, or rebuild it',
+    details: 'Exit code 0 when all is well, 5 when there is no index, 1 when it is broken.',
+    examples: [
+      ['Check', '$0 vault-health'],
+      ['Move what is damaged aside and read all files again', '$0 vault-health repair'],
+    ],
+  });
+
+  what = Option.String({ name: 'repair', required: false });
+
+  async execute() {
+    const { context, what } = this;
+    if (what !== undefined && what !== 'repair') {
+      throw new SvcError('usage', `svc vault-health takes repair or nothing, not '${what}'`);
+    }
+    const config = await this.settings();
+    if (what === 'repair') return this.rebuild(config);
+    const { checkVault } = await loadVault();
+    const health = await checkVault(config.vault.indexPath);
+    if (this.json) {
+      printJson(context, healthJson(health));
+    } else if (health.status === 'missing') {
+      throw this.noIndex(config);
+    } else {
+      const colors = colorsFor(context.stdout, context.env);
+      const good = health.status === 'ok';
+      print(context, good ? 'The index is whole' : colors.red('The index is broken'));
+      for (const reason of health.reasons) print(context, `  ${colors.yellow('!')} ${reason}`);
+      for (const line of pairs(colors, healthRows(health, context))) print(context, line);
+      if (!good) note(context, '`svc vault-health repair` rebuilds it.');
+    }
+    if (health.status === 'missing') return exitCodes.not_found;
+    return health.status === 'ok' ? 0 : exitCodes.internal;
+  }
+}
+
+class RebuildVaultIndex extends Rebuilding {
+  static override paths = [['rebuild-vault-index']];
+  static override usage = VaultCommand.Usage({
+    category: 'Vault',
+    description: 'Read all indexed folders again into a new index',
+    details: 'What was handed in at run time is kept, and so is the old index, under another name.',
+    examples: [['Start over', '$0 rebuild-vault-index']],
+  });
+
+  async execute() {
+    return this.rebuild(await this.settings());
+  }
+}
+
+export const vaultCommands: readonly CliCommand[] = [
+  Index,
+  Search,
+  Calibrate,
+  VaultHealthCommand,
+  RebuildVaultIndex,
+];

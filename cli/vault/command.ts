@@ -1,0 +1,92 @@
+/** What the vault's commands have in common: settings, the open vault, and how an interrupt ends them. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { Config } from '../../server/config/config.ts';
+import type { Vault } from '../../stages/vault/index.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { toLoadOptions, toServeFlags } from '../flags.ts';
+import { note } from '../output.ts';
+import { readJson } from '../remote.ts';
+
+/** The vault's part of the library, loaded when a command needs it. */
+export const loadVault = () => import('../../stages/vault/index.ts');
+
+export abstract class VaultCommand extends Command<CliContext> {
+  config = Option.String('--config', {
+    description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
+  });
+  envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  /** The settings that a start would have. */
+  async settings(): Promise<Config> {
+    const { loadConfig } = await import('../../server/config/load.ts');
+    const typed = { port: undefined, config: this.config, envFile: this.envFile };
+    const { config } = await loadConfig(
+      toLoadOptions(toServeFlags(typed, this.context), this.context),
+    );
+    return config;
+  }
+
+  /** What every call into the vault is told. */
+  basics({ vault }: Config) {
+    const { clock, random } = this.context;
+    return { indexDir: vault.indexPath, clock, newId: () => random(9).toString('base64url') };
+  }
+
+  /** Opens the vault, lends it to `use` and closes it. */
+  async withVault<T>(
+    config: Config,
+    use: (vault: Vault) => Promise<T>,
+    backend = config.vault.backend,
+  ): Promise<T> {
+    const { openVault } = await loadVault();
+    const vault = openVault({
+      ...this.basics(config),
+      backend,
+      onTrouble: ({ what, movedTo }) => note(this.context, `! ${what}; the old one is ${movedTo}`),
+    });
+    try {
+      return await use(vault);
+    } finally {
+      await vault.close();
+    }
+  }
+
+  /** Runs `work` with a signal that Ctrl-C and the end of a session abort. */
+  async interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { events } = this.context;
+    const controller = new AbortController();
+    const stop = (): void => controller.abort();
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) events.on(signal, stop);
+    try {
+      return await work(controller.signal);
+    } finally {
+      for (const signal of signals) events.off(signal, stop);
+    }
+  }
+
+  /** Says so if the proxy that runs uses another index than this command. */
+  async compareWithProxy(config: Config): Promise<void> {
+    const url = runningInstance(config.home)?.url;
+    if (url === undefined) return;
+    const health = await readJson(url, '/health').catch(() => undefined);
+    const index = health?.['vault_index'];
+    if (typeof index !== 'object' || index === null || !('path' in index)) return;
+    const { path } = index;
+    if (typeof path !== 'string' || path === config.vault.indexPath) return;
+    const short = shortPath(path, this.context);
+    note(this.context, `! The proxy that runs uses another index, ${short}`);
+  }
+
+  /** The error for an index that is not there yet. */
+  noIndex({ vault }: Config): SvcError {
+    const where = shortPath(vault.indexPath, this.context);
+    return new SvcError('not_found', `There is no index yet (${where})`, {
+      cure: '`svc index <folder>` makes one.',
+    });
+  }
+}

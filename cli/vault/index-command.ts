@@ -1,0 +1,184 @@
+/** `svc index`: brings the vault up to date with a folder, once or for as long as it runs. */
+import { Option } from 'clipanion';
+import { resolve } from 'node:path';
+import type { Config } from '../../server/config/config.ts';
+import type { IndexReport } from '../../stages/vault/index.ts';
+import { shortPath } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { toWhole } from '../flags.ts';
+import { colorsFor, counted, note, pairs, print, printError, printJson } from '../output.ts';
+import { loadVault, VaultCommand } from './command.ts';
+import { createProgressView, figure, spanOf } from './progress.ts';
+import { reportJson, reportRows } from './report.ts';
+
+/** More threads than this are never started. */
+const MOST_WORKERS = 8;
+
+export class Index extends VaultCommand {
+  static override paths = [['index']];
+  static override usage = VaultCommand.Usage({
+    category: 'Vault',
+    description: 'Index a folder, so that requests can bring what its files say',
+    details:
+      'Only what has changed is read again. Ignored, binary, large and secret files are left out and counted. It may be interrupted at any time: what was read is kept. A proxy that runs uses the new index at once.',
+    examples: [
+      ['This folder', '$0 index'],
+      ['Another one, and go on with every change in it', '$0 index ~/notes --watch'],
+      ['What is indexed', '$0 index --status'],
+      ['Measure first how many workers are best', '$0 index --recalibrate'],
+    ],
+  });
+
+  directory = Option.String({ name: 'directory', required: false });
+  status = Option.Boolean('--status', false, { description: 'Only show what is indexed' });
+  workers = Option.String('-w,--workers', {
+    description: 'Threads that read files, 1 to 8; default: as calibrated, else 4',
+  });
+  maxWorkers = Option.String('--max-workers', '8', {
+    description: 'Never more threads than this; above 8 counts as 8',
+  });
+  watch = Option.Boolean('--watch', false, { description: 'Stay, and index every change' });
+  recalibrate = Option.Boolean('--recalibrate', false, {
+    description: 'Measure the best number of workers first',
+  });
+
+  async execute() {
+    const config = await this.settings();
+    if (this.status) return this.showStatus(config);
+    const root = resolve(this.context.cwd, this.directory ?? '.');
+    return this.interruptible(async (signal) => {
+      const workers = await this.workerCount(config, root, signal);
+      const report = await this.indexOnce(config, root, workers, signal);
+      await this.compareWithProxy(config);
+      if (!report.complete || signal.aborted) return exitCodes.cancelled;
+      if (this.watch) await this.follow(config, root, workers, signal);
+      return 0;
+    });
+  }
+
+  private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
+    const { calibrate, readCalibration, DEFAULT_WORKERS } = await loadVault();
+    const most = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MOST_WORKERS);
+    const asked =
+      this.workers === undefined ? undefined : toWhole(this.workers, '--workers', 1, MOST_WORKERS);
+    const found = this.recalibrate
+      ? await calibrate({ ...this.basics(config), root, maxWorkers: most, signal })
+      : readCalibration(config.vault.indexPath);
+    if (this.recalibrate && found !== undefined) {
+      note(this.context, `${counted(found.workers, 'worker')} index fastest here`);
+    }
+    return Math.min(asked ?? found?.workers ?? DEFAULT_WORKERS, most);
+  }
+
+  private async indexOnce(config: Config, root: string, workers: number, signal: AbortSignal) {
+    const { context } = this;
+    const { indexFolder } = await loadVault();
+    const view = createProgressView(context);
+    let last = { done: 0, total: 0 };
+    const report = await indexFolder({
+      ...this.basics(config),
+      root,
+      workers,
+      signal,
+      onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+      onProgress(progress) {
+        last = progress;
+        view.show(progress);
+      },
+    }).finally(() => view.clear());
+    await this.bringDatabaseUp(config, signal);
+    if (this.json) this.printRun(report);
+    else this.tell(report, config);
+    if (!report.complete) this.tellStopped(last, root);
+    return report;
+  }
+
+  /** So that the first request does not have to wait for it. */
+  private async bringDatabaseUp(config: Config, signal: AbortSignal): Promise<void> {
+    if (config.vault.backend !== 'sqlite' || signal.aborted) return;
+    await this.withVault(config, (vault) => vault.status());
+  }
+
+  private printRun(report: IndexReport): void {
+    // One line a run, so that a watcher's runs can be read one by one.
+    if (this.watch) this.context.stdout.write(`${JSON.stringify(reportJson(report))}\n`);
+    else printJson(this.context, reportJson(report));
+  }
+
+  private tell(report: IndexReport, config: Config): void {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const [from, to] = [report.root, config.vault.indexPath].map((path) =>
+      shortPath(path, context),
+    );
+    print(context, `${report.complete ? 'Indexed' : 'Indexed in part:'} ${from} → ${to}`);
+    for (const line of pairs(colors, reportRows(report))) print(context, line);
+  }
+
+  private tellStopped(last: { done: number; total: number }, root: string): void {
+    const { context } = this;
+    const how = last.total === 0 ? '' : ` ${figure(last.done)} of ${figure(last.total)} files are`;
+    note(context, `Stopped.${how === '' ? ' What was read is' : how} in the index and kept.`);
+    note(context, `\`svc index ${shortPath(root, context)}\` goes on from there.`);
+  }
+
+  private async follow(config: Config, root: string, workers: number, signal: AbortSignal) {
+    const { context } = this;
+    const { watchFolder } = await loadVault();
+    let isFirst = true;
+    const watch = await watchFolder({
+      ...this.basics(config),
+      root,
+      workers,
+      signal,
+      onError: (error) => printError(context, error),
+      onIndexed: (report) => {
+        const isQuiet = report.indexed === 0 && report.removed === 0;
+        if (!(isFirst && isQuiet) && report.complete) this.tellChange(report);
+        isFirst = false;
+      },
+    });
+    note(context, `Watching ${shortPath(root, context)}; Ctrl-C ends it.`);
+    // The timer keeps the process alive where the watcher does not.
+    const alive = setInterval(() => undefined, 60_000);
+    await new Promise<void>((done) => {
+      if (signal.aborted) done();
+      else signal.addEventListener('abort', () => done(), { once: true });
+    });
+    clearInterval(alive);
+    await watch.close();
+  }
+
+  private tellChange(report: IndexReport): void {
+    if (this.json) return this.printRun(report);
+    const { indexed, removed, durationMs } = report;
+    print(
+      this.context,
+      `${counted(indexed, 'file')} read, ${figure(removed)} gone (${spanOf(durationMs)})`,
+    );
+  }
+
+  private async showStatus(config: Config): Promise<number> {
+    const { context } = this;
+    const { checkVault, readCalibration } = await loadVault();
+    const status = await this.withVault(config, (vault) => vault.status());
+    const calibrated = readCalibration(config.vault.indexPath)?.workers;
+    const { indexing } = await checkVault(config.vault.indexPath);
+    if (this.json) {
+      const { rebuilding: _, ...shown } = status;
+      printJson(context, { ...shown, indexing, calibrated_workers: calibrated ?? null });
+      return status.available ? 0 : exitCodes.not_found;
+    }
+    if (!status.available) throw this.noIndex(config);
+    const rows: (readonly [string, string])[] = [
+      ['index', `${shortPath(status.path, context)} (${status.backend})`],
+      ['folders', status.roots.map((root) => shortPath(root, context)).join(', ') || 'none'],
+      ['files', figure(status.files)],
+      ['blocks', `${figure(status.blocks)}, ${figure(status.tokens)} tokens`],
+      ['workers', calibrated === undefined ? 'not calibrated' : `${calibrated}, calibrated`],
+      ...(indexing ? [['now', 'another process is indexing'] as const] : []),
+    ];
+    for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+    return 0;
+  }
+}

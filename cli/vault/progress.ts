@@ -1,0 +1,81 @@
+/** How an indexing run is followed: a bar on a terminal, a plain line now and then elsewhere. */
+import type { Clock } from '../../engine/clock.ts';
+import type { IndexProgress } from '../../stages/vault/index.ts';
+import type { CliContext } from '../context.ts';
+import { columnsOf, isTerminal, note } from '../output.ts';
+
+/** A bar that moves more often than this only flickers. */
+const BAR_MS = 80;
+/** A log file wants fewer lines. */
+const LINE_MS = 2000;
+const BAR_WIDTH = 24;
+
+export interface ProgressView {
+  show(progress: IndexProgress): void;
+  /** Takes the bar away; call it before anything else is printed. */
+  clear(): void;
+}
+
+/** Follows a run on stderr, so that results on stdout stay clean. */
+export function createProgressView(context: CliContext): ProgressView {
+  const { stderr, clock } = context;
+  return isTerminal(stderr) ? barView(context) : linesView(context, clock);
+}
+
+function barView({ stderr, clock }: CliContext): ProgressView {
+  let shownMs = Number.NEGATIVE_INFINITY;
+  let isShown = false;
+  return {
+    show(progress) {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - shownMs < BAR_MS && progress.done < progress.total) return;
+      shownMs = nowMs;
+      isShown = true;
+      const line = `${barOf(progress)} ${progressText(progress)}`;
+      stderr.write(`\r\u001b[K${line.slice(0, columnsOf(stderr) - 1)}`);
+    },
+    clear() {
+      if (isShown) stderr.write('\r\u001b[K');
+      isShown = false;
+    },
+  };
+}
+
+function linesView(context: CliContext, clock: Clock): ProgressView {
+  let nextMs = clock.monotonicMs() + LINE_MS;
+  return {
+    show(progress) {
+      const nowMs = clock.monotonicMs();
+      if (nowMs < nextMs) return;
+      nextMs = nowMs + LINE_MS;
+      note(context, progressText(progress));
+    },
+    clear: () => undefined,
+  };
+}
+
+function barOf({ done, total }: IndexProgress): string {
+  const filled = total === 0 ? BAR_WIDTH : Math.floor((BAR_WIDTH * done) / total);
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
+}
+
+/** `1,234 of 3,000 files, 812 files/s, 2 s left`. */
+export function progressText({ done, total, filesPerSecond, remainingMs }: IndexProgress): string {
+  const parts = [`${figure(done)} of ${figure(total)} files`];
+  if (filesPerSecond > 0) parts.push(`${figure(Math.round(filesPerSecond))} files/s`);
+  if (done < total && Number.isFinite(remainingMs)) parts.push(`${spanOf(remainingMs)} left`);
+  return parts.join(', ');
+}
+
+/** `0.4 s`, `12 s`, `3 min 20 s`. */
+export function spanOf(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+/** A whole number with separators. */
+export function figure(value: number): string {
+  return value.toLocaleString('en-US');
+}

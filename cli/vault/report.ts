@@ -1,0 +1,164 @@
+/** What the vault's commands print: reports, hits, health, as lines and as JSON. */
+import { join } from 'node:path';
+import type {
+  Calibration,
+  IndexReport,
+  SearchHit,
+  SkipReason,
+  VaultHealth,
+} from '../../stages/vault/index.ts';
+import { SAFE } from '../../stages/vault/index.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { counted } from '../output.ts';
+import type { Colors } from '../output.ts';
+import { figure, spanOf } from './progress.ts';
+
+/** Why files are left out, in words. */
+const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
+  ignored: 'ignored (.gitignore and the like)',
+  secret: 'secret by name',
+  binary: 'binary',
+  too_large: 'too large',
+  empty: 'empty',
+  link: 'links',
+  special: 'special files',
+  unreadable: 'unreadable',
+};
+
+/** Name and value pairs about a run. */
+export function reportRows(report: IndexReport): (readonly [string, string])[] {
+  const { indexed, unchanged, removed, blocks } = report;
+  const rows: (readonly [string, string])[] = [
+    ['files', `${figure(indexed)} read, ${figure(unchanged)} unchanged, ${figure(removed)} gone`],
+    ['blocks', `${figure(blocks)} from the files that were read`],
+    ['left out', leftOut(report)],
+    ['time', spanOf(report.durationMs)],
+  ];
+  return rows;
+}
+
+function leftOut({ skipped }: IndexReport): string {
+  const parts = entriesOf(skipped).map(([reason, count]) => `${figure(count)} ${LEFT_OUT[reason]}`);
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+function entriesOf(skipped: IndexReport['skipped']): [SkipReason, number][] {
+  const entries = Object.entries(skipped) as [SkipReason, number][];
+  return entries.filter(([, count]) => count > 0).toSorted(([, a], [, b]) => b - a);
+}
+
+/** A run as JSON. */
+export function reportJson(report: IndexReport) {
+  return {
+    root: report.root,
+    files: report.files,
+    indexed: report.indexed,
+    unchanged: report.unchanged,
+    removed: report.removed,
+    blocks: report.blocks,
+    left_out: Object.fromEntries(entriesOf(report.skipped)),
+    seconds: report.durationMs / 1000,
+    complete: report.complete,
+  };
+}
+
+/** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
+export function placeOf(hit: SearchHit): string {
+  const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
+  return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
+}
+
+/** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
+export function hitLines(hit: SearchHit, context: CliContext, colors: Colors): string[] {
+  const place = printable(shortPath(placeOf(hit), context));
+  const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
+  const mark = colors.isColorSupported
+    ? (word: string) => colors.bold(colors.yellow(word))
+    : (word: string) => `«${word}»`;
+  const lines = marked(hit, mark).trimEnd().split('\n');
+  const first = `${colors.cyan(place)}  ${colors.dim(hit.score.toFixed(2))}${never}`;
+  return [first, ...lines.map((line) => `    ${line.trimEnd()}`)];
+}
+
+function marked({ snippet: { text, hits } }: SearchHit, mark: (word: string) => string): string {
+  let shown = '';
+  let from = 0;
+  for (const [start, end] of hits) {
+    shown += printable(text.slice(from, start)) + mark(printable(text.slice(start, end)));
+    from = end;
+  }
+  return shown + printable(text.slice(from));
+}
+
+/** A file must not be able to send commands to the terminal that shows a piece of it. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\u{fffd}');
+}
+
+/** A hit as JSON. */
+export function hitJson(hit: SearchHit) {
+  const { snippet } = hit;
+  return {
+    block_id: hit.id,
+    path: hit.sourcePath,
+    root: hit.root,
+    start_line: hit.startLine,
+    end_line: hit.endLine,
+    score: hit.score,
+    risk_class: hit.riskClass,
+    raw_tokens: hit.rawTokens,
+    snippet: { text: snippet.text, line: snippet.line, hits: snippet.hits },
+  };
+}
+
+/** Name and value pairs about an index that was checked. */
+export function healthRows(
+  health: VaultHealth,
+  context: CliContext,
+): (readonly [string, string])[] {
+  const roots = health.roots.map((root) => shortPath(root, context));
+  const dead = health.logBytes === 0 ? 0 : Math.round((100 * health.deadBytes) / health.logBytes);
+  return [
+    ['index', shortPath(health.path, context)],
+    ['files', figure(health.files)],
+    ['folders', roots.length === 0 ? 'none' : roots.join(', ')],
+    ['size', `${(health.logBytes / 1e6).toFixed(1)} MB, ${dead} % of it out of use`],
+    ...(health.indexing ? [['now', 'another process is indexing'] as const] : []),
+    ...(health.movedAside.length > 0
+      ? [
+          [
+            'set aside',
+            `${counted(health.movedAside.length, 'damaged file')} (may be deleted)`,
+          ] as const,
+        ]
+      : []),
+  ];
+}
+
+/** An index that was checked, as JSON. */
+export function healthJson(health: VaultHealth) {
+  return {
+    status: health.status,
+    reasons: health.reasons,
+    path: health.path,
+    files: health.files,
+    roots: health.roots,
+    log_bytes: health.logBytes,
+    dead_bytes: health.deadBytes,
+    indexing: health.indexing,
+    moved_aside: health.movedAside,
+  };
+}
+
+/** A calibration as JSON. */
+export function calibrationJson(calibration: Calibration) {
+  return {
+    workers: calibration.workers,
+    processors: calibration.processors,
+    trials: calibration.trials.map(({ workers, filesPerSecond }) => ({
+      workers,
+      files_per_second: filesPerSecond,
+    })),
+  };
+}
