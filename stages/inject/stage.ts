@@ -115,7 +115,7 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
     on: {
       request({ request }, ctx): RequestFrame | undefined | Promise<RequestFrame> {
         if (!config.enabled || services.vault === undefined) return undefined;
-        if (!isRewritable(request)) return undefined;
+        if (!services.vault.mayHaveBlocks() || !isRewritable(request)) return undefined;
         if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
         const work = { config, services, ctx, present: new Set<string>(), tokens: 0 };
         return withInjections(request, work).then((injected) =>

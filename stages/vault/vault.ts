@@ -56,6 +56,11 @@ type VaultIndexOptions = Omit<IndexOptions, 'indexDir' | 'clock' | 'newId'>;
 export interface Vault {
   /** The hits for a query, best first. Waits until the index is loaded. */
   search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
+  /**
+   * False while there is certainly nothing to find, so that a request need not even ask.
+   * Looks at the disk at most once a second.
+   */
+  mayHaveBlocks(): boolean;
   /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
   ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
   /** Brings the vault up to date with a folder, and this index with the vault. */
@@ -73,6 +78,9 @@ export function openVault(options: VaultOptions): Vault {
   return new OpenVault(options);
 }
 
+/** How long one look at the disk serves. */
+const LOOK_MS = 1000;
+
 class OpenVault implements Vault {
   readonly #options: VaultOptions;
   readonly #layout: Layout;
@@ -87,12 +95,23 @@ class OpenVault implements Vault {
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
+  #isThere = false;
+  #nextLookMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: VaultOptions) {
     this.#options = options;
     this.#layout = layoutOf(resolve(options.indexDir));
     // A failure comes back at the first search, which is where somebody hears it.
     this.#refresh().catch(() => undefined);
+  }
+
+  mayHaveBlocks(): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs >= this.#nextLookMs) {
+      this.#nextLookMs = nowMs + LOOK_MS;
+      this.#isThere = existsSync(this.#layout.log);
+    }
+    return this.#isThere;
   }
 
   async search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
@@ -136,6 +155,7 @@ class OpenVault implements Vault {
       return settled;
     });
     await this.#refresh();
+    this.#nextLookMs = Number.NEGATIVE_INFINITY;
     return results;
   }
 
