@@ -78,6 +78,13 @@ const BENIGN: readonly RegExp[] = [
 const NOISE =
   /\b\d{1,3}(?:\.\d+)?% |\[=*>? *\]|━━|█|^\s*(?:remote: (?:Counting|Compressing|Enumerating)|Receiving objects|Resolving deltas|\* \[new (?:branch|tag)\]|hint: )|\bkB\/s\b|\bMB\/s\b|^\s*at (?:node:internal|async Promise\.all)|site-packages\/(?:pip|_pytest|pluggy)\b/;
 
+/**
+ * Something of this is in every line that `FAILURE` knows: most lines of a log have none
+ * of it, and one pattern is quicker than eight.
+ */
+const SUSPICIOUS =
+  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dumped|memory|sig(?:segv|kill|abrt)|sanitizer|undefined|critical|elifecycle|E {3}|not ok|[✗✕✘×❌]|\b[45]\d\d\b/i;
+
 const sum = (rules: readonly Weighted[], line: string): number =>
   rules.reduce(
     (most, [weight, pattern]) => (weight > most && pattern.test(line) ? weight : most),
@@ -89,7 +96,7 @@ export function scoreLine(line: string): number {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (text.trim() === '') return -3;
   if (BENIGN.some((pattern) => pattern.test(text))) return -2;
-  const failure = sum(FAILURE, text);
+  const failure = SUSPICIOUS.test(text) ? sum(FAILURE, text) : 0;
   const summary = sum(SUMMARY, text);
   const place = sum(PLACE, text);
   const noise = NOISE.test(text) ? -5 : 0;
@@ -100,7 +107,7 @@ export function scoreLine(line: string): number {
 export function statesFailure(line: string): boolean {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (BENIGN.some((pattern) => pattern.test(text))) return false;
-  return sum(FAILURE, text) >= 7 || SUMMARY[0]![1].test(text);
+  return (SUSPICIOUS.test(text) && sum(FAILURE, text) >= 7) || SUMMARY[0]![1].test(text);
 }
 
 /** True if a line states a failure outright: such lines are never noise. */

@@ -6,8 +6,8 @@
 
 /** Longest part of a line that a pattern looks at, in characters. */
 export const LINE_CAP = 300;
-const HEAD_LINES = 70;
-const SPREAD_LINES = 110;
+const HEAD_LINES = 60;
+const SPREAD_LINES = 80;
 
 const FEATURES = {
   grepHit: /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}:\d{1,7}[:-]/,
@@ -89,20 +89,24 @@ export function sampleLines(lines: readonly string[]): readonly string[] {
 
 /** Counts features over lines, each feature only when it is first asked for. */
 export function countFeatures(sample: readonly string[]): FeatureCounts {
-  const counts = new Map<Feature, number>();
-  const of = (feature: Feature): number => {
-    const known = counts.get(feature);
-    if (known !== undefined) return known;
+  const known = new Map<Feature, Uint8Array>();
+  const linesWith = (feature: Feature): Uint8Array => {
+    const found = known.get(feature);
+    if (found !== undefined) return found;
     const pattern = FEATURES[feature];
-    const count = sample.reduce((sum, line) => sum + (pattern.test(line) ? 1 : 0), 0);
-    counts.set(feature, count);
-    return count;
+    const hits = Uint8Array.from(sample, (line) => (pattern.test(line) ? 1 : 0));
+    known.set(feature, hits);
+    return hits;
   };
+  const of = (feature: Feature): number => linesWith(feature).reduce((sum, hit) => sum + hit, 0);
   const share = (...features: readonly Feature[]): number => {
     if (sample.length === 0) return 0;
-    if (features.length === 1) return of(features[0]!) / sample.length;
-    const hits = sample.filter((line) => features.some((name) => FEATURES[name].test(line)));
-    return hits.length / sample.length;
+    const columns = features.map(linesWith);
+    let count = 0;
+    for (let at = 0; at < sample.length; at++) {
+      if (columns.some((hits) => hits[at] === 1)) count++;
+    }
+    return count / sample.length;
   };
   return { lines: sample.length, of, share };
 }
