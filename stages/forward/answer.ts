@@ -16,6 +16,9 @@ export const MAX_GATHERED_BYTES = 256 * 1024;
 /** True if the answer is one JSON document, whose length is not known to be large. */
 export function isDocument(head: HeadFrame): boolean {
   if (head.streaming) return false;
+  const { dialect, facts } = head.request.original;
+  // Without `alt=sse` a generative client gets its events one by one in a JSON list.
+  if (dialect.name === 'generative' && facts.stream && head.status < 400) return false;
   const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
   if (!type.includes('json') && headerValue(head.headers, 'content-length') !== '0') return false;
   const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
@@ -57,7 +60,8 @@ export function stream(
   body: UpstreamBody,
   { ready = [], filter }: StreamOptions = {},
 ): ReadableStream<ProxyFrame> {
-  const waiting: ProxyFrame[] = [head, ...ready.map((piece) => toChunk(piece))];
+  const waiting = [...ready];
+  let isHeadSent = false;
   const take = (bytes: Buffer): ChunkFrame => filter?.push(bytes) ?? toChunk(bytes);
 
   function deliver(
@@ -80,9 +84,11 @@ export function stream(
   return new ReadableStream<ProxyFrame>(
     {
       async pull(controller) {
-        const frame = waiting.shift();
-        if (frame !== undefined) return controller.enqueue(frame);
-        while (!deliver(await body.read(), controller));
+        if (!isHeadSent) {
+          isHeadSent = true;
+          return controller.enqueue(head);
+        }
+        while (!deliver(waiting.shift() ?? (await body.read()), controller));
       },
       cancel: (reason) => body.cancel(reason),
     },

@@ -3,28 +3,34 @@
  * something can be shown to the client. After the first content nothing is tried
  * again.
  */
-import { SvcError, isSvcError, toSvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/index.ts';
 import type { Answer, RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
-import { providerFailed } from '../model/errors.ts';
+import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { requestAdmission } from '../providers/admission.ts';
-import type { Admission } from '../providers/admission.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { Admission, HeadVerdict, Refusal } from '../providers/admission.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
+import { keepErrorAnswer } from './kept-error.ts';
 import { prepare } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
-import { readAnswer } from './read-answer.ts';
+import { readAnswer, toFailure } from './read-answer.ts';
+
+/** A provider that did not answer. */
+interface Failed {
+  readonly error: SvcError;
+  /** False if it was never asked: skipped, or refused by its breaker, keys or pace. */
+  readonly wasAsked: boolean;
+  /** Its own error answer, where the client may see it. */
+  readonly relay?: Answer<ProxyFrame> | undefined;
+}
 
 /** What became of one provider. */
-type Tried =
-  | { readonly answer: Answer<ProxyFrame> }
-  /** It failed; `relay` is its own error answer, where the client may see it. */
-  | { readonly error: SvcError; readonly relay?: Answer<ProxyFrame> };
+type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
 
 export interface AttemptScope {
   readonly config: ForwardConfig;
@@ -36,72 +42,83 @@ export interface AttemptScope {
   note(text: string): void;
 }
 
+/** An attempt while it goes on. */
+type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
+
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */
 export async function answerFrom(
   request: ProxyRequest,
   targets: readonly RouteTarget[],
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
-  const failures: Exclude<Tried, { answer: unknown }>[] = [];
+  const failures: Failed[] = [];
   for (const [index, target] of targets.entries()) {
-    const provider = scope.services.providers.get(target.provider);
-    const state = scope.services.states.get(target.provider);
-    if (provider === undefined || state === undefined) continue;
-    const isLast = index === targets.length - 1;
-    const prepared = prepare(request, target, provider, {
-      config: scope.config,
-      services: scope.services,
-      identity: scope.config.needsEvents || !isLast,
-    });
-    if ('skip' in prepared) {
-      failures.push({ error: passedOver(scope, target, provider, prepared.skip) });
-      continue;
-    }
-    for (const text of prepared.ready.notes) scope.note(text);
-    const tried = await tryProvider(prepared.ready, state, isLast, scope);
+    const tried = await tryTarget(request, target, index === targets.length - 1, scope);
     if ('answer' in tried) return tried.answer;
     failures.push(tried);
-    if (!mayGoOn(tried.error)) break;
+    if (!mayGoOn(tried.error, scope)) break;
   }
   return mostTelling(failures);
 }
 
 /** A client that left, or a fault of our own, is no reason to ask another provider. */
-function mayGoOn(error: SvcError): boolean {
-  return error.kind !== 'cancelled' && error.kind !== 'internal';
+function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
+  return !run.signal.aborted && error.kind !== 'cancelled' && error.kind !== 'internal';
 }
 
 /** A provider's own words first, then what went wrong last, then why nobody was asked. */
-function mostTelling(failures: readonly Exclude<Tried, { answer: unknown }>[]): Answer<ProxyFrame> {
+function mostTelling(failures: readonly Failed[]): Answer<ProxyFrame> {
   const relayed = failures.findLast((failure) => failure.relay !== undefined)?.relay;
   if (relayed !== undefined) return relayed;
-  const asked = failures.findLast(({ error }) => error.kind !== 'bad_request')?.error;
-  throw asked ?? failures.at(-1)?.error ?? new SvcError('internal', 'The request has no provider');
+  const told =
+    failures.findLast((failure) => failure.wasAsked) ??
+    failures.find((failure) => failure.error.kind !== 'bad_request') ??
+    failures[0];
+  throw told?.error ?? new SvcError('internal', 'The request has no provider');
 }
 
-function passedOver(
-  scope: AttemptScope,
+async function tryTarget(
+  request: ProxyRequest,
   target: RouteTarget,
-  provider: Provider,
-  why: string,
-): SvcError {
-  note(scope, { provider: provider.name, model: target.model, failure: `skipped: ${why}` });
-  return new SvcError(
-    'bad_request',
-    `Provider '${provider.name}' cannot serve this request: ${why}`,
-  );
+  isLast: boolean,
+  scope: AttemptScope,
+): Promise<Tried> {
+  const { services, config } = scope;
+  const provider = services.providers.get(target.provider);
+  const state = services.states.get(target.provider);
+  if (provider === undefined || state === undefined) {
+    const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
+    return { error, wasAsked: false };
+  }
+  const identity = config.needsEvents || !isLast;
+  const prepared = prepare(request, target, provider, { config, services, identity });
+  if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
+  for (const text of prepared.ready.notes) scope.note(text);
+  return tryProvider(prepared.ready, state, isLast, scope);
 }
 
-function note(scope: AttemptScope, attempt: Partial<Attempt> & Pick<Attempt, 'provider'>): void {
-  const { clock, startedMs } = scope.run;
-  scope.attempts.push({
-    model: undefined,
-    startedMs: clock.monotonicMs() - startedMs,
+function passedOver(scope: AttemptScope, target: RouteTarget, why: string): Failed {
+  begin(scope, target.provider, target.model).failure = `skipped: ${why}`;
+  const message = `Provider '${target.provider}' cannot serve this request: ${why}`;
+  return { error: new SvcError('bad_request', message), wasAsked: false };
+}
+
+/** Puts the next try into the waterfall. */
+function begin(scope: AttemptScope, provider: string, model: string | undefined): OpenAttempt {
+  const attempt: OpenAttempt = {
+    provider,
+    model,
+    startedMs: sinceStart(scope),
     headMs: undefined,
     status: undefined,
     failure: undefined,
-    ...attempt,
-  });
+  };
+  scope.attempts.push(attempt);
+  return attempt;
+}
+
+function sinceStart({ run }: AttemptScope): number {
+  return run.clock.monotonicMs() - run.startedMs;
 }
 
 /** One provider with all of its keys. */
@@ -111,9 +128,9 @@ async function tryProvider(
   isLast: boolean,
   scope: AttemptScope,
 ): Promise<Tried> {
-  const { provider, model, target } = prepared;
+  const { provider, target } = prepared;
   const triedKeys = new Set<string>();
-  let error = providerFailed(0);
+  let status: number | undefined;
   for (;;) {
     const admission = await requestAdmission({
       provider: provider.name,
@@ -123,91 +140,102 @@ async function tryProvider(
       clock: scope.services.clock,
       signal: scope.run.signal,
     });
-    if (!admission.admitted) {
-      if (admission.error === undefined) return { error };
-      note(scope, { provider: provider.name, model, failure: `not asked: ${admission.why}` });
-      return { error: admission.error };
-    }
+    if (!admission.admitted) return refused(prepared, admission, status, scope);
     if (admission.waitedMs > 0) {
-      scope.note(
-        `waited ${Math.round(admission.waitedMs)} ms for the rate limit of ${provider.name}`,
-      );
+      const waited = Math.round(admission.waitedMs);
+      scope.note(`waited ${waited} ms for the rate limit of ${provider.name}`);
     }
     const tried = await tryOnce(prepared, admission, isLast, scope);
-    if (tried !== 'next_key') return tried;
-    error = providerFailed(scope.attempts.at(-1)?.status ?? 0);
+    if (typeof tried !== 'number') return tried;
+    status = tried;
   }
 }
 
-/** One exchange. The admission is given back when it is over: with a live answer, at the answer's end. */
+/** No further try here: `status` is what the last key was answered with, if one was sent. */
+function refused(
+  { provider, model }: Prepared,
+  { why, error }: Refusal,
+  status: number | undefined,
+  scope: AttemptScope,
+): Failed {
+  if (status !== undefined) return { error: error ?? keysUsedUp(status), wasAsked: true };
+  begin(scope, provider.name, model).failure = `not asked: ${why}`;
+  return { error: error ?? providerFailed(0), wasAsked: false };
+}
+
+/** Every key was answered alike, and none of them rests. */
+function keysUsedUp(status: number): SvcError {
+  return status === 401 ? providerKeyRejected() : providerLimited();
+}
+
+/**
+ * One exchange; a number is the status after which the next key is tried. The admission is
+ * given back when it is over: with a live answer, at the answer's end.
+ */
 async function tryOnce(
   prepared: Prepared,
   admission: Admission,
   isLast: boolean,
   scope: AttemptScope,
-): Promise<Tried | 'next_key'> {
-  const { provider, model } = prepared;
+): Promise<Tried | number> {
+  const attempt = begin(scope, prepared.provider.name, prepared.model);
+  const { signal } = scope.run;
   try {
-    const response = await scope.services.upstream.send(
-      prepared.wire(admission.key, scope.run.signal),
-    );
+    const response = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+    attempt.headMs = sinceStart(scope);
+    attempt.status = response.status;
     const verdict = admission.head(response.status, response.headers);
-    noteHead(prepared, response, verdict !== 'relay', scope);
-    if (verdict === 'relay') {
-      const read = await readAnswer(prepared, response, { mustHold: !isLast, admission, scope });
-      if ('answer' in read) return read;
-      note(scope, { provider: provider.name, model, failure: toFailure(read.failed).message });
-      return { error: toFailure(read.failed) };
+    if (verdict !== 'relay') attempt.failure = `status ${response.status}`;
+    if (verdict === 'next_key') return dropped(response, admission);
+    if (verdict === 'next_provider' && !isLast) {
+      return await setAside(prepared, response, admission, scope);
     }
-    if (verdict === 'next_key') {
-      response.body.cancel(new Error('another key is tried'));
-      admission.release();
-      return 'next_key';
-    }
-    return await failedWith(prepared, response, admission, isLast, scope);
+    return await shown(prepared, response, attempt, { admission, isLast, verdict, scope });
   } catch (thrown) {
-    admission.failed(thrown, scope.run.signal);
+    admission.failed(thrown, signal);
     admission.release();
-    const error = toSvcError(thrown);
-    note(scope, { provider: provider.name, model, failure: error.message });
-    return { error };
+    const error = toFailure(thrown);
+    attempt.failure = error.message;
+    return { error, wasAsked: true };
   }
 }
 
-function noteHead(
-  { provider, model }: Prepared,
-  { status }: UpstreamResponse,
-  isFailure: boolean,
-  scope: AttemptScope,
-): void {
-  const { clock, startedMs } = scope.run;
-  const headMs = clock.monotonicMs() - startedMs;
-  const failure = isFailure ? `status ${status}` : undefined;
-  note(scope, { provider: provider.name, model, headMs, status, failure });
+function dropped({ status, body }: UpstreamResponse, admission: Admission): number {
+  body.cancel(new Error('another key is tried'));
+  admission.release();
+  return status;
 }
 
-function toFailure(thrown: unknown): SvcError {
-  if (isSvcError(thrown)) return thrown;
-  const message = thrown instanceof Error ? thrown.message : 'it broke off';
-  return new SvcError('bad_gateway', `The provider failed before it said anything: ${message}`, {
-    cause: thrown,
-  });
-}
-
-/** An error answer: kept for the client while the next provider is asked. */
-async function failedWith(
+/** An error answer is kept for the client while the next provider is asked. */
+async function setAside(
   prepared: Prepared,
   response: UpstreamResponse,
   admission: Admission,
-  isLast: boolean,
   scope: AttemptScope,
+): Promise<Failed> {
+  const relay = await keepErrorAnswer(prepared, response, scope);
+  admission.release();
+  const { status } = response;
+  const error = status === 429 ? providerLimited() : providerFailed(status);
+  return { error, wasAsked: true, relay };
+}
+
+interface Showing {
+  readonly admission: Admission;
+  readonly isLast: boolean;
+  readonly verdict: HeadVerdict;
+  readonly scope: AttemptScope;
+}
+
+async function shown(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  attempt: OpenAttempt,
+  { admission, isLast, verdict, scope }: Showing,
 ): Promise<Tried> {
-  const read = await readAnswer(prepared, response, {
-    mustHold: false,
-    admission,
-    scope,
-    isError: true,
-  });
-  if (!('answer' in read)) return { error: toFailure(read.failed) };
-  return isLast ? read : { error: providerFailed(response.status), relay: read.answer };
+  const mustHold = !isLast && verdict === 'relay';
+  const read = await readAnswer(prepared, response, { mustHold, admission, scope });
+  if ('answer' in read) return read;
+  attempt.failure = read.error.message;
+  return { error: read.error, wasAsked: true, relay: read.relay };
 }

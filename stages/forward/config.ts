@@ -1,3 +1,5 @@
+import type { HoldLimits } from './hold.ts';
+
 /** How answers are fetched. */
 export interface ForwardConfig {
   /** False fetches every answer whole; a client that asked for a stream gets one short stream. */
@@ -6,4 +8,6 @@ export interface ForwardConfig {
   readonly streams: (model: string | undefined) => boolean;
   /** True if a stage sees events, so that answers are asked for unencoded. */
   readonly needsEvents: boolean;
+  /** How long another provider may still take over; by default `HOLD_LIMITS`. */
+  readonly hold?: HoldLimits;
 }

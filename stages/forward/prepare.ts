@@ -9,6 +9,7 @@ import { kindByCredential } from '../dialect/endpoints.ts';
 import { dialects } from '../dialect/registry.ts';
 import { isTranslatable, ownWishes, translateRequest } from '../dialect/translate.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
+import { withoutHeaders } from '../model/headers.ts';
 import { modelOf, render, setModel, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
@@ -72,14 +73,33 @@ function speaks(request: ProxyRequest, provider: Provider): boolean {
   return endpoint.dialect !== 'responses' || provider.name === kind;
 }
 
-/** Members that the provider's configuration sets in every body, and the model asked there. */
-function forProvider(request: ProxyRequest, target: RouteTarget, provider: Provider): ProxyRequest {
+/** The model to ask there, by the provider's own name of it. */
+export function modelAt(
+  request: ProxyRequest,
+  target: RouteTarget,
+  provider: Provider,
+): string | undefined {
   const wanted = target.model ?? modelOf(request);
-  const model = wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
+  return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
+}
+
+/** The request with the model asked there, and the members that the configuration adds where the client has none. */
+function forProvider(request: ProxyRequest, target: RouteTarget, provider: Provider): ProxyRequest {
+  const model = modelAt(request, target, provider);
   let edited = request;
   if (model !== undefined && model !== modelOf(request)) edited = setModel(request, model);
-  for (const [name, value] of provider.extraBody) edited = setParam(edited, name, value);
+  for (const [name, value] of provider.extraBody) {
+    if (!hasMember(request, name)) edited = setParam(edited, name, value);
+  }
   return edited;
+}
+
+function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
+  const { json } = original;
+  return (
+    edits.params.has(name) ||
+    (typeof json === 'object' && json !== null && Object.hasOwn(json, name))
+  );
 }
 
 /** Makes `request` ready for `target`. */
@@ -171,8 +191,7 @@ function prepareTranslated(
 ): Preparation {
   if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
   const to: TranslatableDialect = provider.kind;
-  const wanted = target.model ?? modelOf(request);
-  const model = wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
+  const model = modelAt(request, target, provider);
   const translated = translateRequest(from, to, parsedBody(request), {
     target: targetOf(request),
     ...(model === undefined ? {} : { model }),
@@ -181,7 +200,7 @@ function prepareTranslated(
     signatures: services.signatures,
   });
   if ('skip' in translated) return translated;
-  const body = { ...translated.body, ...Object.fromEntries(provider.extraBody) };
+  const body = { ...Object.fromEntries(provider.extraBody), ...translated.body };
   const bytes = Buffer.from(JSON.stringify(body));
   const dialect = dialects[to];
   return {
@@ -201,6 +220,7 @@ function prepareTranslated(
           ...translated.headers,
           'accept-encoding',
           'identity',
+          ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
           ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
           ...provider.headers,
         ],
@@ -211,6 +231,12 @@ function prepareTranslated(
       }),
     },
   };
+}
+
+/** The client's own credential, where another path of the same provider serves the request. */
+function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
+  const { headers } = request.original.body;
+  return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
 }
 
 /** The body with every edit made, as it would go out. */

@@ -2,18 +2,21 @@
  * From a provider's response to the answer that the client gets, telling the
  * provider's breaker how it went on the way.
  */
-import type { Answer } from '../../engine/index.ts';
+import { SvcError, isSvcError } from '../../engine/index.ts';
+import type { Answer, CancelSignal } from '../../engine/index.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
-import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
-import { withRoute } from '../model/request.ts';
 import type { Admission } from '../providers/admission.ts';
 import type { UpstreamBody, UpstreamResponse } from '../providers/upstream.ts';
 import { gather, isBodiless, isDocument, stream } from './answer.ts';
 import type { AttemptScope } from './attempts.ts';
-import { ErrorEvent, hold } from './hold.ts';
+import { createErrorWatch } from './error-events.ts';
+import type { ErrorWatch } from './error-events.ts';
+import { isPlain, toHead } from './head.ts';
+import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
+import type { Source } from './hold.ts';
 import type { Prepared } from './prepare.ts';
-import { translatedAnswer, translatedError } from './translated.ts';
+import { readWhole, translatedAnswer, translatedError } from './translated.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
 
 export interface ReadOptions {
@@ -22,141 +25,150 @@ export interface ReadOptions {
   /** Is told how the exchange goes, and given back at its end. */
   readonly admission: Admission;
   readonly scope: AttemptScope;
-  /** True for an answer that is an error: it is kept in memory, whatever its form. */
-  readonly isError?: boolean;
 }
 
-export type Read = { readonly answer: Answer<ProxyFrame> } | { readonly failed: unknown };
+/** The answer, or why there is none; `relay` is what the provider said instead. */
+export type Read =
+  | { readonly answer: Answer<ProxyFrame> }
+  | { readonly error: SvcError; readonly relay?: Answer<ProxyFrame> };
 
-function toHead(prepared: Prepared, response: UpstreamResponse, scope: AttemptScope): HeadFrame {
-  const { request, reading, provider } = prepared;
-  const named = connectionNamed(response.headers);
-  const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
-  const changesLength = reading.how === 'relay' && reading.asked;
-  const { route } = request;
-  return Object.freeze({
-    kind: 'head',
-    status: response.status,
-    headers: withoutHeaders(
-      response.headers,
-      (name) =>
-        isHopByHop(name) ||
-        named?.has(name) === true ||
-        (changesLength && name === 'content-length'),
-    ),
-    request:
-      route === undefined || route.provider === provider.name
-        ? request
-        : withRoute(request, { ...route, provider: provider.name }),
-    attempts: scope.attempts,
-    streaming: type.startsWith('text/event-stream'),
+/** What a failure is called that was thrown before anything was shown. */
+export function toFailure(thrown: unknown): SvcError {
+  if (isSvcError(thrown)) return thrown;
+  const message = thrown instanceof Error ? thrown.message : 'it broke off';
+  return new SvcError('bad_gateway', `The provider failed before it said anything: ${message}`, {
+    cause: thrown,
   });
 }
 
-/** Reads on until there is something to show, or a reason to show nothing of it. */
+/** Reads on until there is something to show, or a reason to show nothing of it. Never rejects. */
 export async function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
   options: ReadOptions,
 ): Promise<Read> {
-  const { reading, request } = prepared;
-  const head = toHead(prepared, response, options.scope);
-  if (isBodiless(response.status, request.original.body.method)) {
-    options.admission.content();
-    options.admission.release();
+  const { admission, scope } = options;
+  const head = toHead(prepared, response, scope);
+  if (isBodiless(response.status, prepared.request.original.body.method)) {
+    admission.content();
+    admission.release();
     response.body.cancel(undefined);
     return { answer: [head, END] };
   }
   try {
-    return await readBody(prepared, response, head, options);
+    if (options.mustHold && head.streaming && isPlain(head)) {
+      return await readHeld(prepared, response, head, options);
+    }
+    const source = { pieces: [], body: watch(response.body, head, options) };
+    return { answer: await toAnswer(prepared, head, source, scope) };
   } catch (failed) {
-    options.admission.failed(failed, options.scope.run.signal);
-    options.admission.release();
-    return { failed };
+    response.body.cancel(failed);
+    admission.failed(failed, scope.run.signal);
+    admission.release();
+    return { error: toFailure(failed) };
   }
 }
 
-async function readBody(
+async function readHeld(
   prepared: Prepared,
   response: UpstreamResponse,
   head: HeadFrame,
   options: ReadOptions,
 ): Promise<Read> {
-  const { scope, admission } = options;
-  const { reading } = prepared;
-  if (reading.how !== 'relay' && response.status >= 400) {
-    const watched = { ...response, body: watch(response.body, options) };
-    return { answer: await translatedError(prepared, reading, head, watched) };
-  }
-  let source: { pieces: readonly Buffer[]; body: UpstreamBody } = {
-    pieces: [],
-    body: response.body,
-  };
-  if (head.streaming && options.mustHold && isPlain(head)) {
-    const held = await hold(response.body, prepared.dialect, scope.services.clock);
-    if ('failed' in held) {
-      response.body.cancel(new Error('another provider takes over'));
-      if (held.failed instanceof ErrorEvent) admission.errorEvent();
-      else admission.failed(held.failed, scope.run.signal);
-      admission.release();
-      return { failed: held.failed };
-    }
+  const { admission, scope } = options;
+  const { clock } = scope.services;
+  const limits = scope.config.hold ?? HOLD_LIMITS;
+  const held = await hold(response.body, prepared.dialect, clock, limits);
+  if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
-    source = held;
+    if (held.released === 'content') admission.content();
+    const source = { pieces: held.pieces, body: watch(held.body, head, options) };
+    return { answer: await toAnswer(prepared, head, source, scope) };
   }
-  const watched = watch(source.body, options);
-  if (reading.how !== 'relay') {
-    return {
-      answer: await translatedAnswer(
-        prepared,
-        reading,
-        head,
-        { ...source, body: watched },
-        scope.services,
-      ),
-    };
-  }
-  if (source.pieces.length === 0 && (isDocument(head) || options.isError === true)) {
-    return { answer: await gather(head, watched) };
-  }
-  const filter =
-    reading.asked && head.streaming && isPlain(head) ? createUsageChunkFilter() : undefined;
-  return { answer: stream(head, watched, { ready: source.pieces, filter }) };
+  const { failed } = held;
+  response.body.cancel(new Error('another provider takes over'));
+  // A stream that ends before it says anything is a failure of the provider's as well.
+  if (isSvcError(failed) || scope.run.signal.aborted) admission.failed(failed, scope.run.signal);
+  else admission.errorEvent();
+  admission.release();
+  const error = toFailure(failed);
+  if (!(failed instanceof ErrorEvent)) return { error };
+  return { error, relay: await toAnswer(prepared, head, failed.source, scope) };
 }
 
-function isPlain(head: HeadFrame): boolean {
-  return (headerValue(head.headers, 'content-encoding') ?? 'identity') === 'identity';
+async function toAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  source: Source,
+  scope: AttemptScope,
+): Promise<Answer<ProxyFrame>> {
+  const { reading } = prepared;
+  if (reading.how !== 'relay' && head.status < 400) {
+    return translatedAnswer(prepared, reading, head, source, scope.services);
+  }
+  if (reading.how === 'translate') {
+    return translatedError(prepared, reading.from, head, await readWhole(source.body));
+  }
+  if (source.pieces.length === 0 && isDocument(head)) return gather(head, source.body);
+  const isFiltered = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
+  const filter = isFiltered ? createUsageChunkFilter() : undefined;
+  return stream(head, source.body, { ready: source.pieces, filter });
 }
 
 /** The body, with what becomes of it told to the provider's breaker. */
-function watch(body: UpstreamBody, { admission, scope, isError }: ReadOptions): UpstreamBody {
-  return {
-    poll: () => body.poll(),
-    cancel(reason) {
-      admission.release();
-      body.cancel(reason);
-    },
-    async read() {
-      try {
-        const piece = await body.read();
-        if (piece !== undefined && isErrorEvent(piece)) admission.errorEvent();
-        else if (isError !== true) admission.content();
-        if (piece === undefined) admission.release();
-        return piece;
-      } catch (thrown) {
-        admission.failed(thrown, scope.run.signal);
-        admission.release();
-        throw thrown;
-      }
-    },
-  };
+function watch(body: UpstreamBody, head: HeadFrame, options: ReadOptions): UpstreamBody {
+  const errors = head.streaming && isPlain(head) ? createErrorWatch() : undefined;
+  return new WatchedBody(body, options.admission, options.scope.run.signal, errors);
 }
 
-/** Cheap enough for every chunk: an error inside a stream names itself at the start of an event. */
-function isErrorEvent(piece: Buffer): boolean {
-  return (
-    piece.includes('event: error\n') ||
-    piece.includes('data: {"error"') ||
-    piece.includes('data: {"type":"error"')
-  );
+class WatchedBody implements UpstreamBody {
+  readonly #body: UpstreamBody;
+  readonly #admission: Admission;
+  readonly #signal: CancelSignal;
+  readonly #errors: ErrorWatch | undefined;
+  #hasContent = false;
+
+  constructor(
+    body: UpstreamBody,
+    admission: Admission,
+    signal: CancelSignal,
+    errors: ErrorWatch | undefined,
+  ) {
+    this.#body = body;
+    this.#admission = admission;
+    this.#signal = signal;
+    this.#errors = errors;
+  }
+
+  read(): Promise<Buffer | undefined> {
+    return this.#body.read().then(this.#saw, this.#broke);
+  }
+
+  poll(): Buffer | undefined | null {
+    const piece = this.#body.poll();
+    return piece === null ? null : this.#saw(piece);
+  }
+
+  cancel(reason: unknown): void {
+    this.#admission.release();
+    this.#body.cancel(reason);
+  }
+
+  #saw = (piece: Buffer | undefined): Buffer | undefined => {
+    if (piece !== undefined && this.#errors?.(piece) === true) {
+      this.#hasContent = true;
+      this.#admission.errorEvent();
+    } else if (!this.#hasContent) {
+      this.#hasContent = true;
+      this.#admission.content();
+    }
+    if (piece === undefined) this.#admission.release();
+    return piece;
+  };
+
+  #broke = (thrown: unknown): never => {
+    this.#admission.failed(thrown, this.#signal);
+    this.#admission.release();
+    throw thrown;
+  };
 }

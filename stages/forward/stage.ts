@@ -1,7 +1,6 @@
 /** Sends the request to a provider, and to the next one where the first fails, and answers with what comes back. */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Answer, StageContext } from '../../engine/index.ts';
-import type { Attempt } from '../model/attempt.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -10,7 +9,6 @@ import { answerFrom } from './attempts.ts';
 import type { ForwardConfig } from './config.ts';
 
 interface Forwarding {
-  readonly attempts: Attempt[];
   readonly notes: string[];
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
@@ -34,7 +32,8 @@ async function answer(
   if (route === undefined) {
     throw new SvcError('internal', 'The request reached the provider stage without a route');
   }
-  const { attempts, notes } = ctx.state;
+  const { notes } = ctx.state;
+  const { attempts } = route;
   try {
     return await answerFrom(request, route.targets, {
       config,
@@ -60,7 +59,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   traceAs: 'upstream_forward',
   answers: true,
   build: (config, services) => ({
-    open: (): Forwarding => ({ attempts: [], notes: [], release: undefined }),
+    open: (): Forwarding => ({ notes: [], release: undefined }),
     on: {
       request({ request }, ctx) {
         if (request.original.facts.stream) ctx.state.release = claim(services);

@@ -2,43 +2,58 @@
  * Answers in another dialect than the client's: read as they come and told anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
-import { SvcError, isSvcError } from '../../engine/index.ts';
-import type { Answer } from '../../engine/index.ts';
+import { SvcError, toLive } from '../../engine/index.ts';
+import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import {
   answerType,
   createTranslator,
   isTranslatable,
   translateError,
 } from '../dialect/translate.ts';
-import type { Translator } from '../dialect/translate.ts';
+import type { AnswerWishes, TranslatableDialect, Translator } from '../dialect/translate.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
-import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
-import { headerValue } from '../model/headers.ts';
-import type { UpstreamBody, UpstreamResponse } from '../providers/upstream.ts';
+import type { ChunkEvent, HeadFrame, ProxyFrame } from '../model/frame.ts';
+import { withoutHeaders } from '../model/headers.ts';
+import type { UpstreamBody } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import { createSplitter } from '../wire/sse-split.ts';
+import type { Source } from './hold.ts';
 import type { Prepared, Reading } from './prepare.ts';
+import { createUsageChunkFilter } from './usage-chunk.ts';
+import type { UsageChunkFilter } from './usage-chunk.ts';
 
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 type Translating = Exclude<Reading, { how: 'relay' }>;
 
-function translatorFor(prepared: Prepared, reading: Translating, services: Services): Translator {
+/** Tells one answer anew; `filter` takes out what is there for the meter only. */
+interface Teller {
+  readonly translator: Translator;
+  readonly filter: UsageChunkFilter | undefined;
+}
+
+function tellerFor(prepared: Prepared, reading: Translating, services: Services): Teller {
   const to = prepared.request.original.endpoint.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
-  return createTranslator({
-    from: reading.from,
+  const { wishes, from } = reading;
+  // Only a chat stream keeps its usage to itself unless asked.
+  const isUsageHidden = to === 'chat' && wishes.stream && !wishes.includeUsage;
+  const metered: AnswerWishes = isUsageHidden ? { ...wishes, includeUsage: true } : wishes;
+  const translator = createTranslator({
+    from,
     to,
-    wishes: reading.wishes,
+    wishes: metered,
     ids: services.newToken,
     now: () => services.clock.wallMs(),
     signatures: services.signatures,
   });
+  return { translator, filter: isUsageHidden ? createUsageChunkFilter() : undefined };
 }
 
-async function readAll(body: UpstreamBody): Promise<Buffer> {
+/** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
+export async function readWhole(body: UpstreamBody): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
   for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
@@ -60,33 +75,36 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+/** Fields that speak of the body that the provider sent. */
+const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
+/** What is still true when the answer is told in another dialect. */
+const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
+
 /** The head that the client sees: the provider's own fields speak of another body. */
-function toTranslatedHead(head: HeadFrame, type: string, model: string | undefined): HeadFrame {
-  const kept: string[] = [];
-  for (const name of ['request-id', 'x-request-id', 'retry-after']) {
-    const value = headerValue(head.headers, name);
-    if (value !== undefined) kept.push(name, value);
-  }
+function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Prepared): HeadFrame {
+  const isSame = reading.how === 'one-document';
+  const kept = withoutHeaders(head.headers, (name) =>
+    isSame ? OF_THE_BODY.test(name) : !STILL_TRUE.test(name),
+  );
   return Object.freeze({
     ...head,
     headers: ['content-type', type, ...kept],
     streaming: type === 'text/event-stream',
-    ...(model === undefined ? {} : { model }),
+    ...(model === undefined || isSame ? {} : { model }),
   });
 }
 
 /** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */
-export async function translatedError(
+export function translatedError(
   prepared: Prepared,
-  reading: Translating,
+  from: TranslatableDialect,
   head: HeadFrame,
-  response: UpstreamResponse,
-): Promise<Answer<ProxyFrame>> {
-  const bytes = await readAll(response.body);
+  bytes: Buffer,
+): WholeAnswer<ProxyFrame> {
   const to = prepared.request.original.endpoint.dialect;
-  if (response.status >= 500 || !isTranslatable(to)) throw providerFailed(response.status);
-  const error = translateError(reading.from, to, response.status, parse(bytes));
-  const told = toTranslatedHead(head, 'application/json', prepared.model);
+  if (head.status >= 500 || !isTranslatable(to)) throw providerFailed(head.status);
+  const error = translateError(from, to, head.status, parse(bytes));
+  const told = toTranslatedHead(head, 'application/json', prepared);
   return [{ ...told, status: error.status }, toChunk(error.body), END];
 }
 
@@ -95,103 +113,87 @@ export async function translatedAnswer(
   prepared: Prepared,
   reading: Translating,
   head: HeadFrame,
-  source: { readonly pieces: readonly Buffer[]; readonly body: UpstreamBody },
+  source: Source,
   services: Services,
 ): Promise<Answer<ProxyFrame>> {
-  const translator = translatorFor(prepared, reading, services);
+  const teller = tellerFor(prepared, reading, services);
   if (!head.streaming) {
-    const bytes = Buffer.concat([...source.pieces, await readAll(source.body)]);
-    return toldAtOnce(prepared, reading, head, translator, bytes);
+    const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
+    return toldAtOnce(prepared, reading, head, teller, bytes);
   }
-  const told = toTranslatedHead(head, answerType(reading.wishes, true), prepared.model);
-  return liveTranslation(told, translator, source);
+  const told = toTranslatedHead(head, answerType(reading.wishes, true), prepared);
+  return liveTranslation(told, teller, source);
 }
 
 function toldAtOnce(
   prepared: Prepared,
-  reading: Translating,
+  { wishes }: Translating,
   head: HeadFrame,
-  translator: Translator,
+  { translator, filter }: Teller,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const document = parse(bytes);
-  if (document === undefined)
+  if (document === undefined) {
     throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
-  const wantsStream = prepared.request.original.facts.stream;
-  const type = answerType(reading.wishes, wantsStream);
-  const told = toTranslatedHead(
-    head,
-    type,
-    reading.how === 'translate' ? prepared.model : undefined,
-  );
-  const pieces = wantsStream ? translator.whole(document) : [translator.json(document)];
-  const chunk = toChunk(Buffer.concat(pieces));
-  // A chat client that did not ask for usage gets none; the provider's own document tells it.
-  const metered = reading.how === 'translate' ? chunk : Object.freeze({ ...chunk, metered: bytes });
-  return [told, metered, END];
+  }
+  const isStream = prepared.request.original.facts.stream;
+  const told = toTranslatedHead(head, answerType(wishes, isStream), prepared);
+  const body = Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
+  const answer = [told, filter?.push(body) ?? toChunk(body), END];
+  // A stream goes the way of streams, also where it is short: a client may want it in lines.
+  return told.streaming ? toLive(answer) : answer;
 }
 
 function liveTranslation(
   head: HeadFrame,
-  translator: Translator,
-  { pieces, body }: { readonly pieces: readonly Buffer[]; readonly body: UpstreamBody },
+  teller: Teller,
+  source: Source,
 ): ReadableStream<ProxyFrame> {
-  const splitter = createSplitter();
-  const ready = [...pieces];
+  const next = createTelling(teller, source);
   let isHeadSent = false;
-
-  /** What the client sees of the next bytes; undefined at the end. */
-  async function next(): Promise<Buffer | undefined> {
-    const piece = ready.shift() ?? (await body.read());
-    if (piece === undefined) return undefined;
-    const events = splitter.push(piece);
-    return Buffer.concat(events.flatMap((event) => pushed(event)));
-  }
-
-  function pushed({
-    event,
-    data,
-  }: {
-    event: string | undefined;
-    data: string | undefined;
-  }): Buffer[] {
-    return data === undefined ? [] : translator.push({ event, data });
-  }
-
   return new ReadableStream<ProxyFrame>(
     {
       async pull(controller) {
         if (!isHeadSent) {
           isHeadSent = true;
-          controller.enqueue(head);
-          return;
+          return controller.enqueue(head);
         }
-        for (;;) {
-          let bytes: Buffer | undefined;
-          try {
-            bytes = await next();
-          } catch (thrown) {
-            const error = isSvcError(thrown)
-              ? thrown
-              : new SvcError('bad_gateway', 'The answer broke off', { cause: thrown });
-            throw error;
-          }
-          if (bytes === undefined) {
-            const rest = splitter.rest();
-            const last = Buffer.concat([
-              ...(rest === undefined ? [] : pushed(rest)),
-              ...translator.end(),
-            ]);
-            if (last.length > 0) controller.enqueue(toChunk(last));
-            controller.enqueue(END);
-            controller.close();
-            return;
-          }
-          if (bytes.length > 0) return controller.enqueue(toChunk(bytes));
-        }
+        const { bytes, isLast } = await next();
+        if (bytes.length > 0) controller.enqueue(teller.filter?.push(bytes) ?? toChunk(bytes));
+        if (!isLast) return undefined;
+        const rest = teller.filter?.end();
+        if (rest !== undefined) controller.enqueue(rest);
+        controller.enqueue(END);
+        return controller.close();
       },
-      cancel: (reason) => body.cancel(reason),
+      cancel: (reason) => source.body.cancel(reason),
     },
     { highWaterMark: 0 },
   );
+}
+
+interface Told {
+  /** Not empty, unless they are the last. */
+  readonly bytes: Buffer;
+  readonly isLast: boolean;
+}
+
+/** Reads on until there is something for the client. */
+function createTelling({ translator }: Teller, { pieces, body }: Source): () => Promise<Told> {
+  const splitter = createSplitter();
+  const ready = [...pieces];
+  const tell = ({ event, data }: ChunkEvent): Buffer[] =>
+    data === undefined ? [] : translator.push({ event, data });
+  return async () => {
+    for (;;) {
+      const piece = ready.shift() ?? (await body.read());
+      if (piece === undefined) {
+        const rest = splitter.rest();
+        const last = rest === undefined ? [] : tell(rest);
+        return { bytes: Buffer.concat([...last, ...translator.end()]), isLast: true };
+      }
+      const told = splitter.push(piece).flatMap(tell);
+      if (told.length > 0) return { bytes: Buffer.concat(told), isLast: false };
+    }
+  };
 }

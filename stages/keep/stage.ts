@@ -40,6 +40,12 @@ function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAns
   };
 }
 
+/** An answer is kept under the provider that was to be asked, so not if another one stood in. */
+function isByFirst(request: ProxyRequest | undefined): boolean {
+  const { route } = request ?? {};
+  return route?.provider === route?.targets[0]?.provider;
+}
+
 function placeOf(request: ProxyRequest | undefined): ProxyRequest['report']['cache'] {
   return request?.report.cache;
 }
@@ -75,7 +81,9 @@ export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
       const place = placeOf(settlement.last.head?.request ?? settlement.last.request?.request);
       if (place === undefined) return;
       const answer = keptAnswer(settlement, ctx.state);
-      if (answer !== undefined) services.answers.store.put(place.key, answer);
+      if (answer !== undefined && isByFirst(settlement.last.head?.request)) {
+        services.answers.store.put(place.key, answer);
+      }
       place.land(answer);
     },
   }),

@@ -2,7 +2,7 @@
  * Answers from the response cache where a request is deterministic by its own
  * words, and lets equal requests that are in the air share one answer.
  */
-import { defineStage, toLive } from '../../engine/index.ts';
+import { defineStage, toLive, toSvcError } from '../../engine/index.ts';
 import type { Answer, StageContext } from '../../engine/index.ts';
 import type { KeptAnswer } from '../answers/answer.ts';
 import { answerKey, mayKeep } from '../answers/key.ts';
@@ -10,7 +10,8 @@ import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { isRewritable, render, targetOf, withReport } from '../model/request.ts';
-import type { ProxyRequest } from '../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 
 export interface LookupConfig {
@@ -28,10 +29,20 @@ function credentialOf(request: ProxyRequest): string {
   return credential === 'client' ? [...own, inQuery].join('\n') : credential;
 }
 
-function keyOf(request: ProxyRequest): string {
+/** What the provider's configuration makes of a body on its way out. */
+function changesOf(target: RouteTarget | undefined, provider: Provider | undefined): string {
+  if (target === undefined || provider === undefined) return '';
+  const { baseUrl, modelAliases, extraBody, headers } = provider;
+  const wanted = target.model ?? '';
+  return JSON.stringify([baseUrl, wanted, [...modelAliases], [...extraBody], headers]);
+}
+
+function keyOf(request: ProxyRequest, services: Services): string {
+  const target = request.route?.targets[0];
+  const provider = services.providers.get(target?.provider ?? '');
   return answerKey({
     credential: credentialOf(request),
-    provider: request.route?.provider ?? '',
+    provider: `${target?.provider ?? ''}\n${changesOf(target, provider)}`,
     path: targetOf(request),
     headers: request.original.body.headers,
     body: render(request).bytes,
@@ -57,19 +68,23 @@ async function lookUp(
   services: Services,
   ctx: StageContext,
 ): Promise<Answer<ProxyFrame> | RequestFrame> {
-  const key = keyOf(request);
+  const key = keyOf(request, services);
   const kept = await services.answers.store.get(key);
   if (kept !== undefined) {
     ctx.note('cache', 'hit');
     return toAnswer(kept, request);
   }
+  const { signal } = ctx.run;
+  // Who boards must land, and a run that has ended already has nobody who would.
+  if (signal.aborted) throw toSvcError(signal.reason);
   const seat = services.answers.flights.board(key);
   if (seat.role === 'leader') {
     ctx.note('cache', 'miss');
+    signal.addEventListener('abort', () => seat.land(undefined), { once: true });
     const cache = { key, land: seat.land.bind(seat) };
     return Object.freeze({ kind: 'request', request: withReport(request, { cache }) });
   }
-  const shared = await seat.answer(ctx.run.signal);
+  const shared = await seat.answer(signal);
   ctx.note('cache', shared === undefined ? 'miss' : 'shared');
   if (shared !== undefined) return toAnswer(shared, request);
   return Object.freeze({ kind: 'request', request });

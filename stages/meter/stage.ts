@@ -106,7 +106,7 @@ function toRow(
     topChunks: request?.report.injected ?? null,
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
-    attempts: head?.attempts.length ?? (provider === undefined ? 0 : 1),
+    attempts: (head ?? request?.route)?.attempts.length ?? 0,
     client: body === undefined ? null : clientFamily(body.headers),
     sessionId: body === undefined ? null : sessionOf(body.headers),
   });
@@ -124,6 +124,17 @@ function savedTokens(
   const { estimatedBefore, estimatedAfter } = request?.report ?? {};
   if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+/** Ends what the request holds of its limits: with its cost, or without one where nothing was answered. */
+function settleSpending({ last }: Settlement<ProxyFrame>, row: LedgerRow): void {
+  const { head } = last;
+  const spending = (head?.request ?? last.request?.request)?.report.spending;
+  if (head === undefined || head.status >= 400) spending?.release();
+  else {
+    const tokens = (row.inputTokensSent ?? 0) + (row.outputTokens ?? 0);
+    spending?.settle(row.costNanoUsd, tokens);
+  }
 }
 
 /** Sets the provider's count of a request beside our estimate of it. */
@@ -169,7 +180,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const state: Measured = ctx.state ?? UNMEASURED;
         const record = () => {
           learn(settlement, state, services, sizeOf);
-          services.ledger.record(toRow(settlement, state, ctx.run, services));
+          const row = toRow(settlement, state, ctx.run, services);
+          settleSpending(settlement, row);
+          services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.
         return state.decoder === undefined ? record() : state.decoder.end().then(record);

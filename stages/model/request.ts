@@ -9,6 +9,7 @@ import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
 import { modelInPath, withModelInPath } from '../dialect/endpoints.ts';
 import type { Endpoint } from '../dialect/endpoints.ts';
 import { findSpans } from '../wire/json-path.ts';
+import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './frame.ts';
@@ -49,6 +50,8 @@ export interface Route {
   readonly provider: string;
   /** In the order in which they are tried; at least one. */
   readonly targets: readonly RouteTarget[];
+  /** Every try at a provider; `forward` adds to it, so that a run that fails can show them too. */
+  readonly attempts: Attempt[];
 }
 
 /** The values that stages set. Keys are paths into the body as JSON text. */
@@ -69,6 +72,11 @@ export interface RequestReport {
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;
+  /** What the request holds of its spending limits; ended once, by whoever knows the cost. Nano-dollars. */
+  readonly spending?: {
+    settle(costNanoUsd: number | null, tokens?: number): void;
+    release(): void;
+  };
   /** True if our own response cache answered. */
   readonly cacheHit?: boolean;
   /** Where the answer is to be kept; `land` hands it to those who wait for it, and must be called once. */

@@ -6,14 +6,18 @@
 import { SvcError, defineStage } from '../../engine/index.ts';
 import { kindByCredential } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../dialect/endpoints.ts';
+import { conversationId } from '../model/conversation.ts';
 import { authMalformed, authMissing } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import { modelOf, withRoute } from '../model/request.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
+import { isRewritable, modelOf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from './config.ts';
+import type { RuleDecision } from './rules-router.ts';
+import type { RouteFacts } from './rules.ts';
 
 interface Choice {
   readonly provider: Provider;
@@ -21,23 +25,55 @@ interface Choice {
   /** The model to ask there; undefined for the one that the request names. */
   readonly model: string | undefined;
   readonly reason: string;
+  /** The rule that decided, if one did. */
+  readonly rule?: RuleDecision;
 }
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
+  const rule = askRules(request, services);
   const { endpoint, body } = request.original;
   const byCredential = endpoint.defaultKind === 'by-credential';
   const kind = byCredential ? kindByCredential(body.headers) : endpoint.defaultKind;
   const model = modelOf(request);
   const ofModel = model === undefined ? undefined : config.byModel.get(model);
   const primary = endpoint.operation === 'generate' ? config.primary : undefined;
-  const name = ofModel?.provider ?? primary ?? config.byKind[kind];
+  const name = rule?.target.provider ?? ofModel?.provider ?? primary ?? config.byKind[kind];
   const provider = services.providers.get(name);
   if (provider === undefined)
-    throw new SvcError('internal', `There is no provider named '${name}'`);
+    throw new SvcError('unavailable', `Provider '${name}' is not there; /health says why`);
+  if (rule !== undefined) {
+    const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
+    return { provider, kind, model: rule.target.model, reason, rule };
+  }
   if (ofModel !== undefined) return { provider, kind, model: undefined, reason: `model ${model}` };
   if (name === primary) return { provider, kind, model: undefined, reason: 'routing.primary' };
   const reason = byCredential ? `credential of ${kind}` : `path of ${kind}`;
   return { provider, kind, model: undefined, reason };
+}
+
+/** What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked. */
+function askRules(request: ProxyRequest, services: Services): RuleDecision | undefined {
+  if (request.original.endpoint.operation !== 'generate' || !isRewritable(request))
+    return undefined;
+  return services.router.decide({
+    facts: () => factsOf(request, services),
+    conversation: () => conversationId(request),
+  });
+}
+
+function factsOf(request: ProxyRequest, { spending }: Services): RouteFacts {
+  const { hasTools, hasThinking } = request.original.facts;
+  const budget = spending.view();
+  let inputTokens: number | undefined;
+  return {
+    model: modelOf(request),
+    get inputTokens() {
+      return (inputTokens ??= estimateInputTokens(request));
+    },
+    hasTools,
+    hasThinking,
+    budgetLeftPercent: budget.enabled ? budget.dayLeftPercent : null,
+  };
 }
 
 /** Throws AUTH_002. */
@@ -66,10 +102,18 @@ function credentialFor(
   kind: EndpointKind,
   config: RouteConfig,
 ): RouteTarget['credential'] | undefined {
-  const isDefault = provider.name === config.byKind[kind];
-  if (isDefault && hasOwnCredential(request)) return 'client';
+  if (takesOwnKey(provider, kind, config) && hasOwnCredential(request)) return 'client';
   if (provider.keys.length > 0) return 'configured';
   return provider.needsKey ? undefined : 'none';
+}
+
+/**
+ * A client's key belongs to the maker of its path: it goes to the built-in provider of that kind,
+ * and to another one that took its place only where that one has no keys of its own.
+ */
+function takesOwnKey(provider: Provider, kind: EndpointKind, config: RouteConfig): boolean {
+  if (provider.name !== config.byKind[kind]) return false;
+  return provider.name === kind || (provider.keys.length === 0 && provider.needsKey);
 }
 
 function missingKey(provider: Provider, isDefault: boolean): SvcError {
@@ -122,6 +166,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
         const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);
+        if (choice.rule !== undefined) ctx.note('rule', choice.rule.ruleId);
         if (others.length > 0)
           ctx.note(
             'targets',
@@ -129,7 +174,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           );
         return Object.freeze({
           kind: 'request',
-          request: withRoute(request, { provider: targets[0]!.provider, targets }),
+          request: withRoute(request, { provider: targets[0]!.provider, targets, attempts: [] }),
         });
       },
     },

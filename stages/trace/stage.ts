@@ -21,7 +21,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         outcome,
         durationMs,
         spans,
-        attempts: head?.attempts ?? [],
+        attempts: head?.attempts ?? request?.route?.attempts ?? [],
       });
     },
   }),

@@ -1,0 +1,43 @@
+/** The head of an answer as the client gets it: the provider's, less what belongs to that connection. */
+import type { HeadFrame } from '../model/frame.ts';
+import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import { withRoute } from '../model/request.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+import type { AttemptScope } from './attempts.ts';
+import type { Prepared } from './prepare.ts';
+
+/** The head of a relayed answer. What a translation makes of it is in `translated.ts`. */
+export function toHead(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  scope: AttemptScope,
+): HeadFrame {
+  const { request, reading, provider } = prepared;
+  const named = connectionNamed(response.headers);
+  const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+  const streaming = type.startsWith('text/event-stream');
+  const changesLength = streaming && reading.how === 'relay' && reading.asked;
+  const { route } = request;
+  return Object.freeze({
+    kind: 'head',
+    status: response.status,
+    headers: withoutHeaders(
+      response.headers,
+      (name) =>
+        isHopByHop(name) ||
+        named?.has(name) === true ||
+        (changesLength && name === 'content-length'),
+    ),
+    request:
+      route === undefined || route.provider === provider.name
+        ? request
+        : withRoute(request, { ...route, provider: provider.name }),
+    attempts: scope.attempts,
+    streaming,
+  });
+}
+
+/** True if the body's bytes are what they say, without a `Content-Encoding`. */
+export function isPlain(head: HeadFrame): boolean {
+  return (headerValue(head.headers, 'content-encoding') ?? 'identity') === 'identity';
+}

@@ -1,0 +1,64 @@
+/**
+ * A provider's error answer, kept while another provider is asked: if nobody can answer, the
+ * client sees it as it came. Reading it must not cost the fallback its time, so one that is
+ * long or slow to come is given up.
+ */
+import type { Answer } from '../../engine/index.ts';
+import { END, toChunk } from '../model/frame.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+import { isBodiless } from './answer.ts';
+import type { AttemptScope } from './attempts.ts';
+import { toHead } from './head.ts';
+import type { Prepared } from './prepare.ts';
+import { translatedError } from './translated.ts';
+
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_MS = 2_000;
+
+/** Reads the answer to its end; undefined if that cannot be, or if the client may not see it. */
+export async function keepErrorAnswer(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  scope: AttemptScope,
+): Promise<Answer<ProxyFrame> | undefined> {
+  const { status, body } = response;
+  const isTranslated = prepared.reading.how === 'translate';
+  if (isTranslated && status >= 500) {
+    body.cancel(new Error('another provider is asked'));
+    return undefined;
+  }
+  const bytes = await readShort(response, prepared, scope);
+  if (bytes === undefined) return undefined;
+  const head = toHead(prepared, response, scope);
+  if (isTranslated) return translatedError(prepared, prepared.reading.from, head, bytes);
+  return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
+}
+
+async function readShort(
+  { status, body }: UpstreamResponse,
+  prepared: Prepared,
+  scope: AttemptScope,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  if (isBodiless(status, prepared.request.original.body.method)) return Buffer.alloc(0);
+  const giveUp = (): void => body.cancel(new Error('another provider is asked'));
+  const stopTimer = scope.services.clock.after(MAX_ERROR_MS, giveUp);
+  try {
+    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+      pieces.push(piece);
+      sizeBytes += piece.length;
+      if (sizeBytes > MAX_ERROR_BYTES) {
+        giveUp();
+        return undefined;
+      }
+    }
+    return Buffer.concat(pieces);
+  } catch {
+    // It broke off or took too long; the next provider's answer matters more.
+    return undefined;
+  } finally {
+    stopTimer();
+  }
+}
