@@ -32,7 +32,7 @@ test('show: secrets are never printed, every row says where it came from', async
   assert.is(row('providers.chat.headers')?.value, 'set (x-team)');
   assert.is(row('ledger.db')?.value, 'set (a URL)');
   assert.is(row('server.ws_port')?.value, 'port + 1');
-  assert.is(row('compression.mode')?.inEffect, false);
+  assert.is(row('shared.redis_url')?.inEffect, false);
   assert.equal(
     variablesOf('providers.messages.api_key'),
     row('providers.messages.api_key')?.variables,
