@@ -17,6 +17,7 @@ const VERBS = [
   'inject',
   'route',
   'lookup',
+  'spend',
   'forward',
   'keep',
   'split',

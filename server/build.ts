@@ -5,6 +5,7 @@ import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
 import type { EndpointKind } from '../stages/dialect/endpoints.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { LedgerRow } from '../stages/ledger/row.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { ProviderStateSettings } from '../stages/providers/states.ts';
 import type { FallbackTarget, ModelRoute } from '../stages/route/config.ts';
@@ -16,7 +17,9 @@ import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
 import { createRateLimiter } from './limit.ts';
 import { refuseLoops, toProviders } from './providers.ts';
+import { openRouteRules } from './route-rules.ts';
 import type { ServerServices } from './services.ts';
+import { spendingSettings } from './spending.ts';
 
 export interface BuildOptions {
   readonly number: number;
@@ -67,13 +70,15 @@ function toPlan(
     clock: services.clock,
     providers,
     upstream: services.upstream,
-    ledger: { record: services.record },
+    ledger: { record: (row: LedgerRow) => services.record(row) },
     traces: services.traces,
     prices: services.prices,
     streams: services.streams,
     answers: services.answers,
     decisions: services.decisions,
     states: services.states,
+    router: services.router,
+    spending: services.spending,
     signatures: services.signatures,
     newToken: services.newToken,
     compressor: services.compressor,
@@ -109,6 +114,7 @@ function toPlan(
         fallback: toFallback(config),
       },
       lookup: { enabled: config.cache.enabled },
+      spend: { enabled: config.budget.enabled },
       keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {
         streamingEnabled: config.streaming.enabled,
@@ -142,11 +148,15 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
   return settings;
 }
 
-/** Throws `config` (CONFIG_002) with everything that does not fit together. */
+/** Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged route rules. */
 export function buildGeneration(options: BuildOptions): Generation {
   const { config, services, keys, ports } = options;
   const providers = toProviders(config);
   refuseLoops(providers, config.server.host, ports());
+  const names = new Set(providers.keys());
+  const rules = openRouteRules(config.home, () => [...names]).list();
+  services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
+  services.spending.configure(spendingSettings(config));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
   const { security, limits } = config;

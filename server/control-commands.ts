@@ -1,21 +1,32 @@
 /** What `svc` may tell a running proxy over its control socket. */
 import { SvcError } from '../engine/index.ts';
+import type { SpendingGuard } from '../stages/budget/guard.ts';
 import type { Learned } from '../stages/learned/learned.ts';
+import type { ProviderStates } from '../stages/providers/states.ts';
+import type { LiveRouter } from '../stages/route/rules-live.ts';
+import type { RuleStore } from '../stages/route/rules-store.ts';
 import type { App } from './app.ts';
 import type { ControlCommands } from './control.ts';
 import type { Log } from './log.ts';
+import { forceHealth, statesJson } from './provider-states.ts';
+import { doRouteCommand, toRouteCommand } from './route-rules.ts';
+import { spendingJson } from './spending.ts';
 
 export interface ControlledProxy {
   readonly app: App;
   readonly log: Log;
   readonly learned: Learned;
+  readonly router: LiveRouter;
+  readonly routeRules: RuleStore;
+  readonly spending: SpendingGuard;
+  readonly states: ProviderStates;
   readonly reload: () => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
 /** The commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
-  const { app, log, learned, reload, stop } = proxy;
+  const { app, log, learned, router, routeRules, spending, states, reload, stop } = proxy;
   return {
     status: () => ({
       pid: process.pid,
@@ -35,6 +46,16 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       await learned.flush();
       return status;
     },
+    route: (input) => ({
+      ...doRouteCommand(routeRules, toRouteCommand(input), router),
+      enabled: router.view().enabled,
+    }),
+    spend(input) {
+      if (input === 'allow') spending.allowNext();
+      return spendingJson(spending);
+    },
+    'provider-status': () => statesJson(states),
+    'provider-force-health': (input) => forceHealth(states, input),
     reload,
     stop() {
       // The answer must leave before the socket closes.

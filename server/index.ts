@@ -36,8 +36,10 @@ import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
 import { vaultRoutes } from './routes/vault.ts';
+import { openRouteRules } from './route-rules.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
+import { recallDay, spendingJson } from './spending.ts';
 import { createVaultFacts } from './vault-facts.ts';
 import { createSocketDoor } from './websocket.ts';
 
@@ -128,6 +130,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         paused: () => app.paused,
         draining: () => app.isDraining,
         vault,
+        router: services.router,
+        states: services.states,
+        budget: () => spendingJson(services.spending),
       }),
       ...statsRoutes({
         vault,
@@ -178,6 +183,10 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       app,
       log,
       learned: services.learned,
+      router: services.router,
+      routeRules: openRouteRules(config.home, () => [...services.states.view().keys()]),
+      spending: services.spending,
+      states: services.states,
       reload,
       stop: () => lifecycle.stop(),
     });
@@ -202,6 +211,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     for (const warning of loaded.warnings) log.warning(warning);
     clock.after(WARM_UP_MS, () => services.prices.warm());
+    recallDay(services.spending, reader, clock, startedMs).catch((error: unknown) =>
+      log.warning("the day's spending so far is not known", { cause: error }),
+    );
     const shown = host.includes(':') ? `[${host}]` : host;
     return {
       url: `http://${shown}:${main.port}`,

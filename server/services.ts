@@ -12,6 +12,8 @@ import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
 import type { Flights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
+import { createSpendingGuard } from '../stages/budget/guard.ts';
+import type { SpendingGuard } from '../stages/budget/guard.ts';
 import { createCompressThread } from '../stages/compress/compress-thread.ts';
 import type { CompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
@@ -35,6 +37,8 @@ import { createProviderStates } from '../stages/providers/states.ts';
 import type { ProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
+import { createLiveRouter } from '../stages/route/rules-live.ts';
+import type { LiveRouter } from '../stages/route/rules-live.ts';
 import { openVault } from '../stages/vault/index.ts';
 import type { Vault } from '../stages/vault/index.ts';
 import type { Config } from './config/config.ts';
@@ -42,6 +46,7 @@ import { createStreamLimit } from './limit.ts';
 import type { StreamLimit } from './limit.ts';
 import type { Log } from './log.ts';
 import { createOutbound } from './outbound.ts';
+import { spendingSettings } from './spending.ts';
 
 export interface ServerServices {
   readonly clock: Clock;
@@ -55,6 +60,8 @@ export interface ServerServices {
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
   readonly states: ProviderStates;
+  readonly router: LiveRouter;
+  readonly spending: SpendingGuard;
   readonly signatures: SignatureCache;
   readonly newToken: () => string;
   readonly compressor: CompressThread;
@@ -112,6 +119,8 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     prices: createPrices({ overrides: priceOverrides(config) }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     states: createProviderStates({ clock }),
+    router: createLiveRouter(),
+    spending: createSpendingGuard(spendingSettings(config), clock),
     signatures: createSignatureCache(),
     newToken: () => randomBytes(12).toString('hex'),
     answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },

@@ -18,6 +18,8 @@ import { protect } from './protect/stage.ts';
 import type { RouteConfig } from './route/config.ts';
 import { route } from './route/stage.ts';
 import type { Services } from './services.ts';
+import type { SpendConfig } from './spend/stage.ts';
+import { spend } from './spend/stage.ts';
 import { split } from './split/stage.ts';
 import { trace } from './trace/stage.ts';
 
@@ -27,12 +29,13 @@ export interface GraphConfig {
   readonly inject: InjectConfig;
   readonly route: RouteConfig;
   readonly lookup: LookupConfig;
+  readonly spend: SpendConfig;
   readonly forward: ForwardConfig;
   readonly keep: KeepConfig;
 }
 
 /**
- * parse → protect → compress → inject → route → lookup → forward → keep → meter →
+ * parse → protect → compress → inject → route → lookup → spend → forward → keep → meter →
  * trace; an answer from the cache goes from lookup straight to meter.
  */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
@@ -43,6 +46,7 @@ export function defaultGraph(config: GraphConfig, services: Services): Graph<Pro
     inject(config.inject, services),
     route(config.route, services),
     lookup(config.lookup, services),
+    spend(config.spend, services),
     forward(config.forward, services),
     keep(config.keep, services),
     meter(undefined, services),
@@ -58,7 +62,8 @@ export function defaultGraph(config: GraphConfig, services: Services): Graph<Pro
       { from: 'compress', to: 'inject' },
       { from: 'inject', to: 'route' },
       { from: 'route', to: 'lookup' },
-      { from: 'lookup', on: 'request', to: 'forward' },
+      { from: 'lookup', on: 'request', to: 'spend' },
+      { from: 'spend', to: 'forward' },
       { from: 'lookup', on: 'response', to: 'meter' },
       { from: 'forward', to: 'keep' },
       { from: 'keep', to: 'meter' },

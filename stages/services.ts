@@ -5,6 +5,7 @@
 import type { Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
+import type { SpendingGuard } from './budget/guard.ts';
 import type { CompressThread } from './compress/compress-thread.ts';
 import type { Decisions } from './decisions/decisions.ts';
 import type { Learned } from './learned/learned.ts';
@@ -16,6 +17,7 @@ import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
+import type { LiveRouter } from './route/rules-live.ts';
 import type { Vault } from './vault/index.ts';
 
 /** Where finished requests are written down. */
@@ -52,6 +54,10 @@ export interface Services {
   readonly decisions: Decisions;
   /** How every provider is doing: keys, breaker, health, pace. */
   readonly states: ProviderStates;
+  /** The rules that send requests elsewhere than they say. */
+  readonly router: LiveRouter;
+  /** What requests, sessions and days may cost. */
+  readonly spending: SpendingGuard;
   /** Marks that generative models want back with their tool calls. */
   readonly signatures: SignatureCache;
   /** A new random id of letters and digits. */

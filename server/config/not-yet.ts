@@ -4,19 +4,7 @@
  */
 
 /** Keys, or whole sections, whose feature is not built yet. */
-export const NOT_YET: readonly string[] = [
-  'cache',
-  'routing.enabled',
-  'routing.fallback',
-  'keys',
-  'rate_limiting',
-  'custom_providers',
-  'budget',
-  'capture',
-  'shared',
-  'metrics',
-  'telemetry',
-];
+export const NOT_YET: readonly string[] = ['capture', 'shared', 'metrics', 'telemetry'];
 
 /** True when the feature behind the setting of this key (as in the table) is built. */
 export function isInEffect(key: string): boolean {

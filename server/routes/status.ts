@@ -4,6 +4,8 @@ import type { LedgerWriter } from '../../stages/ledger/writer.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
+import type { ProviderStates } from '../../stages/providers/states.ts';
+import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';
 import type { VaultFacts } from '../vault-facts.ts';
 import type { Route } from '../router.ts';
@@ -18,6 +20,10 @@ export interface StatusRouteOptions {
   readonly paused: () => boolean;
   readonly draining: () => boolean;
   readonly vault: () => Promise<VaultFacts>;
+  readonly router: LiveRouter;
+  readonly states: ProviderStates;
+  /** What the spending guard shows. */
+  readonly budget: () => object;
 }
 
 /** How long one answer of `/health` serves everybody who asks. */
@@ -60,12 +66,15 @@ function root(version: string) {
 }
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
-function reasons({ ledger, draining }: StatusRouteOptions, vault: VaultFacts): string[] {
+function reasons({ ledger, draining, states }: StatusRouteOptions, vault: VaultFacts): string[] {
   const list: string[] = [];
   const { trouble, dropped } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
   if (vault.trouble !== undefined) list.push(vault.trouble);
+  for (const [name, { open }] of Object.entries(states.breakers().providers)) {
+    if (open) list.push(`provider ${name}: its circuit breaker is open`);
+  }
   if (draining()) list.push('the proxy is shutting down');
   return list;
 }
@@ -81,6 +90,8 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
   const totals = window.totals();
   const latency = window.latency();
   const wrong = reasons(options, vault);
+  const router = options.router.view();
+  const breakers = options.states.breakers();
   return {
     status: wrong.length > 0 ? 'degraded' : 'ok',
     reasons: wrong,
@@ -89,10 +100,10 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
     paused: paused(),
     compilation_mode: config.compression.mode,
     vault_index: vault.index,
-    router: { enabled: config.routing.enabled, rules_loaded: 0 },
+    router: { enabled: router.enabled, rules_loaded: router.loaded },
     capsule_available: config.vault.enabled && config.vault.capsules,
-    budget: { enabled: config.budget.enabled, total_tokens: config.budget.totalTokens ?? 0 },
-    circuit_breakers: { any_open: false, providers: {} },
+    budget: options.budget(),
+    circuit_breakers: { any_open: breakers.anyOpen, providers: breakers.providers },
     requests_total: totals.requests,
     requests_errors: totals.errors,
     compression_ratio_avg: compressionRatio(totals),

@@ -19,13 +19,17 @@ export function estimateUsage(inputTokens: number, maxOutputTokens: number | und
 
 /** 402 `spending_limit`, with the limit, what is used of it, and how to go on all the same. */
 export function spendingFault(note: SpendingNote): SvcError {
-  const { scope, limitNanoUsd, usedNanoUsd, estimateNanoUsd } = note;
-  const used = scope === 'request' ? '' : `${usd(usedNanoUsd)} of it is used and `;
+  const { scope, limit, used, estimate } = note;
+  const amount = (value: number): string => shownAmount(scope, value);
+  const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
+  const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
-    `Spending limit of ${usd(limitNanoUsd)} per ${scope} reached: ${used}this request is estimated at ${usd(estimateNanoUsd)}. Send 'x-svc-allow-spend: once' to let it pass.`,
+    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send 'x-svc-allow-spend: once' to let it pass.`,
   );
 }
 
-function usd(nanoUsd: number): string {
-  return `$${(nanoUsd / 1e9).toFixed(nanoUsd < 1e7 ? 4 : 2)}`;
+/** An amount of a limit in words: `$1.50`, or `12,000 tokens`. */
+export function shownAmount(scope: SpendingNote['scope'], value: number): string {
+  if (scope === 'tokens') return `${value.toLocaleString('en-US')} tokens`;
+  return `$${(value / 1e9).toFixed(value < 1e7 ? 4 : 2)}`;
 }

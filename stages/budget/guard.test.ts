@@ -13,6 +13,7 @@ const off: SpendingSettings = {
   perRequestNanoUsd: null,
   perSessionNanoUsd: null,
   perDayNanoUsd: null,
+  perDayTokens: null,
   warnPercent: 80,
 };
 const perDay = (usd: number): SpendingSettings => ({ ...off, perDayNanoUsd: usd * USD });

@@ -1,10 +1,11 @@
 /**
- * The spending guard: how much a request, a session and a UTC day may cost.
+ * The spending guard: how much a request, a session and a UTC day may cost, and how many
+ * tokens a day may take.
  *
  * | event                          | then                                                           |
  * |--------------------------------|----------------------------------------------------------------|
  * | reserve, guard off             | granted; nothing is compared                                   |
- * | reserve, price unknown         | granted and noted; it neither blocks nor counts                |
+ * | reserve, price unknown         | granted and noted; only its tokens count                       |
  * | reserve, over a limit          | blocked, unless allowed once; the first limit passed is named  |
  * | reserve, over the warn percent | granted with a warning                                         |
  * | reserve                        | its estimate is held in session and day                        |
@@ -14,7 +15,7 @@
  *
  * What is held counts like what is spent, so requests that run at the same time cannot
  * pass a limit together by more than their estimates fell short. Amounts are whole
- * nano-dollars.
+ * nano-dollars, for the scope `tokens` whole tokens.
  */
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
@@ -28,19 +29,21 @@ export interface SpendingSettings {
   readonly perRequestNanoUsd: number | null;
   readonly perSessionNanoUsd: number | null;
   readonly perDayNanoUsd: number | null;
+  /** Input and output tokens a day, cached ones included; `null` for no limit. */
+  readonly perDayTokens: number | null;
   /** From which part of a limit on to warn, 1 to 100. */
   readonly warnPercent: number;
 }
 
-export type SpendingScope = 'request' | 'session' | 'day';
+export type SpendingScope = 'request' | 'session' | 'day' | 'tokens';
 
-/** A limit that a request touches. Amounts in nano-dollars. */
+/** A limit that a request touches. Amounts in nano-dollars, for the scope `tokens` in tokens. */
 export interface SpendingNote {
   readonly scope: SpendingScope;
-  readonly limitNanoUsd: number;
+  readonly limit: number;
   /** Spent and held before this request; 0 for the scope `request`. */
-  readonly usedNanoUsd: number;
-  readonly estimateNanoUsd: number;
+  readonly used: number;
+  readonly estimate: number;
 }
 
 export type SpendingVerdict =
@@ -52,6 +55,8 @@ export type SpendingVerdict =
 export interface SpendingRequest {
   /** What it will cost in all likelihood; `null` where the price is unknown. */
   readonly estimateNanoUsd: number | null;
+  /** Input and output in all likelihood; 0 unless told. */
+  readonly estimateTokens?: number;
   /** Whose spending it adds to: a conversation's or a client session's id. */
   readonly session: string;
 }
@@ -59,7 +64,7 @@ export interface SpendingRequest {
 /** What a granted request holds, until it is settled or released. The first of the two counts. */
 export interface Reservation {
   /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
-  settle(costNanoUsd: number | null): void;
+  settle(costNanoUsd: number | null, tokens?: number): void;
   /** Ends without any cost: the request was not sent, or answered from what was kept. */
   release(): void;
 }
@@ -82,7 +87,8 @@ export interface SpendingView {
   readonly day: string;
   readonly spentTodayNanoUsd: number;
   readonly heldNanoUsd: number;
-  /** How much of the day's limit is left, 0 to 100; `null` without one. */
+  readonly tokensToday: number;
+  /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
   readonly dayLeftPercent: number | null;
   /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
   readonly warned: number;
@@ -98,8 +104,8 @@ export interface SpendingGuard {
   reserve(request: SpendingRequest, allowOnce?: boolean): Grant;
   /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
   allowNext(): void;
-  /** Adds what the ledger knows of the present UTC day. For the start, and before any request. */
-  startDay(spentNanoUsd: number): void;
+  /** Adds what the ledger knows of the present UTC day from before this process began. */
+  startDay(spentNanoUsd: number, tokens?: number): void;
   configure(settings: SpendingSettings): void;
   view(): SpendingView;
 }
@@ -111,11 +117,18 @@ export function createSpendingGuard(settings: SpendingSettings, clock: Clock): S
 
 const DAY_MS = 86_400_000;
 
+/** The percentage of `limit` that is left; null where there is none. */
+function leftOf(limit: number | null, { spent, held }: Account): number | null {
+  if (limit === null) return null;
+  return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
+}
+
 class Guard implements SpendingGuard {
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
   readonly #allowances: Allowances;
   readonly #day: Account = { spent: 0, held: 0 };
+  readonly #tokens: Account = { spent: 0, held: 0 };
   #settings: SpendingSettings;
   #dayNumber: number;
   #counts = { warned: 0, blocked: 0, allowedOnce: 0, unpriced: 0 };
@@ -127,11 +140,11 @@ class Guard implements SpendingGuard {
     this.#dayNumber = this.#today();
   }
 
-  check({ estimateNanoUsd, session }: SpendingRequest): SpendingVerdict {
-    if (!this.#settings.enabled || estimateNanoUsd === null) return { verdict: 'ok' };
+  check(request: SpendingRequest): SpendingVerdict {
+    if (!this.#settings.enabled) return { verdict: 'ok' };
     this.#turnDay();
-    const notes = this.#notes(estimateNanoUsd, this.#sessions.peek(session));
-    const over = notes.find((note) => note.usedNanoUsd + estimateNanoUsd > note.limitNanoUsd);
+    const notes = this.#notes(request);
+    const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
     if (over !== undefined) return { verdict: 'blocked', note: over };
     const near = notes.filter((note) => this.#isNear(note));
     return near.length > 0 ? { verdict: 'warn', notes: near } : { verdict: 'ok' };
@@ -158,9 +171,10 @@ class Guard implements SpendingGuard {
     this.#allowances.add();
   }
 
-  startDay(spentNanoUsd: number): void {
+  startDay(spentNanoUsd: number, tokens = 0): void {
     this.#turnDay();
     this.#day.spent += spentNanoUsd;
+    this.#tokens.spent += tokens;
   }
 
   configure(settings: SpendingSettings): void {
@@ -170,43 +184,60 @@ class Guard implements SpendingGuard {
   view(): SpendingView {
     this.#turnDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
-    const left = perDayNanoUsd && 1 - (this.#day.spent + this.#day.held) / perDayNanoUsd;
+    const { perDayTokens } = this.#settings;
+    const left = [leftOf(perDayNanoUsd, this.#day), leftOf(perDayTokens, this.#tokens)].filter(
+      (each) => each !== null,
+    );
     return {
       enabled,
-      limits: { request: perRequestNanoUsd, session: perSessionNanoUsd, day: perDayNanoUsd },
+      limits: {
+        request: perRequestNanoUsd,
+        session: perSessionNanoUsd,
+        day: perDayNanoUsd,
+        tokens: perDayTokens,
+      },
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
       spentTodayNanoUsd: this.#day.spent,
       heldNanoUsd: this.#day.held,
-      dayLeftPercent: left === null ? null : Math.max(0, left * 100),
+      tokensToday: this.#tokens.spent,
+      dayLeftPercent: left.length === 0 ? null : Math.min(...left),
       ...this.#counts,
     };
   }
 
-  /** The limits that are set, narrowest first, with what has been used of each. */
-  #notes(estimateNanoUsd: number, session: Account | undefined): SpendingNote[] {
-    const { perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
-    const used = ({ spent, held }: Account): number => spent + held;
+  /** The limits that are set and touched, narrowest first, with what has been used of each. */
+  #notes({ estimateNanoUsd, estimateTokens = 0, session }: SpendingRequest): SpendingNote[] {
+    const { perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
     const notes: SpendingNote[] = [];
-    const add = (scope: SpendingScope, limitNanoUsd: number | null, usedNanoUsd: number): void => {
-      if (limitNanoUsd !== null) notes.push({ scope, limitNanoUsd, usedNanoUsd, estimateNanoUsd });
+    const add = (
+      scope: SpendingScope,
+      limit: number | null,
+      account: Account | undefined,
+      estimate: number | null,
+    ): void => {
+      if (limit === null || estimate === null) return;
+      const used = account === undefined ? 0 : account.spent + account.held;
+      notes.push({ scope, limit, used, estimate });
     };
-    add('request', perRequestNanoUsd, 0);
-    add('session', perSessionNanoUsd, session === undefined ? 0 : used(session));
-    add('day', perDayNanoUsd, used(this.#day));
+    add('request', perRequestNanoUsd, undefined, estimateNanoUsd);
+    add('session', perSessionNanoUsd, this.#sessions.peek(session), estimateNanoUsd);
+    add('day', perDayNanoUsd, this.#day, estimateNanoUsd);
+    add('tokens', perDayTokens, this.#tokens, estimateTokens);
     return notes;
   }
 
-  #isNear({ limitNanoUsd, usedNanoUsd, estimateNanoUsd }: SpendingNote): boolean {
-    return (usedNanoUsd + estimateNanoUsd) * 100 >= limitNanoUsd * this.#settings.warnPercent;
+  #isNear({ limit, used, estimate }: SpendingNote): boolean {
+    return (used + estimate) * 100 >= limit * this.#settings.warnPercent;
   }
 
   /** Holds the estimate even while the guard is off, so that turning it on finds true figures. */
-  #hold({ estimateNanoUsd, session }: SpendingRequest): Reservation {
+  #hold({ estimateNanoUsd, estimateTokens = 0, session }: SpendingRequest): Reservation {
     const accounts = [this.#sessions.open(session), this.#day];
     const held = estimateNanoUsd ?? 0;
     let isOpen = true;
     for (const account of accounts) account.held += held;
-    const end = (costNanoUsd: number | null): void => {
+    this.#tokens.held += estimateTokens;
+    const end = (costNanoUsd: number | null, tokens = 0): void => {
       if (!isOpen) return;
       isOpen = false;
       this.#turnDay();
@@ -215,6 +246,8 @@ class Guard implements SpendingGuard {
         account.held -= held;
         account.spent += costNanoUsd ?? 0;
       }
+      this.#tokens.held -= estimateTokens;
+      this.#tokens.spent += tokens;
     };
     return { settle: end, release: () => end(0) };
   }
@@ -225,6 +258,7 @@ class Guard implements SpendingGuard {
     if (today === this.#dayNumber) return;
     this.#dayNumber = today;
     this.#day.spent = 0;
+    this.#tokens.spent = 0;
   }
 
   #today(): number {

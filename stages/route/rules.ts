@@ -35,6 +35,7 @@ export interface RuleTarget {
 export interface RouteFacts {
   /** The model that the request names; undefined matches no rule on models. */
   readonly model: string | undefined;
+  /** May be a getter: it is read only for rules on size. */
   readonly inputTokens: number;
   readonly hasTools: boolean;
   readonly hasThinking: boolean;
@@ -97,15 +98,22 @@ export function isGlobMatch(glob: string, text: string): boolean {
 }
 
 function isMatch(rule: RouteRule, facts: RouteFacts): boolean {
-  const { minTokens = 0, maxTokens = Infinity, budgetBelowPercent } = rule;
-  const { inputTokens, budgetLeftPercent } = facts;
-  if (inputTokens < minTokens || inputTokens > maxTokens) return false;
+  const { budgetBelowPercent } = rule;
+  if (!isModelMatch(rule, facts.model)) return false;
   if (rule.hasTools !== undefined && rule.hasTools !== facts.hasTools) return false;
   if (rule.hasThinking !== undefined && rule.hasThinking !== facts.hasThinking) return false;
   if (budgetBelowPercent !== undefined) {
+    const { budgetLeftPercent } = facts;
     if (budgetLeftPercent === null || budgetLeftPercent >= budgetBelowPercent) return false;
   }
-  return isModelMatch(rule, facts.model);
+  return isSizeMatch(rule, facts);
+}
+
+/** Last, and only where a rule speaks of size: the estimate is the one fact that takes work. */
+function isSizeMatch({ minTokens, maxTokens }: RouteRule, facts: RouteFacts): boolean {
+  if (minTokens === undefined && maxTokens === undefined) return true;
+  const { inputTokens } = facts;
+  return inputTokens >= (minTokens ?? 0) && inputTokens <= (maxTokens ?? Infinity);
 }
 
 function isModelMatch(rule: RouteRule, model: string | undefined): boolean {

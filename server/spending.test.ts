@@ -1,0 +1,125 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../fixtures/proxy.ts';
+import type { TestProxy } from '../fixtures/proxy.ts';
+import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+
+/** At ten dollars a token nearly any request is above a limit of some dollars. */
+const priced = (limits: string): string => `providers:
+  messages:
+    pricing: { input_cost_per_1m_tokens: 10000000, output_cost_per_1m_tokens: 0 }
+budget: { enabled: true, ${limits} }
+`;
+
+const TURN = { ...MESSAGE, messages: [{ role: 'user', content: 'x'.repeat(360) }] };
+
+async function send(t: TestProxy, headers: Record<string, string> = {}) {
+  const answer = await exchange(t.proxy.port, { body: json(TURN), headers });
+  const { error } = JSON.parse(answer.text) as { error?: { type: string; message: string } };
+  return { status: answer.status, error };
+}
+
+async function budget(t: TestProxy): Promise<Record<string, unknown>> {
+  const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
+  return (JSON.parse(text) as { budget: Record<string, unknown> }).budget;
+}
+
+test('a request above its limit is refused with 402, unless it is allowed once', () =>
+  withProxy({ yaml: priced('per_request_usd: 100') }, async (t) => {
+    const refused = await send(t);
+    assert.is(refused.status, 402);
+    assert.is(refused.error?.type, 'spending_limit');
+    assert.match(refused.error?.message ?? '', /\$100\.00 per request.*x-svc-allow-spend: once/);
+    assert.is(t.upstream.requests.length, 0);
+    assert.is((await send(t, { 'x-svc-allow-spend': 'once' })).status, 200);
+    assert.is((await send(t, { 'x-svc-allow-spend': 'always' })).status, 402);
+    t.proxy.services.spending.allowNext();
+    assert.equal([(await send(t)).status, (await send(t)).status], [200, 402]);
+    const rows = await t.rows(5);
+    assert.equal(
+      rows.map((row) => row.status),
+      [402, 200, 402, 200, 402],
+    );
+    assert.equal(
+      rows.map((row) => row.attempts),
+      [0, 1, 0, 1, 0],
+    );
+  }));
+
+test('what is spent is the real cost, and what failed costs nothing', () =>
+  withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
+    const stop = t.upstream.script(undefined, '400');
+    await send(t);
+    stop();
+    await t.rows(1);
+    const { spending } = t.proxy.services;
+    assert.equal([spending.view().spentTodayNanoUsd, spending.view().heldNanoUsd], [0, 0]);
+    await send(t);
+    const [, row] = await t.rows(2);
+    assert.ok(row?.costNanoUsd);
+    assert.equal(
+      [spending.view().spentTodayNanoUsd, spending.view().heldNanoUsd],
+      [row.costNanoUsd, 0],
+    );
+    const shown = await budget(t);
+    assert.is(shown['spent_usd'], row.costNanoUsd / 1e9);
+    assert.is(shown['enabled'], true);
+  }));
+
+test('requests that a client leaves hold nothing afterwards', () =>
+  withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
+    t.upstream.script(undefined, 'stall-before-head');
+    const leave = new AbortController();
+    const answer = exchange(t.proxy.port, { body: json(TURN), signal: leave.signal });
+    await t.upstream.nextRequest();
+    assert.ok(t.proxy.services.spending.view().heldNanoUsd > 0);
+    leave.abort();
+    await answer.catch(() => undefined);
+    await t.rows(1);
+    assert.is(t.proxy.services.spending.view().heldNanoUsd, 0);
+  }));
+
+test('a session and a day run out, and other sessions do not', () =>
+  withProxy({ yaml: priced('per_session_usd: 1200') }, async (t) => {
+    const one = { 'x-session-id': 'one' };
+    const { spending } = t.proxy.services;
+    spending.reserve({ estimateNanoUsd: 1000e9, session: 'one' });
+    assert.is((await send(t, one)).status, 402);
+    assert.is((await send(t, { 'x-session-id': 'two' })).status, 200);
+  }));
+
+test('tokens of the day are counted where no price is known', () =>
+  withProxy({ yaml: 'budget: { enabled: true, total_tokens: 5000 }\n' }, async (t) => {
+    const { spending } = t.proxy.services;
+    const unknown = { body: json(TURN, { model: 'nobody-knows-it' }) };
+    assert.is((await exchange(t.proxy.port, unknown)).status, 200);
+    await t.rows(1);
+    assert.ok(spending.view().tokensToday > 0);
+    assert.is(spending.view().unpriced, 1);
+    spending.startDay(0, 5000);
+    const over = await exchange(t.proxy.port, unknown);
+    assert.is(over.status, 402);
+    assert.match(over.text, '5,000 tokens per day');
+  }));
+
+test('off, nothing is refused, and turning it on finds what was spent', () =>
+  withProxy({ yaml: priced('per_day_usd: 1').replace('true', 'false') }, async (t) => {
+    assert.is((await send(t)).status, 200);
+    await t.rows(1);
+    assert.ok(t.proxy.services.spending.view().spentTodayNanoUsd > 0);
+    t.configure(priced('per_day_usd: 1'));
+    await t.proxy.reload();
+    assert.is((await send(t)).status, 402);
+  }));
+
+test('a refused request that others wait for lets the next one try', () =>
+  withProxy({ yaml: `${priced('per_request_usd: 100')}cache: { enabled: true }\n` }, async (t) => {
+    const headers = { 'x-svc-cache': 'on' };
+    assert.is((await send(t, headers)).status, 402);
+    const once = { ...headers, 'x-svc-allow-spend': 'once' };
+    assert.is((await send(t, once)).status, 200);
+    assert.is((await send(t, headers)).status, 200, 'a kept answer costs nothing');
+  }));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,73 @@
+/** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
+import type { Clock } from '../engine/index.ts';
+import type { SpendingGuard, SpendingSettings } from '../stages/budget/guard.ts';
+import type { LedgerReader } from '../stages/ledger/database.ts';
+import { totalsOf } from '../stages/ledger/queries.ts';
+import type { Config } from './config/config.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The limits in the guard's own units. */
+export function spendingSettings({ budget }: Config): SpendingSettings {
+  return {
+    enabled: budget.enabled,
+    perRequestNanoUsd: toNano(budget.perRequestUsd),
+    perSessionNanoUsd: toNano(budget.perSessionUsd),
+    perDayNanoUsd: toNano(budget.perDayUsd),
+    perDayTokens: budget.totalTokens,
+    warnPercent: budget.warnPercent,
+  };
+}
+
+/**
+ * Tells the guard what the present UTC day has cost before `startedMs`; what comes later it
+ * sees itself. Takes as long as the ledger takes and is not waited for at a start, so the
+ * first moments may be let through on a limit that is used up.
+ */
+export async function recallDay(
+  guard: SpendingGuard,
+  reader: LedgerReader,
+  clock: Clock,
+  startedMs: number,
+): Promise<void> {
+  const sinceMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
+  if (sinceMs >= startedMs) return;
+  const { costNanoUsd, sentInputTokens, outputTokens } = await totalsOf(reader, {
+    sinceMs,
+    untilMs: startedMs,
+  });
+  guard.startDay(costNanoUsd, sentInputTokens + outputTokens);
+}
+
+/** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */
+export function spendingJson(guard: SpendingGuard) {
+  const view = guard.view();
+  const { request, session, day, tokens } = view.limits;
+  return {
+    enabled: view.enabled,
+    total_tokens: tokens ?? 0,
+    limits: {
+      per_request_usd: toUsd(request),
+      per_session_usd: toUsd(session),
+      per_day_usd: toUsd(day),
+      tokens_per_day: tokens,
+    },
+    day: view.day,
+    spent_usd: toUsd(view.spentTodayNanoUsd),
+    held_usd: toUsd(view.heldNanoUsd),
+    tokens: view.tokensToday,
+    left_percent: view.dayLeftPercent,
+    warned: view.warned,
+    blocked: view.blocked,
+    allowed_once: view.allowedOnce,
+    unpriced: view.unpriced,
+  };
+}
+
+function toNano(usd: number | null): number | null {
+  return usd === null ? null : Math.round(usd * 1e9);
+}
+
+function toUsd(nanoUsd: number | null): number | null {
+  return nanoUsd === null ? null : nanoUsd / 1e9;
+}

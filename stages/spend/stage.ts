@@ -1,0 +1,109 @@
+/**
+ * The spending guard on a request's way: what it will cost in all likelihood is held before
+ * it is sent, and what would pass a limit is refused. The real cost is settled by `meter`,
+ * which finds the reservation in the request's report.
+ */
+import { defineStage } from '../../engine/index.ts';
+import type { StageContext } from '../../engine/index.ts';
+import { estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
+import type { SpendingNote, SpendingRequest } from '../budget/guard.ts';
+import { clientSession, conversationId } from '../model/conversation.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
+import { modelOf, withReport } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Services } from '../services.ts';
+
+export interface SpendConfig {
+  /** Off, nothing is estimated or refused; what is spent is counted all the same. */
+  readonly enabled: boolean;
+}
+
+/** The client's word that this one request may pass its limits. */
+const ALLOW_HEADER = 'x-svc-allow-spend';
+/** A limit that is nearly used warns at every request; the log need not say it more often than this. */
+const LOG_EVERY_MS = 60_000;
+
+/** What `request` is estimated to cost at the provider that is asked first; null where no price is known. */
+function estimateOf(request: ProxyRequest, services: Services) {
+  const target = request.route?.targets[0];
+  const provider = services.providers.get(target?.provider ?? '');
+  const wanted = target?.model ?? modelOf(request);
+  const inputTokens = estimateInputTokens(request);
+  const usage = estimateUsage(inputTokens, request.original.facts.maxOutputTokens);
+  const tokens = inputTokens + (usage.outputTokens ?? 0);
+  if (provider === undefined || wanted === undefined) return { tokens, nanoUsd: null };
+  const model = provider.modelAliases.get(wanted) ?? wanted;
+  const atMs = services.clock.wallMs();
+  return { tokens, nanoUsd: services.prices.costNanoUsd(provider, model, usage, atMs) };
+}
+
+function toSpending(
+  request: ProxyRequest,
+  config: SpendConfig,
+  services: Services,
+): SpendingRequest {
+  const session = clientSession(request.original.body.headers);
+  if (!config.enabled) {
+    return { estimateNanoUsd: null, estimateTokens: 0, session: session ?? '' };
+  }
+  const { nanoUsd, tokens } = estimateOf(request, services);
+  return {
+    estimateNanoUsd: nanoUsd,
+    estimateTokens: tokens,
+    session: session ?? conversationId(request),
+  };
+}
+
+/** Says each limit that is nearly used, to the trace always and to the log now and then. */
+function createWarner(services: Services) {
+  const saidMs = new Map<string, number>();
+  return (notes: readonly SpendingNote[], ctx: StageContext): void => {
+    ctx.note(
+      'spending',
+      notes.map(({ scope, used, limit }) => nearly(scope, used, limit)),
+    );
+    const nowMs = services.clock.monotonicMs();
+    for (const { scope, used, limit } of notes) {
+      if (nowMs - (saidMs.get(scope) ?? -Infinity) < LOG_EVERY_MS) continue;
+      saidMs.set(scope, nowMs);
+      services.log.warning('a spending limit is nearly reached', {
+        scope,
+        used: shownAmount(scope, used),
+        limit: shownAmount(scope, limit),
+      });
+    }
+  };
+}
+
+function nearly(scope: SpendingNote['scope'], used: number, limit: number): string {
+  return `${scope}: ${shownAmount(scope, used)} of ${shownAmount(scope, limit)} used before`;
+}
+
+/** Passes `request` on with its reservation. Throws `spending_limit` for what would pass a limit. */
+export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
+  name: 'spend',
+  build(config, services) {
+    const warn = createWarner(services);
+    return {
+      on: {
+        request({ request }, ctx) {
+          const { endpoint, body } = request.original;
+          if (endpoint.operation !== 'generate') return undefined;
+          const wanted = toSpending(request, config, services);
+          const mayPass = headerValue(body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
+          const grant = services.spending.reserve(wanted, mayPass);
+          if (!grant.granted) throw spendingFault(grant.note);
+          if (grant.warnings.length > 0) warn(grant.warnings, ctx);
+          if (grant.allowedOnce) ctx.note('spending', 'allowed once');
+          const { reservation } = grant;
+          return Object.freeze({
+            kind: 'request',
+            request: withReport(request, { spending: reservation }),
+          });
+        },
+      },
+    };
+  },
+});
