@@ -46,6 +46,9 @@ const CONTEXT: CompressContext = {
   logBudgetTokens: 3500,
 };
 
+type Holds = (item: Item, out: string) => boolean;
+type Row = readonly [name: string, compressor: Compressor, items: readonly Item[], holds: Holds];
+
 /** All rows that need no corpus, and those that do where there is one. */
 export function measureEncodings(
   root: string,
@@ -53,68 +56,51 @@ export function measureEncodings(
   count: CountTokens,
   commentLines: CommentLines,
 ): readonly EncodingResult[] {
-  const row = (
-    name: string,
-    compressor: Compressor,
-    items: readonly Item[],
-    holds: (item: Item, out: string) => boolean,
-  ): EncodingResult => measure(name, compressor, items, holds, count, commentLines);
-  const texts = (file: string): readonly TextRecord[] =>
+  return [...storedRows(corpus), ...madeRows(root)]
+    .filter(([, , items]) => items.length > 0)
+    .map((row) => measure(row, count, commentLines));
+}
+
+function storedRows(corpus: string | undefined): readonly Row[] {
+  const texts = (file: string): readonly Item[] =>
     corpus === undefined ? [] : readRecords<TextRecord>(join(corpus, 'text', `${file}.jsonl`));
-  const json = texts('json').map(({ text }) => text);
-  const uniform = json.filter(isUniform);
+  const json = texts('json').map(({ text }) => ({ text }));
+  const uniform = json.filter(({ text }) => isUniform(text));
+  const pretty = uniform.map(({ text }) => ({
+    text,
+    against: JSON.stringify(JSON.parse(text), null, 2),
+  }));
+  const compact = uniform.map(({ text }) => ({ text, against: printCompact(readJson(text)!) }));
+  const config = texts('config').map(({ text }) => ({ text }));
+  return [
+    ['json, all, as found', compressJson, json, sameJson],
+    ['json, uniform records, vs pretty', compressJson, pretty, sameJson],
+    ['json, uniform records, vs compact', compressJson, compact, sameJson],
+    ['config, aggressive', stripConfig, config, sameValues],
+  ];
+}
+
+function madeRows(root: string): readonly Row[] {
   const code = codeFiles(root, 20).map((path) => ({
     text: readFileSync(path, 'utf8'),
     extension: extname(path).slice(1),
   }));
   return [
-    row(
-      'json, all, as found',
-      compressJson,
-      json.map((text) => ({ text })),
-      sameJson,
-    ),
-    row(
-      'json, uniform records, vs pretty',
-      compressJson,
-      uniform.map((text) => ({ text, against: JSON.stringify(JSON.parse(text), null, 2) })),
-      sameJson,
-    ),
-    row(
-      'json, uniform records, vs compact',
-      compressJson,
-      uniform.map((text) => ({ text, against: printCompact(readJson(text)!) })),
-      sameJson,
-    ),
-    row(
-      'grep',
-      groupGrep,
-      grepSamples(root),
-      ({ text }, out) => (ungroupGrep(out) ?? out) === text,
-    ),
-    row(
+    ['grep', groupGrep, grepSamples(root), ({ text }, out) => (ungroupGrep(out) ?? out) === text],
+    [
       'listings',
       foldListing,
       listingSamples(root),
       ({ text }, out) => (unfoldListing(out) ?? out) === text,
-    ),
-    row('diffs of edits', shrinkDiff, editSamples(root), sameChanges),
-    row('diffs, whole files and history', shrinkDiff, diffSamples(root), sameChanges),
-    row('code, aggressive', stripCode, code, sameNames),
-    row(
-      'config, aggressive',
-      stripConfig,
-      texts('config').map(({ text }) => ({ text })),
-      sameValues,
-    ),
-  ].filter((result) => result.texts > 0);
+    ],
+    ['diffs of edits', shrinkDiff, editSamples(root), sameChanges],
+    ['diffs, whole files and history', shrinkDiff, diffSamples(root), sameChanges],
+    ['code, aggressive', stripCode, code, sameNames],
+  ];
 }
 
 function measure(
-  name: string,
-  compressor: Compressor,
-  items: readonly Item[],
-  holds: (item: Item, out: string) => boolean,
+  [name, compressor, items, holds]: Row,
   count: CountTokens,
   commentLines: CommentLines,
 ): EncodingResult {

@@ -59,13 +59,7 @@ export function measureNarrative(
     before += count(context);
     after += count(out);
     if (answers.some((answer) => out.includes(answer))) same++;
-    const others = later.filter(
-      (other) => other.question !== question && context.includes(other.context),
-    );
-    const asked = [
-      ...others,
-      ...questions.filter((other) => other.question !== question && other.context === context),
-    ];
+    const asked = askedLater({ context, question }, questions, later);
     laterCases += asked.length;
     laterKept += asked.filter((other) =>
       other.answers.some((answer) => out.includes(answer)),
@@ -79,4 +73,16 @@ export function measureNarrative(
     laterQuery: laterCases === 0 ? Number.NaN : laterKept / laterCases,
     laterCases,
   };
+}
+
+/** The other questions that the same text answers. */
+function askedLater(
+  { context, question }: Pick<Question, 'context' | 'question'>,
+  questions: readonly Question[],
+  later: readonly Question[],
+): readonly Question[] {
+  return [
+    ...later.filter((other) => other.question !== question && context.includes(other.context)),
+    ...questions.filter((other) => other.question !== question && other.context === context),
+  ];
 }
