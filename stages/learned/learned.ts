@@ -51,8 +51,11 @@ export interface LearnedStatus {
 
 export interface Learned {
   learnBlocks(samples: readonly BlockSample[]): void;
-  /** `counted` input tokens of the provider's stand against `estimated` ones of the same request. */
-  learnTokens(model: string, counted: number, estimated: number): void;
+  /**
+   * Sets `counted` input tokens of the provider's beside our estimate of the same request.
+   * `estimate` walks through it, so once a model is known well, only some requests are estimated.
+   */
+  learnTokens(model: string, counted: number, estimate: () => number | undefined): void;
   /** The provider's tokens for one estimated token; 1 where nothing was learned. */
   tokenRatio(model: string | null): number;
   /** The rules for a conversation that begins now; undefined for none. */
@@ -87,6 +90,9 @@ const MAX_MODELS = 100;
 const MAX_RULES = 50;
 /** What is learned may be lost for this long; nothing but reports would be the worse for it. */
 const WRITE_AFTER_MS = 5000;
+/** Requests after which a model is known well, and how many later ones pass for one that is estimated. */
+const WELL_KNOWN = 20;
+const ESTIMATED_OF_KNOWN = 8;
 /** A model's tokens are never this far from the estimator's: such a figure is somebody's mistake. */
 const RATIO_BOUNDS = { least: 0.3, most: 3 };
 
@@ -107,6 +113,7 @@ class FileLearned implements Learned {
   readonly #rules = new Map<string, Rules>();
   #applied: string | null;
   #appliedMs: number | null;
+  #requests = 0;
   #stopTimer: (() => void) | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -125,7 +132,12 @@ class FileLearned implements Learned {
     if (samples.length > 0) this.#schedule();
   }
 
-  learnTokens(model: string, counted: number, estimated: number): void {
+  learnTokens(model: string, counted: number, estimate: () => number | undefined): void {
+    this.#requests += 1;
+    const isKnown = this.#models.samples(model) >= WELL_KNOWN;
+    if (isKnown && this.#requests % ESTIMATED_OF_KNOWN !== 0) return;
+    const estimated = estimate();
+    if (estimated === undefined) return;
     const ratio = counted / estimated;
     if (!(ratio >= RATIO_BOUNDS.least && ratio <= RATIO_BOUNDS.most)) return;
     this.#models.add(model, counted, estimated);

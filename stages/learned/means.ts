@@ -44,6 +44,11 @@ export class MeanTable {
     return mean === undefined || mean.under <= 0 ? undefined : mean.over / mean.under;
   }
 
+  /** How many samples a name ever had. */
+  samples(name: string): number {
+    return this.#means.get(name)?.samples ?? 0;
+  }
+
   clear(): void {
     this.#means.clear();
   }

@@ -150,8 +150,8 @@ function learn(
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
   // An answer of our own was counted by nobody.
   if (last.head.attempts.length === 0) return;
-  const size = sizeOf(last.head.request);
-  if (size !== undefined) learned.learnTokens(model, input, size);
+  const { request } = last.head;
+  learned.learnTokens(model, input, () => sizeOf(request));
 }
 
 function pathOf(target: string): string {
