@@ -15,7 +15,7 @@ export const compression = {
     default: 'hybrid',
     env: ['SVC_MODE'],
     about:
-      '`strict` only says the same with fewer tokens; `hybrid` also shortens narrative; `aggressive` also code and config.',
+      '`strict` changes nothing; `hybrid` re-encodes and shortens tool output and pasted text; `aggressive` also code and config files.',
   }),
   'compression.max_chars': setting({
     type: count('characters', 1),
