@@ -167,6 +167,10 @@ function expectEnding(name: string, ending: Ending, got: Answered, direct: Answe
     };
     assert.is(data.error.type, ending.type, name);
     assert.not.match(got.text, 'event: message_stop', name);
+    for (const event of got.text.split('\n\n').slice(0, -1)) {
+      const payload = event.slice(event.indexOf('data: ') + 'data: '.length);
+      assert.not.throws(() => JSON.parse(payload) as unknown, undefined, `${name}: ${event}`);
+    }
   } else {
     assert.not.ok(got.whole, `${name}: the connection breaks off`);
   }
@@ -210,7 +214,7 @@ function rounds(wants: (name: string) => boolean): Round[] {
 
 const SHORT = `
 providers:
-  messages: { timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }
+  messages: { timeout_seconds: 1, idle_timeout_seconds: 0.4 }
 `;
 
 /** Each round has a proxy of its own: a provider that fails often is not asked again for a while. */

@@ -11,6 +11,8 @@ import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { errorBody, errorHeaders, errorStatus } from '../error-response.ts';
 import type { Pacer } from './pace.ts';
+import { createWholeEvents, endsEvent } from './whole-events.ts';
+import type { WholeEvents } from './whole-events.ts';
 
 /** A body up to this size is copied to save a system call. */
 const JOINED_BYTES = 16 * 1024;
@@ -44,6 +46,7 @@ export class HttpSink implements Sink<ProxyFrame> {
   #declaredLength = false;
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
+  #events: WholeEvents | undefined;
   #isBodyBegun = false;
 
   constructor(options: HttpSinkOptions) {
@@ -68,7 +71,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { pacer } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
-    const bytes = this.#encode === undefined ? frame.bytes : this.#encode.push(frame.bytes);
+    const bytes = (this.#encode ?? this.#events)?.push(frame.bytes) ?? frame.bytes;
     const due = this.#streaming && pacer !== undefined ? pacer.push(bytes) : bytes;
     return due.length === 0 ? undefined : this.#send(due);
   }
@@ -96,7 +99,8 @@ export class HttpSink implements Sink<ProxyFrame> {
 
   end(): Promise<void> {
     const { response, signal, pacer } = this.#options;
-    const rest = [pacer?.end(), this.#encode?.end()].filter((bytes) => bytes !== undefined);
+    const last = [pacer?.end(), this.#encode?.end(), this.#events?.rest()];
+    const rest = last.filter((bytes) => bytes !== undefined);
     for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
@@ -115,6 +119,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     headers.push('X-Svc-Request-ID', requestId, ...extraHeaders);
     this.#streaming = head.streaming && headerValue(headers, 'content-encoding') === undefined;
     this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
+    if (this.#streaming && this.#encode === undefined) this.#events = createWholeEvents();
     if (this.#encode !== undefined) setHeader(headers, 'Content-Type', this.#encode.contentType);
     if (this.#encode !== undefined) setHeader(headers, 'Content-Length', undefined);
     this.#declaredLength = headerValue(headers, 'content-length') !== undefined;
@@ -157,18 +162,12 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     if (this.#encode !== undefined) response.write(this.#encode.error(error, requestId));
     else {
-      if (!endsEvent(this.#tail)) response.write('\n\n');
+      // Only an event too long to be held can have been sent in part.
+      if (this.#tail !== undefined && !endsEvent(this.#tail)) response.write('\n\n');
       response.write(dialect.errorEvent(error, requestId));
     }
     response.end();
   }
-}
-
-/** True if the bytes sent so far end with a blank line, so that another event may follow. */
-function endsEvent(tail: Buffer | undefined): boolean {
-  if (tail === undefined) return true;
-  const end = tail.subarray(-4).toString('latin1');
-  return /(?:\n\n|\r\r|\r\n\r\n)$/.test(end);
 }
 
 function setHeader(headers: string[], name: string, value: string | undefined): void {
