@@ -118,6 +118,24 @@ for (const dialect of DIALECTS) {
   });
 }
 
+test('while there is no index for a moment, what was added before still goes out', async () => {
+  const place = makeVaultPlace();
+  const test = await indexed(place);
+  try {
+    const [{ path, body, user, assistant }] = DIALECTS;
+    const question = user('what about the flumbrick gate?');
+    const first = await sent(test, path, body([question]));
+    assert.match(first, /svc added/);
+    rmSync(join(place.folder, 'index'), { recursive: true });
+    await new Promise((resolve) => setTimeout(resolve, 1050));
+    const grown = body([question, assistant('Twice.'), user('and the zandrel lamp?')]);
+    assert.ok((await sent(test, path, grown)).startsWith(first.slice(0, -2)));
+  } finally {
+    await test.close();
+    place.dispose();
+  }
+});
+
 test('two requests for the same question at once go out alike', async () => {
   const place = makeVaultPlace();
   const test = await indexed(place);

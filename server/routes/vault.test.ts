@@ -35,7 +35,11 @@ async function call(
   return { status, json: JSON.parse(text) as Json };
 }
 
-const TULIP = { block_id: 'note-1', content: 'The vorpal tulip blooms in Narvik.', source_path: 'n/1' };
+const TULIP = {
+  block_id: 'note-1',
+  content: 'The vorpal tulip blooms in Narvik.',
+  source_path: 'n/1',
+};
 
 test('an ingested block is answered with its id and size, and the next question gets it', async () => {
   await withVault(async (test, place) => {
@@ -47,7 +51,10 @@ test('an ingested block is answered with its id and size, and the next question 
     );
     // On the disk before the answer.
     assert.match(readFileSync(join(place.folder, 'index', 'blocks.jsonl'), 'utf8'), /vorpal tulip/);
-    assert.match(await sent(test, MESSAGES.path, about('where is the vorpal tulip?')), /--- n\/1\\nThe vorpal/);
+    assert.match(
+      await sent(test, MESSAGES.path, about('where is the vorpal tulip?')),
+      /--- n\/1\\nThe vorpal/,
+    );
     const named = await call(test, '/ingest', { content: 'A block without a name.' });
     assert.match(String(named.json['block_id']), /^ingest-/);
   });
@@ -107,7 +114,10 @@ test('a batch may come under any of its names, and keeps what is good', async ()
       { content: 7 },
       { block_id: 'b9', content: 'The ninth.', risk_class: 'Internal' },
     ]);
-    assert.equal([mixed.status, mixed.json['ingested'], mixed.json.ids], [200, 2, ['note-1', 'b9']]);
+    assert.equal(
+      [mixed.status, mixed.json['ingested'], mixed.json.ids],
+      [200, 2, ['note-1', 'b9']],
+    );
     assert.equal(
       mixed.json.results?.map((result) => [result['index'], result['status'], result.error?.type]),
       [
@@ -117,9 +127,15 @@ test('a batch may come under any of its names, and keeps what is good', async ()
         [3, 'ok', undefined],
       ],
     );
-    assert.equal(mixed.json.errors?.map((error) => error['index']), [1, 2]);
+    assert.equal(
+      mixed.json.errors?.map((error) => error['index']),
+      [1, 2],
+    );
     const { json } = await call(test, '/vault');
-    assert.is(json.block_list?.find((block) => block['block_id'] === 'b9')?.['risk_class'], 'internal');
+    assert.is(
+      json.block_list?.find((block) => block['block_id'] === 'b9')?.['risk_class'],
+      'internal',
+    );
   });
 });
 
@@ -212,7 +228,13 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       place.write({ 'later.md': 'Later.\n' });
       const { indexFolder } = await import('../../stages/vault/index.ts');
       const { clock } = test.proxy.services;
-      await indexFolder({ root: place.files, indexDir: dir, clock, newId: () => 'x', parseCode: false });
+      await indexFolder({
+        root: place.files,
+        indexDir: dir,
+        clock,
+        newId: () => 'x',
+        parseCode: false,
+      });
       const startMs = performance.now();
       const grown = await sent(
         test,

@@ -111,17 +111,23 @@ async function withInjections(request: ProxyRequest, work: Work): Promise<ProxyR
 export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
   name: 'inject',
   traceAs: 'vault_inject',
-  build: (config, services) => ({
-    on: {
-      request({ request }, ctx): RequestFrame | undefined | Promise<RequestFrame> {
-        if (!config.enabled || services.vault === undefined) return undefined;
-        if (!services.vault.mayHaveBlocks() || !isRewritable(request)) return undefined;
-        if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
-        const work = { config, services, ctx, present: new Set<string>(), tokens: 0 };
-        return withInjections(request, work).then((injected) =>
-          Object.freeze({ kind: 'request' as const, request: injected }),
-        );
+  build(config, services) {
+    const { vault } = services;
+    // Stays true: while an index is rebuilt there is none for a moment, and what was added before must still go out.
+    let hadBlocks = false;
+    return {
+      on: {
+        request({ request }, ctx): RequestFrame | undefined | Promise<RequestFrame> {
+          if (!config.enabled || vault === undefined || !isRewritable(request)) return undefined;
+          if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
+          hadBlocks ||= vault.mayHaveBlocks();
+          if (!hadBlocks) return undefined;
+          const work = { config, services, ctx, present: new Set<string>(), tokens: 0 };
+          return withInjections(request, work).then((injected) =>
+            Object.freeze({ kind: 'request' as const, request: injected }),
+          );
+        },
       },
-    },
-  }),
+    };
+  },
 });
