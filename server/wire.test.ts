@@ -57,7 +57,8 @@ function bodyFor(wire: Case): string {
 
 async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: number[]) {
   const stop = t.upstream.script(undefined, play(wire, framing, sizes));
-  const sent = { path: wire.path, body: bodyFor(wire) };
+  // With a key of the client's own, also a refusal is relayed as it came.
+  const sent = { path: wire.path, body: bodyFor(wire), headers: { 'x-api-key': 'mine' } };
   const answer = await exchange(t.proxy.port, sent);
   stop();
   const name = `${wire.file}, ${framing}, pieces of ${sizes.join()}`;
@@ -153,6 +154,7 @@ test('the usage that only we asked for is taken out again and counted', () =>
         const answer = await exchange(t.proxy.port, {
           path: wire.path,
           body: json(CHAT, { stream: true }),
+          headers: { 'x-api-key': 'mine' },
         });
         stop();
         played += 1;
