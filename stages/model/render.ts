@@ -1,0 +1,94 @@
+/**
+ * Puts a request's edits into its original bytes, in one place and in one copy.
+ */
+import { SvcError } from '../../engine/index.ts';
+import { findSpans } from '../wire/json-path.ts';
+import type { JsonPath } from './block.ts';
+import { isEdited, textOf } from './request.ts';
+import type { ProxyRequest } from './request.ts';
+import { insertMember, splice } from './splice.ts';
+import type { SpliceEdit } from './splice.ts';
+
+/** What goes upstream. `encoded` is true if the bytes still have the client's `Content-Encoding`. */
+export interface Rendered {
+  readonly bytes: Buffer;
+  readonly encoded: boolean;
+}
+
+/**
+ * The bytes that go upstream: the ones that came in, or the decoded ones with
+ * every edited value spliced in place. All other bytes stay as they were.
+ */
+export function render(request: ProxyRequest): Rendered {
+  const { body } = request.original;
+  if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
+  const wanted = editedPaths(request);
+  const spans = findSpans(
+    body.bytes,
+    wanted.map((edit) => edit.path),
+  );
+  const edits: SpliceEdit[] = [];
+  for (const [index, edit] of wanted.entries()) {
+    const span = spans[index];
+    if (span === undefined)
+      throw new SvcError('internal', 'An edited value has no place in the body');
+    edits.push({ ...span, bytes: Buffer.from(JSON.stringify(edit.value)) });
+  }
+  edits.push(...newParams(request));
+  return { bytes: splice(body.bytes, edits), encoded: false };
+}
+
+interface PathEdit {
+  readonly path: JsonPath;
+  readonly value: unknown;
+}
+
+function hasMember(json: unknown, name: string): boolean {
+  return typeof json === 'object' && json !== null && Object.hasOwn(json, name);
+}
+
+function editedPaths(request: ProxyRequest): PathEdit[] {
+  const { original, edits } = request;
+  const blocks = original.blocks();
+  const list: PathEdit[] = [];
+  const byMessage = new Map(edits.appended);
+  for (const [index, text] of edits.texts) {
+    const path = blocks[index]?.path;
+    if (path === undefined) continue;
+    list.push({ path, value: text });
+  }
+  for (const [name, value] of edits.params) {
+    if (hasMember(original.json, name)) list.push({ path: [name], value });
+  }
+  for (const [message, text] of byMessage) list.push(appendEdit(request, message, text, list));
+  return list;
+}
+
+/** Appending to the last text of a message; where that text is replaced too, the two become one edit. */
+function appendEdit(
+  request: ProxyRequest,
+  message: number,
+  text: string,
+  list: PathEdit[],
+): PathEdit {
+  const tail = request.original
+    .blocks()
+    .findLast((block) => block.message === message && block.kind === 'text' && block.path);
+  if (tail?.path === undefined) {
+    throw new SvcError('internal', `Message ${message} has no text to append to`);
+  }
+  const replaced = list.findIndex((edit) => edit.path === tail.path);
+  if (replaced >= 0) list.splice(replaced, 1);
+  return { path: tail.path, value: textOf(request, tail) + text };
+}
+
+function newParams(request: ProxyRequest): SpliceEdit[] {
+  const { original, edits } = request;
+  const members = [...edits.params].filter(([name]) => !hasMember(original.json, name));
+  if (members.length === 0) return [];
+  const root = findSpans(original.body.bytes, [[]])[0];
+  if (root === undefined) throw new SvcError('internal', 'The body is not an object');
+  return members.map(([name, value]) =>
+    insertMember(original.body.bytes, root, name, JSON.stringify(value)),
+  );
+}

@@ -1,0 +1,59 @@
+/** What an opened vault can do, and what it needs. */
+import type { Clock } from '../../engine/clock.ts';
+import type { BlockInfo } from './block.ts';
+import type { BackendName, IndexTotals } from './block-index.ts';
+import type { IndexOptions, IndexReport } from './index-run.ts';
+import type { IngestBlock, IngestResult } from './ingest.ts';
+import type { SearchHit, SearchOptions } from './search.ts';
+
+/** Something was damaged. `movedTo` is where it lies now. */
+export interface VaultTrouble {
+  readonly what: string;
+  readonly movedTo: string;
+}
+
+export interface VaultOptions {
+  /** The folder of the index; may not exist yet, and is made by the first write. */
+  readonly indexDir: string;
+  readonly backend: BackendName;
+  readonly clock: Clock;
+  /** Makes ids for new logs; any string that is not made twice. */
+  readonly newId: () => string;
+  /** Told of damage, once for each; it has been dealt with by then, or is about to be. */
+  readonly onTrouble?: (trouble: VaultTrouble) => void;
+}
+
+/** What a vault is, without reading more than it has in memory. */
+export interface VaultStatus extends IndexTotals {
+  /** True once there is a log that can be read. */
+  readonly available: boolean;
+  readonly path: string;
+  readonly backend: BackendName;
+  /** The folders whose files are in it. */
+  readonly roots: readonly string[];
+  /** Files that were lost to damage are being read again. */
+  readonly rebuilding: boolean;
+}
+
+/** What indexing a folder needs besides what the vault knows. */
+export type VaultIndexOptions = Omit<IndexOptions, 'indexDir' | 'clock' | 'newId'>;
+
+export interface Vault {
+  /** The hits for a query, best first. Waits until the index is loaded. */
+  search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
+  /**
+   * False while there is certainly nothing to find, so that a request need not even ask.
+   * Looks at the disk at most once a second.
+   */
+  mayHaveBlocks(): boolean;
+  /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
+  ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
+  /** Brings the vault up to date with a folder, and this index with the vault. */
+  index(options: VaultIndexOptions): Promise<IndexReport>;
+  status(): Promise<VaultStatus>;
+  /** The blocks in the order of their paths. */
+  list(page?: { readonly offset?: number; readonly limit?: number }): Promise<BlockInfo[]>;
+  /** Resolves when nothing is being rebuilt. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
