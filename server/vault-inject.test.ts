@@ -88,18 +88,18 @@ test('with vault.enabled: false nothing is added, at start and after a reload', 
 });
 
 test('requests that may not be touched get nothing', async () => {
-  await withVault(async (test) => {
+  await withVault(async (rig) => {
     const asIs = JSON.stringify(raw);
-    assert.is(await sent(test, MESSAGES.path, raw, { 'x-svc-bypass': '1' }), asIs);
+    assert.is(await sent(rig, MESSAGES.path, raw, { 'x-svc-bypass': '1' }), asIs);
     const subscription = { authorization: 'Bearer sk-ant-oat01-abc' };
-    assert.is(await sent(test, MESSAGES.path, raw, subscription), asIs);
-    test.proxy.app.paused = true;
-    assert.is(await sent(test, MESSAGES.path, raw), asIs);
-    test.proxy.app.paused = false;
-    assert.is.not(await sent(test, MESSAGES.path, raw), asIs);
+    assert.is(await sent(rig, MESSAGES.path, raw, subscription), asIs);
+    rig.proxy.app.paused = true;
+    assert.is(await sent(rig, MESSAGES.path, raw), asIs);
+    rig.proxy.app.paused = false;
+    assert.is.not(await sent(rig, MESSAGES.path, raw), asIs);
     const probe = { ...raw, max_tokens: 1 };
     const other = { ...probe, messages: [MESSAGES.user('the zandrel lamp?')] };
-    assert.is(await sent(test, MESSAGES.path, other), JSON.stringify(other));
+    assert.is(await sent(rig, MESSAGES.path, other), JSON.stringify(other));
   });
 });
 
@@ -125,7 +125,7 @@ async function newest(port: number): Promise<Recent> {
 
 test('the number of blocks, their size and the least score are what the settings say', async () => {
   await withVault(
-    async (test) => {
+    async (rig) => {
       for (const [setting, expected] of [
         ['inject_top_k: 2', 2],
         ['inject_budget: 260', 'some'],
@@ -135,15 +135,15 @@ test('the number of blocks, their size and the least score are what the settings
       ] as const) {
         // Every file has the words, so that none of them says much.
         const base = setting.includes('score') ? '' : '  inject_min_score: 0\n';
-        test.configure(`vault:\n${base}  ${setting}\n`);
-        await test.proxy.reload();
-        const received = await sent(test, MESSAGES.path, raw);
+        rig.configure(`vault:\n${base}  ${setting}\n`);
+        await rig.proxy.reload();
+        const received = await sent(rig, MESSAGES.path, raw);
         const parts = received.split('--- part-').length - 1;
         if (expected === 'some') assert.ok(parts > 0 && parts < 5, `${parts}`);
         else assert.is(parts, expected, setting);
         if (expected === 0) assert.is(received, JSON.stringify(raw), setting);
-        await test.rows(test.proxy.services.window.totals().requests);
-        const { vault_injection: told } = await newest(test.proxy.port);
+        await rig.rows(rig.proxy.services.window.totals().requests);
+        const { vault_injection: told } = await newest(rig.proxy.port);
         assert.is(told?.chunks_injected ?? 0, parts);
         if (expected === 'some') assert.ok(told!.tokens_injected <= 260);
       }
@@ -154,15 +154,15 @@ test('the number of blocks, their size and the least score are what the settings
 
 test('a conversation carries at most four budgets of what was added', async () => {
   await withVault(
-    async (test) => {
+    async (rig) => {
       const messages: object[] = [];
       let received = '';
       for (let turn = 0; turn < 9; turn++) {
         messages.push(MESSAGES.user(`flumbrick gate, turn ${turn}?`));
-        received = await sent(test, MESSAGES.path, MESSAGES.body(messages));
+        received = await sent(rig, MESSAGES.path, MESSAGES.body(messages));
         messages.push(MESSAGES.assistant(`answer ${turn}`));
       }
-      const [row] = (await test.rows(9)).slice(-1);
+      const [row] = (await rig.rows(9)).slice(-1);
       assert.ok((row?.tokensInjected ?? 0) <= 4 * 150, `${row?.tokensInjected}`);
       // No block is sent twice.
       const places = [...received.matchAll(/--- part-\d/g)].map(String);
@@ -174,21 +174,21 @@ test('a conversation carries at most four budgets of what was added', async () =
 });
 
 test('what was added is in /recent and in the trace', async () => {
-  await withVault(async (test) => {
-    await sent(test, MESSAGES.path, raw);
-    const [row] = await test.rows(1);
-    const { vault_injection: told } = await newest(test.proxy.port);
+  await withVault(async (rig) => {
+    await sent(rig, MESSAGES.path, raw);
+    const [row] = await rig.rows(1);
+    const { vault_injection: told } = await newest(rig.proxy.port);
     assert.is(told?.chunks_injected, 1);
     assert.is(told?.top_chunks.length, 1);
     assert.ok((told?.tokens_injected ?? 0) > 20);
-    const trace = await exchange(test.proxy.port, { method: 'GET', path: `/trace/${row!.id}` });
+    const trace = await exchange(rig.proxy.port, { method: 'GET', path: `/trace/${row!.id}` });
     const { stages } = JSON.parse(trace.text) as { stages: Record<string, unknown>[] };
     const stage = stages.find((each) => each['name'] === 'vault_inject');
     assert.is(stage?.['blocks_injected'], 1);
     assert.type(stage?.['duration_ms'], 'number');
-    await sent(test, MESSAGES.path, MESSAGES.body([MESSAGES.user(ABSENT)]));
-    await test.rows(2);
-    assert.is((await newest(test.proxy.port)).vault_injection, undefined);
+    await sent(rig, MESSAGES.path, MESSAGES.body([MESSAGES.user(ABSENT)]));
+    await rig.rows(2);
+    assert.is((await newest(rig.proxy.port)).vault_injection, undefined);
   });
 });
 
@@ -199,15 +199,15 @@ test('capsules make long blocks shorter, and only where that is so', async () =>
   );
   const long = `# Gate\n\n${filler.join('\n\n')}\n\nThe flumbrick gate opens at 07:15 sharp.\n`;
   await withVault(
-    async (test) => {
-      const whole = lastUserText(await sent(test, MESSAGES.path, raw));
-      test.configure('vault:\n  capsules: true\n');
-      await test.proxy.reload();
-      const short = lastUserText(await sent(test, MESSAGES.path, raw));
+    async (rig) => {
+      const whole = lastUserText(await sent(rig, MESSAGES.path, raw));
+      rig.configure('vault:\n  capsules: true\n');
+      await rig.proxy.reload();
+      const short = lastUserText(await sent(rig, MESSAGES.path, raw));
       assert.ok(short.length < whole.length * 0.7, `${short.length} of ${whole.length}`);
       assert.match(short, /opens at 07:15 sharp/);
       const lamp = MESSAGES.body([MESSAGES.user('the zandrel lamp?')]);
-      assert.match(await sent(test, MESSAGES.path, lamp), /brightest beside a cold mirrow/);
+      assert.match(await sent(rig, MESSAGES.path, lamp), /brightest beside a cold mirrow/);
     },
     {
       files: {

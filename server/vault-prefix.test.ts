@@ -20,9 +20,9 @@ function output(turn: number): string {
 }
 
 async function indexed(place: VaultPlace, env: Readonly<Record<string, string>> = {}) {
-  const test = await place.start({ env });
-  await test.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
-  return test;
+  const rig = await place.start({ env });
+  await rig.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
+  return rig;
 }
 
 /** A conversation of `turns` questions, each answered after one tool call. */
@@ -52,7 +52,7 @@ for (const dialect of DIALECTS) {
     const place = makeVaultPlace();
     const bodies: string[] = [];
     const requests = [...conversation(dialect, 5)];
-    let test: TestProxy = await indexed(place);
+    let rig: TestProxy = await indexed(place);
     try {
       for (const [index, body] of requests.entries()) {
         if (index === 4) {
@@ -62,18 +62,18 @@ for (const dialect of DIALECTS) {
             'more.md': 'More of the zandrel lamp.\n',
           });
           rmSync(join(place.files, 'store.md'));
-          await test.proxy.services.vault.index({
+          await rig.proxy.services.vault.index({
             root: place.files,
             workers: 1,
             parseCode: false,
           });
         }
         if (index === 6) {
-          await test.close();
+          await rig.close();
           rmSync(join(place.folder, 'index'), { recursive: true });
-          test = await indexed(place, { SVC_RETRIEVAL_BACKEND: 'sqlite' });
+          rig = await indexed(place, { SVC_RETRIEVAL_BACKEND: 'sqlite' });
         }
-        bodies.push(await sent(test, dialect.path, body));
+        bodies.push(await sent(rig, dialect.path, body));
       }
       assertGrowing(bodies);
       const last = bodies.at(-1)!;
@@ -83,36 +83,36 @@ for (const dialect of DIALECTS) {
       assert.match(last, /opens when the quorble lever/);
       assert.match(last, /keeps every snarfle/);
     } finally {
-      await test.close();
+      await rig.close();
       place.dispose();
     }
   });
 
   test(`${dialect.name}: the same conversation twice gives the same bytes`, async () => {
     const place = makeVaultPlace();
-    let test = await indexed(place);
+    let rig = await indexed(place);
     try {
       const requests = [...conversation(dialect, 3)];
       const first: string[] = [];
-      for (const body of requests) first.push(await sent(test, dialect.path, body));
+      for (const body of requests) first.push(await sent(rig, dialect.path, body));
       const second: string[] = [];
       for (const [index, body] of requests.entries()) {
         if (index === 2) {
-          await test.close();
-          test = await place.start();
+          await rig.close();
+          rig = await place.start();
           place.write({ 'gate.md': `${FILES['gate.md']}\nAnd the flumbrick gate closes.\n` });
-          await test.proxy.services.vault.index({
+          await rig.proxy.services.vault.index({
             root: place.files,
             workers: 1,
             parseCode: false,
           });
         }
-        second.push(await sent(test, dialect.path, body));
+        second.push(await sent(rig, dialect.path, body));
       }
       assert.equal(second, first);
       assert.ok(count(first.at(-1)!, '[svc added') === 3);
     } finally {
-      await test.close();
+      await rig.close();
       place.dispose();
     }
   });
@@ -120,40 +120,40 @@ for (const dialect of DIALECTS) {
 
 test('while there is no index for a moment, what was added before still goes out', async () => {
   const place = makeVaultPlace();
-  const test = await indexed(place);
+  const rig = await indexed(place);
   try {
     const [{ path, body, user, assistant }] = DIALECTS;
     const question = user('what about the flumbrick gate?');
-    const first = await sent(test, path, body([question]));
+    const first = await sent(rig, path, body([question]));
     assert.match(first, /svc added/);
     rmSync(join(place.folder, 'index'), { recursive: true });
     await new Promise((resolve) => setTimeout(resolve, 1050));
     const grown = body([question, assistant('Twice.'), user('and the zandrel lamp?')]);
-    assert.ok((await sent(test, path, grown)).startsWith(first.slice(0, -2)));
+    assert.ok((await sent(rig, path, grown)).startsWith(first.slice(0, -2)));
   } finally {
-    await test.close();
+    await rig.close();
     place.dispose();
   }
 });
 
 test('two requests for the same question at once go out alike', async () => {
   const place = makeVaultPlace();
-  const test = await indexed(place);
+  const rig = await indexed(place);
   try {
     const [{ path, body, user }] = DIALECTS;
     const raw = body([user('what about the flumbrick gate?')]);
-    await Promise.all([0, 1, 2, 3].map(() => sentQuietly(test, path, raw)));
-    const received = new Set(test.upstream.requests.map((request) => request.body.toString()));
+    await Promise.all([0, 1, 2, 3].map(() => sentQuietly(rig, path, raw)));
+    const received = new Set(rig.upstream.requests.map((request) => request.body.toString()));
     assert.is(received.size, 1);
     assert.match([...received][0]!, /svc added/);
   } finally {
-    await test.close();
+    await rig.close();
     place.dispose();
   }
 });
 
-async function sentQuietly(test: TestProxy, path: string, body: object): Promise<void> {
-  const { status } = await exchange(test.proxy.port, { path, body: JSON.stringify(body) });
+async function sentQuietly(rig: TestProxy, path: string, body: object): Promise<void> {
+  const { status } = await exchange(rig.proxy.port, { path, body: JSON.stringify(body) });
   assert.is(status, 200);
 }
 

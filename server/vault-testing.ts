@@ -88,7 +88,7 @@ export async function sent(
   assert.is(answer.status, 200, answer.text);
   const received = upstream.requests[before];
   assert.ok(received?.complete);
-  return received!.body.toString();
+  return received.body.toString();
 }
 
 /** The three dialects that are rewritten: how each writes a request, and where it keeps the user's texts. */

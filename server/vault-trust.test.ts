@@ -16,8 +16,8 @@ test('blocks of another class than safe never leave, whatever is asked', async (
     '.env': `FLUMBRICK_GATE=${CANARY}\n`,
   };
   await withVault(
-    async (test) => {
-      const { vault } = test.proxy.services;
+    async (rig) => {
+      const { vault } = rig.proxy.services;
       await vault.ingest([
         { id: 'i', content: `flumbrick gate ${CANARY}`, riskClass: 'internal' },
         { id: 'k', content: `flumbrick gate AKIA0123456789ABCDEF ${CANARY}`, riskClass: 'safe' },
@@ -26,7 +26,7 @@ test('blocks of another class than safe never leave, whatever is asked', async (
       assert.ok(all.length >= 4, `the canary is in ${all.length} blocks`);
       for (const { path, body, user } of DIALECTS) {
         for (const question of [QUESTION, `flumbrick gate api key ${CANARY}`]) {
-          const received = await sent(test, path, body([user(question)]));
+          const received = await sent(rig, path, body([user(question)]));
           assert.is(received.split(CANARY).length, question.split(CANARY).length, question);
           assert.match(received, /svc added/);
         }
@@ -50,8 +50,8 @@ test('a caller that is not let in gets nothing of the vault, and nothing of it g
         { 'x-forwarded-for': '203.0.113.9', 'x-svc-key': 'wrong' },
       ];
       for (const headers of strangers) {
-        for (const sent of [request, list, ingest]) {
-          const answer = await exchange(proxy.port, { ...sent, headers });
+        for (const each of [request, list, ingest]) {
+          const answer = await exchange(proxy.port, { ...each, headers });
           assert.ok([401, 403].includes(answer.status), `${answer.status}`);
           assert.not.match(answer.text, /flumbrick|quorble|gate\.md|block_list/);
         }
@@ -72,10 +72,10 @@ test('a caller that is not let in gets nothing of the vault, and nothing of it g
 
 test('a proxy that runs sees an index that another process makes and changes', async () => {
   const place = makeVaultPlace();
-  const test = await place.start();
+  const rig = await place.start();
   try {
     const [{ path, body, user }] = DIALECTS;
-    const { clock, vault } = test.proxy.services;
+    const { clock, vault } = rig.proxy.services;
     const index = () =>
       indexFolder({
         root: place.files,
@@ -85,7 +85,7 @@ test('a proxy that runs sees an index that another process makes and changes', a
         workers: 1,
         parseCode: false,
       });
-    const ask = (turn: number) => sent(test, path, body([user(`${QUESTION} (${turn})`)]));
+    const ask = (turn: number) => sent(rig, path, body([user(`${QUESTION} (${turn})`)]));
     assert.not.match(await ask(1), /svc added/);
     await index();
     // Where there was no index at all, the proxy looks for one once a second.
@@ -103,7 +103,7 @@ test('a proxy that runs sees an index that another process makes and changes', a
     assert.not.match(changed, /pulled twice/);
     assert.is((await vault.status()).blocks, 3);
   } finally {
-    await test.close();
+    await rig.close();
     place.dispose();
   }
 });
@@ -115,26 +115,26 @@ test('the backends may be switched back and forth, and what each was told the ot
   try {
     for (const [turn, backend] of ['json_blocks', 'sqlite', 'json_blocks', 'sqlite'].entries()) {
       const env = { SVC_RETRIEVAL_BACKEND: backend, SVC_INJECT_MIN_SCORE: '0.1' };
-      const test = await place.start({ env });
+      const rig = await place.start({ env });
       try {
         if (turn === 0) {
-          await test.proxy.services.vault.index({
+          await rig.proxy.services.vault.index({
             root: place.files,
             workers: 1,
             parseCode: false,
           });
         }
         const block = { block_id: `note-${turn}`, content: `Snorkelwump number ${turn}.` };
-        await exchange(test.proxy.port, { path: '/ingest', body: JSON.stringify(block) });
-        const listed = await exchange(test.proxy.port, { path: '/vault', method: 'GET' });
+        await exchange(rig.proxy.port, { path: '/ingest', body: JSON.stringify(block) });
+        const listed = await exchange(rig.proxy.port, { path: '/vault', method: 'GET' });
         const { blocks, backend: name } = JSON.parse(listed.text) as Record<string, unknown>;
         assert.equal([blocks, name], [4 + turn, backend]);
-        const received = await sent(test, path, body([user('and the zandrel lamp?')]));
+        const received = await sent(rig, path, body([user('and the zandrel lamp?')]));
         seen.push(received);
-        const notes = await sent(test, path, body([user(`which snorkelwump, ${turn}?`)]));
+        const notes = await sent(rig, path, body([user(`which snorkelwump, ${turn}?`)]));
         assert.is(notes.split('Snorkelwump number').length - 1, turn + 1);
       } finally {
-        await test.close();
+        await rig.close();
       }
     }
     assert.is(new Set(seen).size, 1);

@@ -28,14 +28,22 @@ const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
 
 /** Name and value pairs about a run. */
 export function reportRows(report: IndexReport): (readonly [string, string])[] {
-  const { indexed, unchanged, removed, blocks } = report;
+  const { indexed, removed, blocks } = report;
   const rows: (readonly [string, string])[] = [
-    ['files', `${figure(indexed)} read, ${figure(unchanged)} unchanged, ${figure(removed)} gone`],
+    [
+      'files',
+      `${figure(indexed)} read, ${figure(unchangedIn(report))} unchanged, ${figure(removed)} gone`,
+    ],
     ['blocks', `${figure(blocks)} from the files that were read`],
     ['left out', leftOut(report)],
     ['time', spanOf(report.durationMs)],
   ];
   return rows;
+}
+
+/** Also files that had to be looked into because they are very new, and turned out to be the same. */
+function unchangedIn({ files, indexed }: IndexReport): number {
+  return Math.max(0, files - indexed);
 }
 
 function leftOut({ skipped }: IndexReport): string {
@@ -54,7 +62,7 @@ export function reportJson(report: IndexReport) {
     root: report.root,
     files: report.files,
     indexed: report.indexed,
-    unchanged: report.unchanged,
+    unchanged: unchangedIn(report),
     removed: report.removed,
     blocks: report.blocks,
     left_out: Object.fromEntries(entriesOf(report.skipped)),

@@ -42,8 +42,8 @@ const TULIP = {
 };
 
 test('an ingested block is answered with its id and size, and the next question gets it', async () => {
-  await withVault(async (test, place) => {
-    const { status, json } = await call(test, '/ingest', TULIP);
+  await withVault(async (rig, place) => {
+    const { status, json } = await call(rig, '/ingest', TULIP);
     assert.is(status, 200);
     assert.equal(
       { ...json, tokens: typeof json['tokens'] },
@@ -52,28 +52,28 @@ test('an ingested block is answered with its id and size, and the next question 
     // On the disk before the answer.
     assert.match(readFileSync(join(place.folder, 'index', 'blocks.jsonl'), 'utf8'), /vorpal tulip/);
     assert.match(
-      await sent(test, MESSAGES.path, about('where is the vorpal tulip?')),
+      await sent(rig, MESSAGES.path, about('where is the vorpal tulip?')),
       /--- n\/1\\nThe vorpal/,
     );
-    const named = await call(test, '/ingest', { content: 'A block without a name.' });
+    const named = await call(rig, '/ingest', { content: 'A block without a name.' });
     assert.match(String(named.json['block_id']), /^ingest-/);
   });
 });
 
 test('the same block twice is fine, another content under its id is a conflict', async () => {
-  await withVault(async (test) => {
-    await call(test, '/ingest', TULIP);
-    const again = await call(test, '/ingest', TULIP);
+  await withVault(async (rig) => {
+    await call(rig, '/ingest', TULIP);
+    const again = await call(rig, '/ingest', TULIP);
     assert.equal([again.status, again.json['stored']], [200, false]);
-    const other = await call(test, '/ingest', { ...TULIP, content: 'Something else.' });
+    const other = await call(rig, '/ingest', { ...TULIP, content: 'Something else.' });
     assert.equal([other.status, other.json.error?.type], [409, 'conflict']);
-    const { json } = await call(test, '/vault?limit=10000');
+    const { json } = await call(rig, '/vault?limit=10000');
     assert.is(json.block_list?.filter((block) => block['block_id'] === 'note-1').length, 1);
   });
 });
 
 test('what is no block is refused with the field that is wrong', async () => {
-  await withVault(async (test) => {
+  await withVault(async (rig) => {
     const cases: [string, unknown, number, string | undefined][] = [
       ['/ingest', '{', 400, 'VALIDATION_001'],
       ['/ingest', '', 400, 'VALIDATION_002'],
@@ -90,25 +90,25 @@ test('what is no block is refused with the field that is wrong', async () => {
       ['/ingest/batch', [{ content: 5 }, { content: '' }], 422, undefined],
     ];
     for (const [path, body, status, code] of cases) {
-      const answer = await call(test, path, body);
+      const answer = await call(rig, path, body);
       const shown = `${path} ${JSON.stringify(body).slice(0, 60)}`;
       assert.equal([answer.status, answer.json.error?.code], [status, code], shown);
     }
-    const { json } = await call(test, '/vault');
+    const { json } = await call(rig, '/vault');
     assert.is(json['blocks'], Object.keys(FILES).length);
-    const { headers } = await exchange(test.proxy.port, { path: '/ingest', method: 'GET' });
+    const { headers } = await exchange(rig.proxy.port, { path: '/ingest', method: 'GET' });
     assert.match(String(headers['allow']), /POST/);
   });
 });
 
 test('a batch may come under any of its names, and keeps what is good', async () => {
-  await withVault(async (test) => {
+  await withVault(async (rig) => {
     for (const [index, name] of ['blocks', 'documents', 'events'].entries()) {
       const list = [{ block_id: `b${index}`, content: `Content number ${index}.` }];
-      const { status, json } = await call(test, '/ingest/batch', { [name]: list });
+      const { status, json } = await call(rig, '/ingest/batch', { [name]: list });
       assert.equal([status, json['ingested'], json.ids], [200, 1, [`b${index}`]]);
     }
-    const mixed = await call(test, '/ingest/batch', [
+    const mixed = await call(rig, '/ingest/batch', [
       TULIP,
       { block_id: 'b0', content: 'Other content.' },
       { content: 7 },
@@ -131,7 +131,7 @@ test('a batch may come under any of its names, and keeps what is good', async ()
       mixed.json.errors?.map((error) => error['index']),
       [1, 2],
     );
-    const { json } = await call(test, '/vault');
+    const { json } = await call(rig, '/vault');
     assert.is(
       json.block_list?.find((block) => block['block_id'] === 'b9')?.['risk_class'],
       'internal',
@@ -140,58 +140,58 @@ test('a batch may come under any of its names, and keeps what is good', async ()
 });
 
 test('a thousand blocks go in, and the list has pages', async () => {
-  await withVault(async (test) => {
+  await withVault(async (rig) => {
     const blocks = Array.from({ length: 1000 }, (_, n) => ({
       block_id: `k-${String(n).padStart(4, '0')}`,
       content: `Block ${n} tells about subject ${n}. `.repeat(10),
     }));
-    const { json } = await call(test, '/ingest/batch', { blocks });
+    const { json } = await call(rig, '/ingest/batch', { blocks });
     assert.equal([json['ingested'], json.ids?.[999]], [1000, 'k-0999']);
-    const all = await call(test, '/vault?limit=10000');
+    const all = await call(rig, '/vault?limit=10000');
     assert.is(all.json.block_list?.length, 1003);
-    assert.is((await call(test, '/vault')).json.block_list?.length, 1000);
-    const page = await call(test, '/vault?offset=1000&limit=2');
+    assert.is((await call(rig, '/vault')).json.block_list?.length, 1000);
+    const page = await call(rig, '/vault?offset=1000&limit=2');
     assert.equal(page.json.block_list, all.json.block_list?.slice(1000, 1002));
     for (const query of ['limit=10001', 'limit=x', 'offset=-1']) {
-      assert.is((await call(test, `/vault?${query}`)).status, 400, query);
+      assert.is((await call(rig, `/vault?${query}`)).status, 400, query);
     }
   });
 });
 
 test('/vault, /health and /stats say what there is', async () => {
-  await withVault(async (test, place) => {
+  await withVault(async (rig, place) => {
     const path = join(place.folder, 'index');
-    const { json } = await call(test, '/vault');
+    const { json } = await call(rig, '/vault');
     assert.equal([json['available'], json['blocks'], json['path']], [true, 3, path]);
     assert.ok(Number(json['total_tokens']) > 30);
     const [first] = json.block_list ?? [];
     assert.equal([first?.['source_path'], first?.['risk_class']], ['gate.md', 'safe']);
     assert.type(first?.['raw_tokens'], 'number');
     for (const where of ['/health', '/stats']) {
-      const { json: told } = await call(test, where);
+      const { json: told } = await call(rig, where);
       assert.equal(told['vault_index'], { available: true, blocks: 3, path }, where);
     }
-    assert.is((await call(test, '/health')).json['capsule_available'], false);
+    assert.is((await call(rig, '/health')).json['capsule_available'], false);
   });
 });
 
 test('without an index nothing is available, and nothing is made until something is written', async () => {
   const place = makeVaultPlace();
-  const test = await place.start();
+  const rig = await place.start();
   try {
-    const { json } = await call(test, '/vault');
+    const { json } = await call(rig, '/vault');
     assert.equal([json['available'], json['blocks'], json.block_list], [false, 0, []]);
-    assert.is((await call(test, '/health')).json['status'], 'ok');
+    assert.is((await call(rig, '/health')).json['status'], 'ok');
     const raw = about('the flumbrick gate?');
-    assert.is(await sent(test, MESSAGES.path, raw), JSON.stringify(raw));
+    assert.is(await sent(rig, MESSAGES.path, raw), JSON.stringify(raw));
     assert.not.ok(existsSync(join(place.folder, 'index')));
-    const { status, json: ingested } = await call(test, '/ingest', TULIP);
+    const { status, json: ingested } = await call(rig, '/ingest', TULIP);
     assert.is(status, 200, JSON.stringify(ingested));
-    const received = await sent(test, MESSAGES.path, about('the vorpal tulip?'));
-    const [row] = (await test.rows(2)).slice(-1);
-    assert.match(received, /Narvik/, JSON.stringify(await call(test, `/trace/${row!.id}`)));
+    const received = await sent(rig, MESSAGES.path, about('the vorpal tulip?'));
+    const [row] = (await rig.rows(2)).slice(-1);
+    assert.match(received, /Narvik/, JSON.stringify(await call(rig, `/trace/${row!.id}`)));
   } finally {
-    await test.close();
+    await rig.close();
     place.dispose();
   }
 });
@@ -199,26 +199,26 @@ test('without an index nothing is available, and nothing is made until something
 test('a vault that cannot be read costs no request, and is told in /health', async () => {
   const place = makeVaultPlace();
   mkdirSync(layoutOf(join(place.folder, 'index')).log, { recursive: true });
-  const test = await place.start();
+  const rig = await place.start();
   try {
     const raw = about('the flumbrick gate?');
-    assert.is(await sent(test, MESSAGES.path, raw), JSON.stringify(raw));
-    const { json } = await call(test, '/health');
+    assert.is(await sent(rig, MESSAGES.path, raw), JSON.stringify(raw));
+    const { json } = await call(rig, '/health');
     assert.is(json['status'], 'degraded');
     assert.match(String(json['reasons']), /vault: the index cannot be used/);
-    const [row] = await test.rows(1);
-    const trace = await call(test, `/trace/${row!.id}`);
+    const [row] = await rig.rows(1);
+    const trace = await call(rig, `/trace/${row!.id}`);
     assert.match(JSON.stringify(trace.json), /not_injected_because/);
   } finally {
-    await test.close();
+    await rig.close();
     place.dispose();
   }
 });
 
 test('a vault that is busy is not waited for, and what was added before stays', async () => {
   await withVault(
-    async (test, place) => {
-      const first = await sent(test, MESSAGES.path, about('the flumbrick gate?'));
+    async (rig, place) => {
+      const first = await sent(rig, MESSAGES.path, about('the flumbrick gate?'));
       assert.match(first, /svc added/);
       const { dir, syncLock, log } = layoutOf(join(place.folder, 'index'));
       const lock = openLock(syncLock);
@@ -227,7 +227,7 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       // Another process has appended, and holds the lock under which that is taken in.
       place.write({ 'later.md': 'Later.\n' });
       const { indexFolder } = await import('../../stages/vault/index.ts');
-      const { clock } = test.proxy.services;
+      const { clock } = rig.proxy.services;
       await indexFolder({
         root: place.files,
         indexDir: dir,
@@ -237,7 +237,7 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       });
       const startMs = performance.now();
       const grown = await sent(
-        test,
+        rig,
         MESSAGES.path,
         MESSAGES.body([
           MESSAGES.user('the flumbrick gate?'),
@@ -249,7 +249,7 @@ test('a vault that is busy is not waited for, and what was added before stays', 
       assert.ok(tookMs > 150 && tookMs < 3000, `${tookMs} ms`);
       assert.ok(grown.startsWith(first.slice(0, -2)));
       assert.is(grown.split('[svc added').length, 2);
-      release!();
+      release();
       lock.close();
     },
     { env: { SVC_RETRIEVAL_BACKEND: 'sqlite' } },
