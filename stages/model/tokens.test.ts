@@ -35,7 +35,7 @@ test('a text that is one long word is counted in linear time, pairs of surrogate
     for (const word of ['a', ' ', '-', '\u{1f600}', '\u4e2d']) {
       const one = count(word.repeat(250));
       const many = count(word.repeat(25_000));
-      assert.ok(many >= 50 * one && many <= 110 * one + 100, `${family} ${word}: ${one} ${many}`);
+      assert.ok(many >= 25 * one && many <= 110 * one + 100, `${family} ${word}: ${one} ${many}`);
     }
     assert.ok(performance.now() - startedMs < 3000, family);
     const text = 'Words of a usual length, some 12345 figures, and `code()`. '.repeat(50);
