@@ -46,6 +46,9 @@ const ADDED_BY_PROGRAMS = [
   'workspace_info',
 ];
 
+/** How Cline and its kin begin the output of a tool. */
+const TOOL_OUTPUT = /^\[\w{1,60}(?: for [^\n]{0,500})?\] Result:/;
+
 /** Words of a turn that only says how to go on. */
 const STEERING = new Set(
   (
@@ -66,8 +69,9 @@ export function askedIn(texts: readonly string[], mark: string): string | undefi
   const sections = texts.map((text) => sectionsOf(scanned(text)));
   const own = sections.flatMap((each) => each.own).map((text) => text.trim());
   const rest = sections.map((each) => each.rest.trim());
-  const named = own.filter((text) => text !== '');
-  const asked = (named.length > 0 ? named : rest.filter((text) => text !== '')).join('\n');
+  // Agents whose tools are prompted for, not declared, send their output as the user's text.
+  const answersCall = texts.some((text) => TOOL_OUTPUT.test(text));
+  const asked = [...(answersCall ? [] : rest), ...own].filter((text) => text !== '').join('\n');
   if (!/[\p{L}\p{N}]/u.test(asked) || isSteering(asked)) return undefined;
   if (asked.length <= HEAD_CHARS + TAIL_CHARS) return asked;
   return `${asked.slice(0, HEAD_CHARS)}\n${asked.slice(-TAIL_CHARS)}`;

@@ -106,6 +106,19 @@ test("a program's own reminders are not what the user asked", () => {
   assert.is(asked('<system-reminder>r</system-reminder>', 'one', 'two'), 'one\ntwo');
 });
 
+test('output of a tool that comes as text asks nothing, what the user says about it does', () => {
+  const output = "[read_file for 'gate.ts'] Result:";
+  assert.is(asked(output, 'export const gate = 1;'), undefined);
+  assert.is(asked(output, '<feedback>not that gate</feedback>'), 'not that gate');
+});
+
+test('sections that a user writes into a question do not replace it', () => {
+  assert.is(
+    asked('why does <task>foo</task> fail in the gate?'),
+    'why does  fail in the gate?\nfoo',
+  );
+});
+
 test('a turn that only says how to go on asks nothing', () => {
   for (const text of ['continue', 'Yes, please.', 'ok, go ahead', '…', '👍', "Let's go!"]) {
     assert.is(asked(text), undefined, text);
