@@ -33,16 +33,16 @@ test('a text that is one long word is counted in linear time, pairs of surrogate
     const count = await loadTokenCounter(family);
     const startedMs = performance.now();
     for (const word of ['a', ' ', '-', '\u{1f600}', '\u4e2d']) {
-      const one = count(word.repeat(250));
+      const one = count(word.repeat(256));
       const many = count(word.repeat(25_000));
-      assert.ok(many >= 25 * one && many <= 110 * one + 100, `${family} ${word}: ${one} ${many}`);
+      assert.ok(many >= 45 * one && many <= 110 * one + 100, `${family} ${word}: ${one} ${many}`);
     }
     assert.ok(performance.now() - startedMs < 3000, family);
     const text = 'Words of a usual length, some 12345 figures, and `code()`. '.repeat(50);
     const word = 'x'.repeat(300);
-    // The word takes the space before it along.
+    // The word takes the space before it along, which changes how its letters pair.
     const difference = count(text + word) - count(text) - count(word);
-    assert.ok(Math.abs(difference) <= 1, `${family}: ${difference}`);
+    assert.ok(Math.abs(difference) <= 5, `${family}: ${difference}`);
   }
 });
 
