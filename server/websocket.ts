@@ -5,8 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
-import type { RawData, WebSocket } from 'ws';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import { Cancelled, SvcError, createCanceller, run, toSvcError } from '../engine/index.ts';
 import type { Canceller } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
@@ -54,14 +53,21 @@ const POLICY = 1008;
 
 export function createSocketDoor(options: SocketOptions): SocketDoor {
   const { generations, newId } = options;
-  const server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: generations.current.config.limits.maxProxiedRequestBytes,
-    clientTracking: true,
-  });
+  let opening: Promise<WebSocketServer> | undefined;
+  let server: WebSocketServer | undefined;
 
-  server.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
+  /** The library is loaded by the first upgrade: most proxies never see one. */
+  async function openServer(): Promise<WebSocketServer> {
+    const library = await import('ws');
+    const opened = new library.WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      maxPayload: generations.current.config.limits.maxProxiedRequestBytes,
+      clientTracking: true,
+    });
+    opened.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
+    return (server = opened);
+  }
 
   function refuse(request: IncomingMessage, socket: Duplex, error: SvcError, extra: string[] = []) {
     const readable = generations.current.cors.headers(request.headers.origin);
@@ -84,9 +90,14 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
       throw notFound('No WebSocket is spoken on this path');
     }
     if (options.draining()) throw shuttingDown();
-    server.handleUpgrade(request, socket, head, (client) => {
-      new Connection(client, request, options);
-    });
+    opening ??= openServer();
+    opening.then(
+      (opened) =>
+        opened.handleUpgrade(request, socket, head, (client) => {
+          new Connection(client, request, options);
+        }),
+      (thrown: unknown) => refuse(request, socket, toSvcError(thrown)),
+    );
   }
 
   return {
@@ -98,7 +109,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
       }
     },
     close() {
-      for (const client of server.clients) client.close(GOING_AWAY, 'the proxy is shutting down');
+      for (const client of server?.clients ?? []) client.close(GOING_AWAY, 'the proxy is shutting down');
     },
   };
 }

@@ -99,7 +99,7 @@ export function lastJson(window: SessionWindow) {
     tokens_saved: row.savedTokens,
     percent_saved: measured ? (100 * row.savedTokens) / row.inputTokensRaw : null,
     cost_saved: toUsd(row.costSavedNanoUsd),
-    session_total_saved: totals.savedTokens,
+    session_total_saved: toUsd(totals.costSavedNanoUsd),
     session_requests: totals.requests,
     input_tokens_raw: row.inputTokensRaw,
     input_tokens_sent: row.inputTokensSent,
@@ -112,7 +112,7 @@ export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
   const totals = window.totals();
   return {
     session_requests: totals.requests,
-    session_total_saved: totals.savedTokens,
+    session_total_saved: toUsd(totals.costSavedNanoUsd),
     tokens_saved: totals.savedTokens,
     tokens_sent: totals.sentInputTokens,
     tokens_raw: totals.inputTokens,
