@@ -1,0 +1,172 @@
+/** What a client gets when nobody can answer, and what reaches the provider that stands in. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { request as scenario } from '../../fixtures/upstream.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
+import type { Answered } from '../../server/testing.ts';
+import { bodyOf, direct, ownKey, traceOf, withPair, withSpare } from './testing.ts';
+import type { Pair } from './testing.ts';
+
+const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
+const STREAM = { path: '/v1/messages', body: bodyOf('messages', true) };
+const SHORT = 'providers:\n  messages: { timeout_seconds: 0.2 }';
+
+function failureOf(answer: Answered): { status: number; code: string | undefined } {
+  const { error } = JSON.parse(answer.text) as { error: { code?: string } };
+  return { status: answer.status, code: error.code };
+}
+
+const send = (t: Pair, sent: { path: string; body: string }, headers = ownKey('messages')) =>
+  exchange(t.proxy.port, { ...sent, headers });
+
+test("the last provider's own error is relayed unchanged", () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '500');
+    t.spare.script(undefined, '529');
+    const got = await send(t, STREAM);
+    assert.is(got.status, 529);
+    assert.ok(got.body.equals((await direct(t.spare, STREAM)).body));
+    const [row, ...more] = await t.rows(1);
+    assert.is(more.length, 0);
+    assert.equal([row?.outcome, row?.status, row?.attempts], ['error', 529, 2]);
+  }));
+
+test("the first provider's own error is relayed where the next cannot say a word", () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '503');
+    await t.spare.stopListening();
+    const got = await send(t, MESSAGES);
+    assert.is(got.status, 503);
+    assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
+    const { attempts } = await traceOf(t, got);
+    assert.match(attempts[1]?.failure ?? '', 'connection refused');
+  }));
+
+test('an error event is the last resort, and says so', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, 'error-event', { count: 1 });
+    await t.spare.stopListening();
+    const got = await send(t, STREAM);
+    assert.is(got.status, 200);
+    assert.ok(got.body.equals((await direct(t.upstream, STREAM)).body));
+    assert.is((await t.rows(1))[0]?.outcome, 'partial');
+  }));
+
+test('an error that never ends does not keep the next provider waiting', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    const endless = scenario(async (x) => {
+      await x.write(
+        'HTTP/1.1 500 Oops\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+      );
+      await x.forever();
+    });
+    t.upstream.script(undefined, endless);
+    const got = await send(t, MESSAGES);
+    assert.is(got.status, 200);
+    assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body));
+  }));
+
+test('where nobody said anything, the table of errors decides', () =>
+  withPair({ yaml: withSpare('messages', SHORT) }, async (t) => {
+    t.upstream.script(undefined, 'stall-before-head');
+    t.spare.script(undefined, 'reset-before-head');
+    assert.equal(failureOf(await send(t, MESSAGES)), { status: 502, code: 'PROVIDER_003' });
+    t.recover();
+    t.upstream.script(undefined, 'reset-before-head');
+    assert.equal(failureOf(await send(t, MESSAGES)), { status: 502, code: 'PROVIDER_003' });
+    // The next provider was not even asked: what happened to the first says more.
+    t.upstream.script(undefined, 'stall-before-head');
+    for (let n = 0; n < 12 && !t.proxy.services.states.get('spare')!.breaker.isOpen(); n += 1) {
+      t.proxy.services.states.forceHealth('messages', 'healthy');
+      await send(t, MESSAGES);
+    }
+    t.proxy.services.states.forceHealth('messages', 'healthy');
+    assert.equal(failureOf(await send(t, MESSAGES)), { status: 504, code: 'TIMEOUT_001' });
+  }));
+
+test('open breakers answer 503 with the time left, and ask nobody', () =>
+  withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '500');
+    t.spare.script(undefined, '500');
+    for (let n = 0; n < 12; n += 1) await send(t, MESSAGES);
+    const asked = t.upstream.requests.length + t.spare.requests.length;
+    const got = await send(t, MESSAGES);
+    assert.is(got.status, 503);
+    assert.match(got.text, '"type":"circuit_open"');
+    const waitS = Number(got.headers['retry-after']);
+    assert.ok(waitS >= 1 && waitS <= 30, `Retry-After ${waitS}`);
+    assert.is(t.upstream.requests.length + t.spare.requests.length, asked);
+    const { attempts } = await traceOf(t, got);
+    assert.equal(
+      attempts.map((each) => each.failure),
+      ['not asked: breaker', 'not asked: breaker'],
+    );
+  }));
+
+test('an error of another kind that cannot be relayed is PROVIDER_004, a client error is told', () =>
+  withPair(
+    {
+      yaml: (url) =>
+        `provider: local\nproviders:\n  local: { kind: chat, base_url: "${url}", auth: none }`,
+    },
+    async (t) => {
+      t.spare.script(undefined, '500');
+      assert.equal(failureOf(await send(t, MESSAGES)), { status: 502, code: 'PROVIDER_004' });
+      for (const status of [400, 404, 429]) {
+        t.spare.script(undefined, String(status) as '400');
+        const got = await send(t, MESSAGES);
+        assert.is(got.status, status);
+        assert.match(got.text, /^\{"type":"error","error":\{"type":"\w+_error","message":"Fixture/);
+      }
+      assert.is(t.upstream.requests.length, 0);
+    },
+  ));
+
+const CODING = {
+  ...MESSAGE,
+  stream: true,
+  thinking: { type: 'adaptive' },
+  context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+  output_config: { effort: 'high' },
+  system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+  tools: [{ name: 'Bash', description: 'Runs.', input_schema: { type: 'object' } }],
+  unknown_to_all: { '1': [1e21, 1.5, '\u00e9'] },
+};
+const BETAS = 'claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27';
+
+test('a coding agent survives fallback to the same kind to the byte', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, 'error-event', { count: 1 });
+    const headers = {
+      ...ownKey('messages'),
+      'anthropic-beta': BETAS,
+      'anthropic-version': '2023-06-01',
+      'x-claude-code-session-id': 's-1',
+      'user-agent': 'claude-cli/2.1.197',
+    };
+    // Odd spacing shows that nobody wrote it anew.
+    const body = json(CODING).replaceAll('":', '" :');
+    const got = await send(t, { path: '/v1/messages?beta=true', body }, headers);
+    assert.is(got.status, 200);
+    const seen = t.spare.requests[0]!;
+    assert.is(seen.body.toString(), body);
+    assert.is(seen.target, '/v1/messages?beta=true');
+    for (const name of ['anthropic-beta', 'anthropic-version', 'x-claude-code-session-id']) {
+      assert.is(seen.header(name), headers[name as 'anthropic-beta'], name);
+    }
+    assert.is(seen.header('x-api-key'), 'spare-key');
+    assert.is(got.text, (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text);
+  }));
+
+test('tokens are counted by the same provider only', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '500');
+    const body = json(MESSAGE);
+    const got = await send(t, { path: '/v1/messages/count_tokens?beta=true', body });
+    assert.is(got.status, 500);
+    assert.is(t.upstream.requests.length, 1);
+    assert.is(t.spare.requests.length, 0);
+  }));
+
+test.after(closeClients);
+test.run();
