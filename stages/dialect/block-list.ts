@@ -22,8 +22,8 @@ export interface ToolCall {
 }
 
 export interface BlockList {
-  /** Adds a block without text; `part` is what it was read from. */
-  add(holder: BlockHolder, kind: BlockKind, part?: JsonObject): void;
+  /** Adds a block without text of its own in the body; `part` is what it was read from, `text` what the model reads. */
+  add(holder: BlockHolder, kind: BlockKind, part?: JsonObject, text?: string): void;
   /** Adds a block whose text is the string at `path`, or one without if `text` is no string. */
   addText(
     holder: BlockHolder,
@@ -43,8 +43,8 @@ export function createBlockList(): BlockList {
   const list: Block[] = [];
   const calls = new Map<string, ToolCall>();
   return {
-    add(holder, kind, part) {
-      list.push(toBlock(list.length, holder, kind, undefined, '', part));
+    add(holder, kind, part, text = '') {
+      list.push(toBlock(list.length, holder, kind, undefined, text, part));
     },
     addText(holder, kind, text, path, part) {
       const isText = typeof text === 'string';

@@ -49,7 +49,6 @@ export function createRequestSize(): RequestSize {
       sizeOfTools(json['tools']),
       sizeOfTools(json['functions']),
       ...beside,
-      ...toolInputs(json).map(textSize),
     ];
     return parts.reduce((sum, part) => sum + part, 0);
   };
@@ -66,13 +65,6 @@ function hasProviderTools(json: Json): boolean {
     const type = isObject(tool) ? tool['type'] : undefined;
     return type !== undefined && type !== 'custom' && type !== 'function';
   });
-}
-
-/** Inputs of tool calls in the messages dialect, whose blocks have no text of their own. */
-function toolInputs(json: Json): readonly unknown[] {
-  return listOf(json['messages'])
-    .flatMap((message) => (isObject(message) ? listOf(message['content']) : []))
-    .flatMap((part) => (isObject(part) && part['type'] === 'tool_use' ? [part['input']] : []));
 }
 
 function textSize(value: unknown): number {

@@ -90,8 +90,9 @@ function readPart(list: BlockList, part: JsonObject, path: JsonPath, holder: Blo
 function readToolUse(list: BlockList, part: JsonObject, holder: BlockHolder): void {
   const id = textOf(part['id']);
   const input = part['input'] === undefined ? undefined : JSON.stringify(part['input']);
-  if (id !== undefined) list.call(id, { name: textOf(part['name']), input });
-  list.add(holder, 'tool_use', part);
+  const call = { name: textOf(part['name']), input };
+  if (id !== undefined) list.call(id, call);
+  list.add({ ...holder, call }, 'tool_use', part, input);
 }
 
 function readToolResult(
