@@ -6,7 +6,7 @@ import { colorsFor, spoken } from './output.ts';
 import { pathOf } from './syntax.ts';
 
 /** The order of the sections in the overview; commands of other categories follow. */
-const CATEGORIES = ['Run', 'Look', 'Configure', 'Try'];
+const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Try'];
 
 /** What an option's value is called, where its own name does not say it. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {

@@ -36,13 +36,13 @@ export const vault = {
     type: count('tokens'),
     default: 4000,
     env: ['SVC_INJECT_BUDGET'],
-    about: 'Most tokens added to one request.',
+    about: 'Most tokens added to one message.',
   }),
   'vault.inject_top_k': setting({
     type: count('blocks'),
     default: 5,
     env: ['SVC_INJECT_TOP_K'],
-    about: 'Most blocks added to one request.',
+    about: 'Most blocks added to one message.',
   }),
   'vault.inject_min_score': setting({
     type: between(0, 1_000_000, 'a BM25 score'),
