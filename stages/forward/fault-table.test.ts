@@ -27,8 +27,8 @@ import type { Pair, Spoken } from './testing.ts';
 const SEEDS = Number(process.env['SVC_FAULT_SEEDS'] ?? 1);
 const SHORT = `
 providers:
-  messages: { timeout_seconds: 0.25, idle_timeout_seconds: 0.25 }
-  chat: { timeout_seconds: 0.25, idle_timeout_seconds: 0.25 }`;
+  messages: { timeout_seconds: 0.6, idle_timeout_seconds: 0.6 }
+  chat: { timeout_seconds: 0.6, idle_timeout_seconds: 0.6 }`;
 
 interface Round {
   readonly fault: Fault;

@@ -155,7 +155,7 @@ test('a provider that takes the place of the built-in one gets its own keys', as
 test('no key is in an answer, a trace, the ledger, a log or any other file', () =>
   withPair({ yaml: withSpare('chat', 'providers:'), env: KEYS }, async (t) => {
     const written: string[] = [];
-    const { write } = process.stderr;
+    const write = process.stderr.write.bind(process.stderr);
     process.stderr.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
     try {
       const hide = { 'x-api-key': 'canary-client' };

@@ -20,6 +20,7 @@ import type { Services } from '../services.ts';
 import { createSplitter } from '../wire/sse-split.ts';
 import type { Source } from './hold.ts';
 import type { Prepared, Reading } from './prepare.ts';
+import { tellWhole } from './tell-whole.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
 import type { UsageChunkFilter } from './usage-chunk.ts';
 
@@ -127,7 +128,7 @@ export async function translatedAnswer(
 
 function toldAtOnce(
   prepared: Prepared,
-  { wishes }: Translating,
+  { how, from, wishes }: Translating,
   head: HeadFrame,
   { translator, filter }: Teller,
   bytes: Buffer,
@@ -138,7 +139,10 @@ function toldAtOnce(
   }
   const isStream = prepared.request.original.facts.stream;
   const told = toTranslatedHead(head, answerType(wishes, isStream), prepared);
-  const body = Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
+  const body =
+    how === 'one-document'
+      ? tellWhole(from, document, wishes)
+      : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const answer = [told, filter?.push(body) ?? toChunk(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return told.streaming ? toLive(answer) : answer;
