@@ -1,0 +1,200 @@
+/** The response cache over the wire: what is kept, for whom, for how long, and what never is. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json, openAnswer } from '../../server/testing.ts';
+import type { Answered } from '../../server/testing.ts';
+
+const ON = 'cache: { enabled: true }';
+const COLD = json(MESSAGE, { temperature: 0 });
+const COLD_STREAM = json(MESSAGE, { temperature: 0, stream: true });
+const MINE = { 'x-api-key': 'mine' };
+
+type Fields = Readonly<Record<string, string>>;
+
+const send = (t: TestProxy, body: string, headers: Fields = MINE, path = '/v1/messages') =>
+  exchange(t.proxy.port, { path, body, headers });
+
+const isHit = (answer: Answered): boolean => answer.headers['x-svc-cache'] === 'hit';
+
+test('an equal request is answered without the provider, at no cost', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const first = await send(t, COLD);
+    const again = await send(t, COLD);
+    assert.not.ok(isHit(first));
+    assert.ok(isHit(again));
+    assert.ok(again.body.equals(first.body));
+    assert.is(again.headers['content-type'], first.headers['content-type']);
+    assert.is(t.upstream.requests.length, 1);
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map((row) => [row.outcome, row.cacheHit, row.attempts]),
+      [
+        ['ok', false, 1],
+        ['ok', true, 0],
+      ],
+    );
+    assert.is(rows[1]?.costNanoUsd, 0);
+    assert.is(rows[1]?.inputTokensSent, 0);
+  }));
+
+test('a stream that is kept streams again, byte for byte', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const first = await send(t, COLD_STREAM);
+    const again = await send(t, COLD_STREAM);
+    assert.ok(isHit(again));
+    assert.match(again.headers['content-type'] ?? '', 'text/event-stream');
+    assert.is(again.headers['content-length'], undefined);
+    assert.ok(again.body.equals(first.body));
+    assert.equal(
+      (await t.rows(2)).map((row) => [row.outcome, row.stream]),
+      [
+        ['ok', true],
+        ['ok', true],
+      ],
+    );
+    const chat = json(CHAT, { temperature: 0, stream: true });
+    const path = '/v1/chat/completions';
+    const said = await send(t, chat, { authorization: 'Bearer mine' }, path);
+    const kept = await send(t, chat, { authorization: 'Bearer mine' }, path);
+    assert.ok(isHit(kept) && kept.body.equals(said.body));
+  }));
+
+test('only what is deterministic by its own words is kept', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const warm = json(MESSAGE);
+    for (const [body, headers, hits] of [
+      [warm, MINE, false],
+      [warm, { ...MINE, 'x-svc-cache': 'on' }, true],
+      [COLD, { ...MINE, 'x-svc-cache': 'off' }, false],
+      [COLD, { ...MINE, 'x-svc-bypass': '1' }, false],
+      [COLD, { authorization: 'Bearer sk-ant-oat01-mine' }, false],
+    ] as const) {
+      await send(t, body, headers);
+      assert.is(isHit(await send(t, body, headers)), hits, JSON.stringify(headers));
+    }
+    const count = '/v1/messages/count_tokens';
+    await send(t, COLD, MINE, count);
+    assert.not.ok(isHit(await send(t, COLD, MINE, count)));
+  }));
+
+test('nothing is kept where the cache is off', () =>
+  withProxy({ yaml: 'cache: { enabled: false }' }, async (t) => {
+    await send(t, COLD, { ...MINE, 'x-svc-cache': 'on' });
+    assert.not.ok(isHit(await send(t, COLD, { ...MINE, 'x-svc-cache': 'on' })));
+  }));
+
+test("nobody gets another's answer, nor one to another question", () =>
+  withProxy({ yaml: ON }, async (t) => {
+    await send(t, COLD);
+    const others: [string, Fields, string?][] = [
+      [COLD, { 'x-api-key': 'yours' }],
+      [COLD, { authorization: 'Bearer mine' }],
+      [COLD, {}],
+      [json(MESSAGE, { temperature: 0, max_tokens: 11 }), MINE],
+      [COLD, { ...MINE, 'anthropic-beta': 'something-2026' }],
+      [COLD, MINE, '/v1/messages?beta=true'],
+    ];
+    for (const [body, headers, path] of others) {
+      assert.not.ok(isHit(await send(t, body, headers, path)), JSON.stringify([headers, path]));
+    }
+    assert.is(t.upstream.requests.length, 1 + others.length);
+  }));
+
+test('an answer that failed or broke off is nobody’s', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    for (const fault of ['400', '500', 'reset-mid-body', 'error-event', 'no-terminator'] as const) {
+      for (const body of fault === 'error-event' ? [COLD_STREAM] : [COLD, COLD_STREAM]) {
+        if (fault === 'no-terminator' && body === COLD) continue;
+        const stop = t.upstream.script(undefined, fault, { atByte: 60 });
+        const bad = await send(t, body);
+        stop();
+        const good = await send(t, body);
+        assert.not.ok(isHit(bad) || isHit(good), fault);
+        assert.is(good.status, 200, fault);
+        await t.proxy.services.answers.store.clear();
+      }
+    }
+  }));
+
+test('an answer by another provider is not kept under the name of the first', () =>
+  withProxy({ yaml: `${ON}\nfallback: [chat]` }, async (t) => {
+    const stop = t.upstream.script(/^\/v1\/messages/, '500');
+    assert.is((await send(t, COLD)).status, 200);
+    stop();
+    assert.not.ok(isHit(await send(t, COLD)));
+    assert.ok(isHit(await send(t, COLD)));
+  }));
+
+test('equal requests in the air share one answer', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    for (const body of [COLD, COLD_STREAM]) {
+      const before = t.upstream.requests.length;
+      const stop = t.upstream.script(undefined, 'slow-head', { delayMs: 100 });
+      const answers = await Promise.all(Array.from({ length: 8 }, () => send(t, body)));
+      stop();
+      assert.is(t.upstream.requests.length - before, 1);
+      assert.is(answers.filter(isHit).length, 7);
+      for (const each of answers) assert.ok(each.body.equals(answers[0]!.body));
+    }
+    assert.is((await t.rows(16)).filter((row) => row.cacheHit).length, 14);
+  }));
+
+test('whoever waited for one that failed or left goes on alone', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const stop = t.upstream.script(undefined, '500', { delayMs: 50 });
+    const failed = await Promise.all([send(t, COLD), send(t, COLD), send(t, COLD)]);
+    assert.equal(new Set(failed.map((each) => each.status)), new Set([500]));
+    stop();
+    t.proxy.services.states.forceHealth('messages', 'healthy');
+    const hang = t.upstream.script(undefined, 'stall-before-head', {});
+    const canceller = new AbortController();
+    const reached = t.upstream.nextRequest();
+    const leader = openAnswer(t.proxy.port, {
+      body: COLD,
+      headers: MINE,
+      signal: canceller.signal,
+    }).catch(() => undefined);
+    await reached;
+    hang();
+    const follower = send(t, COLD);
+    canceller.abort();
+    await leader;
+    assert.is((await follower).status, 200);
+    assert.is(t.proxy.services.answers.flights.size, 0);
+  }));
+
+test('an answer is given for its time only', () =>
+  withProxy({ yaml: 'cache: { enabled: true, ttl_seconds: 0.2 }' }, async (t) => {
+    await send(t, COLD);
+    assert.ok(isHit(await send(t, COLD)));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    assert.not.ok(isHit(await send(t, COLD)));
+  }));
+
+test('answers on disk survive a restart', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-answers-'));
+  const options = { yaml: 'cache: { enabled: true, type: disk }', env: { SVC_HOME: home } };
+  const bodies: Buffer[] = [];
+  // The provider is part of the key, so both proxies must ask the same one.
+  await withProxy(options, async (first) => {
+    bodies.push((await send(first, COLD_STREAM)).body);
+    await first.proxy.services.answers.store.settled();
+    const env = { ...options.env, MSGPROV_BASE_URL: first.upstream.url };
+    await first.proxy.stop(true);
+    await withProxy({ ...options, env }, async (second) => {
+      const got = await send(second, COLD_STREAM);
+      assert.ok(isHit(got));
+      assert.ok(got.body.equals(bodies[0]!));
+      assert.is(first.upstream.requests.length, 1);
+    });
+  });
+  rmSync(home, { recursive: true, force: true });
+});
+
+test.after(closeClients);
+test.run();
