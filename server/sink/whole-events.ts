@@ -51,7 +51,8 @@ export function createWholeEvents(): WholeEvents {
       if (end > 0) {
         hold(bytes.subarray(0, end));
         const whole = take();
-        hold(bytes.subarray(end));
+        // A copy: a slice would keep the whole read alive behind a few bytes.
+        hold(Buffer.from(bytes.subarray(end)));
         return whole;
       }
       hold(bytes);

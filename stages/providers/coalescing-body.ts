@@ -5,8 +5,10 @@
  */
 import type { UpstreamBody } from './upstream.ts';
 
-/** With this much unread, the socket is paused. It bounds what a stalled reader makes us hold. */
-export const MAX_UNREAD_BYTES = 32 * 1024;
+/** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
+export const MAX_PIECE_BYTES = 16 * 1024;
+/** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
+export const MAX_AHEAD_BYTES = 4 * 1024;
 
 export interface BodySource {
   pause(): void;
@@ -36,7 +38,8 @@ export class CoalescingBody implements UpstreamBody {
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
-    if (this.#unreadBytes >= MAX_UNREAD_BYTES && !this.#paused) {
+    const most = this.#waiting === undefined ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    if (this.#unreadBytes >= most && !this.#paused) {
       this.#paused = true;
       this.#source.pause();
     }
