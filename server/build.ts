@@ -16,7 +16,8 @@ import { errorTable } from './error-response.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
 import { createRateLimiter } from './limit.ts';
-import { refuseLoops, toProviders } from './providers.ts';
+import type { CustomProviders } from './plugins.ts';
+import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
 import type { ServerServices } from './services.ts';
 import { spendingSettings } from './spending.ts';
@@ -26,6 +27,8 @@ export interface BuildOptions {
   readonly config: Config;
   readonly services: ServerServices;
   readonly keys: KeyCheck;
+  /** The providers that are code. */
+  readonly custom: CustomProviders;
   /** The ports that the listeners really have. */
   readonly ports: () => readonly number[];
 }
@@ -150,13 +153,14 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
 
 /** Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged route rules. */
 export function buildGeneration(options: BuildOptions): Generation {
-  const { config, services, keys, ports } = options;
-  const providers = toProviders(config);
+  const { config, services, keys, ports, custom } = options;
+  const providers = toProviders(config, custom.byName);
   refuseLoops(providers, config.server.host, ports());
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();
   services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
   services.spending.configure(spendingSettings(config));
+  services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
   const { security, limits } = config;
@@ -164,6 +168,7 @@ export function buildGeneration(options: BuildOptions): Generation {
     number: options.number,
     config,
     plan,
+    providers,
     gate: createGate({
       boundHost: config.server.host,
       ports,

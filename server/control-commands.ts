@@ -20,6 +20,8 @@ export interface ControlledProxy {
   readonly routeRules: RuleStore;
   readonly spending: SpendingGuard;
   readonly states: ProviderStates;
+  /** The models of the provider that the input names. */
+  readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
@@ -54,6 +56,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       if (input === 'allow') spending.allowNext();
       return spendingJson(spending);
     },
+    'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
     'provider-force-health': (input) => forceHealth(states, input),
     reload,

@@ -5,6 +5,7 @@
  */
 import type { Plan } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
 import type { Cors } from './cors.ts';
 import type { Gate } from './gate.ts';
@@ -14,6 +15,8 @@ export interface Generation {
   readonly number: number;
   readonly config: Config;
   readonly plan: Plan<ProxyFrame>;
+  /** Every provider that can be asked, by name. */
+  readonly providers: ReadonlyMap<string, Provider>;
   readonly gate: Gate;
   readonly cors: Cors;
   readonly limiter: RateLimiter;

@@ -13,9 +13,11 @@ import { savingsReport, totalsOfToday } from '../stages/ledger/queries.ts';
 import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
+import { askThrough } from './ask-provider.ts';
 import { createKeyring } from './auth.ts';
 import { buildGeneration } from './build.ts';
 import type { Config } from './config/config.ts';
+import type { Variables } from './config/env.ts';
 import { ensurePrivateFolder } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { openControl } from './control.ts';
@@ -26,6 +28,8 @@ import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
 import { createLog } from './log.ts';
 import type { Log, LogDestination } from './log.ts';
+import { loadCustomProviders, pluginReasons } from './plugins.ts';
+import type { CustomProviders } from './plugins.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
@@ -49,6 +53,8 @@ export interface StartOptions {
   readonly reload: () => Promise<LoadedConfig>;
   readonly version: string;
   readonly clock?: Clock;
+  /** Where providers that are code find their keys; default: the process's environment. */
+  readonly env?: Variables;
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
 }
@@ -76,12 +82,13 @@ export function logFile(home: string): string {
  * and cure where it cannot start.
  */
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
-  const { loaded, clock = systemClock } = options;
+  const { loaded, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
   refuseOpenBind(config);
   refusePostgres(config);
   ensurePrivateFolder(config.home);
-  const log = openLog(config, clock);
+  let custom = await loadCustomProviders(config, env);
+  const log = openLog(config, custom, clock);
   const services = await createServices({ config, log, clock });
   const keys = createKeyring({
     file: join(config.home, 'keys.json'),
@@ -92,7 +99,19 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const build = (from: LoadedConfig, number: number) =>
-    buildGeneration({ number, config: from.config, services, keys, ports });
+    buildGeneration({ number, config: from.config, services, keys, ports, custom });
+  const rebuild = async (from: LoadedConfig, number: number) => {
+    const before = custom;
+    custom = await loadCustomProviders(from.config, env);
+    try {
+      const generation = build(from, number);
+      for (const reason of pluginReasons(custom)) log.error(reason);
+      return generation;
+    } catch (thrown) {
+      custom = before;
+      throw thrown;
+    }
+  };
   try {
     await services.ledger.ready();
     return await open();
@@ -109,7 +128,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     const reload = createReload({
       first: loaded,
       load: options.reload,
-      build,
+      build: rebuild,
       generations,
       log,
       apply(next) {
@@ -133,6 +152,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         router: services.router,
         states: services.states,
         budget: () => spendingJson(services.spending),
+        plugins: () => pluginReasons(custom),
       }),
       ...statsRoutes({
         vault,
@@ -187,6 +207,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       routeRules: openRouteRules(config.home, () => [...services.states.view().keys()]),
       spending: services.spending,
       states: services.states,
+      listModels: async (input) => ({
+        models: await askThrough(services, generations.current.providers, input),
+      }),
       reload,
       stop: () => lifecycle.stop(),
     });
@@ -210,6 +233,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       version: options.version,
     });
     for (const warning of loaded.warnings) log.warning(warning);
+    for (const reason of pluginReasons(custom)) log.error(reason);
     clock.after(WARM_UP_MS, () => services.prices.warm());
     recallDay(services.spending, reader, clock, startedMs).catch((error: unknown) =>
       log.warning("the day's spending so far is not known", { cause: error }),
@@ -231,7 +255,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 /** The price list takes 100 ms to read; the start should not wait for it. */
 const WARM_UP_MS = 50;
 
-function openLog(config: Config, clock: Clock): Log {
+function openLog(config: Config, custom: CustomProviders, clock: Clock): Log {
   const { logging } = config;
   const destination: LogDestination =
     logging.destination === 'stdout'
@@ -241,6 +265,10 @@ function openLog(config: Config, clock: Clock): Log {
     ...provider.keys.map((key) => key.secret),
     ...Object.values(provider.headers),
   ]);
+  for (const { definition, secret } of custom.byName.values()) {
+    secrets.push(...Object.values(definition.headers ?? {}));
+    if (secret !== undefined) secrets.push(secret);
+  }
   if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
   return createLog({
     isEnabled: logging.enabled,

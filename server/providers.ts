@@ -1,9 +1,13 @@
 /** From the configuration's providers to those that the stages use. */
 import { SvcError } from '../engine/index.ts';
+import type { PriceOverride } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { Config, ProviderConfig } from './config/config.ts';
+import type { CustomProvider, CustomProviders } from './plugins.ts';
 
-function toProvider(config: ProviderConfig, baseUrl: string): Provider {
+type ProviderSettings = Omit<ProviderConfig, 'baseUrl' | 'allowInsecure' | 'pricing'>;
+
+function toProvider(config: ProviderSettings, baseUrl: string): Provider {
   const url = new URL(baseUrl);
   return Object.freeze({
     name: config.name,
@@ -26,14 +30,76 @@ function toProvider(config: ProviderConfig, baseUrl: string): Provider {
   });
 }
 
-/** All providers by name; those without an address are left out. */
-export function toProviders(config: Config): ReadonlyMap<string, Provider> {
+/** A provider that is code. What it leaves open it shares with the built-in one of its kind. */
+function toCustom(name: string, custom: CustomProvider, config: Config): Provider {
+  const { definition, secret } = custom;
+  const { auth, request, response, event } = definition;
+  const builtIn = config.providers[definition.kind];
+  const baseUrl = definition.baseUrl.replace(/\/+$/, '');
+  const scheme = typeof auth === 'object' && auth.scheme === 'bearer' ? 'bearer' : 'api-key';
+  const { timeoutSeconds, idleTimeoutSeconds } = definition;
+  const settings = {
+    name,
+    kind: definition.kind,
+    auth: auth === 'none' ? ('none' as const) : ('key' as const),
+    keys: secret === undefined ? [] : [{ scheme, secret } as const],
+    requestTimeoutMs: inMs(timeoutSeconds) ?? builtIn?.requestTimeoutMs ?? null,
+    idleTimeoutMs: inMs(idleTimeoutSeconds) ?? builtIn?.idleTimeoutMs ?? null,
+    supportsStreaming: definition.supportsStreaming ?? true,
+    headers: definition.headers ?? {},
+    extraBody: definition.extraBody ?? {},
+    modelAliases: definition.modelAliases ?? {},
+  };
+  const hooks = {
+    ...(request && { request }),
+    ...(response && { response }),
+    ...(event && { event }),
+  };
+  return Object.freeze({
+    ...toProvider(settings, baseUrl),
+    ...(Object.keys(hooks).length > 0 && { hooks }),
+  });
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** All providers by name, those that are code last; those without an address are left out. */
+export function toProviders(
+  config: Config,
+  custom: CustomProviders['byName'] = new Map(),
+): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>();
   for (const provider of Object.values(config.providers)) {
     if (provider.baseUrl === null) continue;
     providers.set(provider.name, toProvider(provider, provider.baseUrl));
   }
+  for (const [name, each] of custom) providers.set(name, toCustom(name, each, config));
   return providers;
+}
+
+/** The prices that users set themselves, by provider. */
+export function priceOverrides(
+  config: Config,
+  custom: CustomProviders['byName'],
+): Map<string, PriceOverride> {
+  const prices = Object.values(config.providers).map(
+    ({ name, pricing }) => [name, pricing.inputUsdPerMTok, pricing.outputUsdPerMTok] as const,
+  );
+  for (const [name, { definition }] of custom) {
+    const { inputUsdPer1m = null, outputUsdPer1m = null } = definition.pricing ?? {};
+    prices.push([name, inputUsdPer1m, outputUsdPer1m]);
+  }
+  return new Map(
+    prices.map(([name, input, output]) => [
+      name,
+      {
+        ...(input !== null && { input_cost_per_1m_tokens: input }),
+        ...(output !== null && { output_cost_per_1m_tokens: output }),
+      },
+    ]),
+  );
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);

@@ -11,7 +11,7 @@ import type { ReloadReport } from './routes/config.ts';
 export interface ReloadOptions {
   readonly first: LoadedConfig;
   readonly load: () => Promise<LoadedConfig>;
-  readonly build: (loaded: LoadedConfig, number: number) => Generation;
+  readonly build: (loaded: LoadedConfig, number: number) => Promise<Generation>;
   readonly generations: Generations;
   readonly log: Log;
   /** Takes up what is not part of a generation: the log level, the proxy key. */
@@ -36,7 +36,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     const next = await options.load();
     const { applied, needsRestart } = compareConfigs(running, next);
     number += 1;
-    generations.swap(options.build(next, number));
+    generations.swap(await options.build(next, number));
     options.apply(next);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });

@@ -23,7 +23,7 @@ import type { Learned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate.ts';
 import type { SignatureCache } from '../stages/dialect/translate.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
-import type { Prices } from '../stages/ledger/prices.ts';
+import type { PriceOverride, Prices } from '../stages/ledger/prices.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -56,6 +56,8 @@ export interface ServerServices {
   readonly window: SessionWindow;
   readonly traces: Traces;
   readonly prices: Prices;
+  /** Puts the prices that users set in place of those before; in force within a minute. */
+  usePrices(overrides: ReadonlyMap<string, PriceOverride>): void;
   readonly streams: StreamLimit;
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
@@ -109,6 +111,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
   });
   const vault = open(config, log, clock);
+  const overrides = new Map<string, PriceOverride>();
   return {
     clock,
     log,
@@ -116,7 +119,11 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     ledger,
     window,
     traces: createTraces(),
-    prices: createPrices({ overrides: priceOverrides(config) }),
+    prices: createPrices({ overrides }),
+    usePrices(next) {
+      overrides.clear();
+      for (const [name, price] of next) overrides.set(name, price);
+    },
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     states: createProviderStates({ clock }),
     router: createLiveRouter(),
@@ -160,20 +167,4 @@ function open(config: Config, log: Log, clock: Clock): Vault {
     onTrouble: ({ what, movedTo }) =>
       log.error('the vault was damaged and is being mended', { what, movedTo }),
   });
-}
-
-function priceOverrides(config: Config) {
-  return new Map(
-    Object.values(config.providers).map(({ name, pricing }) => [
-      name,
-      {
-        ...(pricing.inputUsdPerMTok !== null && {
-          input_cost_per_1m_tokens: pricing.inputUsdPerMTok,
-        }),
-        ...(pricing.outputUsdPerMTok !== null && {
-          output_cost_per_1m_tokens: pricing.outputUsdPerMTok,
-        }),
-      },
-    ]),
-  );
 }

@@ -160,9 +160,10 @@ abstract class Check extends ConfigOptions {
     const { inspectConfig } = await import('../../server/config/load.ts');
     const { loaded, faults } = await inspectConfig(this.loadOptions(file ?? this.config));
     const checked = loaded?.configFile ?? file ?? this.config ?? null;
-    if (this.json) printJson(context, resultJson(checked, faults, loaded));
-    else this.tell(checked, faults, loaded);
-    return faults.length === 0 ? 0 : exitCodes.config;
+    const all = [...faults, ...(await pluginFaults(loaded, context))];
+    if (this.json) printJson(context, resultJson(checked, all, loaded));
+    else this.tell(checked, all, loaded);
+    return all.length === 0 ? 0 : exitCodes.config;
   }
 
   private tell(
@@ -183,6 +184,22 @@ abstract class Check extends ConfigOptions {
     for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
     note(context, `${what} has ${counted(faults.length, 'fault')}.`);
   }
+}
+
+/** What is wrong with the providers that are code; they are loaded to find out. */
+async function pluginFaults(
+  loaded: LoadedConfig | undefined,
+  context: CliContext,
+): Promise<readonly Fault[]> {
+  if (loaded === undefined || loaded.config.customProviders.length === 0) return [];
+  const { loadCustomProviders } = await import('../../server/plugins.ts');
+  const { faults } = await loadCustomProviders(loaded.config, context.env);
+  return faults.map(({ name, message }) => ({
+    key: 'custom_providers',
+    source: 'file' as const,
+    where: name,
+    text: `custom_providers: ${name}: ${message}`,
+  }));
 }
 
 class Validate extends Check {

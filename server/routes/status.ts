@@ -24,6 +24,8 @@ export interface StatusRouteOptions {
   readonly states: ProviderStates;
   /** What the spending guard shows. */
   readonly budget: () => object;
+  /** Why providers that are code are not there. */
+  readonly plugins: () => readonly string[];
 }
 
 /** How long one answer of `/health` serves everybody who asks. */
@@ -66,11 +68,15 @@ function root(version: string) {
 }
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
-function reasons({ ledger, draining, states }: StatusRouteOptions, vault: VaultFacts): string[] {
+function reasons(
+  { ledger, draining, states, plugins }: StatusRouteOptions,
+  vault: VaultFacts,
+): string[] {
   const list: string[] = [];
   const { trouble, dropped } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
+  list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
   for (const [name, { open }] of Object.entries(states.breakers().providers)) {
     if (open) list.push(`provider ${name}: its circuit breaker is open`);

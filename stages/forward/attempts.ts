@@ -181,7 +181,8 @@ async function tryOnce(
   const attempt = begin(scope, prepared.provider.name, prepared.model);
   const { signal } = scope.run;
   try {
-    const response = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+    const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+    const response = prepared.answered?.(sent) ?? sent;
     attempt.headMs = sinceStart(scope);
     attempt.status = response.status;
     const verdict = admission.head(response.status, response.headers);

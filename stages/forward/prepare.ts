@@ -15,9 +15,10 @@ import { modelOf, setModel, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
 import type { Provider, ProviderKey } from '../providers/provider.ts';
-import type { UpstreamRequest } from '../providers/upstream.ts';
+import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
+import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { askForUsage, mustAskForUsage } from './usage-chunk.ts';
 
@@ -50,6 +51,8 @@ export interface Prepared {
   /** What was left out or changed knowingly. */
   readonly notes: readonly string[];
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
+  /** The answer as the provider's own code leaves it; absent for a provider that is no code. */
+  answered?(response: UpstreamResponse): UpstreamResponse;
 }
 
 export type Preparation = { readonly ready: Prepared } | { readonly skip: string };
@@ -105,6 +108,18 @@ function hasMember({ original, edits }: ProxyRequest, name: string): boolean {
 
 /** Makes `request` ready for `target`. */
 export function prepare(
+  request: ProxyRequest,
+  target: RouteTarget,
+  provider: Provider,
+  options: PrepareOptions,
+): Preparation {
+  const owner = hookOwner(request, provider, options.services);
+  if (owner === undefined) return prepareWire(request, target, provider, options);
+  const prepared = prepareWire(request, target, provider, { ...options, identity: true });
+  return 'skip' in prepared ? prepared : { ready: withHooks(prepared.ready, owner) };
+}
+
+function prepareWire(
   request: ProxyRequest,
   target: RouteTarget,
   provider: Provider,

@@ -1,5 +1,7 @@
 /** A model provider as the configuration describes it. */
 
+import type { ProviderHooks } from './hooks.ts';
+
 /** The wire dialect that a provider speaks; `passthrough` takes whatever the client's path says. */
 export type ProviderKind = 'messages' | 'chat' | 'generative' | 'passthrough';
 
@@ -29,6 +31,8 @@ export interface Provider {
   readonly headers: readonly string[];
   /** Members set in every request body. */
   readonly extraBody: ReadonlyMap<string, unknown>;
+  /** What a provider that is code changes on the way. */
+  readonly hooks?: ProviderHooks;
 }
 
 /** A configured credential; it never appears in anything that is written or sent elsewhere. */

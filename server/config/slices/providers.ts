@@ -189,7 +189,6 @@ export const customProviders = {
     default: [],
     about: 'Modules that define a provider, each with the name that it gets here. They run as you.',
     guarded: true,
-    needsRestart: true,
     resolve: (list, absolute) => list.map((one) => ({ ...one, module: absolute(one.module) })),
   }),
 };

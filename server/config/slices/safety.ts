@@ -118,7 +118,7 @@ export const budget = {
     type: dollars,
     default: null,
     defaultText: 'no limit',
-    about: 'US dollars since the proxy was started.',
+    about: 'US dollars that one session of a client, or one conversation, may cost.',
   }),
   'budget.per_day_usd': setting({
     type: dollars,

@@ -1,0 +1,107 @@
+/**
+ * A test kit for authors of providers: what their provider would send and how it would read an
+ * answer, without a proxy and without a network. It uses the same code as the proxy.
+ */
+import { systemClock } from '../engine/index.ts';
+import type { Clock } from '../engine/index.ts';
+import { hookRequest, hookResponse } from '../stages/providers/hooks.ts';
+import type { HookJson, HookOwner } from '../stages/providers/hooks.ts';
+import type { UpstreamResponse } from '../stages/providers/upstream.ts';
+import { encodeEvent } from '../stages/wire/sse-encode.ts';
+import { createSplitter } from '../stages/wire/sse-split.ts';
+import { checkDefinition } from './check.ts';
+import type { HookedEvent, HookedRequest, ProviderDefinition } from './index.ts';
+
+/** What can be asked of a provider under test. Each throws what would fail the attempt in a proxy. */
+export interface ProviderTest {
+  /** The request as it would be sent; the path without the provider's prefix. */
+  sends(body: HookJson, request?: Partial<Omit<HookedRequest, 'body'>>): HookedRequest;
+  /** A document as the proxy would read it. */
+  answers(body: HookJson, status?: number): Promise<HookJson>;
+  /** A stream's events as the proxy would read them. */
+  streams(events: readonly HookedEvent[]): Promise<HookedEvent[]>;
+}
+
+const PATHS = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  generative: '/v1beta/models/model:generateContent',
+} as const;
+
+/** Tests a definition. Throws an `Error` with every fault if it is not sound. `clock` times the hooks. */
+export function testProvider(
+  definition: ProviderDefinition,
+  clock: Clock = systemClock,
+): ProviderTest {
+  const checked = checkDefinition(definition);
+  if (!checked.ok) throw new Error(checked.faults.join('; '));
+  const { name = 'provider', request, response, event, kind } = definition;
+  const hooks = {
+    ...(request && { request }),
+    ...(response && { response }),
+    ...(event && { event }),
+  };
+  const owner: HookOwner = { name, hooks, clock };
+  return {
+    sends(body, { path = PATHS[kind], headers = {} } = {}) {
+      const wire = hookRequest(owner, toWire(path, headers), () => structuredClone(body));
+      const sent: unknown = wire.body?.length ? JSON.parse(wire.body.toString()) : body;
+      return { path: wire.path, headers: toRecord(wire.headers), body: sent };
+    },
+    async answers(body, status = 200) {
+      const bytes = Buffer.from(JSON.stringify(body));
+      const read = await readAll(hookResponse(owner, toAnswer('application/json', bytes, status)));
+      return JSON.parse(read.toString());
+    },
+    async streams(events) {
+      const bytes = Buffer.concat(
+        events.map((each) => encodeEvent(each.event, JSON.stringify(each.data))),
+      );
+      const read = await readAll(hookResponse(owner, toAnswer('text/event-stream', bytes, 200)));
+      return createSplitter().push(read).flatMap(toEvent);
+    },
+  };
+}
+
+function toWire(path: string, headers: Readonly<Record<string, string>>) {
+  return {
+    origin: 'http://127.0.0.1',
+    path,
+    method: 'POST',
+    headers: Object.entries(headers).flat(),
+    body: Buffer.alloc(0),
+    headTimeoutMs: 0,
+    idleTimeoutMs: 0,
+    signal: new AbortController().signal,
+  };
+}
+
+function toAnswer(type: string, bytes: Buffer, status: number): UpstreamResponse {
+  const pieces: (Buffer | undefined)[] = [bytes];
+  const body = {
+    read: async () => pieces.shift(),
+    poll: () => pieces.shift(),
+    cancel: () => void pieces.splice(0),
+  };
+  return { status, headers: ['content-type', type], body };
+}
+
+async function readAll({ body }: UpstreamResponse): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function toEvent({ event, data }: { event: string | undefined; data: string | undefined }) {
+  if (data === undefined) return [];
+  return [{ ...(event === undefined ? {} : { event }), data: JSON.parse(data) }];
+}
+
+function toRecord(headers: readonly string[]): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2)
+    record[headers[i]!.toLowerCase()] = headers[i + 1]!;
+  return record;
+}

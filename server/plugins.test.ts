@@ -1,0 +1,150 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { projectRoot } from '../fixtures/paths.ts';
+import { withProxy } from '../fixtures/proxy.ts';
+import type { TestProxy } from '../fixtures/proxy.ts';
+import { answer } from '../fixtures/upstream.ts';
+import { toAnswer } from '../fixtures/upstream/answer.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+
+const example = readFileSync(join(projectRoot, 'fixtures/plugins/acme.mjs'), 'utf8');
+
+/** A proxy whose `acme` is `text`, aimed at its upstream; `write` changes the module. */
+async function withAcme(
+  text: (url: string) => string,
+  use: (t: TestProxy, write: (text: string) => void) => Promise<void>,
+  yaml = '',
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-acme-'));
+  const module = join(folder, 'acme.mjs');
+  const write = (content: string): void => {
+    writeFileSync(module, content);
+    chmodSync(module, 0o600);
+  };
+  process.env['ACME_API_KEY'] = 'acme-secret-key';
+  try {
+    await withProxy({}, async (t) => {
+      write(text(t.upstream.url));
+      t.configure(`custom_providers:\n  - { module: ${module}, name: acme }\n${yaml}`);
+      await t.proxy.reload();
+      await use(t, write);
+    });
+  } finally {
+    delete process.env['ACME_API_KEY'];
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const at = (url: string): string => example.replace('http://127.0.0.1:9999', url);
+
+async function health(t: TestProxy): Promise<{ status: string; reasons: string[] }> {
+  const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
+  return JSON.parse(text) as { status: string; reasons: string[] };
+}
+
+test('the example serves chat and messages clients, with its own header, path and key', () =>
+  withAcme(
+    at,
+    async (t) => {
+      const document = { id: 'x', object: 'chat.completion', created: 1, model: 'acme-fast-2' };
+      const choice = { index: 0, message: { role: 'assistant', output_text: 'from acme' } };
+      const body = { ...document, choices: [{ ...choice, finish_reason: 'stop' }] };
+      t.upstream.script(
+        undefined,
+        answer(() =>
+          toAnswer(
+            200,
+            [['Content-Type', 'application/json']],
+            [Buffer.from(JSON.stringify(body))],
+          ),
+        ),
+      );
+      const chat = await exchange(t.proxy.port, {
+        path: '/v1/chat/completions',
+        body: json(CHAT, { model: 'fast' }),
+      });
+      assert.match(chat.text, '"content":"from acme"');
+      const message = await exchange(t.proxy.port, { body: json(MESSAGE, { model: 'fast' }) });
+      assert.match(message.text, '"type":"text","text":"from acme"');
+      for (const sent of t.upstream.requests) {
+        assert.is(sent.path, '/api/2026-01/chat/completions');
+        assert.is(sent.header('x-acme-tenant'), 'demo');
+        assert.is(sent.header('authorization'), 'Bearer acme-secret-key');
+        assert.is((JSON.parse(sent.body.toString()) as { model: string }).model, 'acme-fast-2');
+      }
+    },
+    'routing: { primary: acme }\n',
+  ));
+
+test('its stream is read event by event', () =>
+  withAcme(
+    (url) =>
+      at(url)
+        .replace("event.data.type === 'keep-alive'", 'event.data.usage')
+        .replace("request.path.replace('/v1/', '/2026-01/')", 'request.path'),
+    async (t) => {
+      const sent = {
+        path: '/v1/chat/completions',
+        body: json(CHAT, { stream: true, stream_options: { include_usage: true } }),
+      };
+      const streamed = await exchange(t.proxy.port, sent);
+      assert.is(streamed.status, 200);
+      assert.not.match(streamed.text, 'prompt_tokens');
+      assert.match(streamed.text, '[DONE]');
+    },
+    'routing: { primary: acme }\n',
+  ));
+
+test('a hook that throws fails its attempt, and the fallback answers', () =>
+  withAcme(
+    (url) =>
+      at(url).replace(
+        "request.headers['x-acme-tenant'] = 'demo';",
+        "throw new Error('no tenant');",
+      ),
+    async (t) => {
+      const path = '/v1/chat/completions';
+      const failed = await exchange(t.proxy.port, { path, body: json(CHAT) });
+      assert.is(failed.status, 502);
+      assert.match(failed.text, "The request hook of provider 'acme' failed: no tenant");
+      assert.is(t.upstream.requests.length, 0);
+      t.proxy.services.states.forceHealth('acme', 'healthy');
+      const { text } = await exchange(t.proxy.port, {
+        path: `/trace/${failed.headers['x-request-id'] as string}`,
+        method: 'GET',
+      });
+      assert.match(text, 'no tenant');
+    },
+    'routing: { primary: acme }\n',
+  ));
+
+test('a module with a fault is named in /health, and the rest goes on', () =>
+  withAcme(
+    (url) => at(url).replace("kind: 'chat'", "kind: 'soap'"),
+    async (t, write) => {
+      const wrong = await health(t);
+      assert.is(wrong.status, 'degraded');
+      assert.match(wrong.reasons.join(), /custom provider acme: .*acme\.mjs: kind: expected/);
+      assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
+      write(at(t.upstream.url));
+      await t.proxy.reload();
+      assert.equal([...t.proxy.services.states.view().keys()].includes('acme'), true);
+    },
+  ));
+
+test('a primary that could not be loaded is told to the client', () =>
+  withAcme(
+    () => 'export default {}',
+    async (t) => {
+      const { status, text } = await exchange(t.proxy.port, { body: json(MESSAGE) });
+      assert.is(status, 503);
+      assert.match(text, "Provider 'acme' is not there");
+    },
+    'routing: { primary: acme }\n',
+  ));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,49 @@
+/** The providers that are code, with the keys that they name. */
+import type { ProviderDefinition } from '../plugins/index.ts';
+import { loadProviders } from '../plugins/load.ts';
+import type { PluginFault } from '../plugins/load.ts';
+import type { Config } from './config/config.ts';
+import type { Variables } from './config/env.ts';
+
+/** A provider that is code, and its key where it names one. */
+export interface CustomProvider {
+  readonly definition: ProviderDefinition;
+  readonly secret: string | undefined;
+}
+
+export interface CustomProviders {
+  readonly byName: ReadonlyMap<string, CustomProvider>;
+  /** Those that are not there, and why. */
+  readonly faults: readonly PluginFault[];
+}
+
+/** Loads what `custom_providers` names. Never rejects: what is wrong with one stops only that one. */
+export async function loadCustomProviders(
+  { customProviders }: Pick<Config, 'customProviders'>,
+  env: Variables,
+): Promise<CustomProviders> {
+  const { definitions, faults } = await loadProviders(customProviders);
+  const byName = new Map<string, CustomProvider>();
+  const all = [...faults];
+  for (const [name, definition] of definitions) {
+    const { auth } = definition;
+    const variable = typeof auth === 'object' ? auth.env : undefined;
+    const secret = variable === undefined ? undefined : env[variable];
+    if (variable === undefined || (secret !== undefined && secret !== '')) {
+      byName.set(name, { definition, secret });
+      continue;
+    }
+    const module = customProviders.find((one) => one.name === name)?.module ?? '';
+    all.push({
+      name,
+      module,
+      message: `${module}: the variable ${variable} with its key is not set`,
+    });
+  }
+  return { byName, faults: all };
+}
+
+/** One line a fault, for `/health`, the log and `svc config validate`. */
+export function pluginReasons({ faults }: CustomProviders): string[] {
+  return faults.map(({ name, message }) => `custom provider ${name}: ${message}`);
+}

@@ -1,0 +1,239 @@
+/**
+ * What a provider that is code may change on the way: its requests before they are sent, its
+ * answers before anybody else reads them. A hook runs on parsed JSON of the provider's own
+ * dialect, synchronously and for 50 ms at most; one that fails ends its attempt and no more.
+ */
+import { SvcError, isSvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import { headerValue, withoutHeaders } from '../model/headers.ts';
+import type { Headers } from '../model/headers.ts';
+import { encodeEvent } from '../wire/sse-encode.ts';
+import { createSplitter } from '../wire/sse-split.ts';
+import type { UpstreamBody, UpstreamRequest, UpstreamResponse } from './upstream.ts';
+
+/** Any JSON value; hooks know their dialect's shapes themselves. */
+// oxlint-disable-next-line typescript/no-explicit-any -- authors read into bodies whose shape only they know
+export type HookJson = any;
+
+/** A request as it is about to be sent. Names of header fields are in lower case. */
+export interface HookedRequest {
+  /** Path and query, the provider's prefix included. */
+  path: string;
+  headers: Record<string, string>;
+  body: HookJson;
+}
+
+/** An answer that is one document. */
+export interface HookedResponse {
+  readonly status: number;
+  body: HookJson;
+}
+
+/** One event of a stream whose data is JSON. */
+export interface HookedEvent {
+  /** The name of the event; absent where the dialect gives none. */
+  event?: string | undefined;
+  data: HookJson;
+}
+
+/** Each hook changes what it is given in place, or returns another; nothing returned keeps it. */
+export interface ProviderHooks {
+  readonly request?: (request: HookedRequest) => HookedRequest | void;
+  readonly response?: (response: HookedResponse) => HookedResponse | void;
+  /** `null` drops the event. */
+  readonly event?: (event: HookedEvent) => HookedEvent | null | void;
+}
+
+/** Whose hooks run, and the clock that times them. */
+export interface HookOwner {
+  readonly name: string;
+  readonly hooks: ProviderHooks;
+  readonly clock: Clock;
+}
+
+/** How long a hook may run, in milliseconds: nothing else happens in the proxy meanwhile. */
+export const HOOK_BUDGET_MS = 50;
+/** A document that is longer than this is not handed to a hook. */
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+
+/** The request as the hook leaves it. `body` is parsed only if there is a hook. Throws `bad_gateway` naming the provider. */
+export function hookRequest(
+  owner: HookOwner,
+  wire: UpstreamRequest,
+  body: () => unknown,
+): UpstreamRequest {
+  const hook = owner.hooks.request;
+  if (hook === undefined) return wire;
+  const given: HookedRequest = { path: wire.path, headers: toRecord(wire.headers), body: body() };
+  const hooked = call(owner, 'request', hook, given) ?? given;
+  const { path, headers } = hooked;
+  if (typeof path !== 'string' || !path.startsWith('/'))
+    throw failed(owner, 'request', 'it set a path that does not begin with a slash');
+  return {
+    ...wire,
+    path,
+    headers: toFlat(owner, headers),
+    body: Buffer.from(JSON.stringify(hooked.body)),
+  };
+}
+
+/** The answer as the hooks will leave it, read as it is read. Throws `bad_gateway` for one that cannot be read. */
+export function hookResponse(owner: HookOwner, response: UpstreamResponse): UpstreamResponse {
+  const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+  const { event, response: document } = owner.hooks;
+  const isEvents = type.startsWith('text/event-stream') && event !== undefined;
+  const isDocument = type.includes('json') && document !== undefined;
+  if (!isEvents && !isDocument) return response;
+  if ((headerValue(response.headers, 'content-encoding') ?? 'identity') !== 'identity') {
+    response.body.cancel(new Error('it is encoded'));
+    throw new SvcError('bad_gateway', `Provider '${owner.name}' encoded an answer that hooks read`);
+  }
+  return {
+    status: response.status,
+    headers: withoutHeaders(response.headers, (name) => name === 'content-length'),
+    body: isEvents
+      ? hookedEvents(owner, event, response.body)
+      : hookedDocument(owner, response.status, response.body),
+  };
+}
+
+function hookedEvents(
+  owner: HookOwner,
+  hook: NonNullable<ProviderHooks['event']>,
+  body: UpstreamBody,
+): UpstreamBody {
+  const splitter = createSplitter();
+  let isOver = false;
+
+  function changed(piece: { event: string | undefined; data: string | undefined; bytes: Buffer }) {
+    const data = piece.data === undefined ? undefined : parse(piece.data);
+    // Comments, garbage and the end mark of a dialect are nobody's to change.
+    if (data === undefined) return piece.bytes;
+    const given: HookedEvent = { event: piece.event, data };
+    const hooked = call(owner, 'event', hook, given);
+    if (hooked === null) return Buffer.alloc(0);
+    const { event, data: told } = hooked ?? given;
+    return encodeEvent(event, JSON.stringify(told));
+  }
+
+  return {
+    poll: () => null,
+    cancel: (reason) => body.cancel(reason),
+    async read() {
+      while (!isOver) {
+        const bytes = await body.read();
+        const rest = bytes === undefined ? splitter.rest() : undefined;
+        isOver = bytes === undefined;
+        const pieces =
+          bytes === undefined ? (rest === undefined ? [] : [rest]) : splitter.push(bytes);
+        const told = Buffer.concat(guarded(body, () => pieces.map(changed)));
+        if (told.length > 0) return told;
+      }
+      return undefined;
+    },
+  };
+}
+
+function hookedDocument(owner: HookOwner, status: number, body: UpstreamBody): UpstreamBody {
+  let isOver = false;
+  return {
+    poll: () => null,
+    cancel: (reason) => body.cancel(reason),
+    async read() {
+      if (isOver) return undefined;
+      isOver = true;
+      const bytes = await readAll(owner, body);
+      const json = parse(bytes.toString('utf8'));
+      if (json === undefined || owner.hooks.response === undefined) return bytes;
+      const given: HookedResponse = { status, body: json };
+      const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
+      return Buffer.from(JSON.stringify(hooked.body));
+    },
+  };
+}
+
+async function readAll(owner: HookOwner, body: UpstreamBody): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (sizeBytes <= MAX_DOCUMENT_BYTES) continue;
+    body.cancel(new Error('too long'));
+    throw new SvcError(
+      'bad_gateway',
+      `An answer of provider '${owner.name}' is too long for hooks`,
+    );
+  }
+  return Buffer.concat(pieces);
+}
+
+/** A fault in a hook also ends the exchange: nobody reads on. */
+function guarded<T>(body: UpstreamBody, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    body.cancel(thrown);
+    throw thrown;
+  }
+}
+
+type HookName = keyof ProviderHooks;
+
+function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {
+  const startedMs = owner.clock.monotonicMs();
+  let result: R;
+  try {
+    result = hook(given);
+  } catch (thrown) {
+    if (isSvcError(thrown)) throw thrown;
+    const words = thrown instanceof Error ? thrown.message : String(thrown);
+    throw failed(owner, name, (words.split('\n', 1)[0] ?? '').slice(0, 200), thrown);
+  }
+  if (result instanceof Promise) {
+    // Whatever becomes of it is of no use any more.
+    result.catch(() => undefined);
+    throw failed(owner, name, 'it returned a promise; hooks are synchronous');
+  }
+  const tookMs = owner.clock.monotonicMs() - startedMs;
+  if (tookMs > HOOK_BUDGET_MS) {
+    throw failed(owner, name, `it took ${Math.round(tookMs)} ms of at most ${HOOK_BUDGET_MS}`);
+  }
+  return result;
+}
+
+function failed({ name }: HookOwner, hook: HookName, why: string, cause?: unknown): SvcError {
+  return new SvcError('bad_gateway', `The ${hook} hook of provider '${name}' failed: ${why}`, {
+    cause,
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function toRecord(headers: Headers): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    // The hook's body is written without any coding.
+    if (name === 'content-encoding') continue;
+    const before = record[name];
+    record[name] = before === undefined ? headers[i + 1]! : `${before}, ${headers[i + 1]!}`;
+  }
+  return record;
+}
+
+function toFlat(owner: HookOwner, headers: unknown): string[] {
+  const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
+  for (const [name, value] of fields) {
+    const isSound = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && typeof value === 'string';
+    if (!isSound || /[\r\n\0]/.test(value))
+      throw failed(owner, 'request', 'it set a header field that cannot be sent');
+  }
+  return fields.flat() as string[];
+}
