@@ -55,6 +55,18 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/learn.ts')).learnCommands,
   },
   {
+    words: ['provider-status', 'provider-force-health', 'list-models', 'list-pricing'],
+    load: async () => (await import('./commands/provider.ts')).providerCommands,
+  },
+  {
+    words: ['route'],
+    load: async () => (await import('./commands/route.ts')).routeCommands,
+  },
+  {
+    words: ['spend'],
+    load: async () => (await import('./commands/spend.ts')).spendCommands,
+  },
+  {
     words: ['savings', 'cache-stats'],
     load: async () => (await import('./commands/savings.ts')).savingsCommands,
   },

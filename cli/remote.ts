@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import type { RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
+import type { ErrorKind } from '../engine/error.ts';
 import { controlPath } from '../server/control.ts';
 import { reachable } from './address.ts';
 
@@ -9,13 +10,20 @@ import { reachable } from './address.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const ANSWER_MS = 5000;
 
+/** What a refusal of the proxy means here, by its status. */
+const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
+  [400, 'bad_request'],
+  [404, 'not_found'],
+]);
+
 /** JSON as a proxy answers it. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Sends a command to the proxy of this home folder and returns what it answers.
  *
- * @throws SvcError `unavailable` when none runs, `config` with its words when it refuses.
+ * @throws SvcError with the proxy's words when it refuses: `not_found`, `bad_request`, else `config`;
+ *   `unavailable` when none runs.
  */
 export async function control(home: string, command: string, input?: unknown): Promise<Json> {
   const body = input === undefined ? '' : JSON.stringify(input);
@@ -24,7 +32,8 @@ export async function control(home: string, command: string, input?: unknown): P
     body,
   );
   if (status === 200) return json;
-  throw new SvcError('config', messageOf(json) ?? `The proxy answered ${command} with ${status}`);
+  const kind = REFUSALS.get(status) ?? 'config';
+  throw new SvcError(kind, messageOf(json) ?? `The proxy answered ${command} with ${status}`);
 }
 
 /** Like `control`, but undefined when no proxy runs. */

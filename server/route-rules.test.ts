@@ -118,7 +118,9 @@ test('rules are kept in a private file, and every fault of a rule is told', () =
     assert.throws(
       () => doRouteCommand(store, toRouteCommand({ do: 'add', rule: bad })),
       (error: unknown) =>
-        isSvcError(error) && error.kind === 'usage' && /minTokens.*maxTokens/.test(error.message),
+        isSvcError(error) &&
+        error.kind === 'bad_request' &&
+        /minTokens.*maxTokens/.test(error.message),
     );
     assert.equal(doRouteCommand(store, { do: 'remove', id: 'r1' }).rules, []);
     for (const input of [undefined, {}, { do: 'add', rule: null }, { do: 'remove' }])

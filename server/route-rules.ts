@@ -36,7 +36,7 @@ export interface RouteResult {
 
 /**
  * Does a route command on the file and, in a running proxy, lets `router` use the rules at
- * once. Throws `usage` with every fault of a rule, `not_found`, and CONFIG_001 for a damaged file.
+ * once. Throws `bad_request` with every fault of a rule, `not_found`, and CONFIG_001 for a damaged file.
  */
 export function doRouteCommand(
   store: RuleStore,

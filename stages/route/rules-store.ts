@@ -17,7 +17,7 @@ export type NewRule = Omit<RouteRule, 'id' | 'priority'> &
 export interface RuleStore {
   /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
   list(): readonly RouteRule[];
-  /** Adds a rule and returns it as kept. Throws `usage` with every fault of it. */
+  /** Adds a rule and returns it as kept. Throws `bad_request` with every fault of it. */
   add(rule: NewRule): RouteRule;
   /** Removes a rule. Throws `not_found` if there is none with this id. */
   remove(id: string): RouteRule;
@@ -46,7 +46,7 @@ export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStor
         { providers: providers(), ids },
       );
       if (!checked.ok)
-        throw new SvcError('usage', `The rule is not sound: ${checked.faults.join('; ')}`);
+        throw new SvcError('bad_request', `The rule is not sound: ${checked.faults.join('; ')}`);
       save([...rules, checked.rule]);
       return checked.rule;
     },

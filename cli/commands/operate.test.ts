@@ -1,0 +1,174 @@
+/** The commands on routes, spending and providers, with a running proxy and without one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import type { Upstream } from '../../fixtures/upstream.ts';
+import { makePlace, run, start } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+async function inPlace(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  try {
+    await use(place);
+  } finally {
+    place.dispose();
+  }
+}
+
+async function withUpstream(use: (upstream: Upstream) => Promise<void>): Promise<void> {
+  const upstream = await startUpstream();
+  try {
+    await use(upstream);
+  } finally {
+    await upstream.close();
+  }
+}
+
+/** A proxy as a process of its own, in front of the fake provider. */
+async function withRunning(use: (place: Place) => Promise<void>): Promise<void> {
+  await withUpstream((upstream) =>
+    inPlace(async (place) => {
+      const proxy = start(place, ['serve', '--port', '0'], {
+        MSGPROV_BASE_URL: upstream.url,
+        MSGPROV_API_KEY: 'messages-key',
+      });
+      try {
+        await proxy.says(/http:\/\/127\.0\.0\.1:\d+/);
+        await use(place);
+      } finally {
+        proxy.child.kill('SIGTERM');
+        await proxy.ended;
+      }
+    }),
+  );
+}
+
+const ADD = ['route', 'add', '--model', 'claude-*', '--target', 'messages/claude-mini'];
+
+test('rules are added, listed and removed without a proxy', () =>
+  inPlace(async (place) => {
+    const added = await run(place, [
+      ...ADD,
+      '--max-tokens',
+      '2000',
+      '--no-tools',
+      '--priority',
+      '3',
+    ]);
+    assert.is(added.code, 0, added.stderr);
+    assert.is(
+      added.stdout,
+      'Added r1: for claude-*, up to 2,000 tokens, without tools → messages/claude-mini\n',
+    );
+    const listed = await run(place, ['route', 'list', '--json']);
+    assert.equal(JSON.parse(listed.stdout), {
+      enabled: true,
+      rules: [
+        {
+          id: 'r1',
+          priority: 3,
+          model: 'claude-*',
+          prefix: null,
+          min_tokens: null,
+          max_tokens: 2000,
+          has_tools: false,
+          has_thinking: null,
+          budget_below_percent: null,
+          target: 'messages/claude-mini',
+        },
+      ],
+    });
+    assert.is((await run(place, ['route', 'remove', 'r1'])).code, 0);
+    assert.is((await run(place, ['route', 'remove', 'r1'])).code, 5);
+    const off = await run(place, ['route', 'list'], {
+      env: { ...place.env, SVC_ROUTER_ENABLED: 'false' },
+    });
+    assert.match(off.stderr, /No rules.*The router is off/s);
+  }));
+
+test('every fault of a rule is told at once', () =>
+  inPlace(async (place) => {
+    const bad = [
+      'route',
+      'add',
+      '--target',
+      'nobody/x',
+      '--min-tokens',
+      'many',
+      '--budget-below',
+      '0',
+    ];
+    const { code, stderr } = await run(place, bad);
+    assert.is(code, 8);
+    assert.match(stderr, /minTokens: found "many".*budgetBelowPercent: found 0/);
+    const unknown = await run(place, ['route', 'add', '--target', 'nobody/x']);
+    assert.match(unknown.stderr, /there is no provider 'nobody'; there are messages, chat/);
+  }));
+
+test('a running proxy uses a rule at once and answers for itself', () =>
+  withRunning(async (place) => {
+    const added = await run(place, ADD);
+    assert.match(added.stderr, /uses the change from now on/, added.stderr);
+    assert.is((await run(place, ['route', 'remove', 'r9'])).code, 5);
+    assert.is((await run(place, [...ADD, '--max-tokens', 'few'])).code, 8);
+
+    const spent = await run(place, ['spend', 'status']);
+    assert.match(spent.stdout, /guard\s+off/);
+    assert.match(spent.stderr, /turns it on/);
+    assert.is((await run(place, ['spend', 'allow', '--json'])).code, 0);
+
+    const forced = ['provider-force-health', 'messages'];
+    assert.is((await run(place, [...forced, 'unhealthy'])).code, 0);
+    const states = await run(place, ['provider-status']);
+    assert.match(states.stdout, /messages\s+unhealthy \(forced\)\s+closed\s+1 of 1 usable/);
+    assert.is((await run(place, [...forced, 'healthy'])).code, 0);
+    const one = await run(place, ['provider-status', 'messages', '--json']);
+    const { health, keys } = JSON.parse(one.stdout) as Record<string, unknown>;
+    assert.is((health as { state: string }).state, 'healthy');
+    assert.equal(
+      (keys as { label: string }[]).map((key) => key.label),
+      ['key 1'],
+    );
+    assert.not.match(one.stdout, 'messages-key');
+    assert.is((await run(place, ['provider-status', 'nobody'])).code, 5);
+    assert.is((await run(place, ['provider-force-health', 'nobody', 'healthy'])).code, 5);
+    assert.is((await run(place, [...forced, 'sick'])).code, 2);
+
+    const models = await run(place, ['list-models', 'messages', '--json']);
+    assert.is(models.code, 0, models.stderr);
+    const { models: list } = JSON.parse(models.stdout) as { models: { id: string }[] };
+    assert.ok(list.length > 0);
+  }));
+
+test('models are listed without a proxy, and a missing key is told', () =>
+  withUpstream((upstream) =>
+    inPlace(async (place) => {
+      const env = { ...place.env, CHATPROV_BASE_URL: upstream.url };
+      const keyless = await run(place, ['list-models', 'chat'], { env });
+      assert.is(keyless.code, 7);
+      assert.match(keyless.stderr, /configure a key for provider 'chat'/);
+      const listed = await run(place, ['list-models', 'chat'], {
+        env: { ...env, CHATPROV_API_KEY: 'k' },
+      });
+      assert.is(listed.code, 0, listed.stderr);
+      assert.match(listed.stdout, /model\s+context\s+in \$\/1M/);
+      assert.is(upstream.requests[0]?.header('authorization'), 'Bearer k');
+      assert.is((await run(place, ['list-models', 'nobody'], { env })).code, 5);
+    }),
+  ));
+
+test('the price table', () =>
+  inPlace(async (place) => {
+    const all = await run(place, ['list-pricing', '--json']);
+    const { prices } = JSON.parse(all.stdout) as { prices: Record<string, unknown>[] };
+    assert.ok(prices.length > 50);
+    assert.ok(
+      prices.some((line) => line['vendor'] === 'anthropic' && Number(line['input_usd_per_1m']) > 0),
+    );
+    const one = await run(place, ['list-pricing', '--vendor', 'anthropic']);
+    assert.match(one.stdout, /^vendor\s+model\s+in/);
+    assert.not.match(one.stdout, 'openai');
+    assert.is((await run(place, ['list-pricing', '--vendor', 'nobody'])).code, 5);
+  }));
+
+test.run();

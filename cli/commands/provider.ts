@@ -1,0 +1,282 @@
+/** `svc provider-status|provider-force-health|list-models|list-pricing`: the providers and their models. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { ProviderModel } from '../../server/list-models.ts';
+import type { ProviderStateJson } from '../../server/provider-states.ts';
+import type { ListedPrice } from '../../stages/ledger/price-list.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { toLoadOptions, toServeFlags } from '../flags.ts';
+import { colorsFor, note, pairs, print, printJson } from '../output.ts';
+import type { Colors } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { control, controlIfRunning } from '../remote.ts';
+
+class ProviderStatus extends Command<CliContext> {
+  static override paths = [['provider-status']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'How the providers are doing: health, breaker, keys and pace',
+    details: 'Keys are named by their place in the configuration and never shown.',
+    examples: [
+      ['All providers', '$0 provider-status'],
+      ['One, with its keys', '$0 provider-status messages'],
+    ],
+  });
+
+  provider = Option.String({ required: false });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, provider } = this;
+    const answer = await control(homeOf(context), 'provider-status');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
+    const providers = answer['providers'] as Readonly<Record<string, ProviderStateJson>>;
+    if (provider === undefined) {
+      if (this.json) printJson(context, { providers });
+      else await printStates(context, providers);
+      return 0;
+    }
+    const state = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+    if (state === undefined) throw unknownProvider(provider, Object.keys(providers));
+    if (this.json) printJson(context, state);
+    else await printState(context, state);
+    return 0;
+  }
+}
+
+class ForceHealth extends Command<CliContext> {
+  static override paths = [['provider-force-health']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Say that a provider is healthy, or that it is not to be asked first',
+    details:
+      '`healthy` also closes its circuit breaker. `unhealthy` lasts until `healthy` is said: the provider is asked only when no fallback is there.',
+    examples: [
+      ['It is back', '$0 provider-force-health messages healthy'],
+      ['Use the fallback for now', '$0 provider-force-health messages unhealthy'],
+    ],
+  });
+
+  provider = Option.String();
+  state = Option.String({ name: 'healthy|unhealthy' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, provider, state } = this;
+    if (state !== 'healthy' && state !== 'unhealthy') {
+      throw new SvcError('usage', `A provider is healthy or unhealthy, not '${state}'`);
+    }
+    const answer = await control(homeOf(context), 'provider-force-health', { provider, state });
+    if (this.json) printJson(context, answer);
+    else print(context, `${provider} is ${state} by your word`);
+    return 0;
+  }
+}
+
+class ListModels extends Command<CliContext> {
+  static override paths = [['list-models']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The models that a provider has, with their prices and context windows',
+    details:
+      'Asked through the running proxy, with its keys; without one, directly with the configured key. Prices are US dollars for a million tokens.',
+    examples: [['Models of the messages provider', '$0 list-models messages']],
+  });
+
+  provider = Option.String();
+  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const models = (await this.asked()) ?? (await this.direct());
+    if (this.json) {
+      printJson(context, { provider: this.provider, models: models.map(modelJson) });
+      return 0;
+    }
+    if (models.length === 0) note(context, `${this.provider} lists no models.`);
+    else {
+      const { printTable } = await import('../table.ts');
+      const head = ['model', '>context', '>in $/1M', '>out $/1M'];
+      const rows = models.map((model) => [
+        model.id,
+        whole(model.contextWindow),
+        usd(model.inputUsdPer1m),
+        usd(model.outputUsdPer1m),
+      ]);
+      printTable(context, head, rows);
+    }
+    return 0;
+  }
+
+  /** By the proxy that runs; undefined where none does. */
+  private async asked(): Promise<readonly ProviderModel[] | undefined> {
+    const { context, provider } = this;
+    const answer = await controlIfRunning(homeOf(context), 'list-models', { provider });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
+    return answer?.['models'] as readonly ProviderModel[] | undefined;
+  }
+
+  private async direct(): Promise<readonly ProviderModel[]> {
+    const { context, config } = this;
+    const flags = toServeFlags({ port: undefined, config, envFile: undefined }, context);
+    const [{ loadConfig }, { askDirectly }] = await Promise.all([
+      import('../../server/config/load.ts'),
+      import('../../server/ask-provider.ts'),
+    ]);
+    const loaded = await loadConfig(toLoadOptions(flags, context));
+    return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
+  }
+}
+
+class ListPricing extends Command<CliContext> {
+  static override paths = [['list-pricing']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The price table that costs are computed from',
+    details:
+      'US dollars for a million tokens, for requests below any tier, as of today. `providers.<name>.pricing` goes before the table.',
+    examples: [
+      ['All of it', '$0 list-pricing'],
+      ['One vendor, for a script', '$0 list-pricing --vendor anthropic --json'],
+    ],
+  });
+
+  vendor = Option.String('--vendor', { description: 'anthropic, openai, google, mistral, …' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, vendor } = this;
+    const { createPrices } = await import('../../stages/ledger/prices.ts');
+    const vendors = vendor === undefined ? undefined : [vendor];
+    const lines = createPrices().listPrices(context.clock.wallMs(), vendors);
+    if (lines.length === 0) throw new SvcError('not_found', `No prices are known of '${vendor}'`);
+    if (this.json) {
+      printJson(context, { prices: lines.map(priceJson) });
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    const head = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
+    const rows = lines.map((line) => [
+      line.vendor,
+      line.model,
+      usd(line.inputUsdPer1m),
+      usd(line.outputUsdPer1m),
+      usd(line.cacheReadUsdPer1m),
+      usd(line.cacheWriteUsdPer1m),
+      whole(line.contextWindow),
+    ]);
+    printTable(context, head, rows);
+    return 0;
+  }
+}
+
+async function printStates(
+  context: CliContext,
+  providers: Readonly<Record<string, ProviderStateJson>>,
+): Promise<void> {
+  const { printTable } = await import('../table.ts');
+  const colors = colorsFor(context.stdout, context.env);
+  const rows = Object.entries(providers).map(([name, state]) => [
+    name,
+    healthOf(state, colors),
+    breakerOf(state, colors),
+    keysOf(state),
+    paceOf(state),
+  ]);
+  printTable(context, ['provider', 'health', 'breaker', 'keys', 'pace'], rows);
+}
+
+async function printState(context: CliContext, state: ProviderStateJson): Promise<void> {
+  const colors = colorsFor(context.stdout, context.env);
+  const rows = [
+    ['health', healthOf(state, colors)],
+    ['breaker', breakerOf(state, colors)],
+    ['pace', paceOf(state)],
+    ['keys', keysOf(state)],
+  ] as const;
+  for (const line of pairs(colors, rows)) print(context, line);
+  if (state.keys.length === 0) return;
+  const { printTable } = await import('../table.ts');
+  print(context);
+  printTable(
+    context,
+    ['key', 'state', '>rests', '>sent', '>429', '>401'],
+    state.keys.map((key) => [
+      key.label,
+      key.state,
+      key.wait_s > 0 ? `${Math.ceil(key.wait_s)} s` : '–',
+      whole(key.picked),
+      whole(key.limited),
+      whole(key.refused),
+    ]),
+  );
+}
+
+function healthOf({ health }: ProviderStateJson, colors: Colors): string {
+  if (health.state === 'healthy') return colors.green('healthy');
+  const until =
+    health.recovers_in_s === null ? '' : `, checked in ${Math.ceil(health.recovers_in_s)} s`;
+  return colors.red(`unhealthy (${health.reason ?? 'unknown'}${until})`);
+}
+
+function breakerOf({ breaker }: ProviderStateJson, colors: Colors): string {
+  const { state, failures, requests } = breaker;
+  const window = `${failures} of ${requests} failed`;
+  if (state === 'open') return colors.red(`open for ${Math.ceil(breaker.open_for_s)} s, ${window}`);
+  return requests === 0 ? state : `${state}, ${window}`;
+}
+
+function keysOf({ keys }: ProviderStateJson): string {
+  if (keys.length === 0) return 'the clients’ own';
+  const usable = keys.filter((key) => key.state === 'usable').length;
+  return `${usable} of ${keys.length} usable`;
+}
+
+function paceOf({ pace }: ProviderStateJson): string {
+  if (pace === null) return 'no limit';
+  return `${pace.started} of ${pace.rpm} a minute, ${pace.waiting} waiting`;
+}
+
+function unknownProvider(name: string, known: readonly string[]): SvcError {
+  return new SvcError('not_found', `There is no provider '${name}'; there are ${known.join(', ')}`);
+}
+
+function whole(value: number | null): string {
+  return value === null ? '–' : value.toLocaleString('en-US');
+}
+
+function usd(value: number | null): string {
+  return value === null ? '–' : String(Number(value.toPrecision(6)));
+}
+
+function modelJson(model: ProviderModel) {
+  return {
+    id: model.id,
+    name: model.name,
+    context_window: model.contextWindow,
+    input_usd_per_1m: model.inputUsdPer1m,
+    output_usd_per_1m: model.outputUsdPer1m,
+  };
+}
+
+function priceJson(price: ListedPrice) {
+  return {
+    vendor: price.vendor,
+    model: price.model,
+    name: price.name,
+    context_window: price.contextWindow,
+    input_usd_per_1m: price.inputUsdPer1m,
+    output_usd_per_1m: price.outputUsdPer1m,
+    cache_read_usd_per_1m: price.cacheReadUsdPer1m,
+    cache_write_usd_per_1m: price.cacheWriteUsdPer1m,
+  };
+}
+
+export const providerCommands: readonly CliCommand[] = [
+  ProviderStatus,
+  ForceHealth,
+  ListModels,
+  ListPricing,
+];

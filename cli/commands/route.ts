@@ -1,0 +1,212 @@
+/** `svc route list|add|remove`: rules that send requests to another model than they name. */
+import { Command, Option } from 'clipanion';
+import type { RouteCommand, RouteResult } from '../../server/route-rules.ts';
+import type { NewRule } from '../../stages/route/rules-store.ts';
+import type { RouteRule } from '../../stages/route/rules.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { toLoadOptions, toServeFlags } from '../flags.ts';
+import { note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { controlIfRunning } from '../remote.ts';
+
+/** What a command did, and whether a proxy runs that uses it already. */
+interface Done extends RouteResult {
+  readonly enabled: boolean;
+  readonly isRunning: boolean;
+}
+
+abstract class RouteCommands extends Command<CliContext> {
+  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  /** Lets the proxy that runs do it, which uses the rules at once; without one, the file is changed. */
+  protected async do(command: RouteCommand): Promise<Done> {
+    const { context } = this;
+    const home = homeOf(context);
+    const answer = await controlIfRunning(home, 'route', command);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
+    if (answer !== undefined) return { ...(answer as unknown as Done), isRunning: true };
+    const [{ loadConfig }, { ensurePrivateFolder }, { doRouteCommand, openRouteRules }] =
+      await Promise.all([
+        import('../../server/config/load.ts'),
+        import('../../server/config/home.ts'),
+        import('../../server/route-rules.ts'),
+      ]);
+    const flags = toServeFlags(
+      { port: undefined, config: this.config, envFile: undefined },
+      context,
+    );
+    const { config } = await loadConfig(toLoadOptions(flags, context));
+    if (command.do !== 'list') ensurePrivateFolder(home);
+    const custom = config.customProviders.map(({ name }) => name);
+    const store = openRouteRules(home, () => [...Object.keys(config.providers), ...custom]);
+    const result = doRouteCommand(store, command);
+    return { ...result, enabled: config.routing.enabled, isRunning: false };
+  }
+
+  /** Says what was done with a rule, and when it counts. */
+  protected report(verb: string, { changed, enabled, isRunning }: Done): number {
+    const { context } = this;
+    if (this.json) printJson(context, changed === undefined ? null : ruleJson(changed));
+    else if (changed !== undefined) print(context, `${verb} ${changed.id}: ${sentence(changed)}`);
+    if (!enabled) note(context, OFF);
+    else if (isRunning) note(context, 'The running proxy uses the change from now on.');
+    return 0;
+  }
+}
+
+const OFF = 'The router is off (`SVC_ROUTER_ENABLED`): no rule decides anything.';
+
+class RouteList extends RouteCommands {
+  static override paths = [['route', 'list']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'The rules in the order in which they are tried',
+    examples: [['Look', '$0 route list']],
+  });
+
+  async execute() {
+    const { context } = this;
+    const { rules, enabled } = await this.do({ do: 'list' });
+    const sorted = rules.toSorted((a, b) => b.priority - a.priority);
+    if (this.json) {
+      printJson(context, { enabled, rules: sorted.map(ruleJson) });
+      return 0;
+    }
+    if (sorted.length === 0)
+      note(context, 'No rules. `svc route add --help` shows how to make one.');
+    else {
+      const { printTable } = await import('../table.ts');
+      const rows = sorted.map((rule) => [
+        rule.id,
+        String(rule.priority),
+        conditions(rule),
+        rule.target,
+      ]);
+      printTable(context, ['id', '>priority', 'requests', 'go to'], rows);
+    }
+    if (!enabled) note(context, OFF);
+    return 0;
+  }
+}
+
+class RouteAdd extends RouteCommands {
+  static override paths = [['route', 'add']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Send the requests that match to another model',
+    details:
+      'All conditions that are given must hold; without any, every request matches. Of the rules that match, the one with the highest priority wins, of equal ones the older. A conversation stays where a rule put it until another rule matches. Requests that must go out as they came (`x-svc-bypass`, `svc pause`, subscription traffic) follow no rule.',
+    examples: [
+      [
+        'A cheaper model for small requests',
+        '$0 route add --model "claude-*" --max-tokens 2000 --target messages/claude-haiku-4-5',
+      ],
+      [
+        'A local model where no tools are needed',
+        '$0 route add --no-tools --target local/llama-3.3',
+      ],
+      [
+        'Save money at the end of the day’s budget',
+        '$0 route add --budget-below 20 --priority 10 --target messages/claude-haiku-4-5',
+      ],
+    ],
+  });
+
+  target = Option.String('--target', { required: true, description: 'Where to: provider/model' });
+  model = Option.String('--model', { description: 'The model asked for, with * and ?' });
+  prefix = Option.String('--prefix', { description: 'What the model asked for begins with' });
+  minTokens = Option.String('--min-tokens', { description: 'Input tokens at least, as estimated' });
+  maxTokens = Option.String('--max-tokens', { description: 'Input tokens at most, as estimated' });
+  tools = Option.Boolean('--tools', { description: 'Only with tools; --no-tools only without' });
+  thinking = Option.Boolean('--thinking', {
+    description: 'Only with thinking; --no-thinking only without',
+  });
+  budgetBelow = Option.String('--budget-below', {
+    description: 'While less than this percentage of the day’s budget is left',
+  });
+  priority = Option.String('--priority', {
+    description: 'The highest is tried first; 0 unless given',
+  });
+  id = Option.String('--id', { description: 'A name for the rule; r1, r2, … unless given' });
+
+  async execute() {
+    return this.report('Added', await this.do({ do: 'add', rule: this.rule() }));
+  }
+
+  /** The rule as typed. It may be unsound: the store tells every fault of it at once. */
+  private rule(): NewRule {
+    const typed = {
+      id: this.id,
+      model: this.model,
+      prefix: this.prefix,
+      minTokens: toNumber(this.minTokens),
+      maxTokens: toNumber(this.maxTokens),
+      hasTools: this.tools,
+      hasThinking: this.thinking,
+      budgetBelowPercent: toNumber(this.budgetBelow),
+      priority: toNumber(this.priority),
+      target: this.target,
+    };
+    const stated = Object.entries(typed).filter(([, value]) => value !== undefined);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store checks every part of it
+    return Object.fromEntries(stated) as unknown as NewRule;
+  }
+}
+
+class RouteRemove extends RouteCommands {
+  static override paths = [['route', 'remove']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Take a rule away',
+    examples: [['By its id', '$0 route remove r1']],
+  });
+
+  id = Option.String();
+
+  async execute() {
+    return this.report('Removed', await this.do({ do: 'remove', id: this.id }));
+  }
+}
+
+/** A number where one was typed; else the text, which is no number for whoever checks it. */
+function toNumber(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function sentence(rule: RouteRule): string {
+  return `${conditions(rule)} → ${rule.target}`;
+}
+
+/** A rule's conditions in words. */
+function conditions(rule: RouteRule): string {
+  const { model, prefix, minTokens, maxTokens, hasTools, hasThinking, budgetBelowPercent } = rule;
+  const words = [
+    model === undefined ? [] : `for ${model}`,
+    prefix === undefined ? [] : `for ${prefix}…`,
+    minTokens === undefined ? [] : `from ${minTokens.toLocaleString('en-US')} tokens`,
+    maxTokens === undefined ? [] : `up to ${maxTokens.toLocaleString('en-US')} tokens`,
+    hasTools === undefined ? [] : `${hasTools ? 'with' : 'without'} tools`,
+    hasThinking === undefined ? [] : `${hasThinking ? 'with' : 'without'} thinking`,
+    budgetBelowPercent === undefined ? [] : `below ${budgetBelowPercent}% of the day’s budget`,
+  ].flat();
+  return words.length === 0 ? 'all' : words.join(', ');
+}
+
+function ruleJson(rule: RouteRule) {
+  return {
+    id: rule.id,
+    priority: rule.priority,
+    model: rule.model ?? null,
+    prefix: rule.prefix ?? null,
+    min_tokens: rule.minTokens ?? null,
+    max_tokens: rule.maxTokens ?? null,
+    has_tools: rule.hasTools ?? null,
+    has_thinking: rule.hasThinking ?? null,
+    budget_below_percent: rule.budgetBelowPercent ?? null,
+    target: rule.target,
+  };
+}
+
+export const routeCommands: readonly CliCommand[] = [RouteList, RouteAdd, RouteRemove];
