@@ -5,6 +5,8 @@
 import type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
+export { testProvider } from './testing.ts';
+export type { ProviderTest } from './testing.ts';
 
 /**
  * A provider. Only `kind` and `baseUrl` must be given; the name under which it is used is the

@@ -26,8 +26,7 @@ import { createGenerations } from './generation.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
-import { createLog } from './log.ts';
-import type { Log, LogDestination } from './log.ts';
+import { openLog } from './open-log.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { createReload } from './reload.ts';
@@ -72,10 +71,7 @@ export interface RunningProxy {
   stop(force?: boolean): Promise<void>;
 }
 
-/** Where the log of a home folder is. */
-export function logFile(home: string): string {
-  return join(home, 'logs', 'svc.log');
-}
+export { logFile } from './open-log.ts';
 
 /**
  * Starts a proxy. Resolves when both ports listen; throws `config` with cause
@@ -254,34 +250,6 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
 /** The price list takes 100 ms to read; the start should not wait for it. */
 const WARM_UP_MS = 50;
-
-function openLog(config: Config, custom: CustomProviders, clock: Clock): Log {
-  const { logging } = config;
-  const destination: LogDestination =
-    logging.destination === 'stdout'
-      ? { kind: 'stream', stream: process.stdout }
-      : { kind: 'file', path: logFile(config.home) };
-  const secrets = Object.values(config.providers).flatMap((provider) => [
-    ...provider.keys.map((key) => key.secret),
-    ...Object.values(provider.headers),
-  ]);
-  for (const { definition, secret } of custom.byName.values()) {
-    secrets.push(...Object.values(definition.headers ?? {}));
-    if (secret !== undefined) secrets.push(secret);
-  }
-  if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
-  return createLog({
-    isEnabled: logging.enabled,
-    level: logging.level,
-    destination,
-    format: logging.format,
-    retentionDays: logging.retentionDays,
-    includeRequestBody: logging.includeRequestBody,
-    includeResponseBody: logging.includeResponseBody,
-    clock,
-    secrets,
-  });
-}
 
 function refuseOpenBind(config: Config): void {
   const { host } = config.server;
