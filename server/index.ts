@@ -28,7 +28,6 @@ import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
 import { openLog } from './open-log.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
-import type { CustomProviders } from './plugins.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';

@@ -27,6 +27,9 @@ export const outboundLimits = Object.freeze({
   bodyTimeout: 0,
   // What a paused socket has read ahead counts against what one stream may hold.
   connect: { timeout: 0, highWaterMark: 16 * 1024 },
+  // Measured over loopback TLS with 60 KB requests (Node 20, medians of 8 rounds of 150): HTTP/1.1
+  // took 0.55 ms alone and 13 ms among 16, HTTP/2 on one connection 1.08 ms and 20 ms, for 1.4 to
+  // 1.9 times the processor's time. One stream that stalls a shared connection is no gain either.
   allowH2: false,
 });
 
