@@ -58,9 +58,9 @@ export interface StreamOptions {
 export function stream(
   head: HeadFrame,
   body: UpstreamBody,
-  { ready = [], filter }: StreamOptions = {},
+  { ready: first = [], filter }: StreamOptions = {},
 ): ReadableStream<ProxyFrame> {
-  const waiting = [...ready];
+  const waiting = [...first];
   let isHeadSent = false;
   const take = (bytes: Buffer): ChunkFrame => filter?.push(bytes) ?? toChunk(bytes);
 
@@ -88,7 +88,11 @@ export function stream(
           isHeadSent = true;
           return controller.enqueue(head);
         }
-        while (!deliver(waiting.shift() ?? (await body.read()), controller));
+        for (;;) {
+          // What is there already costs no promise.
+          const ready = waiting.shift() ?? body.poll();
+          if (deliver(ready === null ? await body.read() : ready, controller)) return undefined;
+        }
       },
       cancel: (reason) => body.cancel(reason),
     },

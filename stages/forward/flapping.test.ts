@@ -42,9 +42,13 @@ for (const spare of [undefined, 'messages', 'chat'] as const) {
       flap(t);
       const { states } = t.proxy.services;
       // Time would close the breaker after 30 s; here an operator does, again and again.
-      const timer = setInterval(() => states.forceHealth('messages', 'healthy'), 25);
-      let slowestMs = 0;
       let opened = 0;
+      const timer = setInterval(() => {
+        if (!states.get('messages')!.breaker.isOpen()) return;
+        opened += 1;
+        states.forceHealth('messages', 'healthy');
+      }, 40);
+      let slowestMs = 0;
       const lane = async (): Promise<void> => {
         for (let n = 0; n < REQUESTS; n += 1) {
           const startedMs = performance.now();
@@ -54,7 +58,6 @@ for (const spare of [undefined, 'messages', 'chat'] as const) {
             headers: ownKey('messages'),
           });
           slowestMs = Math.max(slowestMs, performance.now() - startedMs);
-          if (states.get('messages')!.breaker.isOpen()) opened += 1;
           expectOnce(got.text, n % 2 === 0, got.status);
         }
       };
@@ -64,7 +67,7 @@ for (const spare of [undefined, 'messages', 'chat'] as const) {
         clearInterval(timer);
       }
       assert.ok(opened > 0, 'the breaker opened');
-      assert.ok(slowestMs < 3_000, `the slowest took ${slowestMs} ms`);
+      assert.ok(slowestMs < 5_000, `the slowest took ${slowestMs} ms`);
       const rows = await t.rows(CONNECTIONS * REQUESTS);
       assert.is(rows.length, CONNECTIONS * REQUESTS);
       assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
