@@ -2,6 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
+import { createManualClock } from '../engine/index.ts';
+import { createSpendingGuard } from '../stages/budget/guard.ts';
+import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
+import { recallDay } from './spending.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
 
 /** At ten dollars a token nearly any request is above a limit of some dollars. */
@@ -119,6 +123,41 @@ test('a refused request that others wait for lets the next one try', () =>
     const once = { ...headers, 'x-svc-allow-spend': 'once' };
     assert.is((await send(t, once)).status, 200);
     assert.is((await send(t, headers)).status, 200, 'a kept answer costs nothing');
+  }));
+
+test('a limit that is nearly used warns in the trace and passes', () =>
+  withProxy({ yaml: priced('per_request_usd: 100000, warn_percent: 1') }, async (t) => {
+    const { headers, status } = await exchange(t.proxy.port, { body: json(TURN) });
+    assert.is(status, 200);
+    const path = `/trace/${headers['x-request-id'] as string}`;
+    const trace = await exchange(t.proxy.port, { path, method: 'GET' });
+    assert.match(trace.text, 'request: $0.0000 of $100000.00 used before');
+    assert.is(t.proxy.services.spending.view().warned, 1);
+  }));
+
+const UNLIMITED = {
+  enabled: true,
+  perRequestNanoUsd: null,
+  perSessionNanoUsd: null,
+  perDayNanoUsd: null,
+  perDayTokens: null,
+  warnPercent: 80,
+};
+
+test('a start finds what the day has cost before it, and no more', () =>
+  withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
+    await send(t);
+    const [row] = await t.rows(1);
+    const clock = createManualClock(row!.startedMs + 1);
+    const reader = openThreadedLedgerReader(t.db);
+    const spentAt = async (startedMs: number): Promise<number> => {
+      const guard = createSpendingGuard(UNLIMITED, clock);
+      await recallDay(guard, reader, clock, startedMs);
+      return guard.view().spentTodayNanoUsd;
+    };
+    assert.is(await spentAt(row!.startedMs + 1), row?.costNanoUsd);
+    assert.is(await spentAt(row!.startedMs), 0);
+    await reader.destroy();
   }));
 
 test.after(closeClients);

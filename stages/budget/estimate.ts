@@ -24,7 +24,7 @@ export function spendingFault(note: SpendingNote): SvcError {
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
   const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send 'x-svc-allow-spend: once' to let it pass.`,
+    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send 'x-svc-allow-spend: once' or run \`svc spend allow\` to let it pass.`,
   );
 }
 

@@ -35,7 +35,7 @@ test('a request at the limit passes, one above it is blocked and says why', () =
   assert.is(fault.kind, 'spending_limit');
   assert.is(
     fault.message,
-    "Spending limit of $1.00 per request reached: this request is estimated at $1.50. Send 'x-svc-allow-spend: once' to let it pass.",
+    "Spending limit of $1.00 per request reached: this request is estimated at $1.50. Send 'x-svc-allow-spend: once' or run `svc spend allow` to let it pass.",
   );
 });
 
@@ -50,6 +50,20 @@ test('what runs counts, so concurrent requests cannot pass a limit together', ()
   second.release();
   second.settle(0.5 * USD);
   assert.equal([guard.view().spentTodayNanoUsd, guard.view().heldNanoUsd], [0.1 * USD, 0]);
+});
+
+test('tokens of a day are a limit of their own, whatever they cost', () => {
+  const guard = createSpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
+  const take = (estimateTokens: number): Grant =>
+    guard.reserve({ estimateNanoUsd: null, estimateTokens, session: 's' });
+  const first = granted(take(600));
+  const over = take(500);
+  assert.ok(!over.granted);
+  assert.match(spendingFault(over.note).message, /1,000 tokens per day reached: 600 tokens of it/);
+  first.settle(null, 100);
+  assert.is(guard.view().tokensToday, 100);
+  assert.is(guard.view().dayLeftPercent, 90);
+  assert.ok(take(900).granted);
 });
 
 test('each session has its own account', () => {
