@@ -38,6 +38,8 @@ export interface AttemptScope {
   readonly run: RunInfo;
   /** Every try so far, for the trace; also where all of them failed. */
   readonly attempts: Attempt[];
+  /** Chat providers that do not serve the responses path, as found out so far. */
+  readonly chatOnly: Set<string>;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
 }
@@ -91,10 +93,18 @@ async function tryTarget(
     return { error, wasAsked: false };
   }
   const identity = config.needsEvents || !isLast;
-  const prepared = prepare(request, target, provider, { config, services, identity });
-  if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
-  for (const text of prepared.ready.notes) scope.note(text);
-  return tryProvider(prepared.ready, state, isLast, scope);
+  const go = (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> | Failed => {
+    const prepared = prepare(request, target, provider, { config, services, identity, chatOnly });
+    if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
+    for (const text of prepared.ready.notes) scope.note(text);
+    return tryProvider(prepared.ready, state, isLast, scope);
+  };
+  const tried = await go(scope.chatOnly);
+  if (tried !== 'other_path') return tried;
+  const translated = await go(new Set([target.provider]));
+  // A 404 on both paths was about the model, and says nothing of the paths.
+  if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(target.provider);
+  return translated === 'other_path' ? { error: providerFailed(404), wasAsked: true } : translated;
 }
 
 function passedOver(scope: AttemptScope, target: RouteTarget, why: string): Failed {
@@ -127,7 +137,7 @@ async function tryProvider(
   state: ProviderState,
   isLast: boolean,
   scope: AttemptScope,
-): Promise<Tried> {
+): Promise<Tried | 'other_path'> {
   const { provider, target } = prepared;
   const triedKeys = new Set<string>();
   let status: number | undefined;
@@ -169,15 +179,15 @@ function keysUsedUp(status: number): SvcError {
 }
 
 /**
- * One exchange; a number is the status after which the next key is tried. The admission is
- * given back when it is over: with a live answer, at the answer's end.
+ * One exchange; a number is the status after which the next key is tried, `other_path` asks for
+ * a translation. The admission is given back when it is over: with a live answer, at the answer's end.
  */
 async function tryOnce(
   prepared: Prepared,
   admission: Admission,
   isLast: boolean,
   scope: AttemptScope,
-): Promise<Tried | number> {
+): Promise<Tried | number | 'other_path'> {
   const attempt = begin(scope, prepared.provider.name, prepared.model);
   const { signal } = scope.run;
   try {
@@ -188,6 +198,10 @@ async function tryOnce(
     const verdict = admission.head(response.status, response.headers);
     if (verdict !== 'relay') attempt.failure = `status ${response.status}`;
     if (verdict === 'next_key') return dropped(response, admission);
+    if (prepared.isGuess && (response.status === 404 || response.status === 405)) {
+      attempt.failure = `status ${dropped(response, admission)}: perhaps no such path`;
+      return 'other_path';
+    }
     if (verdict === 'next_provider' && !isLast) {
       return await setAside(prepared, response, admission, scope);
     }
@@ -202,7 +216,7 @@ async function tryOnce(
 }
 
 function dropped({ status, body }: UpstreamResponse, admission: Admission): number {
-  body.cancel(new Error('another key is tried'));
+  body.cancel(new Error('it is tried in another way'));
   admission.release();
   return status;
 }

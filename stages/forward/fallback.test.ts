@@ -158,6 +158,32 @@ test('a coding agent survives fallback to the same kind to the byte', () =>
     assert.is(got.text, (await direct(t.spare, { path: '/v1/messages?beta=true', body })).text);
   }));
 
+test('the newer path of the chat kind survives to the byte too, where it is known', () =>
+  withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '503');
+    const tool = { type: 'custom', name: 'apply_patch', format: { type: 'grammar' } };
+    const body = json({
+      model: 'gpt-fixture-1',
+      stream: true,
+      store: false,
+      input: [{ role: 'user', content: 'hello' }],
+      include: ['reasoning.encrypted_content'],
+      reasoning: { effort: 'high' },
+      tools: [tool],
+      client_metadata: { turn: 1 },
+    }).replaceAll('":', '" :');
+    const sent = { path: '/v1/responses', body };
+    const got = await send(t, sent, { ...ownKey('chat'), 'session-id': 's-1' });
+    assert.is(got.status, 200);
+    const seen = t.spare.requests[0]!;
+    assert.is(seen.body.toString(), body);
+    assert.equal(
+      [seen.target, seen.header('session-id'), seen.header('authorization')],
+      ['/v1/responses', 's-1', 'Bearer spare-key'],
+    );
+    assert.ok(got.body.equals((await direct(t.spare, sent)).body));
+  }));
+
 test('tokens are counted by the same provider only', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');

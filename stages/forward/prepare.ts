@@ -14,7 +14,7 @@ import { render } from '../model/render.ts';
 import { modelOf, setModel, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
-import type { Provider, ProviderKey } from '../providers/provider.ts';
+import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
@@ -48,6 +48,8 @@ export interface Prepared {
   /** The dialect in which the provider answers. */
   readonly dialect: Dialect;
   readonly reading: Reading;
+  /** True if the provider may not know the path at all; then its 404 says nothing of the request. */
+  readonly isGuess: boolean;
   /** What was left out or changed knowingly. */
   readonly notes: readonly string[];
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
@@ -62,10 +64,21 @@ export interface PrepareOptions {
   readonly services: Services;
   /** Ask for answers without `Content-Encoding`, because events are looked at. */
   readonly identity: boolean;
+  /** Chat providers that were found not to serve the newer path of the same maker. */
+  readonly chatOnly: ReadonlySet<ProviderName>;
 }
 
-/** True if the provider speaks the dialect of the client's own path. */
-function speaks(request: ProxyRequest, provider: Provider): boolean {
+/** True if nobody has said that this provider serves the path of the responses dialect. */
+function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean {
+  return original.endpoint.dialect === 'responses' && kind === 'chat' && name !== kind;
+}
+
+/** True if the provider speaks the dialect of the client's own path, as far as is known. */
+function speaks(
+  request: ProxyRequest,
+  provider: Provider,
+  chatOnly: ReadonlySet<ProviderName>,
+): boolean {
   const { endpoint, body } = request.original;
   if (provider.kind === 'passthrough') return true;
   const kind =
@@ -73,8 +86,7 @@ function speaks(request: ProxyRequest, provider: Provider): boolean {
       ? kindByCredential(body.headers)
       : endpoint.defaultKind;
   if (provider.kind !== kind) return false;
-  // Servers that imitate the chat dialect seldom know the newer one of the same maker.
-  return endpoint.dialect !== 'responses' || provider.name === kind;
+  return !isGuess(request, provider) || !chatOnly.has(provider.name);
 }
 
 /** The model to ask there, by the provider's own name of it. */
@@ -125,7 +137,8 @@ function prepareWire(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation {
-  if (speaks(request, provider)) return { ready: prepareSame(request, target, provider, options) };
+  if (speaks(request, provider, options.chatOnly))
+    return { ready: prepareSame(request, target, provider, options) };
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
   if (
@@ -167,6 +180,7 @@ function prepareSame(
     model: modelOf(edited),
     dialect,
     reading: whole?.reading ?? { how: 'relay', asked },
+    isGuess: isGuess(request, provider),
     notes: [],
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {
@@ -227,6 +241,7 @@ function prepareTranslated(
       model,
       dialect,
       reading: { how: 'translate', from: to, wishes: translated.wishes },
+      isGuess: false,
       notes: translated.notes,
       wire: (key, signal) => ({
         origin: provider.origin,

@@ -6,6 +6,7 @@ import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
+import type { AttemptScope } from './attempts.ts';
 import type { ForwardConfig } from './config.ts';
 
 interface Forwarding {
@@ -24,8 +25,7 @@ function claim(services: Services): () => void {
 
 async function answer(
   request: ProxyRequest,
-  config: ForwardConfig,
-  services: Services,
+  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly'>,
   ctx: StageContext<Forwarding>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
@@ -36,8 +36,7 @@ async function answer(
   const { attempts } = route;
   try {
     return await answerFrom(request, route.targets, {
-      config,
-      services,
+      ...shared,
       run: ctx.run,
       attempts,
       note: (text) => void notes.push(text),
@@ -58,14 +57,17 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   name: 'forward',
   traceAs: 'upstream_forward',
   answers: true,
-  build: (config, services) => ({
-    open: (): Forwarding => ({ notes: [], release: undefined }),
-    on: {
-      request({ request }, ctx) {
-        if (request.original.facts.stream) ctx.state.release = claim(services);
-        return answer(request, config, services, ctx);
+  build(config, services) {
+    const chatOnly = new Set<string>();
+    return {
+      open: (): Forwarding => ({ notes: [], release: undefined }),
+      on: {
+        request({ request }, ctx) {
+          if (request.original.facts.stream) ctx.state.release = claim(services);
+          return answer(request, { config, services, chatOnly }, ctx);
+        },
       },
-    },
-    settled: (_settlement, ctx) => ctx.state?.release?.(),
-  }),
+      settled: (_settlement, ctx) => ctx.state?.release?.(),
+    };
+  },
 });
