@@ -15,7 +15,7 @@ const example = readFileSync(join(projectRoot, 'fixtures/plugins/acme.mjs'), 'ut
 /** A proxy whose `acme` is `text`, aimed at its upstream; `write` changes the module. */
 async function withAcme(
   text: (url: string) => string,
-  use: (t: TestProxy, write: (text: string) => void) => Promise<void>,
+  use: (t: TestProxy, write: (text: string) => void, config: string) => Promise<void>,
   yaml = '',
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acme-'));
@@ -28,9 +28,10 @@ async function withAcme(
   try {
     await withProxy({}, async (t) => {
       write(text(t.upstream.url));
-      t.configure(`custom_providers:\n  - { module: ${module}, name: acme }\n${yaml}`);
+      const config = `custom_providers:\n  - { module: ${module}, name: acme }\n${yaml}`;
+      t.configure(config);
       await t.proxy.reload();
-      await use(t, write);
+      await use(t, write, config);
     });
   } finally {
     delete process.env['ACME_API_KEY'];
@@ -105,18 +106,21 @@ test('a hook that throws fails its attempt, and the fallback answers', () =>
         "request.headers['x-acme-tenant'] = 'demo';",
         "throw new Error('no tenant');",
       ),
-    async (t) => {
-      const path = '/v1/chat/completions';
-      const failed = await exchange(t.proxy.port, { path, body: json(CHAT) });
+    async (t, _write, config) => {
+      const sent = { path: '/v1/chat/completions', body: json(CHAT) };
+      const failed = await exchange(t.proxy.port, sent);
       assert.is(failed.status, 502);
       assert.match(failed.text, "The request hook of provider 'acme' failed: no tenant");
       assert.is(t.upstream.requests.length, 0);
-      t.proxy.services.states.forceHealth('acme', 'healthy');
-      const { text } = await exchange(t.proxy.port, {
-        path: `/trace/${failed.headers['x-request-id'] as string}`,
-        method: 'GET',
-      });
-      assert.match(text, 'no tenant');
+      t.configure(`${config}fallback: [chat]\n`);
+      await t.proxy.reload();
+      const answered = await exchange(t.proxy.port, sent);
+      assert.is(answered.status, 200);
+      await t.rows(2);
+      const path = `/trace/${answered.headers['x-request-id'] as string}`;
+      const trace = await exchange(t.proxy.port, { path, method: 'GET' });
+      assert.match(trace.text, 'no tenant');
+      assert.is(t.upstream.requests[0]?.header('x-acme-tenant'), undefined);
     },
     'routing: { primary: acme }\n',
   ));

@@ -45,6 +45,7 @@ test('a rule changes the model, and the trace names it', () =>
     const long = { messages: [{ role: 'user', content: 'word '.repeat(500) }] };
     await exchange(t.proxy.port, { body: json(MESSAGE, long) });
     assert.equal(asked(t), ['/v1/messages claude-mini', '/v1/messages claude-fixture-1']);
+    await t.rows(2);
     const trace = await exchange(t.proxy.port, {
       path: `/trace/${small.headers['x-request-id'] as string}`,
       method: 'GET',

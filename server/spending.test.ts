@@ -129,6 +129,7 @@ test('a limit that is nearly used warns in the trace and passes', () =>
   withProxy({ yaml: priced('per_request_usd: 100000, warn_percent: 1') }, async (t) => {
     const { headers, status } = await exchange(t.proxy.port, { body: json(TURN) });
     assert.is(status, 200);
+    await t.rows(1);
     const path = `/trace/${headers['x-request-id'] as string}`;
     const trace = await exchange(t.proxy.port, { path, method: 'GET' });
     assert.match(trace.text, 'request: $0.0000 of $100000.00 used before');
