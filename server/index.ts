@@ -6,11 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SvcError, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
-import type { LedgerReader } from '../stages/ledger/database.ts';
-import { emptyTotals } from '../stages/ledger/figures.ts';
-import type { Totals } from '../stages/ledger/figures.ts';
-import { savingsReport, totalsOfToday } from '../stages/ledger/queries.ts';
-import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { askThrough } from './ask-provider.ts';
@@ -23,6 +18,7 @@ import type { LoadedConfig } from './config/load.ts';
 import { openControl } from './control.ts';
 import { controlCommands } from './control-commands.ts';
 import { createGenerations } from './generation.ts';
+import { askLedger } from './ledger-questions.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
@@ -118,7 +114,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
   async function open(): Promise<RunningProxy> {
     const generations = createGenerations(build(loaded, 1), () => undefined);
-    const reader = openThreadedLedgerReader(config.ledger.db);
+    const questions = askLedger(config.ledger.db);
     const newId = createRequestIds(randomBytes);
     const reload = createReload({
       first: loaded,
@@ -129,9 +125,19 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       apply(next) {
         log.setLevel(next.config.logging.level);
         keys.setConfigKey(next.config.security.apiKey ?? undefined);
+        recallIfNeeded(next.config);
       },
     });
     const startedMs = clock.wallMs();
+    let isDayRecalled = false;
+    /** What the day has cost is only worth a look into the ledger where it is limited. */
+    function recallIfNeeded({ budget }: Config): void {
+      if (!budget.enabled || isDayRecalled) return;
+      isDayRecalled = true;
+      recallDay(services.spending, questions, clock, startedMs).catch((error: unknown) =>
+        log.warning("the day's spending so far is not known", { cause: error }),
+      );
+    }
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
     const router = createRouter([
       ...statusRoutes({
@@ -156,7 +162,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         window: services.window,
         async today() {
           await services.ledger.flush();
-          return today(reader, clock);
+          return questions.today(clock.wallMs());
         },
       }),
       ...savingsRoutes({
@@ -164,7 +170,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         compressionCache: () => services.compressor.figures(),
         async savings(sinceMs) {
           await services.ledger.flush();
-          return savingsReport(reader, clock.wallMs(), sinceMs);
+          return questions.savings(clock.wallMs(), sinceMs);
         },
       }),
       ...traceRoutes(services.traces),
@@ -218,7 +224,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       async closeOthers() {
         door.close();
         await control?.close();
-        await reader.destroy();
+        await questions.close();
       },
     });
     log.info('listening', {
@@ -230,9 +236,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     for (const warning of loaded.warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
     clock.after(WARM_UP_MS, () => services.prices.warm());
-    recallDay(services.spending, reader, clock, startedMs).catch((error: unknown) =>
-      log.warning("the day's spending so far is not known", { cause: error }),
-    );
+    recallIfNeeded(config);
     const shown = host.includes(':') ? `[${host}]` : host;
     return {
       url: `http://${shown}:${main.port}`,
@@ -270,13 +274,4 @@ function refusePostgres(config: Config): void {
     code: 'CONFIG_002',
     cure: 'Set SVC_DB to the path of a file, or leave it out.',
   });
-}
-
-async function today(reader: LedgerReader, clock: Clock): Promise<Totals> {
-  try {
-    return await totalsOfToday(reader, clock.wallMs());
-  } catch {
-    // A ledger that cannot be read is told in /health; the rest of /stats is still worth having.
-    return emptyTotals();
-  }
 }

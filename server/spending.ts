@@ -1,9 +1,8 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../engine/index.ts';
 import type { SpendingGuard, SpendingSettings } from '../stages/budget/guard.ts';
-import type { LedgerReader } from '../stages/ledger/database.ts';
-import { totalsOf } from '../stages/ledger/queries.ts';
 import type { Config } from './config/config.ts';
+import type { LedgerQuestions } from './ledger-questions.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,13 +25,13 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
  */
 export async function recallDay(
   guard: SpendingGuard,
-  reader: LedgerReader,
+  ledger: Pick<LedgerQuestions, 'totals'>,
   clock: Clock,
   startedMs: number,
 ): Promise<void> {
   const sinceMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
   if (sinceMs >= startedMs) return;
-  const { costNanoUsd, sentInputTokens, outputTokens } = await totalsOf(reader, {
+  const { costNanoUsd, sentInputTokens, outputTokens } = await ledger.totals({
     sinceMs,
     untilMs: startedMs,
   });

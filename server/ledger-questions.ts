@@ -1,0 +1,57 @@
+/**
+ * What the server asks of the ledger's file. The query builder and the reading
+ * thread are loaded by the first question: a start must not wait for them.
+ */
+import type { LedgerReader } from '../stages/ledger/database.ts';
+import { emptyTotals } from '../stages/ledger/figures.ts';
+import type { Totals } from '../stages/ledger/figures.ts';
+import type { SavingsReport, TimeSpan } from '../stages/ledger/queries.ts';
+
+export interface LedgerQuestions {
+  /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` tells. */
+  today(nowMs: number): Promise<Totals>;
+  /** The sums of a span. Rejects where the file cannot be read. */
+  totals(span: TimeSpan): Promise<Totals>;
+  savings(nowMs: number, sinceMs?: number): Promise<SavingsReport>;
+  close(): Promise<void>;
+}
+
+/** Asks `file` in a thread of its own, opened by the first question. */
+export function askLedger(file: string): LedgerQuestions {
+  let opening: Promise<Opened> | undefined;
+  const opened = () => (opening ??= open(file));
+  return {
+    async today(nowMs) {
+      try {
+        const { reader, queries } = await opened();
+        return await queries.totalsOfToday(reader, nowMs);
+      } catch {
+        return emptyTotals();
+      }
+    },
+    async totals(span) {
+      const { reader, queries } = await opened();
+      return queries.totalsOf(reader, span);
+    },
+    async savings(nowMs, sinceMs) {
+      const { reader, queries } = await opened();
+      return queries.savingsReport(reader, nowMs, sinceMs);
+    },
+    async close() {
+      if (opening !== undefined) await (await opening).reader.destroy();
+    },
+  };
+}
+
+interface Opened {
+  readonly reader: LedgerReader;
+  readonly queries: typeof import('../stages/ledger/queries.ts');
+}
+
+async function open(file: string): Promise<Opened> {
+  const [{ openThreadedLedgerReader }, queries] = await Promise.all([
+    import('../stages/ledger/reader-thread.ts'),
+    import('../stages/ledger/queries.ts'),
+  ]);
+  return { reader: openThreadedLedgerReader(file), queries };
+}
