@@ -4,7 +4,7 @@ import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { createManualClock } from '../engine/index.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
-import { openThreadedLedgerReader } from '../stages/ledger/reader-thread.ts';
+import { askLedger } from './ledger-questions.ts';
 import { recallDay } from './spending.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
 
@@ -150,15 +150,15 @@ test('a start finds what the day has cost before it, and no more', () =>
     await send(t);
     const [row] = await t.rows(1);
     const clock = createManualClock(row!.startedMs + 1);
-    const reader = openThreadedLedgerReader(t.db);
+    const questions = askLedger(t.db);
     const spentAt = async (startedMs: number): Promise<number> => {
       const guard = createSpendingGuard(UNLIMITED, clock);
-      await recallDay(guard, reader, clock, startedMs);
+      await recallDay(guard, questions, clock, startedMs);
       return guard.view().spentTodayNanoUsd;
     };
     assert.is(await spentAt(row!.startedMs + 1), row?.costNanoUsd);
     assert.is(await spentAt(row!.startedMs), 0);
-    await reader.destroy();
+    await questions.close();
   }));
 
 test.after(closeClients);

@@ -69,7 +69,10 @@ function rowsOf(spending: Spending): (readonly [string, string])[] {
   const left = spending.left_percent === null ? '' : `, ${spending.left_percent.toFixed(0)}% left`;
   return [
     ['guard', spending.enabled ? `on${left}` : 'off'],
-    ['today', `${usd(spending.spent_usd)} (${spending.day} UTC), ${usd(spending.held_usd)} held`],
+    [
+      'today',
+      `${usd(spending.spent_usd)} (${spending.day} UTC${spending.enabled ? '' : ', since the proxy started'}), ${usd(spending.held_usd)} held`,
+    ],
     ['tokens', spending.tokens.toLocaleString('en-US')],
     [
       'limits',
