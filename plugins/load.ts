@@ -26,6 +26,8 @@ export interface PluginFault {
 export interface LoadedPlugins {
   /** By the configured name, in the order of the configuration. */
   readonly definitions: ReadonlyMap<string, ProviderDefinition>;
+  /** The hash of each module's content, by the same names. */
+  readonly versions: ReadonlyMap<string, string>;
   readonly faults: readonly PluginFault[];
 }
 
@@ -35,19 +37,22 @@ const IMPORT_MS = 5000;
 /** Loads every source. Never rejects. Old versions of a changed module stay in memory. */
 export async function loadProviders(sources: readonly PluginSource[]): Promise<LoadedPlugins> {
   const definitions = new Map<string, ProviderDefinition>();
+  const versions = new Map<string, string>();
   const faults: PluginFault[] = [];
   for (const { module, name } of sources) {
     try {
-      definitions.set(name, await load(module));
+      const { definition, version } = await load(module);
+      definitions.set(name, definition);
+      versions.set(name, version);
     } catch (thrown) {
       const why = thrown instanceof Error ? thrown.message : String(thrown);
       faults.push({ name, module, message: `${module}: ${why}` });
     }
   }
-  return { definitions, faults };
+  return { definitions, versions, faults };
 }
 
-async function load(module: string): Promise<ProviderDefinition> {
+async function load(module: string): Promise<{ definition: ProviderDefinition; version: string }> {
   const path = await realpath(module).catch(() => {
     throw new Error('it does not exist');
   });
@@ -61,7 +66,7 @@ async function load(module: string): Promise<ProviderDefinition> {
   const isModule = typeof exported === 'object' && exported !== null && 'default' in exported;
   const checked = checkDefinition(isModule ? exported.default : undefined);
   if (!checked.ok) throw new Error(checked.faults.join('; '));
-  return checked.definition;
+  return { definition: checked.definition, version: hash };
 }
 
 function refuseLanguage(path: string): void {

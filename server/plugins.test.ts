@@ -140,6 +140,21 @@ test('a module with a fault is named in /health, and the rest goes on', () =>
     },
   ));
 
+test('an answer kept under other hooks is not given again', () =>
+  withAcme(
+    (url) => at(url).replace("request.path.replace('/v1/', '/2026-01/')", 'request.path'),
+    async (t, write) => {
+      const headers = { 'x-svc-cache': 'on' };
+      const sent = { path: '/v1/chat/completions', body: json(CHAT), headers };
+      const cache = async () => (await exchange(t.proxy.port, sent)).headers['x-svc-cache'];
+      assert.equal([await cache(), await cache()], [undefined, 'hit']);
+      write(at(t.upstream.url).replace("'/2026-01/'", "'/v1/'"));
+      await t.proxy.reload();
+      assert.is(await cache(), undefined);
+    },
+    'routing: { primary: acme }\ncache: { enabled: true }\n',
+  ));
+
 test('a primary that could not be loaded is told to the client', () =>
   withAcme(
     () => 'export default {}',

@@ -9,6 +9,8 @@ import type { Variables } from './config/env.ts';
 export interface CustomProvider {
   readonly definition: ProviderDefinition;
   readonly secret: string | undefined;
+  /** Differs where the module's content does. */
+  readonly version: string;
 }
 
 export interface CustomProviders {
@@ -22,7 +24,7 @@ export async function loadCustomProviders(
   { customProviders }: Pick<Config, 'customProviders'>,
   env: Variables,
 ): Promise<CustomProviders> {
-  const { definitions, faults } = await loadProviders(customProviders);
+  const { definitions, versions, faults } = await loadProviders(customProviders);
   const byName = new Map<string, CustomProvider>();
   const all = [...faults];
   for (const [name, definition] of definitions) {
@@ -30,7 +32,7 @@ export async function loadCustomProviders(
     const variable = typeof auth === 'object' ? auth.env : undefined;
     const secret = variable === undefined ? undefined : env[variable];
     if (variable === undefined || (secret !== undefined && secret !== '')) {
-      byName.set(name, { definition, secret });
+      byName.set(name, { definition, secret, version: versions.get(name) ?? '' });
       continue;
     }
     const module = customProviders.find((one) => one.name === name)?.module ?? '';

@@ -32,7 +32,7 @@ function toProvider(config: ProviderSettings, baseUrl: string): Provider {
 
 /** A provider that is code. What it leaves open it shares with the built-in one of its kind. */
 function toCustom(name: string, custom: CustomProvider, config: Config): Provider {
-  const { definition, secret } = custom;
+  const { definition, secret, version } = custom;
   const { auth, request, response, event } = definition;
   const builtIn = config.providers[definition.kind];
   const baseUrl = definition.baseUrl.replace(/\/+$/, '');
@@ -57,7 +57,7 @@ function toCustom(name: string, custom: CustomProvider, config: Config): Provide
   };
   return Object.freeze({
     ...toProvider(settings, baseUrl),
-    ...(Object.keys(hooks).length > 0 && { hooks }),
+    ...(Object.keys(hooks).length > 0 && { hooks: { ...hooks, version } }),
   });
 }
 

@@ -33,9 +33,16 @@ function credentialOf(request: ProxyRequest): string {
 /** What the provider's configuration makes of a body on its way out. */
 function changesOf(target: RouteTarget | undefined, provider: Provider | undefined): string {
   if (target === undefined || provider === undefined) return '';
-  const { baseUrl, modelAliases, extraBody, headers } = provider;
+  const { baseUrl, modelAliases, extraBody, headers, hooks } = provider;
   const wanted = target.model ?? '';
-  return JSON.stringify([baseUrl, wanted, [...modelAliases], [...extraBody], headers]);
+  return JSON.stringify([
+    baseUrl,
+    wanted,
+    [...modelAliases],
+    [...extraBody],
+    headers,
+    hooks?.version,
+  ]);
 }
 
 function keyOf(request: ProxyRequest, services: Services): string {

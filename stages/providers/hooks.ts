@@ -38,6 +38,8 @@ export interface HookedEvent {
 
 /** Each hook changes what it is given in place, or returns another; nothing returned keeps it. */
 export interface ProviderHooks {
+  /** Differs where the code does: an answer that was kept under other hooks is not given again. */
+  readonly version?: string;
   readonly request?: (request: HookedRequest) => HookedRequest | void;
   readonly response?: (response: HookedResponse) => HookedResponse | void;
   /** `null` drops the event. */
@@ -178,7 +180,7 @@ function guarded<T>(body: UpstreamBody, work: () => T): T {
   }
 }
 
-type HookName = keyof ProviderHooks;
+type HookName = Exclude<keyof ProviderHooks, 'version'>;
 
 function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {
   const startedMs = owner.clock.monotonicMs();
