@@ -147,7 +147,8 @@ models:
     assert.is(request.header('x-api-key'), 'elsewhere-key');
     assert.is(request.target, '/v1/messages?beta=true');
     assert.not.match(request.headerBytes.toString(), /mine|messages-key/);
-  }).finally(() => other.close());
+  });
+  await other.close();
 });
 
 test('a redirect is passed on and never followed', async () => {
@@ -159,7 +160,8 @@ test('a redirect is passed on and never followed', async () => {
     assert.is(got.status, 307);
     assert.is(got.headers.location, location);
     assert.is(canary.requests.length, 0);
-  }).finally(() => canary.close());
+  });
+  await canary.close();
 });
 
 test('encoded requests are read, and go on as they came', () =>

@@ -81,7 +81,10 @@ function createListener(handlers: ListenerHandlers): Server {
     } else ignoreUpgrade(server, request, socket, head);
   });
   const isAnswering = (socket: Duplex) => answers.get(socket)?.writableFinished === false;
-  server.on('clientError', onClientError(handlers.newId, isAnswering));
+  server.on(
+    'clientError',
+    onClientError(() => handlers.newId(), isAnswering),
+  );
   return server;
 }
 

@@ -94,7 +94,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
     opening.then(
       (opened) =>
         opened.handleUpgrade(request, socket, head, (client) => {
-          new Connection(client, request, options);
+          serveConnection(client, request, options);
         }),
       (thrown: unknown) => refuse(request, socket, toSvcError(thrown)),
     );
@@ -109,7 +109,8 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
       }
     },
     close() {
-      for (const client of server?.clients ?? []) client.close(GOING_AWAY, 'the proxy is shutting down');
+      for (const client of server?.clients ?? [])
+        client.close(GOING_AWAY, 'the proxy is shutting down');
     },
   };
 }
@@ -121,6 +122,16 @@ interface Asked {
   readonly headers: readonly string[];
   readonly bytes: Buffer;
   readonly gzip: boolean;
+}
+
+/** A connection lives by its socket's events; nobody else holds it. */
+function serveConnection(
+  client: WebSocket,
+  request: IncomingMessage,
+  options: SocketOptions,
+): void {
+  const connection = new Connection(client, request, options);
+  client.on('message', (data, isBinary) => connection.onFrame(data, isBinary));
 }
 
 class Connection {
@@ -136,10 +147,7 @@ class Connection {
     this.#headers = ownHeaders(request.rawHeaders);
     const { clock } = options.services;
     const stopTimer = clock.after(FIRST_FRAME_MS, () => client.close(POLICY, 'no frame arrived'));
-    client.on('message', (data, isBinary) => {
-      stopTimer();
-      this.#onFrame(data, isBinary);
-    });
+    client.once('message', stopTimer);
     client.on('close', () => {
       stopTimer();
       this.#controller?.abort(new Cancelled('client_gone'));
@@ -148,7 +156,7 @@ class Connection {
     client.on('error', () => undefined);
   }
 
-  #onFrame(data: RawData, isBinary: boolean): void {
+  onFrame(data: RawData, isBinary: boolean): void {
     if (isBinary)
       return this.#say(new SvcError('bad_request', 'Send one JSON text frame a request'));
     if (this.#controller === undefined) return void this.#serve(data);
@@ -228,11 +236,17 @@ function ownHeaders(raw: readonly string[]): string[] {
 /** Fields of a frame that are for us and not for the provider. */
 const OUR_FIELDS = new Set(['api_key', 'gzip', 'endpoint']);
 
+/** A text frame's words; the library hands them over as one buffer, or as several. */
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString('utf8');
+}
+
 /** Reads a client's frame. Throws VALIDATION_001 and _003, and `not_found` for an endpoint that is not proxied. */
 function readFrame(data: RawData, headers: readonly string[]): Asked {
   let frame: unknown;
   try {
-    frame = JSON.parse(String(data));
+    frame = JSON.parse(textOf(data));
   } catch (cause) {
     throw invalidJson(cause);
   }
