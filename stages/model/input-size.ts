@@ -14,7 +14,7 @@ const MEDIA = new Set(['data', 'file_data']);
 
 /**
  * Estimated input tokens of the whole request: texts, tools and calls by their length,
- * media at a flat rate. One walk over the parsed body, some 50 µs for 200 KB; by the bytes
+ * media at a flat rate. One walk over the parsed body, some 0.3 ms for 100 messages; by the bytes
  * alone where nothing was parsed.
  */
 export function estimateInputTokens({ original }: ProxyRequest): number {
