@@ -12,6 +12,7 @@ import {
 } from '../../stages/compress/conversation.ts';
 import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
 import { readRecords } from './corpus.ts';
 
 interface Part {
@@ -77,8 +78,12 @@ function describe(
       ...(part.is_error === true ? { isError: true } : {}),
     };
   }
-  if (part.type === 'text')
-    return { kind: role === 'user' ? 'user_text' : 'other', text: part.text ?? '' };
+  if (part.type === 'text') {
+    const text = part.text ?? '';
+    if (role !== 'user') return { kind: 'other', text };
+    const typed = text.length <= MAX_TYPED_CHARS ? { protectedReason: 'typed' } : {};
+    return { kind: 'user_text', text, ...typed };
+  }
   if (part.type !== 'tool_use') return { kind: 'other', text: JSON.stringify(part) };
   return {
     kind: 'tool_use',
@@ -137,9 +142,8 @@ export function measureTranscript(
     mode: options.mode,
     source: transcript.id.split('-')[0]!,
     turns: turns.length,
-    reachedThreshold: outcomes.some(
-      (outcome) => outcome.reason !== 'below-threshold' && outcome.reason !== 'kind',
-    ),
+    reachedThreshold:
+      sum(outcomes.map((outcome) => outcome.tokensBefore)) >= options.thresholdTokens,
     tokensBefore: sum(before),
     tokensAfter: sum(after),
     unstableTurns,

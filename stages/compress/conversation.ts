@@ -10,12 +10,13 @@ import { estimateTokens } from '../model/tokens.ts';
 import { applyClass, type Applied, type ApplyContext } from './apply.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
+import { thinGutter } from './gutter.ts';
 import { hasMark } from './marker.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
 
 /** Changes whenever an algorithm would give other bytes for the same input. */
-export const COMPRESSION_VERSION = 1;
+export const COMPRESSION_VERSION = 2;
 
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
 export interface ConversationBlock {
@@ -76,9 +77,11 @@ export interface BlockOutcome {
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
-export const MIN_TOKENS = 120;
+export const MIN_TOKENS = 60;
 const QUERY_CHARS = 1500;
-const LABEL_CHARS = 40;
+const LABEL_CHARS = 24;
+/** The first thing in a command that looks like a file. */
+const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
 
 /** What is known before a block: grows block by block, and is what a memo keeps. */
 export interface ConversationState {
@@ -194,8 +197,9 @@ function rewrite(
     removedLines: 0,
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
-  const candidates: Rewritten[] = [{ ...plain, repeatedLines: 0 }, nameRepeats(plain, state)];
-  if (plain.text !== body) candidates.push(nameRepeats(untouched, state));
+  const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }, nameRepeats(plain, state)];
+  if (plain.text !== body) made.push(nameRepeats(untouched, state));
+  const candidates = small ? made : made.flatMap((one) => [one, ...thinNumbers(one)]);
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
   const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
@@ -212,6 +216,11 @@ function nameRepeats(applied: Applied, state: ConversationState): Rewritten {
     repeatedLines: referred.lines,
     labels: referred.labels,
   };
+}
+
+function thinNumbers(made: Rewritten): readonly Rewritten[] {
+  const text = thinGutter(made.text);
+  return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
 }
 
 function applyCached(text: string, context: ApplyContext, cache: BlockCache | undefined): Applied {
@@ -282,8 +291,9 @@ function labelOf(block: ConversationBlock, state: ConversationState): string | u
   if (block.kind !== 'tool_result') return undefined;
   state.results++;
   const { command, path, toolName } = hintsOf(block);
-  const said = command?.replace(/^cd \S+ && /, '');
-  const what = said ?? (path === undefined ? toolName : `${toolName ?? 'read'} ${path}`) ?? 'tool';
+  const said =
+    path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
+  const what = said.slice(said.lastIndexOf('/', said.length - 2) + 1);
   const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
   return `result ${state.results} (${short})`;
 }

@@ -9,6 +9,8 @@ import { stripCode } from './code.ts';
 import type { Compressor, Mode } from './compressor.ts';
 import { stripConfig } from './config.ts';
 import { shrinkDiff } from './diff.ts';
+import { dropFrameSource } from './frame-source.ts';
+import { packFrames } from './frames.ts';
 import { groupGrep } from './grep.ts';
 import { compressJson } from './json-encode.ts';
 import { foldListing } from './listing.ts';
@@ -21,8 +23,8 @@ type Table = Readonly<Record<TextClass, readonly Compressor[]>>;
 
 const HYBRID: Table = {
   narrative: [extractNarrative],
-  log: [cleanLog, shortenTraces, reduceLog],
-  trace: [cleanLog, shortenTraces],
+  log: [cleanLog, shortenTraces, reduceLog, dropFrameSource, packFrames],
+  trace: [cleanLog, shortenTraces, dropFrameSource, packFrames],
   json: [compressJson],
   grep: [groupGrep],
   listing: [foldListing],

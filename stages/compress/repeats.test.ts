@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { thinGutter } from './gutter.ts';
 import { SentLines } from './repeats.ts';
 
 const FILE = Array.from(
@@ -69,6 +70,39 @@ test('markers of ours are never referred to, short runs are not worth it', () =>
   assert.is(sent.replaceRepeats('a\nb\nc\nd'), undefined);
   sent.add('result 2', 'x\ny\nz');
   assert.is(sent.replaceRepeats('x\ny\nz'), undefined);
+});
+
+test('one long line is named too, and gives way to a longer run that begins below it', () => {
+  const long = 'a warning 17.4 (E0231) that a tool prints whenever it is called; '.repeat(3);
+  const sent = new SentLines();
+  sent.add('result 1 (make)', ['begin', long, 'end'].join('\n'));
+  sent.add('result 2 (a.ts)', FILE.join('\n'));
+  const later = ['x', long, ...FILE.slice(5, 20), long, 'y'].join('\n');
+  const out = sent.replaceRepeats(later)!;
+  assert.is(
+    out.text,
+    [
+      'x',
+      '[svc line 2 of result 1 (make) again]',
+      '[svc lines 6–20 of result 2 (a.ts) again]',
+      '[svc line 2 of result 1 (make) again]',
+      'y',
+    ].join('\n'),
+  );
+  assert.is(sent.restore(out.text), later);
+});
+
+test('a numbered view inside a wrapper is recognised, also after its numbers were thinned out', () => {
+  const wrapped = (text: string): string => `<code>0</code>\n<output>\n${text}\n</output>`;
+  const sent = new SentLines();
+  sent.add('result 1 (a.ts)', thinGutter(wrapped(numbered(FILE.slice(0, 20), 1)))!);
+  const later = wrapped(numbered(FILE.slice(4, 24), 5));
+  const out = sent.replaceRepeats(later)!;
+  assert.match(out.text, 'again, numbered from 5]');
+  assert.is(out.text.split('\n').length, 8);
+  assert.is(sent.restore(out.text), later);
+  const thinner = thinGutter(out.text) ?? out.text;
+  assert.is(sent.restore(thinner), later);
 });
 
 test.run();

@@ -4,12 +4,16 @@
  * with or without line numbers, and a run of tests with the same output both count. Only
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
-import { lineNumbering } from '../model/classify/envelope.ts';
 import { estimateTokens } from '../model/tokens.ts';
+import { fillGutter, numberWidths } from './gutter.ts';
+import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from './marker.ts';
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
+/** Runs below `MIN_LINES` begin with a line of at least this many characters, and must save more. */
+const LONG_LINE = 60;
+const MIN_TOKENS_SAVED_SHORT = 10;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
@@ -36,6 +40,8 @@ interface OwnLines {
   readonly lines: readonly string[];
   readonly verbatim: boolean[];
   readonly places: Map<number, number>;
+  /** Long lines by their own hash. */
+  readonly long: Map<number, number>;
 }
 
 /** What `replaceRepeats` made of a text. */
@@ -53,6 +59,8 @@ export class SentLines {
   private readonly introduced = new Set<string>();
   private readonly sources: Source[] = [];
   private readonly places = new Map<number, Place[]>();
+  /** Where a long line went out first, by its own hash. */
+  private readonly long = new Map<number, Place>();
 
   /** Adds what went out for a block. Lines that are markers of ours are no content and are never referred to. */
   add(label: string, text: string): void {
@@ -61,6 +69,10 @@ export class SentLines {
     );
     const source = this.sources.push({ label: cleanLabel(label), lines }) - 1;
     const hashes = lines.map(hashLine);
+    lines.forEach((content, line) => {
+      const key = hashes[line]!;
+      if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { source, line });
+    });
     for (let line = 0; line + MIN_LINES <= lines.length; line++) {
       const key = hashRun(hashes, line);
       const known = this.places.get(key);
@@ -77,15 +89,20 @@ export class SentLines {
   /** Replaces runs of lines that went out before, in an earlier block or above in this one; undefined where that saves nothing. */
   replaceRepeats(text: string): Referred | undefined {
     const raw = text.split('\n');
-    const widths = lineNumbering(raw);
+    const widths = numberWidths(raw);
     const lines = contentOf(raw);
     const hashes = lines.map(hashLine);
-    const own: OwnLines = { lines, verbatim: lines.map(() => false), places: new Map() };
+    const own: OwnLines = {
+      lines,
+      verbatim: lines.map(() => false),
+      places: new Map(),
+      long: new Map(),
+    };
     const out: string[] = [];
     const used = new Set<string>();
     let replaced = 0;
     for (let at = 0; at < lines.length;) {
-      const run = this.longestRun(own, hashes, at);
+      const run = clipRun(this.runAt(own, hashes, at), widths);
       const label =
         run === undefined || !this.introduced.has(run.label) ? run?.label : shortLabel(run.label);
       const reference = run === undefined ? undefined : refer(run, label ?? run.label, raw, widths);
@@ -106,6 +123,15 @@ export class SentLines {
     return replaced === 0 ? undefined : { text: out.join('\n'), lines: replaced, labels: used };
   }
 
+  private runAt(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    const long = this.longestRun(own, hashes, at);
+    if (long !== undefined) return long;
+    const short = this.shortRun(own, hashes, at);
+    // A short run must not take the first line of a long one.
+    if (short === undefined || short.to - at < 2) return short;
+    return this.longestRun(own, hashes, at + 1) === undefined ? short : { ...short, to: at + 1 };
+  }
+
   private longestRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
     if (at + MIN_LINES > own.lines.length) return undefined;
     const key = hashRun(hashes, at);
@@ -124,10 +150,28 @@ export class SentLines {
     return best;
   }
 
+  /** A run of one or two lines, where the first is long. */
+  private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    if (own.lines[at]!.length < LONG_LINE) return undefined;
+    const key = hashes[at]!;
+    const before = own.long.get(key);
+    const length = before === undefined ? 0 : ownRun(own, before, at);
+    if (before !== undefined && length > 0)
+      return { from: at, to: at + length, label: OWN, at: before };
+    const place = this.long.get(key);
+    if (place === undefined) return undefined;
+    const source = this.sources[place.source]!;
+    const same = sameLines(source.lines, place.line, own.lines, at);
+    return same === 0
+      ? undefined
+      : { from: at, to: at + same, label: source.label, at: place.line };
+  }
+
   /** The lines that a text with references stands for. */
   restore(text: string): string {
     const out: string[] = [];
-    for (const line of text.split('\n')) out.push(...(this.restoreLine(line, out) ?? [line]));
+    for (const line of fillGutter(text).split('\n'))
+      out.push(...(this.restoreLine(line, out) ?? [line]));
     return out.join('\n');
   }
 
@@ -140,7 +184,7 @@ export class SentLines {
         : this.sources.findLast(
             (known) => known.label === match[3] || shortLabel(known.label) === match[3],
           )?.lines;
-    const lines = source?.slice(Number(match[1]) - 1, Number(match[2]));
+    const lines = source?.slice(Number(match[1]) - 1, Number(match[2] ?? match[1]));
     if (match[4] === undefined || lines === undefined) return lines;
     const first = Number(match[4]);
     return lines.map(
@@ -156,6 +200,8 @@ function noteOwn(
   at: number,
 ): void {
   own.verbatim[at] = !raw[at]!.startsWith(MARK);
+  if (own.verbatim[at] === true && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
+    own.long.set(hashes[at]!, at);
   const start = at + 1 - MIN_LINES;
   if (start >= 0 && own.verbatim[start] === true) own.places.set(hashRun(hashes, start), start);
 }
@@ -174,16 +220,25 @@ function refer(
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const text = `${MARK}lines ${run.at + 1}–${run.at + count} of ${label} again${numbers}]`;
-  return estimateTokens(lines.join('\n')) - estimateTokens(text) >= MIN_TOKENS_SAVED
-    ? text
-    : undefined;
+  const where = count === 1 ? `line ${run.at + 1}` : `lines ${run.at + 1}–${run.at + count}`;
+  const text = `${MARK}${where} of ${label} again${numbers}]`;
+  const least = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
+  return estimateTokens(lines.join('\n')) - estimateTokens(text) >= least ? text : undefined;
 }
 
 /** `result 7 (ls -la)` → `result 7`. */
 function shortLabel(label: string): string {
   const open = label.indexOf(' (');
   return open < 0 ? label : label.slice(0, open);
+}
+
+/** The part of a run that is numbered throughout, or not at all: only that can be said in one reference. */
+function clipRun(run: Run | undefined, widths: readonly number[] | undefined): Run | undefined {
+  if (run === undefined || widths === undefined) return run;
+  const numbered = widths[run.from] !== 0;
+  let to = run.from + 1;
+  while (to < run.to && (widths[to] !== 0) === numbered) to++;
+  return { ...run, to };
 }
 
 function ownRun(own: OwnLines, before: number, at: number): number {
@@ -205,11 +260,11 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   return length;
 }
 
-const REFERENCE = /^\[svc lines (\d+)–(\d+) of (.+) again(?:, numbered from (\d+)( →)?)?\]$/s;
+const REFERENCE = /^\[svc lines? (\d+)(?:–(\d+))? of (.+) again(?:, numbered from (\d+)( →)?)?\]$/s;
 
 /** Lines without the line-number column of a numbered view. */
 function contentOf(lines: readonly string[]): readonly string[] {
-  const widths = lineNumbering(lines);
+  const widths = numberWidths(lines);
   return widths === undefined ? lines : lines.map((line, at) => line.slice(widths[at]));
 }
 
@@ -235,18 +290,4 @@ function numberLine(number: number, separator: string): string {
 function cleanLabel(label: string): string {
   // oxlint-disable-next-line no-control-regex -- a label is one line of plain text
   return label.replace(/[\u0000-\u001f\]]+/g, ' ').trim();
-}
-
-function hashLine(line: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
-}
-
-function hashRun(hashes: readonly number[], at: number): number {
-  // Three 32-bit hashes mixed into a number below 2^53; equal keys are compared line by line.
-  return (
-    (Math.imul(hashes[at]!, 31) ^ hashes[at + 1]!) * 2097151 +
-    ((hashes[at + 2]! ^ (hashes[at]! >>> 7)) & 0x1fffff)
-  );
 }

@@ -1,0 +1,51 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fillGutter, numberWidths, thinGutter } from './gutter.ts';
+
+const view = (from: number, count: number, separator = '\t', width = 6): string =>
+  Array.from(
+    { length: count },
+    (_, at) => `${String(from + at).padStart(width)}${separator}    line(${at});`,
+  ).join('\n');
+
+test('the first and every fifth line keep their number, and all come back', () => {
+  const text = `before\n${view(8, 12)}\nafter`;
+  const out = thinGutter(text)!;
+  const shown = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
+  assert.equal(
+    shown.map((line) => Number.parseInt(line, 10)),
+    [8, 10, 15],
+  );
+  assert.match(out, '[svc 12 lines, every fifth numbered]');
+  assert.is(fillGutter(out), text);
+});
+
+test('arrows, narrow columns, blank lines and growing numbers come back too', () => {
+  for (const text of [view(1, 40, '→'), view(95, 20, '\t', 1), view(999_995, 12, '→', 6)])
+    assert.is(fillGutter(thinGutter(text)!), text);
+  const blank = view(1, 12).replace('    line(4);', '');
+  assert.is(fillGutter(thinGutter(blank)!), blank);
+});
+
+test('what is short, does not count up, or is numbered with a colon is left alone', () => {
+  assert.is(thinGutter(view(1, 7)), undefined);
+  assert.is(thinGutter(view(1, 40, ':')), undefined);
+  assert.is(thinGutter('3\ta\n9\tb\n2\tc\n8\td\n1\te\n7\tf\n6\tg\n5\th\n4\ti'), undefined);
+  assert.is(thinGutter('plain\ntext'), undefined);
+});
+
+test('lines that begin like a number of their own do not confuse the way back', () => {
+  const lines = Array.from({ length: 10 }, (_, at) => `${at + 1}\t${at + 1}\t${at + 2}`);
+  const text = lines.join('\n');
+  const out = thinGutter(text);
+  if (out !== undefined) assert.is(fillGutter(out), text);
+});
+
+test('the widths of shown numbers are known before and after', () => {
+  const lines = `<output>\n${view(1, 10)}\n</output>`.split('\n');
+  assert.equal(numberWidths(lines), [0, ...Array.from({ length: 10 }, () => 7), 0]);
+  const thinned = thinGutter(lines.join('\n'))!.split('\n');
+  assert.equal(numberWidths(thinned), [0, 0, 7, 0, 0, 0, 7, 0, 0, 0, 0, 7, 0]);
+});
+
+test.run();
