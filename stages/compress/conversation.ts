@@ -47,23 +47,16 @@ export interface ConversationOptions {
   readonly commentLines?: CommentLines;
 }
 
-/** Why a block went out as it came. */
-export type KeptReason =
-  | 'kind'
-  | 'protected'
-  | 'below-threshold'
-  | 'error-result'
-  | 'short'
-  | 'marked'
-  | 'no-gain'
-  | 'strict';
-
 /** What goes out for one block. */
 export interface BlockOutcome {
   readonly index: number;
   readonly text: string;
   readonly changed: boolean;
-  readonly reason?: KeptReason | string;
+  /**
+   * Why it went out as it came: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
+   * `no-gain`, `strict`, or the reason it is protected.
+   */
+  readonly reason?: string;
   readonly classification?: Classification;
   /** Names of the algorithms that changed something. */
   readonly by: readonly string[];
@@ -163,7 +156,7 @@ function keptReason(
   block: ConversationBlock,
   options: ConversationOptions,
   state: ConversationState,
-): KeptReason | string | undefined {
+): string | undefined {
   if (options.mode === 'strict') return 'strict';
   if (block.protectedReason !== undefined) return block.protectedReason;
   if (block.kind !== 'tool_result' && block.kind !== 'user_text') return 'kind';

@@ -200,7 +200,7 @@ function noteOwn(
   at: number,
 ): void {
   own.verbatim[at] = !raw[at]!.startsWith(MARK);
-  if (own.verbatim[at] === true && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
+  if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
     own.long.set(hashes[at]!, at);
   const start = at + 1 - MIN_LINES;
   if (start >= 0 && own.verbatim[start] === true) own.places.set(hashRun(hashes, start), start);

@@ -143,7 +143,7 @@ test('a text of openings that never end is searched in no time', () => {
   asked('<task '.repeat(300_000));
   asked('<task>'.repeat(300_000));
   asked('<rules><task></rules>'.repeat(100_000));
-  assert.ok(performance.now() - startMs < 1000);
+  assert.ok(performance.now() - startMs < 3000);
 });
 
 test('the questions of 400 KB are found and named in a millisecond or so', () => {
