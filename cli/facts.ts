@@ -52,7 +52,7 @@ export function factsOf(
     keys: keySources(loaded),
     notInEffect,
     warnings,
-    ledger: ledger.isPostgres ? 'a Postgres database' : ledger.db,
+    ledger: ledger.db,
     log: logging.enabled ? file : 'off',
   };
 }

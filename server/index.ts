@@ -76,7 +76,6 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
   refuseOpenBind(config);
-  refusePostgres(config);
   ensurePrivateFolder(config.home);
   let custom = await loadCustomProviders(config, env);
   const log = openLog(config, custom, clock);
@@ -266,12 +265,4 @@ function refuseOpenBind(config: Config): void {
       cure: 'Make a key with `svc auth --generate` and set it as security.api_key, or listen on 127.0.0.1.',
     },
   );
-}
-
-function refusePostgres(config: Config): void {
-  if (!config.ledger.isPostgres) return;
-  throw new SvcError('config', 'A ledger in Postgres is not supported by this version', {
-    code: 'CONFIG_002',
-    cure: 'Set SVC_DB to the path of a file, or leave it out.',
-  });
 }

@@ -23,6 +23,10 @@ const beside = (text: string, key: string): BadCase => [
 /** Each makes exactly one fault, whose text starts with what stands here. */
 const BAD: readonly BadCase[] = [
   // between settings
+  [
+    { env: { SVC_DB: 'postgres://u:p@db/svc' } },
+    'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
+  ],
   file(
     'providers: {local: {base_url: "http://127.0.0.1:1"}}',
     "Missing required field 'providers.local.kind': one of messages, chat, generative, passthrough (/etc/svc/c.yaml:1)",

@@ -6,6 +6,7 @@ import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
 import type { SettingKey } from './settings.ts';
 import { PROVIDER_KINDS, PROVIDER_NAME, PUBLIC_BASE_URLS } from './slices/providers.ts';
+import { isPostgresUrl } from './slices/storage.ts';
 
 /** For a name that only a flag said, which no file and line stands for. */
 const NOWHERE: Place = { source: 'flag', where: '' };
@@ -19,6 +20,7 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...checkCustom(values),
     ...checkPorts(values),
     ...checkRate(values),
+    ...checkLedger(values),
   ];
 }
 
@@ -228,4 +230,12 @@ function checkRate(values: Values): readonly Fault[] {
   const key = 'rate_limit.requests_per_second';
   const text = `Missing required field '${key}': rate_limit.burst_size means nothing without it`;
   return [fault(burst, key, text)];
+}
+
+function checkLedger(values: Values): readonly Fault[] {
+  const file = values.get('ledger.db');
+  if (file === null || !isPostgresUrl(file)) return [];
+  const text =
+    'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out';
+  return [fault(values.from('ledger.db'), 'ledger.db', text, { expected: 'a path' })];
 }

@@ -105,7 +105,7 @@ export interface Config {
     readonly ttlMs: number;
     readonly maxBytes: number;
   };
-  readonly ledger: { readonly db: string; readonly isPostgres: boolean };
+  readonly ledger: { readonly db: string };
   readonly capture: {
     readonly enabled: boolean;
     readonly maxBytes: number;

@@ -63,8 +63,6 @@ test('paths: ~ is home, relative ones start at the file that names them or at th
   assert.is(fromFile.config.telemetry.logFile, '/home/ada/t.jsonl');
   const fromEnv = await loadText({ env: { SVC_DB: '.svc/monitor.db' } });
   assert.is(fromEnv.config.ledger.db, '/project/.svc/monitor.db');
-  const remote = await loadText({ env: { SVC_DB: 'postgres://u:p@db/svc' } });
-  assert.equal(remote.config.ledger, { db: 'postgres://u:p@db/svc', isPostgres: true });
 });
 
 test('our own body size holds under /v1 only until the user sets one', async () => {

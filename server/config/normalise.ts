@@ -4,7 +4,6 @@ import type { Config, ProviderConfig, ProviderKey, ProviderKind } from './config
 import { sourceRank } from './fault.ts';
 import type { Values } from './names.ts';
 import { PUBLIC_BASE_URLS } from './slices/providers.ts';
-import { isPostgresUrl } from './slices/storage.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -149,7 +148,7 @@ function storage(
       ttlMs: get('cache.ttl_seconds') * 1000,
       maxBytes: get('cache.max_size_mb') * MEBIBYTE,
     },
-    ledger: { db, isPostgres: isPostgresUrl(db) },
+    ledger: { db },
     capture: {
       enabled: get('capture.enabled'),
       maxBytes: get('capture.max_mb') * MEBIBYTE,

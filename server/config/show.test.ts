@@ -13,7 +13,6 @@ test('show: secrets are never printed, every row says where it came from', async
     env: {
       MSGPROV_API_KEY: secret,
       SVC_REDIS_URL: `redis://u:${secret}@r`,
-      SVC_DB: `postgres://u:${secret}@h/d`,
       HTTPS_PROXY: `http://u:${secret}@p`,
     },
   });
@@ -30,7 +29,6 @@ test('show: secrets are never printed, every row says where it came from', async
   });
   assert.is(row('providers.chat.api_key')?.value, 'set');
   assert.is(row('providers.chat.headers')?.value, 'set (x-team)');
-  assert.is(row('ledger.db')?.value, 'set (a URL)');
   assert.is(row('server.ws_port')?.value, 'port + 1');
   assert.is(row('shared.redis_url')?.inEffect, false);
   assert.equal(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCanceller, createManualClock, systemClock } from '../../engine/index.ts';
+import { createCanceller, createManualClock, SvcError, systemClock } from '../../engine/index.ts';
 import { openDecisions } from '../decisions/decisions.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { dialects } from '../dialect/registry.ts';
@@ -160,6 +160,18 @@ test('strict, off, untouchable and small requests keep their buffer', async () =
   await same(requestOf({ messages }, [], { untouchable: 'bypass' }));
   await same(requestOf({ messages, system: 'other' }), { mode: 'strict' });
   await same(requestOf({ messages, system: 'header' }, ['x-svc-mode', 'strict']));
+  await bench.compressor.close();
+});
+
+test('a mode that is none is refused, and the message names those that are', async () => {
+  const bench = await createBench();
+  const failed = await bench.send(requestOf({ messages }, ['x-svc-mode', 'agressive'])).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.instance(failed, SvcError);
+  assert.is((failed as SvcError).kind, 'bad_request');
+  assert.match((failed as SvcError).message, "'agressive' is no mode");
   await bench.compressor.close();
 });
 

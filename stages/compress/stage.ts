@@ -3,7 +3,7 @@
  * pasted. What goes out for a block follows from what stands before it, so the
  * provider's prompt cache keeps hitting.
  */
-import { defineStage } from '../../engine/index.ts';
+import { defineStage, SvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import type { Block } from '../model/block.ts';
 import { conversationId } from '../model/conversation.ts';
@@ -25,8 +25,11 @@ import { isMode } from './settings.ts';
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
 
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
-  const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.toLowerCase();
-  return isMode(asked) ? asked : undefined;
+  const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
+  if (asked === undefined || isMode(asked)) return asked;
+  throw new SvcError('bad_request', `x-svc-mode: '${asked.slice(0, 40)}' is no mode`, {
+    cure: 'Send strict, hybrid or aggressive, or leave the header out.',
+  });
 }
 
 /** True if nothing in this request can be eligible: a token is never shorter than a byte. */

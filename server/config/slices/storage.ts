@@ -9,7 +9,7 @@ export const ledger = {
     default: null,
     defaultText: '`$SVC_HOME/monitor.db`',
     env: ['SVC_DB'],
-    about: 'The ledger: path of an SQLite file, or a `postgres://` URL for a fleet.',
+    about: 'The ledger: path of an SQLite file. A database server is not supported yet.',
     // A URL may hold a password; a plain path is shown (see redact.ts).
     secret: true,
     resolve: (value, absolute) => (isPostgresUrl(value) ? value : absolute(value)),
