@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('..', import.meta.url));
 const CONCURRENCY = 2;
-const FILE_TIMEOUT_MS = 300_000;
+const FILE_TIMEOUT_MS = 600_000;
 
 interface FileResult {
   readonly file: string;
