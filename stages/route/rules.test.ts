@@ -151,7 +151,7 @@ test('rules are added, listed and removed, and numbered where they have no id', 
   );
   assert.match(
     faultOf(() => store.add({ id: 'r3', target: 'z/m' })),
-    /^usage .*'r3' already.*no provider 'z'/,
+    /^bad_request .*'r3' already.*no provider 'z'/,
   );
   assert.match(
     faultOf(() => store.remove('r1')),
