@@ -66,6 +66,20 @@ test('tokens of a day are a limit of their own, whatever they cost', () => {
   assert.ok(take(900).granted);
 });
 
+test('an answer without figures counts as estimated, and an unknown price stays unknown', () => {
+  const guard = createSpendingGuard({ ...perDay(10), perDayTokens: 1000 }, createManualClock());
+  const reserve = (estimateNanoUsd: number | null): Reservation =>
+    granted(guard.reserve({ estimateNanoUsd, estimateTokens: 600, session: 's' }, true));
+  const first = reserve(2 * USD);
+  first.settleUnmeasured();
+  first.settle(1);
+  const { spentTodayNanoUsd, heldNanoUsd, tokensToday, unpriced } = guard.view();
+  assert.equal([spentTodayNanoUsd, heldNanoUsd, tokensToday, unpriced], [2 * USD, 0, 600, 0]);
+  reserve(null).settleUnmeasured();
+  assert.is(guard.view().unpriced, 1);
+  assert.is(guard.view().tokensToday, 1200);
+});
+
 test('each session has its own account', () => {
   const guard = createSpendingGuard({ ...off, perSessionNanoUsd: USD }, createManualClock());
   granted(ask(guard, 0.9, 'a')).settle(0.9 * USD);

@@ -10,6 +10,7 @@
  * | reserve, over the warn percent | granted with a warning                                         |
  * | reserve                        | its estimate is held in session and day                        |
  * | settle                         | the estimate is given back, the real cost is spent             |
+ * | settleUnmeasured               | the estimate is spent: an answer came without any figures      |
  * | release                        | the estimate is given back                                     |
  * | midnight UTC                   | the day's spending starts anew; what is held stays held        |
  *
@@ -65,6 +66,8 @@ export interface SpendingRequest {
 export interface Reservation {
   /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
   settle(costNanoUsd: number | null, tokens?: number): void;
+  /** Ends with its own estimate: it was answered, and nobody told what that took. */
+  settleUnmeasured(): void;
   /** Ends without any cost: the request was not sent, or answered from what was kept. */
   release(): void;
 }
@@ -249,7 +252,11 @@ class Guard implements SpendingGuard {
       this.#tokens.held -= estimateTokens;
       this.#tokens.spent += tokens;
     };
-    return { settle: end, release: () => end(0) };
+    return {
+      settle: end,
+      settleUnmeasured: () => end(estimateNanoUsd, estimateTokens),
+      release: () => end(0),
+    };
   }
 
   #turnDay(): void {

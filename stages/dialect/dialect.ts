@@ -25,6 +25,8 @@ export interface UsageObserver {
   push(bytes: Buffer): void;
   /** What is known so far. */
   usage(): Usage;
+  /** Output tokens that a stream has said so far, estimated; 0 for a document, which is there or not. */
+  saidTokens(): number;
   /** The model that the answer names, if it did. */
   model(): string | undefined;
   /** True once the dialect's terminator was seen (`message_stop`, `[DONE]`, a finish reason…). */

@@ -11,6 +11,7 @@ import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
 import { parseJson } from './json-kind.ts';
+import { estimateSaid } from './said.ts';
 
 /** What an answer has said so far. Readers write into it. */
 export interface Answer {
@@ -72,6 +73,7 @@ function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageO
       observer.push(bytes);
     },
     usage: () => observer.usage(),
+    saidTokens: () => observer.saidTokens(),
     model: () => observer.model(),
     terminated: () => observer.terminated(),
     failed: () => observer.failed(),
@@ -83,6 +85,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
   const events = createNeedleScanner(reader.needles);
   const head = createHead();
   const tail = createTail();
+  let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
     readPayload(answer, reader, scan, payloadOf(event));
   };
@@ -94,11 +97,18 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
   };
   return {
     push(bytes) {
+      totalBytes += bytes.length;
       head.push(bytes);
       events.push(bytes, readEvent);
       tail.push(bytes);
     },
     usage: () => current().usage,
+    saidTokens() {
+      const beginning = head.bytes();
+      const between = totalBytes - beginning.length;
+      const samples = [beginning, ...(between > 0 ? [tail.bytes().subarray(-between)] : [])];
+      return estimateSaid(samples, totalBytes);
+    },
     model() {
       if (current().model === undefined) {
         head.search(MODEL_NEEDLE, (event) => {
@@ -149,6 +159,7 @@ function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageO
       answer = undefined;
     },
     usage: () => read().usage,
+    saidTokens: () => 0,
     model: () => read().model,
     terminated: () => read().terminated,
     failed: () => false,
@@ -198,6 +209,7 @@ function tryOr<T>(read: () => T, otherwise: T): T {
 
 interface Head {
   push(bytes: Buffer): void;
+  bytes(): Buffer;
   search(needle: Buffer, onEvent: (event: Buffer) => void): void;
 }
 
@@ -214,11 +226,13 @@ function createHead(): Head {
     search(needle, onEvent) {
       createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
     },
+    bytes: () => Buffer.concat(parts, Math.min(size, HEAD_BYTES)),
   };
 }
 
 interface Tail {
   push(bytes: Buffer): void;
+  bytes(): Buffer;
   text(): string;
 }
 
@@ -237,6 +251,7 @@ function createTail(): Tail {
       size += bytes.length;
       while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
     },
+    bytes: () => Buffer.concat(parts),
     text: () => Buffer.concat(parts).toString('latin1'),
   };
 }

@@ -5,6 +5,8 @@
  * stream events in, JSON and bytes out. Same-dialect traffic must not come here.
  */
 import { isSvcError, SvcError, toSvcError } from '../../engine/error.ts';
+import { emptyUsage } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
 import type {
   CanonicalEvent,
   CanonicalResponse,
@@ -171,6 +173,11 @@ export interface Translator {
   end(): Buffer[];
   /** Ends the client's stream with an error event, if it has not ended already. */
   fail(error: SvcError): Buffer[];
+  /**
+   * What the provider has said of its usage. What the client reads may say less: where its
+   * dialect has no word for "not measured", it reads 0.
+   */
+  usage(): Usage;
 }
 
 /** A translator for one answer. */
@@ -180,9 +187,13 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const reader = from.createReader(options);
   const writer = to.createWriter(options);
   const filter = createEventFilter(options);
+  let usage = emptyUsage;
   const write = (events: readonly CanonicalEvent[]): Buffer[] => {
     let text = '';
-    for (const event of events) for (const shown of filter(event)) text += writer.write(shown);
+    for (const event of events) {
+      if (event.type === 'usage') usage = event.usage;
+      for (const shown of filter(event)) text += writer.write(shown);
+    }
     return text === '' ? [] : [Buffer.from(text)];
   };
   /** Once bytes are on their way a fault can only be told inside the stream. */
@@ -196,6 +207,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   const readWhole = (answer: unknown): CanonicalResponse => {
     refuseError(answer);
     const read = from.readResponse(answer, options);
+    usage = read.usage;
     return { ...read, blocks: clientBlocks(read, options) };
   };
   return {
@@ -204,6 +216,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     push: (event) => guard(() => reader.read(event)),
     end: () => guard(() => reader.end()),
     fail: (error) => write([{ type: 'error', error: fromSvcError(error) }]),
+    usage: () => usage,
   };
 }
 

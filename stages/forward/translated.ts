@@ -95,6 +95,11 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
   });
 }
 
+/** The meter reads the provider's own figures, where the client's bytes may only say 0. */
+function withUsage(head: HeadFrame, { usage }: Translator): HeadFrame {
+  return Object.freeze({ ...head, usage });
+}
+
 /** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */
 export function translatedError(
   prepared: Prepared,
@@ -122,7 +127,10 @@ export async function translatedAnswer(
     const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
     return toldAtOnce(prepared, reading, head, teller, bytes);
   }
-  const told = toTranslatedHead(head, answerType(reading.wishes, true), prepared);
+  const told = withUsage(
+    toTranslatedHead(head, answerType(reading.wishes, true), prepared),
+    teller.translator,
+  );
   return liveTranslation(told, teller, source);
 }
 
@@ -143,7 +151,8 @@ function toldAtOnce(
     how === 'one-document'
       ? tellWhole(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
-  const answer = [told, filter?.push(body) ?? toChunk(body), END];
+  const metered = how === 'one-document' ? told : withUsage(told, translator);
+  const answer = [metered, filter?.push(body) ?? toChunk(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return told.streaming ? toLive(answer) : answer;
 }

@@ -9,9 +9,11 @@ import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { emptyUsage, totalInputTokens } from '../model/usage.ts';
+import { emptyUsage, totalInputTokens, withPartial } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
@@ -54,16 +56,39 @@ function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerR
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
 
+/** What the provider has told, which the client's bytes need not say where it was translated. */
+function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
+  return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
+}
+
+/** The same; of a stream that was cut off, what it had said by then is estimated. */
+function usageOf(
+  { last }: Settlement<ProxyFrame>,
+  state: Measured,
+  { learned }: Services,
+  sizeOf: RequestSize,
+): Usage {
+  const { observer } = state;
+  const usage = toldUsage(last.head, state);
+  if (last.head === undefined || observer === undefined || observer.terminated()) return usage;
+  const ratio = learned.tokenRatio(observer.model() ?? modelOf(last.head.request) ?? null);
+  return withPartial(usage, observer.saidTokens() * ratio, () => {
+    const size = sizeOf(last.head!.request);
+    return size === undefined ? estimateInputTokens(last.head!.request) : size * ratio;
+  });
+}
+
 function toRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
   run: RunInfo,
   services: Services,
+  sizeOf: RequestSize,
 ): LedgerRow {
   const { last, error } = settlement;
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
-  const usage = state.observer?.usage() ?? emptyUsage;
+  const usage = usageOf(settlement, state, services, sizeOf);
   const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
@@ -132,8 +157,9 @@ function settleSpending({ last }: Settlement<ProxyFrame>, row: LedgerRow): void 
   const spending = (head?.request ?? last.request?.request)?.report.spending;
   if (head === undefined || head.status >= 400) spending?.release();
   else {
-    const tokens = (row.inputTokensSent ?? 0) + (row.outputTokens ?? 0);
-    spending?.settle(row.costNanoUsd, tokens);
+    const { inputTokensSent, outputTokens } = row;
+    if (inputTokensSent === null && outputTokens === null) return spending?.settleUnmeasured();
+    spending?.settle(row.costNanoUsd, (inputTokensSent ?? 0) + (outputTokens ?? 0));
   }
 }
 
@@ -144,7 +170,7 @@ function learn(
   { learned }: Services,
   sizeOf: RequestSize,
 ): void {
-  const usage = state.observer?.usage() ?? emptyUsage;
+  const usage = toldUsage(last.head, state);
   const model = state.observer?.model() ?? (last.head && modelOf(last.head.request));
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
@@ -180,7 +206,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const state: Measured = ctx.state ?? UNMEASURED;
         const record = () => {
           learn(settlement, state, services, sizeOf);
-          const row = toRow(settlement, state, ctx.run, services);
+          const row = toRow(settlement, state, ctx.run, services, sizeOf);
           settleSpending(settlement, row);
           services.ledger.record(row);
         };

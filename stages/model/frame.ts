@@ -8,6 +8,7 @@ import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { Headers } from './headers.ts';
 import type { ProxyRequest } from './request.ts';
+import type { Usage } from './usage.ts';
 
 /** A request as it came in: collected under the gate and the size cap. */
 export interface BodyFrame {
@@ -43,6 +44,8 @@ export interface HeadFrame {
   readonly streaming: boolean;
   /** The provider's own name of the model, where the answer was translated and no longer says it. */
   readonly model?: string;
+  /** What the provider itself has said of its usage so far, where the answer was translated. */
+  readonly usage?: () => Usage;
 }
 
 /** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */

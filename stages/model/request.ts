@@ -72,6 +72,7 @@ export interface RequestReport {
   /** What the request holds of its spending limits; ended once, by whoever knows the cost. Nano-dollars. */
   readonly spending?: {
     settle(costNanoUsd: number | null, tokens?: number): void;
+    settleUnmeasured(): void;
     release(): void;
   };
   /** True if our own response cache answered. */

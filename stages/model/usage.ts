@@ -39,3 +39,20 @@ export function totalInputTokens(usage: Usage): number | null {
   if (inputTokens === null && cacheReadTokens === null && cacheWriteTokens === null) return null;
   return (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
 }
+
+/**
+ * `usage` of an answer that broke off after about `saidTokens` of output; `inputTokens` is
+ * asked for an estimate where the provider had not told the input yet. As it was where it tells
+ * at least as much, or where nothing had been said.
+ */
+export function withPartial(usage: Usage, saidTokens: number, inputTokens: () => number): Usage {
+  const outputTokens = Math.round(saidTokens);
+  if (outputTokens <= (usage.outputTokens ?? 0)) return usage;
+  const hasInput = totalInputTokens(usage) !== null;
+  return Object.freeze({
+    ...usage,
+    inputTokens: hasInput ? usage.inputTokens : Math.round(inputTokens()),
+    outputTokens,
+    estimated: true,
+  });
+}

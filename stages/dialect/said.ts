@@ -1,0 +1,56 @@
+/**
+ * How many tokens a stream has said so far, for one that broke off before its provider told.
+ * Only its beginning and its end are at hand, so what lies between is taken to be like them:
+ * counting every event on its way would make all streams pay for the few that are cut.
+ */
+import { estimateTokens } from '../model/tokens.ts';
+import { isObject, listOf, parseJson } from './json-kind.ts';
+
+/** Members whose text the model wrote, in the deltas of every dialect. */
+const SAID = new Set([
+  'text',
+  'thinking',
+  'partial_json',
+  'content',
+  'reasoning',
+  'reasoning_content',
+  'refusal',
+  'arguments',
+]);
+
+/** Estimated output tokens in a stream of `totalBytes`, of which `samples` are pieces; 0 where they say nothing. */
+export function estimateSaid(samples: readonly Buffer[], totalBytes: number): number {
+  const sampledBytes = samples.reduce((sum, sample) => sum + sample.length, 0);
+  if (sampledBytes === 0) return 0;
+  const text = samples.map(textIn).join('');
+  return Math.round((estimateTokens(text) * totalBytes) / sampledBytes);
+}
+
+/** The text in the whole events of a sample; those that are cut say nothing. */
+function textIn(sample: Buffer): string {
+  return sample
+    .toString('utf8')
+    .split(/\r\n|\n|\r/)
+    .map((line) => (line.startsWith('data:') ? textOfEvent(parseJson(line.slice(5))) : ''))
+    .join('');
+}
+
+function textOfEvent(payload: unknown): string {
+  if (!isObject(payload)) return '';
+  const { delta, choices, candidates } = payload;
+  if (typeof delta === 'string') return delta;
+  const deltas = listOf(choices).map((choice) => isObject(choice) && choice['delta']);
+  const contents = listOf(candidates).map((each) => isObject(each) && each['content']);
+  return [delta, ...deltas, ...contents].map(textUnder).join('');
+}
+
+function textUnder(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textUnder).join('');
+  if (!isObject(value)) return '';
+  return Object.entries(value)
+    .map(([name, member]) => {
+      if (typeof member === 'string') return SAID.has(name) ? member : '';
+      return name === 'args' ? JSON.stringify(member) : textUnder(member);
+    })
+    .join('');
+}
