@@ -74,8 +74,6 @@ class HttpApp implements App {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const requestId = this.#options.newId();
-    // A socket may fail at any moment; what that means is decided by 'close'.
-    response.on('error', () => undefined);
     try {
       this.#admit(request, response, requestId);
     } catch (thrown) {

@@ -39,8 +39,9 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
 /** A document larger than this is relayed all the same and stays unmeasured. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
-/** The end of a stream within which terminators and error events are looked for. */
+/** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
 const TAIL_BYTES = 4096;
+const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
@@ -217,6 +218,19 @@ function createHead(): Head {
   };
 }
 
+/** The last few events: to match an expression against four kilobytes costs more than to find them. */
+function lastEvents(text: string): string {
+  let start = text.length;
+  for (let count = 0; count <= TAIL_EVENTS && start > 0; count += 1) {
+    start = Math.max(
+      text.lastIndexOf('\n\n', start - 1),
+      text.lastIndexOf('\n\r\n', start - 1),
+      text.lastIndexOf('\r\r', start - 1),
+    );
+  }
+  return start > 0 ? text.slice(start) : text;
+}
+
 interface Tail {
   push(bytes: Buffer): void;
   text(): string;
@@ -237,6 +251,6 @@ function createTail(): Tail {
       size += bytes.length;
       while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
     },
-    text: () => Buffer.concat(parts).toString('latin1'),
+    text: () => lastEvents(Buffer.concat(parts).toString('latin1')),
   };
 }

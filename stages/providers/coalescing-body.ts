@@ -3,12 +3,13 @@
  * that sends two hundred small events at once gives one chunk, not two hundred;
  * an event that comes alone is not held back.
  */
+import type { Turn } from '../../engine/index.ts';
 import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
-export const MAX_PIECE_BYTES = 16 * 1024;
+export const MAX_PIECE_BYTES = 64 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
-export const MAX_AHEAD_BYTES = 4 * 1024;
+export const MAX_AHEAD_BYTES = 16 * 1024;
 
 export interface BodySource {
   pause(): void;
@@ -23,6 +24,7 @@ interface Waiting {
 
 export class CoalescingBody implements UpstreamBody {
   #source: BodySource;
+  #turn: Turn;
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
   #paused = false;
@@ -31,8 +33,9 @@ export class CoalescingBody implements UpstreamBody {
   #waiting: Waiting | undefined;
   #flushing = false;
 
-  constructor(source: BodySource) {
+  constructor(source: BodySource, turn: Turn) {
     this.#source = source;
+    this.#turn = turn;
   }
 
   push(piece: Buffer): void {
@@ -56,11 +59,11 @@ export class CoalescingBody implements UpstreamBody {
     this.#wake();
   }
 
-  /** One socket read calls `push` many times; the reader is woken once, behind all of them. */
+  /** The reads of one turn call `push` many times; the reader is woken once, behind all of them. */
   #wake(): void {
     if (this.#waiting === undefined || this.#flushing) return;
     this.#flushing = true;
-    process.nextTick(this.#flush);
+    this.#turn.later(this.#flush);
   }
 
   #flush = (): void => {
