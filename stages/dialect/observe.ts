@@ -10,7 +10,7 @@ import { createPathScanner, findItems } from '../wire/json-path.ts';
 import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
-import { parseJson } from './json-kind.ts';
+import { isObject, parseJson } from './json-kind.ts';
 
 /** What an answer has said so far. Readers write into it. */
 export interface Answer {
@@ -45,6 +45,8 @@ const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
+/** Up to this size parsing everything is faster than looking for a few values. */
+const PARSED_BYTES = 16 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEW_LINE = Buffer.from('\n');
@@ -180,6 +182,15 @@ function readPayload(
   scan: PathScanner,
   bytes: Buffer,
 ): boolean {
+  if (bytes.length <= PARSED_BYTES) {
+    const whole = parseJson(bytes.toString('utf8'));
+    if (whole === undefined) return false;
+    reader.read(
+      answer,
+      reader.paths.map((path) => valueAt(whole, path)),
+    );
+    return true;
+  }
   const spans = tryOr(() => scan(bytes), []);
   const values = reader.paths.map((_, i) => {
     const span = spans[i];
@@ -187,6 +198,15 @@ function readPayload(
   });
   reader.read(answer, values);
   return spans[reader.paths.length] !== undefined;
+}
+
+function valueAt(value: unknown, path: JsonPath): unknown {
+  let found = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = typeof step === 'number' ? found[step] : undefined;
+    else found = isObject(found) && typeof step === 'string' ? found[step] : undefined;
+  }
+  return found;
 }
 
 function tryOr<T>(read: () => T, otherwise: T): T {
