@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createTurn } from './turn.ts';
+import { createManualClock } from './clock.ts';
+import { createAfterwards, createTurn } from './turn.ts';
 
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -40,6 +41,23 @@ test('work that throws stops none of the others', async () => {
   await endOfTurn();
   await endOfTurn();
   assert.equal(done, ['after']);
+});
+
+test('what nobody waits for is done within its time, or before somebody looks', () => {
+  const clock = createManualClock();
+  const afterwards = createAfterwards(clock, 20);
+  const done: string[] = [];
+  afterwards.later(() => done.push('a'));
+  clock.advance(10);
+  afterwards.later(() => done.push('b'));
+  assert.equal(done, []);
+  clock.advance(10);
+  assert.equal(done, ['a', 'b']);
+  afterwards.later(() => done.push('c'));
+  afterwards.flush();
+  assert.equal(done, ['a', 'b', 'c']);
+  clock.advance(20);
+  assert.equal(done, ['a', 'b', 'c']);
 });
 
 test.run();

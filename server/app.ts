@@ -219,6 +219,7 @@ class HttpApp implements App {
     const { pathname } = new URL(request.url);
     const match = this.#options.router.match(request.method, pathname);
     if (match === undefined) throw notFound();
+    this.#options.services.afterwards.flush();
     return match.handle(request, { ...context, params: match.params });
   }
 

@@ -71,6 +71,7 @@ function toPlan(
 ) {
   const stageServices = {
     clock: services.clock,
+    afterwards: services.afterwards,
     providers,
     upstream: services.upstream,
     ledger: { record: (row: LedgerRow) => services.record(row) },

@@ -201,6 +201,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     generations.swap(build(loaded, 1));
     const commands = controlCommands({
       app,
+      afterwards: services.afterwards,
       log,
       learned: services.learned,
       router: services.router,

@@ -188,7 +188,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.
-        return state.decoder === undefined ? record() : state.decoder.end().then(record);
+        const later = () => services.afterwards.later(record);
+        return state.decoder === undefined ? later() : state.decoder.end().then(later);
       },
     };
   },
