@@ -35,6 +35,7 @@ import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
 import { vaultRoutes } from './routes/vault.ts';
 import { openRouteRules } from './route-rules.ts';
+import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
 import { recallDay, spendingJson } from './spending.ts';
@@ -75,6 +76,7 @@ export { logFile } from './open-log.ts';
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
+  keepHeapSmall();
   refuseOpenBind(config);
   ensurePrivateFolder(config.home);
   let custom = await loadCustomProviders(config, env);

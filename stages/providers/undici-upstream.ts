@@ -3,8 +3,8 @@
  * left to the library's default: head and idle time come from the provider,
  * idle connections close before a server would close them.
  */
-import { Agent, errors } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Agent, errors } from './undici.ts';
+import type { Dispatcher } from './undici.ts';
 import { Cancelled, SvcError, createTurn, isSvcError } from '../../engine/index.ts';
 import type { Turn } from '../../engine/index.ts';
 import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
