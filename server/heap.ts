@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** How far the heap may grow over what is alive before it is collected, in percent. */
-const GROWTH_PERCENT = 20;
+const GROWTH_PERCENT = 40;
 
 /** Holds this process's heap close to what is alive in it. */
 export function keepHeapSmall(): void {

@@ -239,16 +239,20 @@ function createHead(): Head {
 }
 
 /** The last few events: to match an expression against four kilobytes costs more than to find them. */
-function lastEvents(text: string): string {
-  let start = text.length;
-  for (let count = 0; count <= TAIL_EVENTS && start > 0; count += 1) {
-    start = Math.max(
-      text.lastIndexOf('\n\n', start - 1),
-      text.lastIndexOf('\n\r\n', start - 1),
-      text.lastIndexOf('\r\r', start - 1),
-    );
+function lastEvents(bytes: Buffer): string {
+  let blankLines = 0;
+  let isLineEndBehind = false;
+  for (let i = bytes.length - 1; i >= 0; i -= 1) {
+    const isLineEnd = bytes[i] === LF || bytes[i] === CR;
+    if (bytes[i] === LF && bytes[i - 1] === CR) i -= 1;
+    if (isLineEnd && isLineEndBehind) {
+      blankLines += 1;
+      // The first one is the end of the last event.
+      if (blankLines > TAIL_EVENTS) return bytes.toString('latin1', i);
+    }
+    isLineEndBehind = isLineEnd;
   }
-  return start > 0 ? text.slice(start) : text;
+  return bytes.toString('latin1');
 }
 
 interface Tail {
@@ -271,6 +275,6 @@ function createTail(): Tail {
       size += bytes.length;
       while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
     },
-    text: () => lastEvents(Buffer.concat(parts).toString('latin1')),
+    text: () => lastEvents(parts.length === 1 ? parts[0]! : Buffer.concat(parts)),
   };
 }
