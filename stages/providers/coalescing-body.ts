@@ -7,9 +7,9 @@ import type { Turn } from '../../engine/index.ts';
 import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
-export const MAX_PIECE_BYTES = 64 * 1024;
+export const MAX_PIECE_BYTES = 32 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
-export const MAX_AHEAD_BYTES = 16 * 1024;
+export const MAX_AHEAD_BYTES = 4 * 1024;
 
 export interface BodySource {
   pause(): void;
@@ -32,6 +32,8 @@ export class CoalescingBody implements UpstreamBody {
   #error: Error | undefined;
   #waiting: Waiting | undefined;
   #flushing = false;
+  /** What comes with the head cannot have been asked for yet. */
+  #isAsked = false;
 
   constructor(source: BodySource, turn: Turn) {
     this.#source = source;
@@ -41,9 +43,12 @@ export class CoalescingBody implements UpstreamBody {
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
-    const most = this.#waiting === undefined ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    const isAhead = this.#isAsked && this.#waiting === undefined;
+    const most = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
     if (this.#unreadBytes >= most && !this.#paused) {
       this.#paused = true;
+      // A copy: each piece would keep the whole read alive that it was cut from.
+      if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
       this.#source.pause();
     }
     this.#wake();
@@ -105,6 +110,7 @@ export class CoalescingBody implements UpstreamBody {
   }
 
   poll(): Buffer | undefined | null {
+    this.#isAsked = true;
     const piece = this.#take();
     if (piece !== undefined) return piece;
     return this.#ended && this.#error === undefined ? undefined : null;
