@@ -16,7 +16,7 @@ import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
 
 /** Changes whenever an algorithm would give other bytes for the same input. */
-export const COMPRESSION_VERSION = 2;
+export const COMPRESSION_VERSION = 3;
 
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
 export interface ConversationBlock {
