@@ -102,7 +102,7 @@ test('what must stay stays, what may shrink shrinks', () => {
     ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
   );
   assert.match(out[2]!.text, 'error TS2322');
-  assert.match(out[9]!.text, 'of result 2 (a.ts) again]');
+  assert.match(out[9]!.text, '[svc result 2 (a.ts):');
   assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
   assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
   assert.match(out[8]!.text, 'In the year 1812 the town');

@@ -21,6 +21,11 @@ export function isPackedHead(line: string): boolean {
   return PACKED.test(line);
 }
 
+/** How many lines stand in packed runs. */
+export function packedLines(text: string): number {
+  return text.split('\n').reduce((sum, line) => sum + Number(PACKED.exec(line)?.[2] ?? 0), 0);
+}
+
 /** Lines of a hunk, with long runs of one sign packed. */
 export function packSigns(lines: readonly string[]): readonly string[] {
   const out: string[] = [];

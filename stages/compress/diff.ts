@@ -7,11 +7,14 @@
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor, LineRange } from './compressor.ts';
 import { readHunk, trimHunk } from './diff-hunks.ts';
-import { isPackedHead, SIGNS_LEGEND } from './diff-signs.ts';
+import { isPackedHead, packedLines, SIGNS_LEGEND } from './diff-signs.ts';
 import { MARK } from './marker.ts';
 
 const GENERATED =
   /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|go\.sum|flake\.lock)$|\.min\.(?:js|css)$|\.(?:js|css)\.map$|\.snap$/;
+
+/** Explaining packed runs costs about as much as this many signs. */
+const WORTH_LEGEND = 20;
 
 /** Shrinks unified diffs as git prints them. */
 export const shrinkDiff: Compressor = {
@@ -20,35 +23,42 @@ export const shrinkDiff: Compressor = {
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
     // A line that looks like the head of a packed run would be read as one.
-    const pack = !lines.some(isPackedHead);
-    const out: string[] = [];
-    const removed: LineRange[] = [];
-    let names = false;
-    let above: string | undefined;
-    for (let at = 0; at < lines.length;) {
-      const hunk = readHunk(lines, at);
-      const header = hunk === undefined ? readFileHeader(lines, at) : undefined;
-      if (header !== undefined) {
-        at = header.end;
-        names ||= header.named;
-        above = undefined;
-        out.push(...header.lines);
-        if (!header.generated) continue;
-        const end = generatedEnd(lines, at);
-        if (end > at) out.push(countHunks(lines.slice(at, end)));
-        removed.push({ from: at, to: end });
-        at = end;
-      } else if (hunk !== undefined) {
-        out.push(...trimHunk(hunk, removed, { pack, above }));
-        above = hunk.heading;
-        at = hunk.end;
-      } else out.push(lines[at++]!);
-    }
-    const signs = pack && out.some(isPackedHead);
-    const joined = [heading(names, signs, removed.length > 0), ...out].join('\n');
-    return estimateTokens(joined) < estimateTokens(text) ? { text: joined, removed } : undefined;
+    const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);
+    const least =
+      packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
+        ? packed
+        : shrink(lines, false);
+    return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
   },
 };
+
+function shrink(lines: readonly string[], pack: boolean): Compressed {
+  const out: string[] = [];
+  const removed: LineRange[] = [];
+  let names = false;
+  let above: string | undefined;
+  for (let at = 0; at < lines.length;) {
+    const hunk = readHunk(lines, at);
+    const header = hunk === undefined ? readFileHeader(lines, at) : undefined;
+    if (header !== undefined) {
+      at = header.end;
+      names ||= header.named;
+      above = undefined;
+      out.push(...header.lines);
+      if (!header.generated) continue;
+      const end = generatedEnd(lines, at);
+      if (end > at) out.push(countHunks(lines.slice(at, end)));
+      removed.push({ from: at, to: end });
+      at = end;
+    } else if (hunk !== undefined) {
+      out.push(...trimHunk(hunk, removed, { pack, above }));
+      above = hunk.heading;
+      at = hunk.end;
+    } else out.push(lines[at++]!);
+  }
+  const signs = pack && out.some(isPackedHead);
+  return { text: [heading(names, signs, removed.length > 0), ...out].join('\n'), removed };
+}
 
 /** What is to be known to read the rest: only what the text makes use of. */
 function heading(names: boolean, signs: boolean, less: boolean): string {
