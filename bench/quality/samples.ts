@@ -109,7 +109,7 @@ export function grepSamples(root: string): readonly Sample[] {
     }));
 }
 
-/** Listings of installed packages by ls, ls -la and find. */
+/** Listings of installed packages by ls and find. */
 export function listingSamples(root: string): readonly Sample[] {
   const folders = SEARCHED.map((name) => `node_modules/${name}`).concat('node_modules');
   return folders
@@ -117,6 +117,7 @@ export function listingSamples(root: string): readonly Sample[] {
       [
         ['ls', folder],
         ['ls', '-la', folder],
+        ['ls', '-R', folder],
         ['find', folder, '-name', '*.js'],
         ['find', folder, '-maxdepth', '3', '-type', 'f'],
       ].map(([command, ...args]) => ({

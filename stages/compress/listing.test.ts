@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import type { CompressContext } from './compressor.ts';
 import { groupGrep, ungroupGrep } from './grep.ts';
 import { foldListing, unfoldListing } from './listing.ts';
+import { foldSections, unfoldSections } from './listing-sections.ts';
 import { shrinkDiff } from './diff.ts';
 import { shortenTraces } from './trace.ts';
 
@@ -108,6 +109,82 @@ test('columns of ls -l are written once', () => {
   const out = foldListing.apply(text, CONTEXT)!.text;
   assert.is(unfoldListing(out), text);
   assert.ok(out.length < text.length * 0.8);
+});
+
+const RECURSIVE = [
+  '.:',
+  'README.md',
+  'docs',
+  'src',
+  '',
+  './docs:',
+  '',
+  './src:',
+  'app.ts',
+  'deep',
+  '',
+  './src/deep:',
+  'a_test.ts',
+  'b_test.ts',
+  '',
+  './src/other/far:',
+  'x y.ts',
+  'sorted:',
+  '',
+  '/elsewhere:',
+  'z.ts',
+  '',
+].join('\n');
+
+test('a recursive listing becomes a tree, every directory on a line', () => {
+  const tree = foldSections(RECURSIVE.split('\n'))!;
+  assert.is(unfoldSections(tree).join('\n'), RECURSIVE);
+  assert.equal(tree.slice(0, 5), [
+    '.: README.md docs src',
+    ' docs:',
+    ' src: app.ts deep',
+    '  deep: {a,b}_test.ts',
+    '  other/far:',
+  ]);
+  const folders = Array.from(
+    { length: 30 },
+    (_, n) => `./src/part${n}:\nindex.ts\nindex_test.ts\n`,
+  );
+  const text = `.:\nsrc\n\n./src:\nparts\n\n${folders.join('\n')}`;
+  const out = foldListing.apply(text, CONTEXT)!.text;
+  assert.is(unfoldListing(out), text);
+  assert.ok(out.length < text.length * 0.8, String(out.length / text.length));
+});
+
+const treeLine = fc.constantFrom(
+  '',
+  '.:',
+  './a:',
+  './a/b:',
+  './a/b/c:',
+  '/x:',
+  'a:b:',
+  'sorted:',
+  'name.ts',
+  'other.ts',
+  'with blank',
+  '{x}',
+  ' lead',
+  '\ttab',
+);
+
+test('any lines with headings come back or are left alone', () => {
+  fc.assert(
+    fc.property(fc.array(treeLine, { maxLength: 40 }), (lines) => {
+      const text = lines.join('\n');
+      const tree = foldSections(lines);
+      if (tree !== undefined) assert.is(unfoldSections(tree).join('\n'), text);
+      const out = foldListing.apply(text, CONTEXT)?.text ?? text;
+      assert.is(unfoldListing(out) ?? out, text);
+      assert.ok(out.length <= text.length);
+    }),
+    { seed: 3, numRuns: 600 },
+  );
 });
 
 const DIFF = `diff --git a/src/a.ts b/src/a.ts
