@@ -148,9 +148,9 @@ test('a recursive listing becomes a tree, every directory on a line', () => {
   ]);
   const folders = Array.from(
     { length: 30 },
-    (_, n) => `./src/part${n}:\nindex.ts\nindex_test.ts\n`,
+    (_, n) => `./src/parts/of/it/part${n}:\nindex.ts\nindex_test.ts\n`,
   );
-  const text = `.:\nsrc\n\n./src:\nparts\n\n${folders.join('\n')}`;
+  const text = `.:\nsrc\n\n./src/parts/of/it:\nparts\n\n${folders.join('\n')}`;
   const out = foldListing.apply(text, CONTEXT)!.text;
   assert.is(unfoldListing(out), text);
   assert.ok(out.length < text.length * 0.8, String(out.length / text.length));

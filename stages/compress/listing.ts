@@ -19,10 +19,12 @@ export const foldListing: Compressor = {
   classes: ['listing'],
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
-    const out = [foldRows, foldTree, foldNames]
-      .map((fold) => fold(lines))
-      .find((made) => made !== undefined && unfoldListing(made) === text);
-    return out === undefined || out.length >= text.length ? undefined : { text: out, removed: [] };
+    for (const fold of [foldRows, foldTree, foldNames]) {
+      const out = fold(lines);
+      if (out === undefined || unfoldListing(out) !== text) continue;
+      return out.length >= text.length ? undefined : { text: out, removed: [] };
+    }
+    return undefined;
   },
 };
 
