@@ -4,6 +4,7 @@ import { estimateTokens } from '../model/tokens.ts';
 import { createBlockCache } from './cache.ts';
 import {
   compressConversation,
+  emptyState,
   type ConversationBlock,
   type ConversationOptions,
 } from './conversation.ts';
@@ -154,6 +155,27 @@ test('compressing what was compressed changes nothing', () => {
     again.map((outcome) => outcome.text),
     once.map((outcome) => outcome.text),
   );
+});
+
+test('what a call wrote is named by the call and by which of its strings it was', () => {
+  const other = SOURCE.replaceAll('load', 'read');
+  const toolInput = { old_string: SOURCE, new_string: other, edits: [{ text: `${other}x` }] };
+  const parts = [
+    { role: 'assistant', kind: 'tool_use', text: 'a', toolName: 'Edit', toolInput },
+    { role: 'assistant', kind: 'tool_use', text: 'b', toolName: 'Edit', toolInput: 'c' },
+    { role: 'user', kind: 'tool_result', text: `was\n${SOURCE}\nis\n${other}\nend` },
+  ] as const;
+  const blocks = parts.map((part, index) => ({ index, ...part }));
+  const state = emptyState();
+  const out = compressConversation(
+    blocks,
+    { ...OPTIONS, thresholdTokens: 0 },
+    undefined,
+    state,
+  )[2]!;
+  assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
+  assert.match(out.text, '[svc new_string of call 1 (Edit):1-80]');
+  assert.is(state.sent.restore(out.text), blocks[2]!.text);
 });
 
 test('strict changes nothing; below the threshold nothing changes either', () => {

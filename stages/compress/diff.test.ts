@@ -112,6 +112,47 @@ const content = fc.constantFrom(
   '\tlong line of text',
 );
 
+/** Every line under a hunk header with the numbers that it has in the old and the new file. */
+function numberedLines(diff: string): readonly string[] {
+  let [old, fresh] = [0, 0];
+  return diff.split('\n').flatMap((line) => {
+    const head = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (head !== null) {
+      [old, fresh] = [Number(head[1]), Number(head[2])];
+      return [];
+    }
+    if (!/^[-+ ]/.test(line) || old + fresh === 0) return [];
+    const numbered = `${line[0] === '+' ? '' : old++}|${line[0] === '-' ? '' : fresh++}|${line}`;
+    return [numbered];
+  });
+}
+
+test('hunk headers of a cut hunk keep true line numbers', () => {
+  const sides = fc.array(
+    fc.tuple(fc.constantFrom('+', '-', ' '), fc.integer({ min: 1, max: 12 })),
+    { minLength: 1, maxLength: 16 },
+  );
+  fc.assert(
+    fc.property(sides, fc.integer({ min: 2, max: 5000 }), (runs, start) => {
+      let at = 0;
+      const lines = runs.flatMap(([sign, count]) =>
+        Array.from({ length: count }, () => `${sign}some line with the number ${at++}`),
+      );
+      const moved = diffOf('a.ts', [' first', ...lines, ' last'])
+        .replace('@@ -1,', `@@ -${start},`)
+        .replace(' +1,', ` +${start + 3},`);
+      const out = unpackSigns(shrinkDiff.apply(moved, CONTEXT)?.text ?? moved);
+      const known = new Set(numberedLines(moved));
+      const kept = numberedLines(out);
+      for (const line of kept) assert.ok(known.has(line), line);
+      const changed = (all: readonly string[]): readonly string[] =>
+        all.filter((line) => !/^\d+\|\d+\|/.test(line));
+      assert.equal(changed(kept), changed(numberedLines(moved)));
+    }),
+    { seed: 2, numRuns: 300 },
+  );
+});
+
 test('any diff keeps its changes in order; twice is once; never larger, never empty', () => {
   fc.assert(
     fc.property(changes, fc.array(content, { minLength: 5, maxLength: 40 }), (runs, pool) => {

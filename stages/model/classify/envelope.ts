@@ -61,7 +61,7 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
   let numbered = 0;
   let filled = 0;
   let last = Number.NaN;
-  const widths = new Array<number>(lines.length).fill(0);
+  const widths = lines.map(() => 0);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
     if (line === '') continue;
