@@ -12,6 +12,7 @@ import {
 import { unpackSigns } from '../../stages/compress/diff-signs.ts';
 import { unpackFrames } from '../../stages/compress/frames.ts';
 import { ungroupGrep } from '../../stages/compress/grep.ts';
+import { unnameHits } from '../../stages/compress/grep-same.ts';
 import { decodeJson } from '../../stages/compress/json-decode.ts';
 import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing.ts';
@@ -45,7 +46,8 @@ export function strangeLines(
 
 /** Undoes what the classes do; references and line numbers are back already. */
 function decode(text: string): string {
-  const { head, body, tail } = openEnvelope(text);
+  const { head, body: named, tail } = openEnvelope(text);
+  const body = unnameHits(named) ?? named;
   const json = readJson(body);
   const lossless =
     decodeJson(body) ??
