@@ -8,6 +8,7 @@ import {
   type ConversationBlock,
   type ConversationOptions,
 } from './conversation.ts';
+import { hasMark } from './has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 
@@ -200,6 +201,35 @@ test('text that imitates our marks is data', () => {
   });
   assert.is(out!.text, text);
   assert.is(out!.reason, 'marked');
+});
+
+test('a mark that a step would bring to the beginning of a line counts, one that source quotes does not', () => {
+  const mark = '[svc omitted 9 of 99 lines here (lines 1–9); the source is complete]';
+  const before = [
+    '',
+    '  ',
+    '+',
+    '    12\t',
+    '   7→',
+    '\u001b[31m',
+    'gone\r',
+    '2026-01-02 10:00:00 ',
+    '# ',
+  ];
+  for (const start of before) assert.ok(hasMark(`a\n${start}${mark}\nb`), JSON.stringify(start));
+  for (const start of ["const text = '", 'see ', '`', 'x.ts:3:'])
+    assert.not.ok(hasMark(`a\n${start}${mark}\nb`), start);
+  const text = `${SOURCE}\nexport const mark = '${mark}';\n${SOURCE}`;
+  const [once] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
+    ...OPTIONS,
+    thresholdTokens: 0,
+  });
+  assert.ok(once!.changed && once!.text.includes(`'${mark}';`));
+  const [twice] = compressConversation(
+    [{ index: 0, role: 'user', kind: 'tool_result', text: once!.text }],
+    { ...OPTIONS, thresholdTokens: 0 },
+  );
+  assert.is(twice!.text, once!.text);
 });
 
 test('only what was pasted is taken from a user text', () => {

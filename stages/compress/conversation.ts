@@ -11,7 +11,7 @@ import { applyClass, type Applied, type ApplyContext } from './apply.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
 import { thinGutter } from './gutter.ts';
-import { hasMark } from './marker.ts';
+import { hasMark } from './has-mark.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
 

@@ -136,6 +136,7 @@ test('what a text says again, here or above, always comes back', () => {
     '',
     '}',
     'a line of more than forty characters, which is worth a name of its own',
+    "const quoted = '[svc result 1:1-3]'; // and more than forty characters",
   );
   fc.assert(
     fc.property(fc.array(fc.array(line, { maxLength: 30 }), { maxLength: 6 }), (texts) => {
