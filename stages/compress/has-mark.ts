@@ -4,7 +4,7 @@ import { stampLength } from './log-score.ts';
 import { MARK } from './marker.ts';
 
 /** Longest part of a line before a mark that is looked at, in characters. */
-const MAX_BEFORE = 80;
+const MAX_BEFORE = 200;
 /** What a step may take away before a mark (a diff's sign, line numbers), and what opens a comment. */
 const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
 
@@ -15,10 +15,14 @@ const NOTHING = /^[\s\d+\-→:|>#/*<!;%]*$/;
  * as in source code that quotes one, is text like any other.
  */
 export function hasMark(text: string): boolean {
-  for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, at + 1)) {
-    const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - MAX_BEFORE);
-    const before = cleanLine(`${text.slice(start, at)}.`).slice(0, -1);
+  const lineBreak = /[\n\r]/g;
+  for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, lineBreak.lastIndex)) {
+    const near = text.slice(Math.max(0, at - MAX_BEFORE), at);
+    const before = cleanLine(`${near.slice(near.lastIndexOf('\n') + 1)}.`).slice(0, -1);
     if (NOTHING.test(before.slice(stampLength(`${before} `)))) return true;
+    // Behind the first mark of a line no other can begin it.
+    lineBreak.lastIndex = at;
+    if (!lineBreak.test(text)) return false;
   }
   return false;
 }
