@@ -237,7 +237,10 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     for (const warning of loaded.warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
-    clock.after(WARM_UP_MS, () => services.prices.warm());
+    clock.after(WARM_UP_MS, () => {
+      services.prices.warm();
+      services.vault.mayHaveBlocks();
+    });
     recallIfNeeded(config);
     const shown = host.includes(':') ? `[${host}]` : host;
     return {
@@ -253,7 +256,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   }
 }
 
-/** The price list takes 100 ms to read; the start should not wait for it. */
+/** The price list takes 100 ms to read, and so may the vault; the start should not wait for them. */
 const WARM_UP_MS = 50;
 
 function refuseOpenBind(config: Config): void {

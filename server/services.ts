@@ -39,8 +39,8 @@ import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { LiveRouter } from '../stages/route/rules-live.ts';
-import { openVault } from '../stages/vault/index.ts';
-import type { Vault } from '../stages/vault/index.ts';
+import type { Vault } from '../stages/vault/contract.ts';
+import { deferVault } from '../stages/vault/deferred.ts';
 import type { Config } from './config/config.ts';
 import { createStreamLimit } from './limit.ts';
 import type { StreamLimit } from './limit.ts';
@@ -166,7 +166,7 @@ function openAnswers(config: Config, clock: Clock): AnswerStore | Promise<Answer
 }
 
 function open(config: Config, log: Log, clock: Clock): Vault {
-  return openVault({
+  return deferVault({
     indexDir: config.vault.indexPath,
     backend: config.vault.backend,
     clock,

@@ -15,9 +15,6 @@ import { hasMark } from './has-mark.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
 
-/** Changes whenever an algorithm would give other bytes for the same input. */
-export const COMPRESSION_VERSION = 3;
-
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
 export interface ConversationBlock {
   readonly index: number;
