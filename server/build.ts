@@ -161,6 +161,8 @@ export function buildGeneration(options: BuildOptions): Generation {
   const rules = openRouteRules(config.home, () => [...names]).list();
   services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
   services.spending.configure(spendingSettings(config));
+  services.answers.store.configure(config.cache);
+  services.streams.configure(config.streaming.maxConcurrentStreams);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
