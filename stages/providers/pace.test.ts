@@ -51,7 +51,7 @@ test('a full line and a wait that is too long are refused, with the wait', async
 test('a burst above the limit stands in line for the next minute', async () => {
   const clock = createManualClock();
   const pace = createPace({ rpm: 50 }, clock);
-  const entered = Array.from({ length: 60 }, () => pace.enter(free));
+  const entered = Array.from({ length: 60 }, () => enter(pace));
   assert.is(pace.view().waiting, 10);
   clock.advance(60_000);
   assert.equal(await Promise.all(entered), [...Array(50).fill(0), ...Array(10).fill(60_000)]);
