@@ -59,6 +59,13 @@ const GENERATED =
 const GENERATED_NAME =
   /(^|[-.])lock(\.(json|ya?ml))?$|^(package-lock|npm-shrinkwrap)\.json$|^go\.sum$|\.min\.(js|css|mjs)$|\.map$|\.snap$|\.pb\.go$|_pb2(_grpc)?\.py$/i;
 
+/** Below this the length of a file's lines says nothing about who wrote them. */
+const MIN_JUDGED_CHARS = 4_000;
+/** Lines that are longer than this on average were not written by hand. */
+const MAX_LINE_CHARS = 2_000;
+/** Prose, by its extension or for having none. */
+const PROSE_NAME = /^[^.]+$|\.(mdx?|markdown|rst|te?xt|adoc|org|tex)$/i;
+
 /** The class of a block of text, whatever it comes from: `secret` or `safe`. */
 export function contentRisk(content: string): RiskClass {
   if (CREDENTIAL_START.test(content) && CREDENTIAL.test(content)) return 'secret';
@@ -72,9 +79,14 @@ export function contentRisk(content: string): RiskClass {
 /** True when a whole file is machine-written: by its name, its first lines or its shape. */
 export function isGenerated(name: string, text: string): boolean {
   if (GENERATED_NAME.test(name)) return true;
-  const newlines = text.length < 4_000 ? 1 : text.slice(0, 100_000).split('\n').length;
-  const minified = newlines > 0 && Math.min(text.length, 100_000) / newlines > 2_000;
-  return minified || GENERATED.test(text.slice(0, 1_000));
+  return isMinified(name, text) || GENERATED.test(text.slice(0, 1_000));
+}
+
+/** Lines as long as nobody types them. In prose they are paragraphs, and a short file may well be one line. */
+function isMinified(name: string, text: string): boolean {
+  if (text.length < MIN_JUDGED_CHARS || PROSE_NAME.test(name)) return false;
+  const start = text.slice(0, 100_000);
+  return start.length / start.split('\n').length > MAX_LINE_CHARS;
 }
 
 /** True for a value that nobody would type as an example: mixed characters and few repeats. */
