@@ -68,6 +68,14 @@ const BAD: readonly BadCase[] = [
     'routing.fallback: there is no provider "generativ"; did you mean generative? (',
   ),
   file(
+    'fallback: [generativ/gemini-x]',
+    'routing.fallback: there is no provider "generativ"; did you mean generative? (',
+  ),
+  file(
+    'fallback: [chat/]',
+    'routing.fallback: "chat/" names no model; write a provider, or provider/model (',
+  ),
+  file(
     'models: {small: {provider: chatt}}',
     'models.small.provider: there is no provider "chatt"; did you mean chat? (',
   ),

@@ -17,6 +17,7 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...badNames(chosen),
     ...values.names('providers').flatMap((name) => checkProvider(values, name, chosen)),
     ...checkReferences(values, chosen),
+    ...checkFallbackModels(values),
     ...checkCustom(values),
     ...checkPorts(values),
     ...checkRate(values),
@@ -156,12 +157,11 @@ function checkHeaders(values: Values, name: string): readonly Fault[] {
 function checkReferences(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
   const custom = values.get('custom_providers').map((one) => one.name);
   const known = [...values.names('providers'), ...custom];
-  const fallback = values.get('routing.fallback');
+  // A fallback may name the model to ask there: `provider/model`.
+  const fallbacks = [values.get('routing.fallback')].flat().map((it) => it.split('/', 1)[0]!);
   const named: [SettingKey, string[], string | null][] = [
     ['routing.primary', [], values.get('routing.primary')],
-    ...[fallback]
-      .flat()
-      .map((name): [SettingKey, string[], string] => ['routing.fallback', [], name]),
+    ...fallbacks.map((name): [SettingKey, string[], string] => ['routing.fallback', [], name]),
     ...values
       .names('models')
       .map((alias): [SettingKey, string[], string | null] => [
@@ -186,6 +186,17 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
     .filter((one) => one.section === 'rate_limiting' && !known.includes(one.name))
     .map((one) => unknownProvider(one, `rate_limiting.${one.name}`, one.name, known));
   return [...references, ...limits];
+}
+
+function checkFallbackModels(values: Values): readonly Fault[] {
+  const key = 'routing.fallback';
+  return [values.get(key)]
+    .flat()
+    .filter((target) => target.endsWith('/'))
+    .map((target) => {
+      const text = `${key}: ${quote(target)} names no model; write a provider, or provider/model`;
+      return fault(values.from(key), key, text, { expected: 'provider/model' });
+    });
 }
 
 function checkCustom(values: Values): readonly Fault[] {

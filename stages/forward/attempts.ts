@@ -27,6 +27,8 @@ interface Failed {
   readonly wasAsked: boolean;
   /** Its own error answer, where the client may see it. */
   readonly relay?: Answer<ProxyFrame> | undefined;
+  /** True if it stood in for another provider and found fault with the request. */
+  readonly isObjection?: boolean;
 }
 
 /** What became of one provider. */
@@ -68,14 +70,20 @@ function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
   return !run.signal.aborted && error.kind !== 'cancelled' && error.kind !== 'internal';
 }
 
-/** A provider's own words first, then what went wrong last, then why nobody was asked. */
+/**
+ * A provider's own words first, then what went wrong last, then why nobody was asked. What a
+ * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
+ */
 function mostTelling(failures: readonly Failed[]): Answer<ProxyFrame> {
-  const relayed = failures.findLast((failure) => failure.relay !== undefined)?.relay;
+  const weighty = failures.filter((failure) => failure.isObjection !== true);
+  const relayed = weighty.findLast((failure) => failure.relay !== undefined)?.relay;
   if (relayed !== undefined) return relayed;
   const told =
-    failures.findLast((failure) => failure.wasAsked) ??
-    failures.find((failure) => failure.error.kind !== 'bad_request') ??
+    weighty.findLast((failure) => failure.wasAsked) ??
+    weighty.find((failure) => failure.error.kind !== 'bad_request') ??
+    failures.findLast((failure) => failure.isObjection) ??
     failures[0];
+  if (told?.relay !== undefined) return told.relay;
   throw told?.error ?? new SvcError('internal', 'The request has no provider');
 }
 
@@ -202,8 +210,10 @@ async function tryOnce(
       attempt.failure = `status ${dropped(response, admission)}: perhaps no such path`;
       return 'other_path';
     }
-    if (verdict === 'next_provider' && !isLast) {
-      return await setAside(prepared, response, admission, scope);
+    const isObjection = verdict === 'relay' && response.status >= 400 && !prepared.target.isPrimary;
+    if (isObjection) attempt.failure = `status ${response.status}`;
+    if (isObjection || (verdict === 'next_provider' && !isLast)) {
+      return { ...(await setAside(prepared, response, admission, scope)), isObjection };
     }
     return await shown(prepared, response, attempt, { admission, isLast, verdict, scope });
   } catch (thrown) {

@@ -134,6 +134,19 @@ test("a client's own key is neither replaced, nor rotated, nor rested, nor sent 
     assert.not.match(JSON.stringify(t.spare.requests[0]!.rawHeaders), 'mine');
   }));
 
+test("a client's own key is no worse for what the configured keys came to", () =>
+  withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
+    t.upstream.script((it) => it.header('x-api-key') !== 'mine', '401');
+    for (const asked of [1, 2]) {
+      assert.is((await send(t)).status, 200);
+      assert.is(t.spare.requests.length, asked, 'the configured keys are refused');
+    }
+    assert.is(t.proxy.services.states.view().get('messages')?.health.reason, 'auth');
+    assert.is((await send(t, ownKey('messages'))).status, 200);
+    assert.is(sentKeys(t).at(-1), 'mine');
+    assert.is(t.spare.requests.length, 2);
+  }));
+
 test('a provider that takes the place of the built-in one gets its own keys', async () => {
   const other = await startUpstream();
   const place = (more: string) => () =>

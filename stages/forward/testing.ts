@@ -39,9 +39,10 @@ export async function withPair(
   use: (pair: Pair) => Promise<void>,
 ): Promise<void> {
   const spare = await startUpstream(options.upstream);
-  const test = await startTestProxy({ ...options, yaml: yaml(spare.url) });
-  const { states } = test.proxy.services;
+  let test: TestProxy | undefined;
   try {
+    test = await startTestProxy({ ...options, yaml: yaml(spare.url) });
+    const { states } = test.proxy.services;
     await use({
       ...test,
       spare,
@@ -50,7 +51,7 @@ export async function withPair(
       },
     });
   } finally {
-    await test.close();
+    await test?.close();
     await spare.close();
   }
 }

@@ -39,6 +39,20 @@ test('having no key left marks it at once', () => {
   assert.is(health.view().reason, 'auth');
 });
 
+test('having no key left says nothing of the provider itself, being down does', () => {
+  const health = createHealth(createManualClock());
+  health.outOfKeys('rate_limited');
+  assert.equal([health.isHealthy(), health.isUp()], [false, true]);
+  for (let n = 0; n < 3; n += 1) health.settle('failed');
+  assert.equal([health.isUp(), health.view().reason], [false, 'down']);
+  health.outOfKeys('auth');
+  assert.is(health.view().reason, 'down');
+  health.force('healthy');
+  assert.is(health.isUp(), true);
+  health.force('unhealthy');
+  assert.is(health.isUp(), false);
+});
+
 test('forced unhealthy holds until forced healthy', () => {
   const clock = createManualClock();
   const health = createHealth(clock);

@@ -12,6 +12,7 @@
  * | unhealthy | recovery check, 30 s after          | healthy   | the row stays: one more failure … |
  * | unhealthy | success                             | healthy   | the row of failures ends          |
  * | unhealthy | failure, no key left                | unhealthy | the 30 s are not prolonged        |
+ * | no key    | failure, the third in a row or more | unhealthy | `down` is told from now on        |
  * | any       | forced `healthy`                    | healthy   | the row of failures ends          |
  * | any       | forced `unhealthy`                  | unhealthy | until forced `healthy`            |
  *
@@ -44,6 +45,8 @@ export interface HealthView {
 
 export interface Health {
   isHealthy(): boolean;
+  /** The same for a request with the client's own key, which configured keys say nothing of. */
+  isUp(): boolean;
   /** Reports how an attempt went; `abandoned` changes nothing. */
   settle(outcome: BreakerOutcome): void;
   /** Reports that no configured key was left: all cooling, or all refused. */
@@ -78,6 +81,10 @@ class MemoryHealth implements Health {
     return this.#untilMs === -Infinity || this.#clock.monotonicMs() >= this.#untilMs;
   }
 
+  isUp(): boolean {
+    return this.isHealthy() || this.#isOutOfKeys();
+  }
+
   settle(outcome: BreakerOutcome): void {
     if (outcome === 'abandoned') return;
     if (outcome === 'succeeded') {
@@ -109,8 +116,15 @@ class MemoryHealth implements Health {
     };
   }
 
+  #isOutOfKeys(): boolean {
+    return this.#reason === 'auth' || this.#reason === 'rate_limited';
+  }
+
   #mark(reason: UnhealthyReason): void {
-    if (!this.isHealthy()) return;
+    if (!this.isHealthy()) {
+      if (reason === 'down' && this.#isOutOfKeys()) this.#reason = reason;
+      return;
+    }
     this.#reason = reason;
     this.#untilMs = this.#clock.monotonicMs() + this.#recoveryMs;
   }

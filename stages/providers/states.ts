@@ -56,8 +56,12 @@ export interface ProviderStates {
   /**
    * `names` in the order in which to try them: first those that are healthy with a breaker
    * that is not open, then the others, each part in the order given. Unknown names are left out.
+   * Where `takesOwnKey` the client's own key goes out: how the configured ones do is left aside.
    */
-  inOrder(names: readonly ProviderName[]): ProviderName[];
+  inOrder(
+    names: readonly ProviderName[],
+    takesOwnKey?: (name: ProviderName) => boolean,
+  ): ProviderName[];
   /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
   forceHealth(name: ProviderName, state: HealthState): boolean;
   /** Every provider in order of configuration. */
@@ -81,9 +85,9 @@ export function createProviderStates(options: ProviderStatesOptions): ProviderSt
         [...settings].map(([name, each]) => [name, toState(states.get(name), each, options)]),
       );
     },
-    inOrder(names) {
+    inOrder(names, takesOwnKey = () => false) {
       const known = names.filter((name) => states.has(name));
-      const isGood = (name: string): boolean => isFirstChoice(states.get(name)!);
+      const isGood = (name: string): boolean => isFirstChoice(states.get(name)!, takesOwnKey(name));
       if (known.every(isGood)) return known;
       const good = new Set(known.filter(isGood));
       return [...good, ...known.filter((name) => !good.has(name))];
@@ -118,8 +122,8 @@ function toState(
   };
 }
 
-function isFirstChoice({ health, breaker }: ProviderState): boolean {
-  return health.isHealthy() && !breaker.isOpen();
+function isFirstChoice({ health, breaker }: ProviderState, takesOwnKey: boolean): boolean {
+  return (takesOwnKey ? health.isUp() : health.isHealthy()) && !breaker.isOpen();
 }
 
 function toView({ health, breaker, keys, pace }: ProviderState): ProviderStateView {

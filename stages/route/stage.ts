@@ -145,7 +145,11 @@ function fallbacks(
 
 /** Healthy providers first; the rest keeps its order. */
 function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarget[] {
-  const order = services.states.inOrder(targets.map((target) => target.provider));
+  const own = targets.find((target) => target.credential === 'client')?.provider;
+  const order = services.states.inOrder(
+    targets.map((target) => target.provider),
+    (name) => name === own,
+  );
   return targets.toSorted((a, b) => order.indexOf(a.provider) - order.indexOf(b.provider));
 }
 

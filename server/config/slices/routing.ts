@@ -13,10 +13,11 @@ export const routing = {
     about: 'Name of the provider that answers first.',
   }),
   'routing.fallback': setting({
-    type: oneOrMore(words, 'a provider name or a list of them'),
+    type: oneOrMore(words, 'provider, provider/model, or a list of them'),
     default: [],
     aliases: ['fallback'],
-    about: 'Providers that are tried in this order when the first fails.',
+    about:
+      'Providers that are tried in this order when the first fails, each as `provider` or `provider/model`.',
   }),
   'routing.enabled': setting({
     type: flag,

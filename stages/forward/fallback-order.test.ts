@@ -1,0 +1,126 @@
+/** Who stands in for a provider that fails, as the configuration names them and as they answer. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { projectRoot } from '../../fixtures/paths.ts';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import { closeClients, exchange } from '../../server/testing.ts';
+import { bodyOf, direct, ownKey, saidBy, traceOf, withPair, withSpare } from './testing.ts';
+import type { PairOptions, Spoken } from './testing.ts';
+
+const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
+
+/** The README's example of a fallback, with its local server where the spare provider is. */
+function readmeExample(url: string): string {
+  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+  const [, block = ''] = /## When a provider fails\s+```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+  const yaml = block.replace('http://127.0.0.1:11434', url);
+  assert.not.equal(yaml, block, 'the README names a local server');
+  return yaml;
+}
+
+test("the README's example of a fallback works as it stands there", () =>
+  withPair({ yaml: readmeExample }, async (t) => {
+    t.upstream.script(undefined, '529');
+    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+    assert.is(got.status, 200, got.text);
+    assert.ok(saidBy('messages', false, got.text).length > 0);
+    const asked = t.spare.requests[0]!;
+    assert.is(asked.target, '/v1/chat/completions');
+    assert.is((JSON.parse(asked.body.toString()) as { model: string }).model, 'qwen3');
+  }));
+
+/** A configuration with a second fallback. */
+function withSecond(secondUrl: string): PairOptions['yaml'] {
+  return (url) => `providers:
+  spare: { kind: messages, base_url: "${url}", api_key: spare-key }
+  second: { kind: messages, base_url: "${secondUrl}", api_key: second-key }
+fallback: [spare, second]
+`;
+}
+
+test('a fallback that objects to the request is passed over for the next one', async () => {
+  const second = await startUpstream();
+  try {
+    await withPair({ yaml: withSecond(second.url) }, async (t) => {
+      t.upstream.script(undefined, '529');
+      for (const status of ['400', '403', '404', '413'] as const) {
+        const stop = t.spare.script(undefined, status);
+        const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+        assert.is(got.status, 200, `after ${status}`);
+        const { attempts } = await traceOf(t, got);
+        assert.equal(
+          attempts.map((each) => [each.provider, each.status]).slice(-2),
+          [
+            ['spare', Number(status)],
+            ['second', 200],
+          ],
+          `after ${status}`,
+        );
+        stop();
+        t.recover();
+      }
+      assert.is(t.proxy.services.states.get('spare')?.breaker.view().failures, 0);
+    });
+  } finally {
+    await second.close();
+  }
+});
+
+test("what a fallback objects to does not hide the first provider's own error", async () => {
+  for (const kind of ['messages', 'chat'] satisfies Spoken[]) {
+    await withPair({ yaml: withSpare(kind, 'providers:') }, async (t) => {
+      t.spare.script(undefined, '404');
+      const stop = t.upstream.script(undefined, '529');
+      const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+      const got = await send();
+      assert.is(got.status, 529, kind);
+      assert.ok(got.body.equals((await direct(t.upstream, MESSAGES)).body));
+      stop();
+      // Its word on the request itself is the answer, also where it is asked last.
+      t.proxy.services.states.forceHealth('messages', 'unhealthy');
+      t.upstream.script(undefined, '400');
+      const last = await send();
+      assert.is(last.status, 400);
+      assert.ok(last.body.equals((await direct(t.upstream, MESSAGES)).body));
+      assert.is(t.spare.requests.length, 2);
+    });
+  }
+});
+
+test('an open breaker of the first provider says more than what a fallback objects to', () =>
+  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+    t.spare.script(undefined, '404');
+    t.upstream.script(undefined, '503');
+    const send = () => exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
+    for (let n = 0; n < 5; n += 1) await send();
+    assert.ok(t.proxy.services.states.get('messages')?.breaker.isOpen());
+    const got = await send();
+    assert.is(got.status, 503);
+    assert.match(got.text, '"type":"circuit_open"');
+  }));
+
+test('where the first provider cannot carry the request, what the fallback objects to is told', () =>
+  withPair(
+    {
+      yaml: (url) => `provider: local
+providers:
+  local: { kind: chat, base_url: "http://127.0.0.1:9", auth: none }
+  spare: { kind: messages, base_url: "${url}", api_key: spare-key }
+fallback: [spare]
+`,
+    },
+    async (t) => {
+      t.spare.script(undefined, '400');
+      const document = { type: 'container_upload', file_id: 'file_1' };
+      const messages = [{ role: 'user', content: [document] }];
+      const body = bodyOf('messages', false, { messages });
+      const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
+      assert.is(got.status, 400);
+      assert.ok(got.body.equals((await direct(t.spare, { path: '/v1/messages', body })).body));
+    },
+  ));
+
+test.after(closeClients);
+test.run();
