@@ -72,6 +72,12 @@ async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: nu
 function expectRow(row: LedgerRow, wire: Case): void {
   const { usage, error, complete } = wire.facts;
   const cached = usage === null ? 0 : usage.cacheRead + usage.cacheWrite;
+  if (row.usageEstimated && row.outcome === 'partial') {
+    // It broke off before its provider told: at least what it did tell.
+    assert.ok((row.outputTokens ?? 0) > (usage?.output ?? 0), wire.file);
+    assert.is(row.status, wire.status, wire.file);
+    return;
+  }
   assert.is(row.inputTokensRaw, usage === null ? null : usage.input + cached, wire.file);
   assert.is(row.outputTokens, usage === null ? null : usage.output, wire.file);
   assert.is(row.cacheReadTokens ?? 0, usage?.cacheRead ?? 0, wire.file);

@@ -10,7 +10,8 @@ import { createPathScanner, findItems } from '../wire/json-path.ts';
 import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
-import { parseJson } from './json-kind.ts';
+import { createHead, createTail } from './ends.ts';
+import { isObject, parseJson } from './json-kind.ts';
 import { estimateSaid } from './said.ts';
 
 /** What an answer has said so far. Readers write into it. */
@@ -40,11 +41,9 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
 /** A document larger than this is relayed all the same and stays unmeasured. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
-/** The end of a stream within which terminators and error events are looked for. */
-const TAIL_BYTES = 4096;
-/** The beginning of a stream within which the model is looked for, if no line with figures named it. */
-const HEAD_BYTES = 8 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
+/** Up to this size parsing everything is faster than looking for a few values. */
+const PARSED_BYTES = 16 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEW_LINE = Buffer.from('\n');
@@ -117,8 +116,8 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
       }
       return answer.model;
     },
-    terminated: () => current().terminated || reader.ending.test(tail.text()),
-    failed: () => current().failed || reader.failure.test(tail.text()),
+    terminated: () => current().terminated || reader.ending.test(tail.lastEvents()),
+    failed: () => current().failed || reader.failure.test(tail.lastEvents()),
   };
 }
 
@@ -190,6 +189,15 @@ function readPayload(
   scan: PathScanner,
   bytes: Buffer,
 ): boolean {
+  if (bytes.length <= PARSED_BYTES) {
+    const whole = parseJson(bytes.toString('utf8'));
+    if (whole === undefined) return false;
+    reader.read(
+      answer,
+      reader.paths.map((path) => valueAt(whole, path)),
+    );
+    return true;
+  }
   const spans = tryOr(() => scan(bytes), []);
   const values = reader.paths.map((_, i) => {
     const span = spans[i];
@@ -199,59 +207,19 @@ function readPayload(
   return spans[reader.paths.length] !== undefined;
 }
 
+function valueAt(value: unknown, path: JsonPath): unknown {
+  let found = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = typeof step === 'number' ? found[step] : undefined;
+    else found = isObject(found) && typeof step === 'string' ? found[step] : undefined;
+  }
+  return found;
+}
+
 function tryOr<T>(read: () => T, otherwise: T): T {
   try {
     return read();
   } catch {
     return otherwise; // nested beyond measure; the client's own parser will judge it
   }
-}
-
-interface Head {
-  push(bytes: Buffer): void;
-  bytes(): Buffer;
-  search(needle: Buffer, onEvent: (event: Buffer) => void): void;
-}
-
-/** Keeps the first few kilobytes of a stream, to be searched if need be. */
-function createHead(): Head {
-  const parts: Buffer[] = [];
-  let size = 0;
-  return {
-    push(bytes) {
-      if (size >= HEAD_BYTES) return;
-      parts.push(bytes.subarray(0, HEAD_BYTES));
-      size += bytes.length;
-    },
-    search(needle, onEvent) {
-      createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
-    },
-    bytes: () => Buffer.concat(parts, Math.min(size, HEAD_BYTES)),
-  };
-}
-
-interface Tail {
-  push(bytes: Buffer): void;
-  bytes(): Buffer;
-  text(): string;
-}
-
-/** Keeps the last few kilobytes of a stream without copying them. */
-function createTail(): Tail {
-  let parts: Buffer[] = [];
-  let size = 0;
-  return {
-    push(bytes) {
-      if (bytes.length >= TAIL_BYTES) {
-        parts = [bytes.subarray(bytes.length - TAIL_BYTES)];
-        size = TAIL_BYTES;
-        return;
-      }
-      parts.push(bytes);
-      size += bytes.length;
-      while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
-    },
-    bytes: () => Buffer.concat(parts),
-    text: () => Buffer.concat(parts).toString('latin1'),
-  };
 }

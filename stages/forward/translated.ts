@@ -96,8 +96,8 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
 }
 
 /** The meter reads the provider's own figures, where the client's bytes may only say 0. */
-function withUsage(head: HeadFrame, { usage }: Translator): HeadFrame {
-  return Object.freeze({ ...head, usage });
+function withUsage(head: HeadFrame, translator: Translator): HeadFrame {
+  return Object.freeze({ ...head, usage: () => translator.usage() });
 }
 
 /** An error answer in the client's dialect. Throws PROVIDER_004 for what only concerns the provider. */

@@ -11,7 +11,7 @@ import { cut, toLines, type Mark, type Piece } from './chunk.ts';
 import { hasGrammar, type Grammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
 import { encodeBlocks, encodeNotice } from './record.ts';
-import { contentRisk, isGenerated } from './risk.ts';
+import { contentRisk, isGenerated, privateKeysIn, type LineRange } from './risk.ts';
 import type { Tokenizer } from './tokenize.ts';
 import type { FoundFile, SkipReason } from './walk.ts';
 
@@ -66,8 +66,11 @@ export async function readOne(task: FileTask, reading: Reading): Promise<FileRes
   const lines = toLines(text);
   const pieces = cut(lines, await marksOf(path, lines, text, reading.grammars));
   if (pieces.length === 0) return skip(task, 'empty');
-  const generated = isGenerated(path.slice(path.lastIndexOf('/') + 1), text);
-  const blocks = toBlocks(task, pieces, generated, reading.tokenizer);
+  const judged = {
+    generated: isGenerated(path.slice(path.lastIndexOf('/') + 1), text),
+    secret: [...privateKeysIn(text, lines), ...secretLines(pieces, lines)],
+  };
+  const blocks = toBlocks(task, pieces, judged, reading.tokenizer);
   const record = encodeBlocks({ record: 'file', root, path, hash, size, mtimeMs, seenMs }, blocks);
   return { outcome: 'indexed', record, blocks: blocks.length };
 }
@@ -92,10 +95,28 @@ export function sha256(data: string | Buffer): string {
   return digest('sha256', data, 'hex');
 }
 
+/** What only the whole of a file shows. */
+interface Judged {
+  readonly generated: boolean;
+  /** Lines whose blocks are all secret. */
+  readonly secret: readonly LineRange[];
+}
+
+/** Lines so long that they became several pieces, if one holds a credential: the cut may go through it. */
+function secretLines(pieces: readonly Piece[], lines: readonly string[]): LineRange[] {
+  const found: LineRange[] = [];
+  for (const [index, { startLine: line, endLine }] of pieces.entries()) {
+    const isCut = line === endLine && pieces[index + 1]?.startLine === line;
+    if (!isCut || pieces[index - 1]?.startLine === line) continue;
+    if (contentRisk(lines[line - 1]!) === 'secret') found.push({ from: line, to: line });
+  }
+  return found;
+}
+
 function toBlocks(
   task: FileTask,
   pieces: readonly Piece[],
-  generated: boolean,
+  { generated, secret }: Judged,
   tokenizer: Tokenizer,
 ): { block: Omit<StoredBlock, 'at' | 'bytes'>; content: string }[] {
   const seen = new Map<string, number>();
@@ -103,7 +124,8 @@ function toBlocks(
     const described = describeBlock(content, task.path, tokenizer);
     const repeat = seen.get(described.hash) ?? 0;
     seen.set(described.hash, repeat + 1);
-    const risk = contentRisk(content);
+    const isInside = secret.some(({ from, to }) => startLine <= to && endLine >= from);
+    const risk = isInside ? 'secret' : contentRisk(content);
     return {
       block: {
         id: sha256(`${task.root}\0${task.path}\0${described.hash}\0${repeat}`).slice(0, 20),

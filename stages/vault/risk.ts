@@ -33,9 +33,12 @@ export function isSecretDir(name: string): boolean {
   return SECRET_DIR.test(name);
 }
 
+const KEY_BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/;
+const KEY_END = /-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY/;
+
 const CREDENTIAL = new RegExp(
   [
-    '-----BEGIN [A-Z ]*PRIVATE KEY',
+    KEY_BEGIN.source,
     '\\b(AKIA|ASIA)[0-9A-Z]{16}\\b',
     '\\bgh[opsur]_[A-Za-z0-9]{30,}|\\bgithub_pat_\\w{30,}|\\bglpat-[\\w-]{20,}',
     '\\bsk-[A-Za-z0-9_-]{20,}|\\b[rs]k_(live|test)_\\w{16,}',
@@ -47,7 +50,7 @@ const CREDENTIAL = new RegExp(
 );
 /** How every one of these begins, without looking behind: most blocks hold none, and are told so fast. */
 const CREDENTIAL_START =
-  /-----BEGIN|AKIA|ASIA|gh[opsur]_|github_pat_|glpat-|sk-|[rs]k_(?:live|test)_|xox|AIza|npm_|pypi-|eyJ/;
+  /---- ?BEGIN|AKIA|ASIA|gh[opsur]_|github_pat_|glpat-|sk-|[rs]k_(?:live|test)_|xox|AIza|npm_|pypi-|eyJ/;
 /** A password in an address. */
 const LOGIN = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s:/@]{1,64}:(?![$<{*%])[^\s:/@]{6,}@/;
 /** An assignment to a name that says what it is; the value is judged by `looksRandom`. */
@@ -59,6 +62,13 @@ const GENERATED =
 const GENERATED_NAME =
   /(^|[-.])lock(\.(json|ya?ml))?$|^(package-lock|npm-shrinkwrap)\.json$|^go\.sum$|\.min\.(js|css|mjs)$|\.map$|\.snap$|\.pb\.go$|_pb2(_grpc)?\.py$/i;
 
+/** Below this the length of a file's lines says nothing about who wrote them. */
+const MIN_JUDGED_CHARS = 4_000;
+/** Lines that are longer than this on average were not written by hand. */
+const MAX_LINE_CHARS = 2_000;
+/** Prose, by its extension or for having none. */
+const PROSE_NAME = /^[^.]+$|\.(mdx?|markdown|rst|te?xt|adoc|org|tex)$/i;
+
 /** The class of a block of text, whatever it comes from: `secret` or `safe`. */
 export function contentRisk(content: string): RiskClass {
   if (CREDENTIAL_START.test(content) && CREDENTIAL.test(content)) return 'secret';
@@ -69,12 +79,42 @@ export function contentRisk(content: string): RiskClass {
   return SAFE;
 }
 
+/** A run of lines, counted from 1, both ends included. */
+export interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The lines on which private keys stand, from their first line to their last, or to the end
+ * of the file where the last is missing. A key is longer than a block, and the blocks behind
+ * its first one have nothing in them to be recognised by.
+ */
+export function privateKeysIn(text: string, lines: readonly string[]): LineRange[] {
+  if (!text.includes('PRIVATE KEY')) return [];
+  const keys: LineRange[] = [];
+  let from = 0;
+  for (const [index, line] of lines.entries()) {
+    if (from === 0 && KEY_BEGIN.test(line)) from = index + 1;
+    if (from === 0 || !KEY_END.test(line.slice(line.search(KEY_BEGIN) + 1))) continue;
+    keys.push({ from, to: index + 1 });
+    from = 0;
+  }
+  if (from > 0) keys.push({ from, to: lines.length });
+  return keys;
+}
+
 /** True when a whole file is machine-written: by its name, its first lines or its shape. */
 export function isGenerated(name: string, text: string): boolean {
   if (GENERATED_NAME.test(name)) return true;
-  const newlines = text.length < 4_000 ? 1 : text.slice(0, 100_000).split('\n').length;
-  const minified = newlines > 0 && Math.min(text.length, 100_000) / newlines > 2_000;
-  return minified || GENERATED.test(text.slice(0, 1_000));
+  return isMinified(name, text) || GENERATED.test(text.slice(0, 1_000));
+}
+
+/** Lines as long as nobody types them. In prose they are paragraphs, and a short file may well be one line. */
+function isMinified(name: string, text: string): boolean {
+  if (text.length < MIN_JUDGED_CHARS || PROSE_NAME.test(name)) return false;
+  const start = text.slice(0, 100_000);
+  return start.length / start.split('\n').length > MAX_LINE_CHARS;
 }
 
 /** True for a value that nobody would type as an example: mixed characters and few repeats. */

@@ -1,0 +1,83 @@
+/** The beginning and the end of a stream, kept while it passes, to be looked into if need be. */
+import { createNeedleScanner } from '../wire/needle.ts';
+
+/** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
+const TAIL_BYTES = 4096;
+const TAIL_EVENTS = 4;
+/** The beginning of a stream within which the model is looked for, if no line with figures named it. */
+const HEAD_BYTES = 8 * 1024;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The beginning of a stream. */
+export interface Head {
+  push(bytes: Buffer): void;
+  bytes(): Buffer;
+  search(needle: Buffer, onEvent: (event: Buffer) => void): void;
+}
+
+/** Keeps the first few kilobytes of a stream, to be searched if need be. */
+export function createHead(): Head {
+  const parts: Buffer[] = [];
+  let size = 0;
+  return {
+    push(bytes) {
+      if (size >= HEAD_BYTES) return;
+      parts.push(bytes.subarray(0, HEAD_BYTES));
+      size += bytes.length;
+    },
+    search(needle, onEvent) {
+      createNeedleScanner([needle]).push(Buffer.concat(parts), onEvent);
+    },
+    bytes: () => Buffer.concat(parts, Math.min(size, HEAD_BYTES)),
+  };
+}
+
+/** The last few events: to match an expression against four kilobytes costs more than to find them. */
+function lastEvents(bytes: Buffer): string {
+  let blankLines = 0;
+  let isLineEndBehind = false;
+  for (let i = bytes.length - 1; i >= 0; i -= 1) {
+    const isLineEnd = bytes[i] === LF || bytes[i] === CR;
+    if (bytes[i] === LF && bytes[i - 1] === CR) i -= 1;
+    if (isLineEnd && isLineEndBehind) {
+      blankLines += 1;
+      // The first one is the end of the last event.
+      if (blankLines > TAIL_EVENTS) return bytes.toString('latin1', i);
+    }
+    isLineEndBehind = isLineEnd;
+  }
+  return bytes.toString('latin1');
+}
+
+/** The end of a stream, so far. */
+export interface Tail {
+  push(bytes: Buffer): void;
+  bytes(): Buffer;
+  /** The last few events, as text; what stands before them may be cut. */
+  lastEvents(): string;
+}
+
+/** Keeps the last few kilobytes of a stream without copying them. */
+export function createTail(): Tail {
+  let parts: Buffer[] = [];
+  let size = 0;
+  return {
+    push(bytes) {
+      if (bytes.length >= TAIL_BYTES) {
+        parts = [bytes.subarray(bytes.length - TAIL_BYTES)];
+        size = TAIL_BYTES;
+        return;
+      }
+      parts.push(bytes);
+      size += bytes.length;
+      while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
+    },
+    bytes: () => joined(parts),
+    lastEvents: () => lastEvents(joined(parts)),
+  };
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
