@@ -184,14 +184,35 @@ test('the newer path of the chat kind survives to the byte too, where it is know
     assert.ok(got.body.equals((await direct(t.spare, sent)).body));
   }));
 
-test('tokens are counted by the same provider only', () =>
-  withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
+test('tokens are counted by another provider of the kind, byte for byte, and by no other kind', async () => {
+  const body = json(MESSAGE, { tools: [{ name: 'T', input_schema: { type: 'object' } }] });
+  const path = '/v1/messages/count_tokens?beta=true';
+  const headers = {
+    ...ownKey('messages'),
+    'anthropic-beta': 'token-counting-2024-11-01,not-yet-known',
+  };
+  await withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
-    const body = json(MESSAGE);
-    const got = await send(t, { path: '/v1/messages/count_tokens?beta=true', body });
-    assert.is(got.status, 500);
-    assert.is(t.upstream.requests.length, 1);
+    const got = await send(t, { path, body }, headers);
+    assert.is(got.status, 200);
+    const [received] = t.spare.requests;
+    assert.is(received?.body.toString(), body);
+    assert.is(received?.target, path);
+    assert.is(received?.header('anthropic-beta'), headers['anthropic-beta']);
+  });
+  await withPair({ yaml: withSpare('chat', 'providers:') }, async (t) => {
+    t.upstream.script(undefined, '500');
+    assert.is((await send(t, { path, body }, headers)).status, 500);
     assert.is(t.spare.requests.length, 0);
+  });
+});
+
+test('a conversation is not sent to be counted where its primary is of another kind', () =>
+  withPair({ yaml: withSpare('chat', 'provider: spare\nproviders:') }, async (t) => {
+    const got = await send(t, { path: '/v1/messages/count_tokens', body: json(MESSAGE) });
+    assert.is(got.status, 404);
+    assert.match(got.text, /'spare'.*counts no tokens/);
+    assert.is(t.upstream.requests.length + t.spare.requests.length, 0);
   }));
 
 test.after(closeClients);

@@ -38,6 +38,7 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   const ofModel = model === undefined ? undefined : config.byModel.get(model);
   const primary = endpoint.operation === 'generate' ? config.primary : undefined;
   const name = rule?.target.provider ?? ofModel?.provider ?? primary ?? config.byKind[kind];
+  if (isCountedElsewhere(request, kind, config)) throw notCounted(config.primary!);
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('unavailable', `Provider '${name}' is not there; /health says why`);
@@ -49,6 +50,29 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   if (name === primary) return { provider, kind, model: undefined, reason: 'routing.primary' };
   const reason = byCredential ? `credential of ${kind}` : `path of ${kind}`;
   return { provider, kind, model: undefined, reason };
+}
+
+/**
+ * A whole conversation goes along to be counted. Who gave generation to a primary of another kind
+ * has not asked for it to be sent to the maker of the path all the same.
+ */
+function isCountedElsewhere(
+  request: ProxyRequest,
+  kind: EndpointKind,
+  config: RouteConfig,
+): boolean {
+  const { operation } = request.original.endpoint;
+  return (
+    operation === 'count_tokens' &&
+    config.primary !== undefined &&
+    config.byKind[kind] !== config.primary
+  );
+}
+
+function notCounted(primary: string): SvcError {
+  return new SvcError('not_found', `Provider '${primary}', which answers first, counts no tokens`, {
+    cure: 'Clients estimate them then. To have them counted elsewhere, leave routing.primary out and send generation there by a rule (`svc route add`).',
+  });
 }
 
 /** What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked. */
@@ -131,11 +155,14 @@ function fallbacks(
   config: RouteConfig,
   services: Services,
 ): RouteTarget[] {
-  if (request.original.endpoint.operation !== 'generate') return [];
+  const { operation } = request.original.endpoint;
+  if (operation !== 'generate' && operation !== 'count_tokens') return [];
   const targets: RouteTarget[] = [];
   for (const { provider: name, model } of config.fallback) {
     const provider = services.providers.get(name);
     if (provider === undefined || name === choice.provider.name) continue;
+    // Tokens are counted on a path that only one kind has, and nobody translates it.
+    if (operation === 'count_tokens' && provider.kind !== choice.kind) continue;
     const credential = credentialFor(request, provider, choice.kind, config);
     if (credential === undefined) continue;
     targets.push({ provider: name, model, credential, isPrimary: false, reason: 'fallback' });

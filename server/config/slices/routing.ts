@@ -10,7 +10,8 @@ export const routing = {
     defaultText: "the provider of the request's path",
     aliases: ['provider'],
     aliasesWin: true,
-    about: 'Name of the provider that answers first.',
+    about:
+      'Name of the provider that answers first. Where it is of another kind than a path that counts tokens, that path answers 404 rather than send the conversation elsewhere.',
   }),
   'routing.fallback': setting({
     type: oneOrMore(words, 'provider, provider/model, or a list of them'),
