@@ -2,7 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { agentTurn, ask, make, skipOf, user } from './translate-testing.ts';
-import { isTranslatable, translateError, type TranslatableDialect } from './translate.ts';
+import { isTranslatable } from './translatable.ts';
+import { translateError, type TranslatableDialect } from './translate.ts';
 
 test('what a target cannot say is skipped with the reason', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({

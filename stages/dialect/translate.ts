@@ -40,11 +40,6 @@ const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
   generative: generativeTranslation,
 };
 
-/** True for the dialects between which requests can be translated. */
-export function isTranslatable(dialect: string): dialect is TranslatableDialect {
-  return Object.hasOwn(DIALECTS, dialect);
-}
-
 export interface TranslateRequestOptions {
   /** The client's path with its query: a generative client names its model there. */
   readonly target: string;

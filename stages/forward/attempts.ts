@@ -16,7 +16,7 @@ import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
 import { keepErrorAnswer } from './kept-error.ts';
-import { prepare } from './prepare.ts';
+import { loadTranslation, prepare } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { readAnswer, toFailure } from './read-answer.ts';
 
@@ -101,8 +101,14 @@ async function tryTarget(
     return { error, wasAsked: false };
   }
   const identity = config.needsEvents || !isLast;
-  const go = (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> | Failed => {
-    const prepared = prepare(request, target, provider, { config, services, identity, chatOnly });
+  const go = async (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> => {
+    const options = { config, services, identity, chatOnly };
+    let prepared = prepare(request, target, provider, options);
+    if ('needs' in prepared) {
+      const translation = await loadTranslation();
+      prepared = prepare(request, target, provider, { ...options, translation });
+    }
+    if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
     return tryProvider(prepared.ready, state, isLast, scope);

@@ -11,7 +11,6 @@ import { isBodiless } from './answer.ts';
 import type { AttemptScope } from './attempts.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from './prepare.ts';
-import { translatedError } from './translated.ts';
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ERROR_MS = 2_000;
@@ -31,7 +30,10 @@ export async function keepErrorAnswer(
   const bytes = await readShort(response, prepared, scope);
   if (bytes === undefined) return undefined;
   const head = toHead(prepared, response, scope);
-  if (isTranslated) return translatedError(prepared, prepared.reading.from, head, bytes);
+  if (prepared.reading.how === 'translate') {
+    const { translatedError } = await import('./translated.ts');
+    return translatedError(prepared, prepared.reading.from, head, bytes);
+  }
   return bytes.length === 0 ? [head, END] : [head, toChunk(bytes), END];
 }
 

@@ -6,14 +6,10 @@
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { kindByCredential } from '../dialect/endpoints.ts';
-import { dialects } from '../dialect/registry.ts';
-import { isTranslatable, ownWishes, translateRequest } from '../dialect/translate.ts';
+import { isTranslatable } from '../dialect/translatable.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
-import { withoutHeaders } from '../model/headers.ts';
-import { render } from '../model/render.ts';
-import { modelOf, setModel, setParam, targetOf } from '../model/request.ts';
+import { modelOf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { upstreamPath } from '../providers/provider.ts';
 import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
@@ -57,7 +53,19 @@ export interface Prepared {
   answered?(response: UpstreamResponse): UpstreamResponse;
 }
 
-export type Preparation = { readonly ready: Prepared } | { readonly skip: string };
+/** The request ready, why this provider cannot have it, or that it first takes `translation`. */
+export type Preparation =
+  | { readonly ready: Prepared }
+  | { readonly skip: string }
+  | { readonly needs: 'translation' };
+
+/** The code that translates requests. It is large, and loaded by the first request that needs it. */
+export type Translation = typeof import('./prepare-translated.ts');
+
+/** Loads it; later calls give the same. */
+export function loadTranslation(): Promise<Translation> {
+  return import('./prepare-translated.ts');
+}
 
 export interface PrepareOptions {
   readonly config: ForwardConfig;
@@ -66,6 +74,7 @@ export interface PrepareOptions {
   readonly identity: boolean;
   /** Chat providers that were found not to serve the newer path of the same maker. */
   readonly chatOnly: ReadonlySet<ProviderName>;
+  readonly translation?: Translation | undefined;
 }
 
 /** True if nobody has said that this provider serves the path of the responses dialect. */
@@ -128,7 +137,7 @@ export function prepare(
   const owner = hookOwner(request, provider, options.services);
   if (owner === undefined) return prepareWire(request, target, provider, options);
   const prepared = prepareWire(request, target, provider, { ...options, identity: true });
-  return 'skip' in prepared ? prepared : { ready: withHooks(prepared.ready, owner) };
+  return 'ready' in prepared ? { ready: withHooks(prepared.ready, owner) } : prepared;
 }
 
 function prepareWire(
@@ -138,7 +147,7 @@ function prepareWire(
   options: PrepareOptions,
 ): Preparation {
   if (speaks(request, provider, options.chatOnly))
-    return { ready: prepareSame(request, target, provider, options) };
+    return prepareSame(request, target, provider, options);
   const { endpoint, body } = request.original;
   const from = endpoint.dialect;
   if (
@@ -150,10 +159,17 @@ function prepareWire(
   }
   if (body.untouchable !== undefined)
     return { skip: `the request must not be rewritten (${body.untouchable})` };
-  return prepareTranslated(request, from, target, provider, options);
+  const { translation } = options;
+  if (translation === undefined) return { needs: 'translation' };
+  return translation.prepareTranslated(request, from, target, provider, options);
 }
 
-function mayStream(request: ProxyRequest, provider: Provider, config: ForwardConfig): boolean {
+/** True unless the provider, the model or the configuration allows whole answers only. */
+export function mayStream(
+  request: ProxyRequest,
+  provider: Provider,
+  config: ForwardConfig,
+): boolean {
   return config.streamingEnabled && provider.supportsStreaming && config.streams(modelOf(request));
 }
 
@@ -162,18 +178,19 @@ function prepareSame(
   target: RouteTarget,
   provider: Provider,
   options: PrepareOptions,
-): Prepared {
+): Preparation {
   const { facts, endpoint, dialect } = request.original;
   let edited = forProvider(request, target, provider);
   const from = endpoint.dialect;
-  const whole =
-    facts.stream && isTranslatable(from) && !mayStream(request, provider, options.config)
-      ? toOneDocument(edited, from)
-      : undefined;
+  const isWhole =
+    facts.stream && isTranslatable(from) && !mayStream(request, provider, options.config);
+  const { translation } = options;
+  if (isWhole && translation === undefined) return { needs: 'translation' };
+  const whole = isWhole ? translation?.toOneDocument(edited, from) : undefined;
   const asked = whole === undefined && mustAskForUsage(edited);
   if (asked) edited = askForUsage(edited);
   const identity = options.identity || asked || whole !== undefined;
-  return {
+  const ready: Prepared = {
     provider,
     target,
     request: edited,
@@ -192,87 +209,5 @@ function prepareSame(
       return whole === undefined ? wire : { ...wire, path: whole.path(wire.path) };
     },
   };
-}
-
-/** The same request for an answer in one piece, to be told to the client as one short stream. */
-function toOneDocument(request: ProxyRequest, from: TranslatableDialect) {
-  const target = targetOf(request);
-  const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
-  const reading: Reading = { how: 'one-document', from, wishes };
-  const isGenerative = from === 'generative';
-  return {
-    reading,
-    request: isGenerative ? request : setParam(request, 'stream', false),
-    path: (path: string) =>
-      isGenerative
-        ? path
-            .replace(':streamGenerateContent', ':generateContent')
-            .replace(/([?&])alt=sse&?/, '$1')
-        : path,
-  };
-}
-
-function prepareTranslated(
-  request: ProxyRequest,
-  from: TranslatableDialect,
-  target: RouteTarget,
-  provider: Provider,
-  { config, services }: PrepareOptions,
-): Preparation {
-  if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
-  const to: TranslatableDialect = provider.kind;
-  const model = modelAt(request, target, provider);
-  const translated = translateRequest(from, to, parsedBody(request), {
-    target: targetOf(request),
-    ...(model === undefined ? {} : { model }),
-    ...(mayStream(request, provider, config) ? {} : { stream: false }),
-    hostedTools: target.isPrimary ? 'drop' : 'skip',
-    signatures: services.signatures,
-  });
-  if ('skip' in translated) return translated;
-  const body = { ...Object.fromEntries(provider.extraBody), ...translated.body };
-  const bytes = Buffer.from(JSON.stringify(body));
-  const dialect = dialects[to];
-  return {
-    ready: {
-      provider,
-      target,
-      request,
-      model,
-      dialect,
-      reading: { how: 'translate', from: to, wishes: translated.wishes },
-      isGuess: false,
-      notes: translated.notes,
-      wire: (key, signal) => ({
-        origin: provider.origin,
-        path: upstreamPath(provider, translated.path),
-        method: 'POST',
-        headers: [
-          ...translated.headers,
-          'accept-encoding',
-          'identity',
-          ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
-          ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
-          ...provider.headers,
-        ],
-        body: bytes,
-        headTimeoutMs: provider.headTimeoutMs,
-        idleTimeoutMs: provider.idleTimeoutMs,
-        signal,
-      }),
-    },
-  };
-}
-
-/** The client's own credential, where another path of the same provider serves the request. */
-function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
-  const { headers } = request.original.body;
-  return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
-}
-
-/** The body with every edit made, as it would go out. */
-function parsedBody(request: ProxyRequest): unknown {
-  const rendered = render(request);
-  const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;
-  return JSON.parse(bytes.toString('utf8'));
+  return { ready };
 }

@@ -16,7 +16,6 @@ import { isPlain, toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Source } from './hold.ts';
 import type { Prepared } from './prepare.ts';
-import { readWhole, translatedAnswer, translatedError } from './translated.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
 
 export interface ReadOptions {
@@ -104,9 +103,11 @@ async function toAnswer(
 ): Promise<Answer<ProxyFrame>> {
   const { reading } = prepared;
   if (reading.how !== 'relay' && head.status < 400) {
+    const { translatedAnswer } = await import('./translated.ts');
     return translatedAnswer(prepared, reading, head, source, scope.services);
   }
   if (reading.how === 'translate') {
+    const { readWhole, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await readWhole(source.body));
   }
   if (source.pieces.length === 0 && isDocument(head)) return gather(head, source.body);

@@ -4,12 +4,8 @@
  */
 import { SvcError, toLive } from '../../engine/index.ts';
 import type { Answer, WholeAnswer } from '../../engine/index.ts';
-import {
-  answerType,
-  createTranslator,
-  isTranslatable,
-  translateError,
-} from '../dialect/translate.ts';
+import { isTranslatable } from '../dialect/translatable.ts';
+import { answerType, createTranslator, translateError } from '../dialect/translate.ts';
 import type { AnswerWishes, TranslatableDialect, Translator } from '../dialect/translate.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';

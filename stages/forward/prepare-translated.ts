@@ -1,0 +1,97 @@
+/** Makes a request ready for a provider that speaks another dialect, or that may not stream. */
+import type { Dialect } from '../dialect/dialect.ts';
+import { dialects } from '../dialect/registry.ts';
+import { ownWishes, translateRequest } from '../dialect/translate.ts';
+import type { TranslatableDialect } from '../dialect/translate.ts';
+import { withoutHeaders } from '../model/headers.ts';
+import { render } from '../model/render.ts';
+import { modelOf, setParam, targetOf } from '../model/request.ts';
+import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { upstreamPath } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
+import { mayStream, modelAt } from './prepare.ts';
+import type { Preparation, PrepareOptions, Reading } from './prepare.ts';
+
+/** The same request for an answer in one piece, to be told to the client as one short stream. */
+export function toOneDocument(request: ProxyRequest, from: TranslatableDialect) {
+  const target = targetOf(request);
+  const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
+  const reading: Reading = { how: 'one-document', from, wishes };
+  const isGenerative = from === 'generative';
+  return {
+    reading,
+    request: isGenerative ? request : setParam(request, 'stream', false),
+    path: (path: string) =>
+      isGenerative
+        ? path
+            .replace(':streamGenerateContent', ':generateContent')
+            .replace(/([?&])alt=sse&?/, '$1')
+        : path,
+  };
+}
+
+/** The request translated for `target`. */
+export function prepareTranslated(
+  request: ProxyRequest,
+  from: TranslatableDialect,
+  target: RouteTarget,
+  provider: Provider,
+  { config, services }: PrepareOptions,
+): Preparation {
+  if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
+  const to: TranslatableDialect = provider.kind;
+  const model = modelAt(request, target, provider);
+  const translated = translateRequest(from, to, parsedBody(request), {
+    target: targetOf(request),
+    ...(model === undefined ? {} : { model }),
+    ...(mayStream(request, provider, config) ? {} : { stream: false }),
+    hostedTools: target.isPrimary ? 'drop' : 'skip',
+    signatures: services.signatures,
+  });
+  if ('skip' in translated) return translated;
+  const body = { ...Object.fromEntries(provider.extraBody), ...translated.body };
+  const bytes = Buffer.from(JSON.stringify(body));
+  const dialect = dialects[to];
+  return {
+    ready: {
+      provider,
+      target,
+      request,
+      model,
+      dialect,
+      reading: { how: 'translate', from: to, wishes: translated.wishes },
+      isGuess: false,
+      notes: translated.notes,
+      wire: (key, signal) => ({
+        origin: provider.origin,
+        path: upstreamPath(provider, translated.path),
+        method: 'POST',
+        headers: [
+          ...translated.headers,
+          'accept-encoding',
+          'identity',
+          ...(target.credential === 'client' ? ownCredential(request, dialect) : []),
+          ...(key === undefined ? [] : dialect.keyHeaders(key.secret, key.scheme)),
+          ...provider.headers,
+        ],
+        body: bytes,
+        headTimeoutMs: provider.headTimeoutMs,
+        idleTimeoutMs: provider.idleTimeoutMs,
+        signal,
+      }),
+    },
+  };
+}
+
+/** The client's own credential, where another path of the same provider serves the request. */
+function ownCredential(request: ProxyRequest, dialect: Dialect): string[] {
+  const { headers } = request.original.body;
+  return withoutHeaders(headers, (name) => !dialect.credentialHeaders.includes(name));
+}
+
+/** The body with every edit made, as it would go out. */
+function parsedBody(request: ProxyRequest): unknown {
+  const rendered = render(request);
+  const bytes = rendered.encoded ? request.original.body.bytes : rendered.bytes;
+  return JSON.parse(bytes.toString('utf8'));
+}
