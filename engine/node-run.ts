@@ -17,7 +17,8 @@ export class NodeRun implements StageContext<StageState> {
   readonly node: string;
   state: StageState = undefined;
   #traceAs: string | undefined;
-  #notes: { [name: string]: NoteValue } | undefined;
+  /** Names and values in turn: kept with hundreds of traces, and an object of each would be ten times larger. */
+  #notes: (string | NoteValue)[] | undefined;
   #firstInMs: number | undefined;
   #firstOutMs: number | undefined;
   #lastOutMs: number | undefined;
@@ -31,8 +32,13 @@ export class NodeRun implements StageContext<StageState> {
   }
 
   note(name: string, value: NoteValue): void {
-    this.#notes ??= Object.create(null) as { [name: string]: NoteValue };
-    this.#notes[name] = value;
+    this.#notes ??= [];
+    for (let i = 0; i < this.#notes.length; i += 2) {
+      if (this.#notes[i] !== name) continue;
+      this.#notes[i + 1] = value;
+      return;
+    }
+    this.#notes.push(name, value);
   }
 
   /** A frame came in at `inMs` and left at `outMs`, both monotonic. */
@@ -65,7 +71,13 @@ export class NodeRun implements StageContext<StageState> {
       lastOutMs: since(this.#lastOutMs),
       busyMs: this.#busyMs,
       frames: this.#frames,
-      notes: this.#notes ?? {},
+      notes: toObject(this.#notes ?? []),
     };
   }
+}
+
+function toObject(pairs: readonly (string | NoteValue)[]): { readonly [name: string]: NoteValue } {
+  const notes = Object.create(null) as { [name: string]: NoteValue };
+  for (let i = 0; i < pairs.length; i += 2) notes[pairs[i] as string] = pairs[i + 1]!;
+  return notes;
 }
