@@ -35,8 +35,10 @@ export interface BlockIndex extends LogSink {
   totals(): IndexTotals;
   /** All blocks in the order of their paths and lines; at most `limit` from `offset` on. */
   list(offset: number, limit: number): BlockInfo[];
-  /** The folders that blocks were read from. */
+  /** The folders that blocks were read from, and those of which something is owed, in order. */
   roots(): string[];
+  /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
+  owed(): ReadonlyMap<string, number>;
   /**
    * For an index that outlives the process: where in which log it stands, after reading
    * again what another process may have changed.

@@ -229,7 +229,9 @@ class OpenVault implements Vault {
       this.#tellDatabase();
       return;
     }
-    const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp());
+    const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp(), {
+      owe: (_root, before) => before ?? 0,
+    });
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept`;
     this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
