@@ -55,8 +55,12 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/learn.ts')).learnCommands,
   },
   {
-    words: ['provider-status', 'provider-force-health', 'list-models', 'list-pricing'],
+    words: ['provider-status', 'provider-force-health', 'list-models'],
     load: async () => (await import('./commands/provider.ts')).providerCommands,
+  },
+  {
+    words: ['list-pricing'],
+    load: async () => (await import('./commands/pricing.ts')).pricingCommands,
   },
   {
     words: ['route'],

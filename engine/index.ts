@@ -26,3 +26,5 @@ export type {
   TransformBehaviour,
 } from './stage.ts';
 export { toTransform } from './to-transform.ts';
+export { createAfterwards, createTurn } from './turn.ts';
+export type { Afterwards, Turn } from './turn.ts';

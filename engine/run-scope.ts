@@ -156,6 +156,8 @@ export class RunScope<F extends Frame> implements StepScope {
 
   close(): void {
     if (this.#listening) this.#info.signal.removeEventListener('abort', this.#onAbort);
+    // A kept trace holds the nodes; what they worked with, such as an answer's bytes, may go.
+    for (const nodeRun of this.nodeRuns) nodeRun.state = undefined;
   }
 
   settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {

@@ -9,12 +9,13 @@ import type { RunInfo } from './context.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
 import type { Plan, PlanNode } from './graph/compile.ts';
-import { applySteps, stepOf } from './graph/segment.ts';
-import type { Segment } from './graph/segment.ts';
+import { applySteps } from './graph/segment.ts';
+import type { Segment, Step, Stop } from './graph/segment.ts';
+import type { NodeRun } from './node-run.ts';
 import { RunScope } from './run-scope.ts';
 import type { Outcome, Settlement } from './settle.ts';
 import { isTransform } from './stage.ts';
-import type { TransformBehaviour } from './stage.ts';
+import type { Handled, TransformBehaviour } from './stage.ts';
 
 /** Where an answer goes. */
 export interface Sink<F extends Frame> {
@@ -83,9 +84,18 @@ async function answerTo<F extends Frame>(
 ): Promise<Answered<F>> {
   let frame = first;
   scope.saw(frame);
-  for (const node of plan.requestPath) {
-    const result = await requestStep(node, frame, scope);
+  let inMs = scope.now();
+  for (const stop of plan.requestPath) {
+    const { node } = stop;
+    const passed = requestStep(stop, frame, scope);
+    if (passed === undefined) continue;
+    // A stage that is done at once costs no turn of the microtask queue.
+    const result = passed instanceof Promise ? await passed : passed;
+    const outMs = scope.now();
+    scope.nodeRuns[node.index]!.timed(inMs, outMs);
+    inMs = outMs;
     if (isAnswer<F>(result)) {
+      if (node.stage.answers !== true) throw undeclared(node);
       scope.answeredBy(node.index);
       return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
     }
@@ -98,37 +108,63 @@ async function answerTo<F extends Frame>(
   );
 }
 
-async function requestStep<F extends Frame>(
-  node: PlanNode<F>,
+function undeclared<F extends Frame>({ name }: PlanNode<F>): SvcError {
+  const error = new SvcError('internal', `Stage '${name}' answered without declaring that it does`);
+  return toSvcError(error, name);
+}
+
+/** What a node makes of a request frame; undefined where it has no use for the kind. */
+function requestStep<F extends Frame>(
+  { node, steps }: Stop<F>,
   frame: F,
   scope: RunScope<F>,
-): Promise<F | Answer<F>> {
+): F | Answer<F> | Promise<F | Answer<F>> | undefined {
   const { behaviour } = node.stage;
-  const step = stepOf(node, frame.kind);
-  if (step === undefined && !isTransform(behaviour)) return frame;
+  const step = steps.get(frame.kind);
   const nodeRun = scope.nodeRuns[node.index]!;
-  const inMs = scope.now();
   try {
-    let result: F | Answer<F> = frame;
-    if (isTransform(behaviour)) result = await scope.race(through(behaviour, frame, nodeRun));
-    else {
-      const handled = step?.handle?.(frame, nodeRun);
-      const settled = handled instanceof Promise ? await scope.raceAnswer(handled) : handled;
-      result = settled ?? frame;
-      if (step?.watch !== undefined && !isAnswer<F>(result))
-        scope.watch(step.watch, result, nodeRun);
-    }
-    nodeRun.timed(inMs, scope.now());
-    if (isAnswer<F>(result) && node.stage.answers !== true) {
-      throw new SvcError(
-        'internal',
-        `Stage '${node.name}' answered without declaring that it does`,
+    if (isTransform(behaviour)) {
+      return settled(
+        scope.race(through(behaviour, frame, nodeRun)),
+        undefined,
+        frame,
+        scope,
+        nodeRun,
       );
     }
-    return result;
+    if (step === undefined) return undefined;
+    const handled = step.handle?.(frame, nodeRun);
+    if (handled instanceof Promise) {
+      return settled(scope.raceAnswer(handled), step.watch, frame, scope, nodeRun);
+    }
+    return watched(handled ?? frame, step.watch, scope, nodeRun);
   } catch (thrown) {
     throw toSvcError(thrown, node.name);
   }
+}
+
+async function settled<F extends Frame>(
+  pending: Promise<Handled<F>>,
+  watch: Step<F>['watch'],
+  frame: F,
+  scope: RunScope<F>,
+  nodeRun: NodeRun,
+): Promise<F | Answer<F>> {
+  try {
+    return watched((await pending) ?? frame, watch, scope, nodeRun);
+  } catch (thrown) {
+    throw toSvcError(thrown, nodeRun.node);
+  }
+}
+
+function watched<F extends Frame>(
+  result: F | Answer<F>,
+  watch: Step<F>['watch'],
+  scope: RunScope<F>,
+  nodeRun: NodeRun,
+): F | Answer<F> {
+  if (watch !== undefined && !isAnswer<F>(result)) scope.watch(watch, result, nodeRun);
+  return result;
 }
 
 /** One request frame through an author's own stream. */

@@ -74,8 +74,6 @@ class HttpApp implements App {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const requestId = this.#options.newId();
-    // A socket may fail at any moment; what that means is decided by 'close'.
-    response.on('error', () => undefined);
     try {
       this.#admit(request, response, requestId);
     } catch (thrown) {
@@ -221,6 +219,7 @@ class HttpApp implements App {
     const { pathname } = new URL(request.url);
     const match = this.#options.router.match(request.method, pathname);
     if (match === undefined) throw notFound();
+    this.#options.services.afterwards.flush();
     return match.handle(request, { ...context, params: match.params });
   }
 

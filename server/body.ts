@@ -28,6 +28,11 @@ export function collectBody(
     return Promise.resolve(EMPTY);
   }
   if (message.headers.expect !== undefined) response.writeContinue();
+  const whole = wholeBody(message);
+  if (whole !== undefined) {
+    if (whole.length > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
+    return Promise.resolve(whole);
+  }
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let sizeBytes = 0;
@@ -56,4 +61,11 @@ export function collectBody(
     signal.addEventListener('abort', stop, { once: true });
     message.on('data', onData).on('end', onEnd).on('error', onError);
   });
+}
+
+/** A short body is there with its head. To listen for its pieces would cost more than reading it. */
+function wholeBody(message: IncomingMessage): Buffer | undefined {
+  if (!message.complete || message.readableFlowing === true) return undefined;
+  const bytes: unknown = message.read();
+  return Buffer.isBuffer(bytes) ? bytes : undefined;
 }

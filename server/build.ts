@@ -71,6 +71,7 @@ function toPlan(
 ) {
   const stageServices = {
     clock: services.clock,
+    afterwards: services.afterwards,
     providers,
     upstream: services.upstream,
     ledger: { record: (row: LedgerRow) => services.record(row) },
@@ -160,6 +161,8 @@ export function buildGeneration(options: BuildOptions): Generation {
   const rules = openRouteRules(config.home, () => [...names]).list();
   services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
   services.spending.configure(spendingSettings(config));
+  services.answers.store.configure(config.cache);
+  services.streams.configure(config.streaming.maxConcurrentStreams);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);

@@ -1,5 +1,6 @@
 /** What `svc` may tell a running proxy over its control socket. */
 import { SvcError } from '../engine/index.ts';
+import type { Afterwards } from '../engine/index.ts';
 import type { SpendingGuard } from '../stages/budget/guard.ts';
 import type { Learned } from '../stages/learned/learned.ts';
 import type { ProviderStates } from '../stages/providers/states.ts';
@@ -14,6 +15,7 @@ import { spendingJson } from './spending.ts';
 
 export interface ControlledProxy {
   readonly app: App;
+  readonly afterwards: Afterwards;
   readonly log: Log;
   readonly learned: Learned;
   readonly router: LiveRouter;
@@ -43,6 +45,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       return { debug: log.level === 'debug' };
     },
     async learn(input) {
+      proxy.afterwards.flush();
       const status = learn(learned, input);
       // Whoever is told that rules are applied may count on them after a crash.
       await learned.flush();
@@ -53,6 +56,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       enabled: router.view().enabled,
     }),
     spend(input) {
+      proxy.afterwards.flush();
       if (input === 'allow') spending.allowNext();
       return spendingJson(spending);
     },

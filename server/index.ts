@@ -35,6 +35,7 @@ import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
 import { vaultRoutes } from './routes/vault.ts';
 import { openRouteRules } from './route-rules.ts';
+import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
 import { recallDay, spendingJson } from './spending.ts';
@@ -75,6 +76,7 @@ export { logFile } from './open-log.ts';
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
+  keepHeapSmall();
   refuseOpenBind(config);
   ensurePrivateFolder(config.home);
   let custom = await loadCustomProviders(config, env);
@@ -201,6 +203,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     generations.swap(build(loaded, 1));
     const commands = controlCommands({
       app,
+      afterwards: services.afterwards,
       log,
       learned: services.learned,
       router: services.router,
@@ -234,7 +237,10 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     for (const warning of loaded.warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
-    clock.after(WARM_UP_MS, () => services.prices.warm());
+    clock.after(WARM_UP_MS, () => {
+      services.prices.warm();
+      services.vault.mayHaveBlocks();
+    });
     recallIfNeeded(config);
     const shown = host.includes(':') ? `[${host}]` : host;
     return {
@@ -250,7 +256,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   }
 }
 
-/** The price list takes 100 ms to read; the start should not wait for it. */
+/** The price list takes 100 ms to read, and so may the vault; the start should not wait for them. */
 const WARM_UP_MS = 50;
 
 function refuseOpenBind(config: Config): void {

@@ -127,6 +127,17 @@ test('streams: so many places, each given back once', () => {
   assert.is(streams.acquire(), undefined);
 });
 
+test('streams: another number counts at once, and those that run go on', () => {
+  const streams = createStreamLimit(1);
+  const first = streams.acquire();
+  streams.configure(2);
+  assert.ok(streams.acquire());
+  streams.configure(1);
+  first?.();
+  assert.is(streams.active, 1);
+  assert.is(streams.acquire(), undefined);
+});
+
 test('streams without a limit are counted', () => {
   for (const max of [undefined, 0]) {
     const streams = createStreamLimit(max);

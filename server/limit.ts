@@ -126,10 +126,13 @@ export interface StreamLimit {
   readonly active: number;
   /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
   acquire(): (() => void) | undefined;
+  /** Takes over another number; streams that run go on. */
+  configure(max: number | undefined): void;
 }
 
 /** Counts streams up to `max`; undefined or 0: counted only. */
-export function createStreamLimit(max: number | undefined): StreamLimit {
+export function createStreamLimit(first: number | undefined): StreamLimit {
+  let max = first;
   let active = 0;
   return {
     get active() {
@@ -143,6 +146,9 @@ export function createStreamLimit(max: number | undefined): StreamLimit {
         if (isHeld) active -= 1;
         isHeld = false;
       };
+    },
+    configure(next) {
+      max = next;
     },
   };
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { SvcError } from '../engine/index.ts';
+import { SvcError, createTurn } from '../engine/index.ts';
 import { headersTooLarge, malformedRequest } from '../stages/model/errors.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { rawErrorResponse } from './error-response.ts';
@@ -68,9 +68,15 @@ function createListener(handlers: ListenerHandlers): Server {
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
   const answers = new WeakMap<Duplex, ServerResponse>();
+  const turn = createTurn();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answers.set(request.socket, response);
-    handlers.handle(request, response);
+    // A socket may fail at any moment; what that means is decided by 'close'.
+    response.on('error', () => undefined);
+    turn.later(() => {
+      // Nobody waits for the answer any more, and nothing was done for it yet.
+      if (!request.socket.destroyed) handlers.handle(request, response);
+    });
   };
   server.on('request', handle);
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.

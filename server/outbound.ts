@@ -2,8 +2,8 @@
  * How connections leave this machine: directly, or through the proxy that
  * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name.
  */
-import { EnvHttpProxyAgent } from 'undici';
-import type { Dispatcher } from 'undici';
+import { EnvHttpProxyAgent } from '../stages/providers/undici.ts';
+import type { Dispatcher } from '../stages/providers/undici.ts';
 import { createAgent, outboundLimits } from '../stages/providers/undici-upstream.ts';
 import type { Config } from './config/config.ts';
 

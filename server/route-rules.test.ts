@@ -52,7 +52,11 @@ test('a rule changes the model, and the trace names it', () =>
     });
     assert.match(trace.text, '"rule small"');
     assert.is(t.proxy.services.router.view().hitRate, 0.5);
-    assert.equal((await health(t))['router'], { enabled: true, rules_loaded: 1 });
+    assert.equal((await health(t))['router'], {
+      enabled: true,
+      rules_loaded: 1,
+      smart_routing_hit_rate: 0.5,
+    });
   }));
 
 test('a rule may aim at a provider of another kind', () =>

@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { systemClock } from '../engine/index.ts';
-import type { Clock, SvcError } from '../engine/index.ts';
+import { createAfterwards, systemClock } from '../engine/index.ts';
+import type { Afterwards, Clock, SvcError } from '../engine/index.ts';
 import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
@@ -39,8 +39,8 @@ import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { LiveRouter } from '../stages/route/rules-live.ts';
-import { openVault } from '../stages/vault/index.ts';
-import type { Vault } from '../stages/vault/index.ts';
+import type { Vault } from '../stages/vault/contract.ts';
+import { deferVault } from '../stages/vault/deferred.ts';
 import type { Config } from './config/config.ts';
 import { createStreamLimit } from './limit.ts';
 import type { StreamLimit } from './limit.ts';
@@ -50,6 +50,7 @@ import { spendingSettings } from './spending.ts';
 
 export interface ServerServices {
   readonly clock: Clock;
+  readonly afterwards: Afterwards;
   readonly log: Log;
   readonly upstream: Upstream;
   readonly ledger: LedgerWriter;
@@ -84,6 +85,9 @@ export interface ServiceOptions {
   readonly onTrouble?: (error: SvcError) => void;
 }
 
+/** Rows are made together: in the file they are within 100 ms, of which the writer takes 50. */
+const RECORDED_WITHIN_MS = 20;
+
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
@@ -111,9 +115,11 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
   });
   const vault = open(config, log, clock);
+  const afterwards = createAfterwards(clock, RECORDED_WITHIN_MS);
   const overrides = new Map<string, PriceOverride>();
   return {
     clock,
+    afterwards,
     log,
     upstream,
     ledger,
@@ -141,6 +147,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       window.add(row);
     },
     async close() {
+      afterwards.flush();
       await ledger.close();
       await compressor.close();
       await vault.close();
@@ -159,7 +166,7 @@ function openAnswers(config: Config, clock: Clock): AnswerStore | Promise<Answer
 }
 
 function open(config: Config, log: Log, clock: Clock): Vault {
-  return openVault({
+  return deferVault({
     indexDir: config.vault.indexPath,
     backend: config.vault.backend,
     clock,

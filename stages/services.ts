@@ -2,7 +2,7 @@
  * The long-lived things that stages use. They are made once, in the server, and
  * reach a stage only through its `build`.
  */
-import type { Clock, ErrorKind } from '../engine/index.ts';
+import type { Afterwards, Clock, ErrorKind } from '../engine/index.ts';
 import type { AnswerStore } from './answers/answer.ts';
 import type { Flights } from './answers/flights.ts';
 import type { SpendingGuard } from './budget/guard.ts';
@@ -43,6 +43,8 @@ export interface StageLog {
 
 export interface Services {
   readonly clock: Clock;
+  /** For what no client waits for; it is done before anybody is told a figure. */
+  readonly afterwards: Afterwards;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
   readonly ledger: Ledger;

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { TEXT_CLASSES, type TextClass } from '../../stages/model/classify/classes.ts';
 import { classify } from '../../stages/model/classify/classify.ts';
 import { readRecords, type TextRecord } from './corpus.ts';
-import { codeSamples, diffSamples, grepSamples, listingSamples, type Sample } from './samples.ts';
+import {
+  codeSamples,
+  grepSamples,
+  historySamples,
+  listingSamples,
+  unrelatedSamples,
+  type Sample,
+} from './samples.ts';
 
 /** How many samples of a class were recognised, and what the others were taken for. */
 export interface ClassAccuracy {
@@ -34,8 +41,8 @@ export function labelledSamples(root: string, corpus: string | undefined): reado
           hints: {},
         })),
   );
-  const made = [codeSamples, diffSamples, grepSamples, listingSamples].flatMap((make) =>
-    make(root),
+  const made = [codeSamples, unrelatedSamples, historySamples, grepSamples, listingSamples].flatMap(
+    (make) => make(root),
   );
   return [...stored, ...made, ...prose(corpus), ...ciLogs(corpus)];
 }

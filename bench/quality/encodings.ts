@@ -11,15 +11,24 @@ import type {
   Compressor,
 } from '../../stages/compress/compressor.ts';
 import { stripConfig } from '../../stages/compress/config.ts';
-import { shrinkDiff } from '../../stages/compress/diff.ts';
+import { compressConversation } from '../../stages/compress/conversation.ts';
+import { unpackSigns } from '../../stages/compress/diff-signs.ts';
 import { groupGrep, ungroupGrep } from '../../stages/compress/grep.ts';
 import { decodeJson } from '../../stages/compress/json-decode.ts';
 import { compressJson } from '../../stages/compress/json-encode.ts';
 import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { foldListing, unfoldListing } from '../../stages/compress/listing.ts';
+import { SentLines } from '../../stages/compress/repeats.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords, type TextRecord } from './corpus.ts';
-import { codeFiles, diffSamples, editSamples, grepSamples, listingSamples } from './samples.ts';
+import {
+  codeFiles,
+  editSamples,
+  grepSamples,
+  historySamples,
+  listingSamples,
+  unrelatedSamples,
+} from './samples.ts';
 
 /** One row of the table. Shares are 0–1. */
 export interface EncodingResult {
@@ -93,8 +102,9 @@ function madeRows(root: string): readonly Row[] {
       listingSamples(root),
       ({ text }, out) => (unfoldListing(out) ?? out) === text,
     ],
-    ['diffs of edits', shrinkDiff, editSamples(root), sameChanges],
-    ['diffs, whole files and history', shrinkDiff, diffSamples(root), sameChanges],
+    ['diffs of edits', asToolResult, editSamples(root), sameChanges],
+    ['diffs, commits of this repository', asToolResult, historySamples(root), sameChanges],
+    ['diffs between unrelated files', asToolResult, unrelatedSamples(root), sameChanges],
     ['code, aggressive', stripCode, code, sameNames],
   ];
 }
@@ -148,12 +158,25 @@ function sameJson({ text }: Item, out: string): boolean {
   return (decodeJson(out) ?? printCompact(readJson(out)!)) === printCompact(node);
 }
 
-/** The + and − lines of source; those of generated files are counted instead. */
+/** A diff as it goes out when a tool has printed it: by its class, and with what it says twice named. */
+const asToolResult: Compressor = {
+  name: 'tool result',
+  classes: ['diff'],
+  apply(text, { maxChars, logBudgetTokens }) {
+    const settings = { mode: 'hybrid', maxChars, logBudgetTokens, thresholdTokens: 0 } as const;
+    const block = { index: 0, role: 'user', kind: 'tool_result', text } as const;
+    const toolInput = { command: 'git diff' };
+    const [outcome] = compressConversation([{ ...block, toolInput }], settings);
+    return outcome === undefined ? undefined : { text: outcome.text, removed: outcome.removed };
+  },
+};
+
+/** The + and − lines of source, in order; those of generated files are counted instead. */
 function sameChanges({ text }: Item, out: string): boolean {
   const changes = (diff: string): readonly string[] =>
     diff.split('\n').filter((line) => /^[+-](?![+-]{2} (?:a\/|b\/|\/dev))/.test(line));
-  const kept = new Set(changes(out));
-  return out.includes('generated file: ') || changes(text).every((line) => kept.has(line));
+  const decoded = unpackSigns(new SentLines().restore(out));
+  return out.includes('generated file: ') || isDeepStrictEqual(changes(decoded), changes(text));
 }
 
 function sameNames({ text, extension }: Item, out: string): boolean {

@@ -11,6 +11,7 @@ import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tok
 import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
 import { findCorpus } from './corpus.ts';
 import { measureEncodings, type EncodingResult } from './encodings.ts';
+import { strangeLines } from './kept-lines.ts';
 import { measureLogs, readLogs, type LogResult } from './logs.ts';
 import {
   measureNarrative,
@@ -24,6 +25,7 @@ import {
   measureTranscript,
   readTranscripts,
   summarise,
+  toBlocks,
   type SourceSummary,
   type TranscriptResult,
 } from './transcripts.ts';
@@ -37,6 +39,7 @@ export interface QualityReport {
   readonly narrative: readonly NarrativeResult[];
   readonly transcripts: readonly TranscriptResult[];
   readonly sources: readonly SourceSummary[];
+  readonly keptLines: KeptLines | undefined;
   readonly speed: SpeedResult;
 }
 
@@ -76,6 +79,7 @@ export async function measureQuality(
     narrative: corpus === undefined ? [] : measureQuestions(corpus, count),
     transcripts,
     sources: summarise(transcripts),
+    keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
     speed: measureSpeed(samples.map((sample) => sample.text)),
   };
 }
@@ -91,6 +95,25 @@ function measureAll(
       measureTranscript(transcript, options, count),
     );
   });
+}
+
+/** Lines of all transcripts that went out changed, and those among them that the input does not hold. */
+export interface KeptLines {
+  readonly kept: number;
+  readonly strange: number;
+}
+
+function countStrange(corpus: string, commentLines: CommentLines): KeptLines {
+  const counts = { kept: 0, strange: 0 };
+  for (const mode of MODES) {
+    const options = { ...SETTINGS, mode, ...(mode === 'aggressive' ? { commentLines } : {}) };
+    for (const transcript of readTranscripts(corpus)) {
+      const { kept, strange } = strangeLines(toBlocks(transcript), options);
+      counts.kept += kept;
+      counts.strange += strange.length;
+    }
+  }
+  return counts;
 }
 
 function measureQuestions(corpus: string, count: CountTokens): readonly NarrativeResult[] {

@@ -17,7 +17,15 @@ export function printQuality(report: QualityReport): string {
     .join('\n');
 }
 
-const SECTIONS: readonly Section[] = [classes, encodings, logs, narrative, sources, speed];
+const SECTIONS: readonly Section[] = [
+  classes,
+  encodings,
+  logs,
+  narrative,
+  sources,
+  keptLines,
+  speed,
+];
 
 function table(title: string, head: readonly string[], rows: readonly Cells[]): string {
   if (rows.length === 0) return '';
@@ -97,6 +105,11 @@ function sources(report: QualityReport): string {
       row.unstableTurns,
     ]),
   );
+}
+
+function keptLines({ keptLines: figures }: QualityReport): string {
+  if (figures === undefined) return '';
+  return `Lines of changed blocks in all transcripts: ${figures.kept}, of which ${figures.strange} neither stand in the input nor decode to it`;
 }
 
 function speed({ speed: figures }: QualityReport): string {

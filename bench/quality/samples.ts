@@ -109,7 +109,7 @@ export function grepSamples(root: string): readonly Sample[] {
     }));
 }
 
-/** Listings of installed packages by ls, ls -la and find. */
+/** Listings of installed packages by ls and find. */
 export function listingSamples(root: string): readonly Sample[] {
   const folders = SEARCHED.map((name) => `node_modules/${name}`).concat('node_modules');
   return folders
@@ -117,6 +117,7 @@ export function listingSamples(root: string): readonly Sample[] {
       [
         ['ls', folder],
         ['ls', '-la', folder],
+        ['ls', '-R', folder],
         ['find', folder, '-name', '*.js'],
         ['find', folder, '-maxdepth', '3', '-type', 'f'],
       ].map(([command, ...args]) => ({
@@ -132,24 +133,29 @@ export function listingSamples(root: string): readonly Sample[] {
     .filter((sample) => sample.text.split('\n').length >= 5);
 }
 
-/** Diffs between neighbouring files of installed packages, and of this repository's history. */
-export function diffSamples(root: string): readonly Sample[] {
+/** Diffs between neighbouring files of installed packages, which share little. */
+export function unrelatedSamples(root: string): readonly Sample[] {
   const files = codeFiles(root, 60);
   const pairs = files.slice(1).map((file, index) => [files[index]!, file] as const);
   const texts = pairs
     .filter(([a, b]) => extname(a) === extname(b))
     .map(([a, b]) => run(root, 'git', 'diff', '--no-index', '--minimal', a, b))
     .filter((text) => text.length > 500 && text.length < 60_000);
+  return spread(texts, 40).map(toDiffSample);
+}
+
+/** Commits of this repository's history, as `git show` prints them; many add whole files. */
+export function historySamples(root: string): readonly Sample[] {
   const commits = run(root, 'git', 'log', '--format=%h', '-n', '40').split('\n').filter(Boolean);
-  const history = commits
+  return commits
     .map((commit) => run(root, 'git', 'show', commit))
-    .filter((text) => text.includes('\n@@ ') && text.length < 200_000);
-  return [...spread(texts, 40), ...history].map((text, index) => ({
-    name: `diff ${index}`,
-    text,
-    expected: 'diff' as const,
-    hints: index % 2 === 0 ? {} : { command: 'git diff' },
-  }));
+    .filter((text) => text.includes('\n@@ ') && text.length < 200_000)
+    .map(toDiffSample);
+}
+
+function toDiffSample(text: string, index: number): Sample {
+  const hints = index % 2 === 0 ? {} : { command: 'git diff' };
+  return { name: `diff ${index}`, text, expected: 'diff', hints };
 }
 
 /** Small edits of installed source files, as an agent makes them, shown by `git diff`. Seeded, so that runs compare. */

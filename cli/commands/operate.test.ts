@@ -1,4 +1,6 @@
 /** The commands on routes, spending and providers, with a running proxy and without one. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
@@ -169,6 +171,23 @@ test('the price table', () =>
     assert.match(one.stdout, /^vendor\s+model\s+in/);
     assert.not.match(one.stdout, 'openai');
     assert.is((await run(place, ['list-pricing', '--vendor', 'nobody'])).code, 5);
+  }));
+
+test('the price table begins with the prices of the configuration', () =>
+  inPlace(async (place) => {
+    const file = join(place.folder, 'own.yaml');
+    const pricing = '{ input_cost_per_1m_tokens: 1, output_cost_per_1m_tokens: 2 }';
+    const provider = `{ kind: chat, base_url: "http://127.0.0.1:9/v1", pricing: ${pricing} }`;
+    writeFileSync(file, `providers:\n  local: ${provider}\n`, { mode: 0o600 });
+    const listed = await run(place, ['list-pricing', '--config', file, '--json']);
+    const { prices } = JSON.parse(listed.stdout) as { prices: Record<string, unknown>[] };
+    const [first] = prices;
+    assert.equal(
+      [first?.['vendor'], first?.['model'], first?.['input_usd_per_1m']],
+      ['local', '*', 1],
+    );
+    const own = await run(place, ['list-pricing', '--config', file, '--vendor', 'local']);
+    assert.match(own.stdout, /local +\* +1 +2/);
   }));
 
 test.run();

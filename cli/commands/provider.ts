@@ -1,14 +1,14 @@
-/** `svc provider-status|provider-force-health|list-models|list-pricing`: the providers and their models. */
+/** `svc provider-status|provider-force-health|list-models`: the providers and their models. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/list-models.ts';
 import type { ProviderStateJson } from '../../server/provider-states.ts';
-import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
 import { colorsFor, note, pairs, print, printJson } from '../output.ts';
 import type { Colors } from '../output.ts';
+import { usd, whole } from '../prices.ts';
 import type { CliCommand } from '../registry.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
@@ -130,48 +130,6 @@ class ListModels extends Command<CliContext> {
   }
 }
 
-class ListPricing extends Command<CliContext> {
-  static override paths = [['list-pricing']];
-  static override usage = Command.Usage({
-    category: 'Look',
-    description: 'The price table that costs are computed from',
-    details:
-      'US dollars for a million tokens, for requests below any tier, as of today. `providers.<name>.pricing` goes before the table.',
-    examples: [
-      ['All of it', '$0 list-pricing'],
-      ['One vendor, for a script', '$0 list-pricing --vendor anthropic --json'],
-    ],
-  });
-
-  vendor = Option.String('--vendor', { description: 'anthropic, openai, google, mistral, …' });
-  json = Option.Boolean('--json', false, { description: 'As JSON' });
-
-  async execute() {
-    const { context, vendor } = this;
-    const { createPrices } = await import('../../stages/ledger/prices.ts');
-    const vendors = vendor === undefined ? undefined : [vendor];
-    const lines = createPrices().listPrices(context.clock.wallMs(), vendors);
-    if (lines.length === 0) throw new SvcError('not_found', `No prices are known of '${vendor}'`);
-    if (this.json) {
-      printJson(context, { prices: lines.map(priceJson) });
-      return 0;
-    }
-    const { printTable } = await import('../table.ts');
-    const head = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
-    const rows = lines.map((line) => [
-      line.vendor,
-      line.model,
-      usd(line.inputUsdPer1m),
-      usd(line.outputUsdPer1m),
-      usd(line.cacheReadUsdPer1m),
-      usd(line.cacheWriteUsdPer1m),
-      whole(line.contextWindow),
-    ]);
-    printTable(context, head, rows);
-    return 0;
-  }
-}
-
 async function printStates(
   context: CliContext,
   providers: Readonly<Record<string, ProviderStateJson>>,
@@ -243,14 +201,6 @@ function unknownProvider(name: string, known: readonly string[]): SvcError {
   return new SvcError('not_found', `There is no provider '${name}'; there are ${known.join(', ')}`);
 }
 
-function whole(value: number | null): string {
-  return value === null ? '–' : value.toLocaleString('en-US');
-}
-
-function usd(value: number | null): string {
-  return value === null ? '–' : String(Number(value.toPrecision(6)));
-}
-
 function modelJson(model: ProviderModel) {
   return {
     id: model.id,
@@ -261,22 +211,4 @@ function modelJson(model: ProviderModel) {
   };
 }
 
-function priceJson(price: ListedPrice) {
-  return {
-    vendor: price.vendor,
-    model: price.model,
-    name: price.name,
-    context_window: price.contextWindow,
-    input_usd_per_1m: price.inputUsdPer1m,
-    output_usd_per_1m: price.outputUsdPer1m,
-    cache_read_usd_per_1m: price.cacheReadUsdPer1m,
-    cache_write_usd_per_1m: price.cacheWriteUsdPer1m,
-  };
-}
-
-export const providerCommands: readonly CliCommand[] = [
-  ProviderStatus,
-  ForceHealth,
-  ListModels,
-  ListPricing,
-];
+export const providerCommands: readonly CliCommand[] = [ProviderStatus, ForceHealth, ListModels];

@@ -8,8 +8,8 @@ import type { Stage } from '../stage.ts';
 import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
-import { toSegment } from './segment.ts';
-import type { Segment } from './segment.ts';
+import { toSegment, toStop } from './segment.ts';
+import type { Segment, Stop } from './segment.ts';
 import { validate } from './validate.ts';
 
 export interface PlanNode<F extends Frame> {
@@ -23,7 +23,7 @@ export interface PlanNode<F extends Frame> {
 export interface Plan<F extends Frame> {
   /** All nodes, in the order in which frames reach them. */
   readonly nodes: readonly PlanNode<F>[];
-  readonly requestPath: readonly PlanNode<F>[];
+  readonly requestPath: readonly Stop<F>[];
   /** For each node that may answer, by its index: the segments that its answer passes. */
   readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
   readonly lastKind: F['kind'];
@@ -106,7 +106,9 @@ export function compile<F extends Frame>(
   }
   const plan: Plan<F> = Object.freeze({
     nodes: Object.freeze(splitting === undefined ? nodes : [...nodes, splitting]),
-    requestPath: Object.freeze(requestPathOf(graph).map(planned)),
+    requestPath: Object.freeze(
+      requestPathOf(graph).map((node) => toStop(planned(node), graph.kinds.request)),
+    ),
     answerPaths,
     lastKind: graph.kinds.last,
     needsEvents,

@@ -22,6 +22,12 @@ export interface Step<F extends Frame> {
   readonly watch: Watcher<F> | undefined;
 }
 
+/** A node on the request's way, with the step that it takes for each kind of frame. */
+export interface Stop<F extends Frame> {
+  readonly node: PlanNode<F>;
+  readonly steps: ReadonlyMap<F['kind'], Step<F>>;
+}
+
 export type Segment<F extends Frame> =
   | {
       readonly form: 'fused';
@@ -50,6 +56,16 @@ export function stepOf<F extends Frame>(node: PlanNode<F>, kind: F['kind']): Ste
   const handle = (behaviour.on as { [kind: string]: Handler<F> } | undefined)?.[kind];
   const watch = (behaviour.watch as { [kind: string]: Watcher<F> } | undefined)?.[kind];
   return handle === undefined && watch === undefined ? undefined : { node, handle, watch };
+}
+
+/** Looks the node's steps up once, for all runs. */
+export function toStop<F extends Frame>(node: PlanNode<F>, kinds: readonly F['kind'][]): Stop<F> {
+  const steps = new Map<F['kind'], Step<F>>();
+  for (const kind of kinds) {
+    const step = stepOf(node, kind);
+    if (step !== undefined) steps.set(kind, step);
+  }
+  return Object.freeze({ node, steps });
 }
 
 /** Makes one segment of `nodes`: either one that brings its own stream, or any number that do not. */

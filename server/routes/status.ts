@@ -106,7 +106,11 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
     paused: paused(),
     compilation_mode: config.compression.mode,
     vault_index: vault.index,
-    router: { enabled: router.enabled, rules_loaded: router.loaded },
+    router: {
+      enabled: router.enabled,
+      rules_loaded: router.loaded,
+      smart_routing_hit_rate: router.hitRate,
+    },
     capsule_available: config.vault.enabled && config.vault.capsules,
     budget: options.budget(),
     circuit_breakers: { any_open: breakers.anyOpen, providers: breakers.providers },

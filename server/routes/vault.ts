@@ -1,7 +1,6 @@
 /** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
 import { SvcError, toSvcError } from '../../engine/index.ts';
 import { diskFull, invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
-import { toIngestBlock } from '../../stages/vault/index.ts';
 import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
 import { errorTable } from '../error-response.ts';
 import type { ErrorRow } from '../error-response.ts';
@@ -88,11 +87,17 @@ async function bodyOf(request: Request): Promise<unknown> {
 }
 
 async function ingestOne(vault: Vault, body: unknown): Promise<Response> {
+  const { toIngestBlock } = await loadReader();
   const [result] = await addTo(vault, [toIngestBlock(body)]);
   if (result === undefined) throw new SvcError('internal', 'The vault gave no result');
   if (!result.ok) throw result.error;
   const { id, tokens, stored } = result;
   return Response.json({ status: 'ok', ids: [id], block_id: id, tokens, stored });
+}
+
+/** What reads blocks comes with the indexer, which a proxy without a vault need not load. */
+function loadReader() {
+  return import('../../stages/vault/ingest.ts');
 }
 
 /** The items of a batch: a bare list, or one under any of the known names. */
@@ -120,7 +125,8 @@ function kindOf(value: unknown): string {
 
 /** Good items are kept when others fail. Throws what the first one failed of when all do. */
 async function ingestMany(vault: Vault, items: readonly unknown[]): Promise<Response> {
-  const read = items.map(readItem);
+  const { toIngestBlock } = await loadReader();
+  const read = items.map((item) => readItem(toIngestBlock, item));
   const stored = await addTo(
     vault,
     read.filter((item): item is IngestBlock => !(item instanceof SvcError)),
@@ -152,7 +158,10 @@ async function addTo(vault: Vault, blocks: readonly IngestBlock[]): Promise<Inge
   }
 }
 
-function readItem(item: unknown): IngestBlock | SvcError {
+function readItem(
+  toIngestBlock: (item: unknown) => IngestBlock,
+  item: unknown,
+): IngestBlock | SvcError {
   try {
     return toIngestBlock(item);
   } catch (thrown) {

@@ -15,6 +15,13 @@ export interface AnswerStats {
   readonly failures: number;
 }
 
+/** How much is kept, and how long. */
+export interface AnswerBounds {
+  readonly maxBytes: number;
+  /** How long an answer may be given again. */
+  readonly ttlMs: number;
+}
+
 /** Answers by key (`answerKey`): least recently used first out, and none older than its time. */
 export interface AnswerStore {
   /** Undefined on a miss. Never rejects: an entry that cannot be read is a miss. */
@@ -22,6 +29,8 @@ export interface AnswerStore {
   /** Keeps a copy; returns at once and never throws. An answer over a quarter of the store is not kept. */
   put(key: string, answer: KeptAnswer): void;
   stats(): AnswerStats;
+  /** Takes over new bounds; what is over them goes. */
+  configure(bounds: AnswerBounds): void;
   /** Forgets every answer; resolves when they are gone. */
   clear(): Promise<void>;
   /** Resolves when everything that was put is kept. */

@@ -23,14 +23,12 @@ import {
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
 import { createLookupCount, largestAnswer } from './answer.ts';
-import type { AnswerStats, AnswerStore, KeptAnswer } from './answer.ts';
+import type { AnswerBounds, AnswerStats, AnswerStore, KeptAnswer } from './answer.ts';
 import { decodeAnswer, encodeAnswer } from './file-format.ts';
 
-export interface DiskAnswersOptions {
+export interface DiskAnswersOptions extends AnswerBounds {
   /** Made if it is not there; nothing but our own files in it is touched. */
   readonly folder: string;
-  readonly maxBytes: number;
-  readonly ttlMs: number;
   readonly clock: Clock;
 }
 
@@ -49,6 +47,7 @@ export async function openDiskAnswers(options: DiskAnswersOptions): Promise<Answ
 
 class DiskAnswers implements AnswerStore {
   readonly #options: DiskAnswersOptions;
+  #bounds: AnswerBounds;
   readonly #lookups = createLookupCount();
   /** File sizes by key, least recently used first. */
   readonly #sizes = new Map<string, number>();
@@ -60,6 +59,7 @@ class DiskAnswers implements AnswerStore {
 
   constructor(options: DiskAnswersOptions) {
     this.#options = options;
+    this.#bounds = options;
   }
 
   async open(): Promise<void> {
@@ -88,7 +88,7 @@ class DiskAnswers implements AnswerStore {
 
   put(key: string, answer: KeptAnswer): void {
     const file = encodeAnswer({ key, keptAtMs: this.#options.clock.wallMs(), answer });
-    if (file.length > largestAnswer(this.#options.maxBytes)) return;
+    if (file.length > largestAnswer(this.#bounds.maxBytes)) return;
     if (this.#queuedBytes + file.length > MAX_QUEUED_BYTES) {
       this.#failures += 1;
       return;
@@ -110,6 +110,11 @@ class DiskAnswers implements AnswerStore {
       bytes: this.#bytes,
       failures: this.#failures,
     };
+  }
+
+  configure(bounds: AnswerBounds): void {
+    this.#bounds = bounds;
+    void this.#enqueue(() => this.#evict());
   }
 
   clear(): Promise<void> {
@@ -153,7 +158,7 @@ class DiskAnswers implements AnswerStore {
       return undefined;
     }
     const ageMs = this.#options.clock.wallMs() - stored.keptAtMs;
-    return ageMs >= 0 && ageMs < this.#options.ttlMs ? stored.answer : undefined;
+    return ageMs >= 0 && ageMs < this.#bounds.ttlMs ? stored.answer : undefined;
   }
 
   async #write(key: string, file: Buffer): Promise<void> {
@@ -177,7 +182,7 @@ class DiskAnswers implements AnswerStore {
 
   async #evict(): Promise<void> {
     for (const key of this.#sizes.keys()) {
-      if (this.#bytes <= this.#options.maxBytes) return;
+      if (this.#bytes <= this.#bounds.maxBytes) return;
       await this.#remove(key);
     }
   }

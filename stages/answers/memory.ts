@@ -2,12 +2,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../engine/index.ts';
 import { answerBytes, createLookupCount, largestAnswer } from './answer.ts';
-import type { AnswerStore, KeptAnswer } from './answer.ts';
+import type { AnswerBounds, AnswerStore, KeptAnswer } from './answer.ts';
 
-export interface MemoryAnswersOptions {
-  readonly maxBytes: number;
-  /** How long an answer may be given again. */
-  readonly ttlMs: number;
+export interface MemoryAnswersOptions extends AnswerBounds {
   readonly clock: Clock;
 }
 
@@ -18,14 +15,10 @@ interface Entry {
 
 /** An empty store in this process's memory. */
 export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore {
-  const { clock, ttlMs } = options;
+  const { clock } = options;
   const lookups = createLookupCount();
-  // The time is checked here and not by the cache, whose clock cannot be passed in wholly.
-  const entries = new LRUCache<string, Entry>({
-    maxSize: Math.max(1, options.maxBytes),
-    maxEntrySize: Math.max(1, largestAnswer(options.maxBytes)),
-    sizeCalculation: ({ answer }) => answerBytes(answer),
-  });
+  let { maxBytes, ttlMs } = options;
+  let entries = emptyCache(maxBytes);
   return {
     get(key) {
       let entry = entries.get(key);
@@ -37,7 +30,7 @@ export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore 
       return entry?.answer;
     },
     put(key, answer) {
-      if (answerBytes(answer) > largestAnswer(options.maxBytes)) return;
+      if (answerBytes(answer) > largestAnswer(maxBytes)) return;
       entries.set(key, { answer: detached(answer), keptAtMs: clock.monotonicMs() });
     },
     stats: () => ({
@@ -46,6 +39,14 @@ export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore 
       bytes: entries.calculatedSize,
       failures: 0,
     }),
+    configure(bounds) {
+      ttlMs = bounds.ttlMs;
+      if (bounds.maxBytes === maxBytes) return;
+      maxBytes = bounds.maxBytes;
+      const former = entries.dump();
+      entries = emptyCache(maxBytes);
+      entries.load(former);
+    },
     async clear() {
       entries.clear();
     },
@@ -53,6 +54,15 @@ export function createMemoryAnswers(options: MemoryAnswersOptions): AnswerStore 
       // What is put is there at once.
     },
   };
+}
+
+/** The time is checked by the store and not by the cache, whose clock cannot be passed in wholly. */
+function emptyCache(maxBytes: number): LRUCache<string, Entry> {
+  return new LRUCache({
+    maxSize: Math.max(1, maxBytes),
+    maxEntrySize: Math.max(1, largestAnswer(maxBytes)),
+    sizeCalculation: ({ answer }) => answerBytes(answer),
+  });
 }
 
 /** The same pieces in one allocation of their own: a piece may be a slice of a much larger read. */

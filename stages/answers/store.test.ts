@@ -44,6 +44,25 @@ async function inEachStore(body: (store: StoreCase) => Promise<void>): Promise<v
   );
 }
 
+test('new bounds take effect: what is too old is not given, what is too much goes', () =>
+  inEachStore(async ({ name, open }) => {
+    const clock = createManualClock();
+    const store = await open(1e6, clock);
+    for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) store.put(keyOf(n), answerOf('x', 10_000));
+    await store.settled();
+    store.configure({ maxBytes: 90_000, ttlMs });
+    await store.settled();
+    assert.is(store.stats().entries, 8, name);
+    store.configure({ maxBytes: 45_000, ttlMs });
+    await store.settled();
+    assert.is(store.stats().entries, 4, name);
+    assert.is(await store.get(keyOf(1)), undefined, name);
+    clock.advance(1500);
+    assert.ok(await store.get(keyOf(8)), name);
+    store.configure({ maxBytes: 1e6, ttlMs: 1000 });
+    assert.is(await store.get(keyOf(8)), undefined, name);
+  }));
+
 test('an answer comes back with its bytes in their pieces, and is counted', () =>
   inEachStore(async ({ name, open }) => {
     const store = await open(1e6, createManualClock());

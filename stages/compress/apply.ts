@@ -5,7 +5,7 @@ import { openEnvelope } from '../model/classify/envelope.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { countLines, isSkipped, type CompressContext, type LineRange } from './compressor.ts';
-import { hasMark } from './marker.ts';
+import { hasMark } from './has-mark.ts';
 import { compressorsFor } from './modes.ts';
 
 /** Longest text that is looked at, in characters: a bound on work that needs no clock. */

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
-import { createConversationCompressor } from './conversation-compressor.ts';
+import type { ConversationCompressor } from './conversation-compressor.ts';
 import type { CacheFigures, CompressJob, FromCompressor, JobOutcome, ToCompressor } from './job.ts';
 
 /** Up to this much text is compressed on the event loop: some 2 ms. Loading parsers for code never is. */
@@ -29,6 +29,8 @@ export interface CompressThreadOptions {
   readonly clock: Clock;
 }
 
+const NO_FIGURES: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 };
+
 interface Waiting {
   readonly resolve: (result: JobResult) => void;
 }
@@ -39,15 +41,15 @@ export function createCompressThread(options: CompressThreadOptions): CompressTh
 
 class ThreadedCompressor implements CompressThread {
   #options: CompressThreadOptions;
-  #inline: ReturnType<typeof createConversationCompressor>;
+  #inline: Promise<ConversationCompressor> | undefined;
+  #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   #worker: Worker | undefined;
   #waiting = new Map<number, Waiting>();
   #nextId = 1;
-  #figures: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 };
+  #figures: CacheFigures = NO_FIGURES;
 
   constructor(options: CompressThreadOptions) {
     this.#options = options;
-    this.#inline = createConversationCompressor(options.cacheEntries);
   }
 
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
@@ -56,11 +58,20 @@ class ThreadedCompressor implements CompressThread {
       return this.#runThreaded(job, maxTimeMs, signal);
     }
     try {
-      return { outcomes: await this.#inline.compress(job), where: 'inline' };
+      this.#inline ??= this.#loadInline();
+      return { outcomes: await (await this.#inline).compress(job), where: 'inline' };
     } catch {
       // A fault in an algorithm must not cost the request; the trace tells that nothing was done.
       return { failed: 'broken' };
     }
+  }
+
+  /** The algorithms are many files, which a start should not wait for. */
+  async #loadInline(): Promise<ConversationCompressor> {
+    const { createConversationCompressor } = await import('./conversation-compressor.ts');
+    const compressor = createConversationCompressor(this.#options.cacheEntries);
+    this.#inlineFigures = () => compressor.figures();
+    return compressor;
   }
 
   #runThreaded(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
@@ -125,7 +136,7 @@ class ThreadedCompressor implements CompressThread {
   }
 
   figures(): CacheFigures {
-    const inline = this.#inline.figures();
+    const inline = this.#inlineFigures();
     const threaded = this.#figures;
     return {
       entries: inline.entries + threaded.entries,

@@ -4,9 +4,11 @@ import { estimateTokens } from '../model/tokens.ts';
 import { createBlockCache } from './cache.ts';
 import {
   compressConversation,
+  emptyState,
   type ConversationBlock,
   type ConversationOptions,
 } from './conversation.ts';
+import { hasMark } from './has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 
@@ -102,7 +104,7 @@ test('what must stay stays, what may shrink shrinks', () => {
     ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
   );
   assert.match(out[2]!.text, 'error TS2322');
-  assert.match(out[9]!.text, 'of result 2 (a.ts) again]');
+  assert.match(out[9]!.text, '[svc result 2 (a.ts):');
   assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
   assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
   assert.match(out[8]!.text, 'In the year 1812 the town');
@@ -156,6 +158,27 @@ test('compressing what was compressed changes nothing', () => {
   );
 });
 
+test('what a call wrote is named by the call and by which of its strings it was', () => {
+  const other = SOURCE.replaceAll('load', 'read');
+  const toolInput = { old_string: SOURCE, new_string: other, edits: [{ text: `${other}x` }] };
+  const parts = [
+    { role: 'assistant', kind: 'tool_use', text: 'a', toolName: 'Edit', toolInput },
+    { role: 'assistant', kind: 'tool_use', text: 'b', toolName: 'Edit', toolInput: 'c' },
+    { role: 'user', kind: 'tool_result', text: `was\n${SOURCE}\nis\n${other}\nend` },
+  ] as const;
+  const blocks = parts.map((part, index) => ({ index, ...part }));
+  const state = emptyState();
+  const out = compressConversation(
+    blocks,
+    { ...OPTIONS, thresholdTokens: 0 },
+    undefined,
+    state,
+  )[2]!;
+  assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
+  assert.match(out.text, '[svc new_string of call 1 (Edit):1-80]');
+  assert.is(state.sent.restore(out.text), blocks[2]!.text);
+});
+
 test('strict changes nothing; below the threshold nothing changes either', () => {
   const blocks = conversation();
   for (const options of [
@@ -178,6 +201,35 @@ test('text that imitates our marks is data', () => {
   });
   assert.is(out!.text, text);
   assert.is(out!.reason, 'marked');
+});
+
+test('a mark that a step would bring to the beginning of a line counts, one that source quotes does not', () => {
+  const mark = '[svc omitted 9 of 99 lines here (lines 1–9); the source is complete]';
+  const before = [
+    '',
+    '  ',
+    '+',
+    '    12\t',
+    '   7→',
+    '\u001b[31m',
+    'gone\r',
+    '2026-01-02 10:00:00 ',
+    '# ',
+  ];
+  for (const start of before) assert.ok(hasMark(`a\n${start}${mark}\nb`), JSON.stringify(start));
+  for (const start of ["const text = '", 'see ', '`', 'x.ts:3:'])
+    assert.not.ok(hasMark(`a\n${start}${mark}\nb`), start);
+  const text = `${SOURCE}\nexport const mark = '${mark}';\n${SOURCE}`;
+  const [once] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
+    ...OPTIONS,
+    thresholdTokens: 0,
+  });
+  assert.ok(once!.changed && once!.text.includes(`'${mark}';`));
+  const [twice] = compressConversation(
+    [{ index: 0, role: 'user', kind: 'tool_result', text: once!.text }],
+    { ...OPTIONS, thresholdTokens: 0 },
+  );
+  assert.is(twice!.text, once!.text);
 });
 
 test('only what was pasted is taken from a user text', () => {

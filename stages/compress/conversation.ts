@@ -11,12 +11,9 @@ import { applyClass, type Applied, type ApplyContext } from './apply.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
 import { thinGutter } from './gutter.ts';
-import { hasMark } from './marker.ts';
+import { hasMark } from './has-mark.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
-
-/** Changes whenever an algorithm would give other bytes for the same input. */
-export const COMPRESSION_VERSION = 2;
 
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
 export interface ConversationBlock {
@@ -83,11 +80,13 @@ export interface ConversationState {
   tokens: number;
   query: string;
   results: number;
+  calls: number;
   userTexts: number;
 }
 
 export function emptyState(): ConversationState {
-  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', results: 0, userTexts: 0 };
+  const counts = { tokens: 0, results: 0, calls: 0, userTexts: 0 };
+  return { outcomes: [], sent: new SentLines(), query: '', ...counts };
 }
 
 /**
@@ -268,14 +267,18 @@ function remember(
 ): void {
   if (label !== undefined) state.sent.add(label, text);
   if (block.kind !== 'tool_use') return;
-  const name = `the input of ${block.toolName ?? 'call'} ${state.results + 1}`;
-  for (const written of longStrings(block.toolInput)) state.sent.add(name, written);
+  const call = `call ${++state.calls}${block.toolName === undefined ? '' : ` (${block.toolName})`}`;
+  for (const [name, written] of longStrings('input', block.toolInput))
+    state.sent.add(`${name} of ${call}`, written);
 }
 
-function longStrings(input: unknown): readonly string[] {
-  if (typeof input === 'string') return input.length >= 80 ? [input] : [];
+/** The long strings of an input, each under a name that no other of them has. */
+function longStrings(name: string, input: unknown): readonly (readonly [string, string])[] {
+  if (typeof input === 'string') return input.length >= 80 ? [[name, input]] : [];
   if (typeof input !== 'object' || input === null) return [];
-  return Object.values(input).flatMap(longStrings);
+  return Object.entries(input).flatMap(([key, value]) =>
+    longStrings(name === 'input' ? key : `${name}.${key}`, value),
+  );
 }
 
 /** How later blocks name this one; undefined where they may not refer to it. */

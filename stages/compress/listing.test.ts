@@ -1,9 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
+import { estimateTokens } from '../model/tokens.ts';
 import type { CompressContext } from './compressor.ts';
 import { groupGrep, ungroupGrep } from './grep.ts';
+import { nameSameHits, unnameHits } from './grep-same.ts';
 import { foldListing, unfoldListing } from './listing.ts';
+import { foldSections, unfoldSections } from './listing-sections.ts';
 import { shrinkDiff } from './diff.ts';
 import { shortenTraces } from './trace.ts';
 
@@ -51,6 +54,45 @@ test('the same hit in many files is written once', () => {
   const out = groupGrep.apply(text, CONTEXT)!.text;
   assert.match(out, '= {de,fi,sl,vi,zh,ko,ja,it}/messages.po\n:msgid "not found"');
   assert.is(ungroupGrep(out), text);
+});
+
+test('hits that say the same are named by the line that says it, and come back', () => {
+  const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
+  const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');
+  const out = nameSameHits.apply(`${text}\n12:other\n`, CONTEXT)!.text;
+  assert.equal(out.split('\n').slice(1), [
+    `93:${define}`,
+    '352:=93',
+    '401:=93',
+    '530:=93',
+    '12:other',
+    '',
+  ]);
+  assert.is(unnameHits(out), `${text}\n12:other\n`);
+  assert.is(nameSameHits.apply(`${text}\n7:=93\n`, CONTEXT), undefined);
+  const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
+  assert.is(nameSameHits.apply(view, CONTEXT), undefined, 'a view of a file is no list of hits');
+});
+
+test('any hits that say the same come back', () => {
+  const hit = fc.tuple(
+    fc.integer({ min: 1, max: 9 }),
+    fc.constantFrom(
+      'const one = compute(a.long.name);',
+      'const two = compute(a.longer.name, 2);',
+      '=3',
+      '',
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(hit, { maxLength: 30 }), (hits) => {
+      const text = hits.map(([number, content]) => `${number}:${content}`).join('\n');
+      const out = nameSameHits.apply(text, CONTEXT)?.text ?? text;
+      assert.is(unnameHits(out) ?? out, text);
+      assert.ok(estimateTokens(out) <= estimateTokens(text));
+    }),
+    { seed: 9, numRuns: 500 },
+  );
 });
 
 test('any lines at all come back or are left alone', () => {
@@ -108,6 +150,82 @@ test('columns of ls -l are written once', () => {
   const out = foldListing.apply(text, CONTEXT)!.text;
   assert.is(unfoldListing(out), text);
   assert.ok(out.length < text.length * 0.8);
+});
+
+const RECURSIVE = [
+  '.:',
+  'README.md',
+  'docs',
+  'src',
+  '',
+  './docs:',
+  '',
+  './src:',
+  'app.ts',
+  'deep',
+  '',
+  './src/deep:',
+  'a_test.ts',
+  'b_test.ts',
+  '',
+  './src/other/far:',
+  'x y.ts',
+  'sorted:',
+  '',
+  '/elsewhere:',
+  'z.ts',
+  '',
+].join('\n');
+
+test('a recursive listing becomes a tree, every directory on a line', () => {
+  const tree = foldSections(RECURSIVE.split('\n'))!;
+  assert.is(unfoldSections(tree).join('\n'), RECURSIVE);
+  assert.equal(tree.slice(0, 5), [
+    '.: README.md docs src',
+    ' docs:',
+    ' src: app.ts deep',
+    '  deep: {a,b}_test.ts',
+    '  other/far:',
+  ]);
+  const folders = Array.from(
+    { length: 30 },
+    (_, n) => `./src/parts/of/it/part${n}:\nindex.ts\nindex_test.ts\n`,
+  );
+  const text = `.:\nsrc\n\n./src/parts/of/it:\nparts\n\n${folders.join('\n')}`;
+  const out = foldListing.apply(text, CONTEXT)!.text;
+  assert.is(unfoldListing(out), text);
+  assert.ok(out.length < text.length * 0.8, String(out.length / text.length));
+});
+
+const treeLine = fc.constantFrom(
+  '',
+  '.:',
+  './a:',
+  './a/b:',
+  './a/b/c:',
+  '/x:',
+  'a:b:',
+  'sorted:',
+  'name.ts',
+  'other.ts',
+  'with blank',
+  '{x}',
+  ' lead',
+  '\ttab',
+);
+
+test('any lines with headings come back or are left alone', () => {
+  fc.assert(
+    fc.property(fc.array(treeLine, { maxLength: 40 }), (lines) => {
+      const text = lines.join('\n');
+      const tree = foldSections(lines);
+      if (tree !== undefined) assert.is(unfoldSections(tree).join('\n'), text);
+      const out = foldListing.apply(text, CONTEXT)?.text ?? text;
+      assert.is(unfoldListing(out) ?? out, text);
+      assert.ok(out.length <= text.length);
+    }),
+    { seed: 3, numRuns: 600 },
+  );
 });
 
 const DIFF = `diff --git a/src/a.ts b/src/a.ts

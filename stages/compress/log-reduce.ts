@@ -5,7 +5,14 @@
  */
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
-import { isFailure, scoreLine, stampLength, statesFailure, templateOf } from './log-score.ts';
+import {
+  isFailure,
+  isSuspicious,
+  scoreLine,
+  stampLength,
+  statesFailure,
+  templateOf,
+} from './log-score.ts';
 import { joinKept, MARK } from './marker.ts';
 
 /** A log below this many tokens is left alone: markers would eat what is won. */
@@ -26,51 +33,60 @@ export const reduceLog: Compressor = {
   apply(text, context): Compressed | undefined {
     const total = estimateTokens(text);
     if (total < MIN_TOKENS) return undefined;
-    const { share, floor } = hasFailed(text) ? RED : GREEN;
+    const lines = text.split('\n');
+    const bare = lines.map((line) => line.slice(stampLength(line)));
+    const suspicious = bare.map(isSuspicious);
+    const hasFailed = bare.some((line, at) => statesFailure(line, suspicious[at]));
+    const { share, floor } = hasFailed ? RED : GREEN;
     const budget = Math.min(context.logBudgetTokens, Math.max(floor, total * share));
     if (total <= budget) return undefined;
-    const lines = text.split('\n');
     const stamp = sharedStamp(lines);
     const rest = lines.map((line) => line.slice(line.startsWith(stamp) ? stamp.length : 0));
-    const bare = rest.map((line, at) => lines[at]!.slice(stampLength(lines[at]!)));
-    const candidate = fill(bare, rest, budget - HEADER_TOKENS);
+    const scores = spreadScores(rankedScores(bare, suspicious));
+    const candidate = fill(scores, rest, budget - HEADER_TOKENS);
     if (candidate.removed.length === 0) return undefined;
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
   },
 };
 
-function hasFailed(text: string): boolean {
-  return text.split('\n').some((line) => statesFailure(line.slice(stampLength(line))));
-}
-
 /** Chooses lines until the result is near the budget: what markers cost is only known once it is built. */
-function fill(bare: readonly string[], rest: readonly string[], budget: number): Compressed {
-  const scores = spreadScores(rankedScores(bare));
-  let best = joinKept(rest, choose(scores, rest, budget));
+function fill(scores: readonly number[], rest: readonly string[], budget: number): Compressed {
+  const ranked = rank(scores, rest);
+  let best = joinKept(rest, choose(ranked, budget));
   let aim = budget;
   for (let round = 0; round < 3; round++) {
     const used = estimateTokens(best.text);
     if (used > budget * 0.96) break;
     aim = Math.round(aim * (budget / Math.max(used, budget / 2)));
-    const next = joinKept(rest, choose(scores, rest, aim));
+    const next = joinKept(rest, choose(ranked, aim));
     if (estimateTokens(next.text) > budget) break;
     best = next;
   }
   return best;
 }
 
-/** Which lines to keep: by falling score until the budget is spent. */
-function choose(scores: readonly number[], lines: readonly string[], budget: number): boolean[] {
-  const order = scores
-    .map((score, at) => ({ score, at }))
-    .toSorted((a, b) => b.score - a.score || b.at - a.at);
-  const keep = lines.map(() => false);
+/** A line that may be kept: where it stands and what it costs. */
+interface Ranked {
+  readonly at: number;
+  readonly tokens: number;
+}
+
+/** The lines worth keeping, best first; of equals the later one. */
+function rank(scores: readonly number[], lines: readonly string[]): readonly Ranked[] {
+  return lines
+    .map((line, at) => ({ at, tokens: estimateTokens(line) }))
+    .filter(({ at }) => scores[at]! > -2)
+    .toSorted((a, b) => scores[b.at]! - scores[a.at]! || b.at - a.at);
+}
+
+/** Which lines to keep: by falling score until the budget is spent. Missing means no. */
+function choose(ranked: readonly Ranked[], budget: number): boolean[] {
+  const keep: boolean[] = [];
   let spent = 0;
-  for (const { score, at } of order) {
+  for (const { at, tokens } of ranked) {
     if (spent >= budget) break;
-    if (score <= -2) continue;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
-    const cost = estimateTokens(lines[at]!) + 1 + GAP_TOKENS * (1 - joins);
+    const cost = tokens + 1 + GAP_TOKENS * (1 - joins);
     if (spent + cost > budget) continue;
     keep[at] = true;
     spent += cost;
@@ -79,11 +95,12 @@ function choose(scores: readonly number[], lines: readonly string[], budget: num
 }
 
 /** Scores with repetition and position counted in. */
-function rankedScores(bare: readonly string[]): number[] {
+function rankedScores(bare: readonly string[], suspicious: readonly boolean[]): number[] {
   const seen = new Map<string, number>();
-  const lastFailure = bare.findLastIndex((line) => isFailure(scoreLine(line)));
+  const plain = bare.map((line, at) => scoreLine(line, suspicious[at]));
+  const lastFailure = plain.findLastIndex(isFailure);
   return bare.map((line, at) => {
-    const own = scoreLine(line);
+    const own = plain[at]!;
     if (own <= -2) return own;
     const template = templateOf(line);
     const times = seen.get(template) ?? 0;

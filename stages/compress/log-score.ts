@@ -91,12 +91,20 @@ const sum = (rules: readonly Weighted[], line: string): number =>
     0,
   );
 
-/** Score of one line without its time stamp: about −4 (noise) to 24 (a failure with its place). */
-export function scoreLine(line: string): number {
+/** True if a line holds a word that failures are stated with: few do, and only those are looked at closely. */
+export function isSuspicious(line: string): boolean {
+  return SUSPICIOUS.test(line.length > SCORED ? line.slice(0, SCORED) : line);
+}
+
+/**
+ * Score of one line without its time stamp: about −4 (noise) to 24 (a failure with its place).
+ * `suspicious` is `isSuspicious(line)`, for who knows it already.
+ */
+export function scoreLine(line: string, suspicious = isSuspicious(line)): number {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (text.trim() === '') return -3;
   if (BENIGN.some((pattern) => pattern.test(text))) return -2;
-  const failure = SUSPICIOUS.test(text) ? sum(FAILURE, text) : 0;
+  const failure = suspicious ? sum(FAILURE, text) : 0;
   const summary = sum(SUMMARY, text);
   const place = sum(PLACE, text);
   const noise = NOISE.test(text) ? -5 : 0;
@@ -104,10 +112,11 @@ export function scoreLine(line: string): number {
 }
 
 /** True if a line says outright that something failed; summaries of success and mere warnings do not. */
-export function statesFailure(line: string): boolean {
+export function statesFailure(line: string, suspicious = isSuspicious(line)): boolean {
+  if (!suspicious) return false;
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (BENIGN.some((pattern) => pattern.test(text))) return false;
-  return (SUSPICIOUS.test(text) && sum(FAILURE, text) >= 7) || SUMMARY[0]![1].test(text);
+  return sum(FAILURE, text) >= 7 || SUMMARY[0]![1].test(text);
 }
 
 /** True if a line states a failure outright: such lines are never noise. */

@@ -7,14 +7,6 @@ import type { LineRange } from './compressor.ts';
 /** How every marker and every header of an encoding begins. */
 export const MARK = '[svc ';
 
-/**
- * True if a text holds anything that looks like one of our markers. Such a text is data to
- * us, whoever wrote it, and is sent as it is: that is also why compressing twice changes nothing.
- */
-export function hasMark(text: string): boolean {
-  return text.includes(MARK);
-}
-
 /** `[svc omitted 412 of 460 lines here (lines 13–424); the source is complete]` */
 export function omitted(range: LineRange, total: number, what = 'lines'): string {
   const count = range.to - range.from;

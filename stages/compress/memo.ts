@@ -7,13 +7,13 @@ import { createHash } from 'node:crypto';
 import type { BlockCache } from './cache.ts';
 import {
   compressConversation,
-  COMPRESSION_VERSION,
   emptyState,
   type BlockOutcome,
   type ConversationBlock,
   type ConversationOptions,
   type ConversationState,
 } from './conversation.ts';
+import { COMPRESSION_VERSION } from './version.ts';
 
 interface Entry {
   readonly state: ConversationState;

@@ -12,6 +12,7 @@ import { shrinkDiff } from './diff.ts';
 import { dropFrameSource } from './frame-source.ts';
 import { packFrames } from './frames.ts';
 import { groupGrep } from './grep.ts';
+import { nameSameHits } from './grep-same.ts';
 import { compressJson } from './json-encode.ts';
 import { foldListing } from './listing.ts';
 import { cleanLog } from './log-clean.ts';
@@ -26,7 +27,7 @@ const HYBRID: Table = {
   log: [cleanLog, shortenTraces, reduceLog, dropFrameSource, packFrames],
   trace: [cleanLog, shortenTraces, dropFrameSource, packFrames],
   json: [compressJson],
-  grep: [groupGrep],
+  grep: [groupGrep, nameSameHits],
   listing: [foldListing],
   diff: [shrinkDiff],
   code: [],

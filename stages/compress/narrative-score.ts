@@ -14,10 +14,29 @@ const STOP: ReadonlySet<string> = new Set(
   ),
 );
 
+/** The words of a chunk that carry meaning, as stems. */
+export type Words = readonly string[];
+
 /** Stems of the words of a text that carry meaning. */
-export function wordsOf(text: string): readonly string[] {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => !STOP.has(word)).map(stem);
+export function wordsOf(text: string): Words {
+  return stemsOf(text, new Map());
+}
+
+/** The words of every chunk. Most words of a text come again, so each is stemmed once. */
+export function wordsOfEach(chunks: readonly Chunk[]): readonly Words[] {
+  const known = new Map<string, string>();
+  return chunks.map((chunk) => stemsOf(chunk.text, known));
+}
+
+function stemsOf(text: string, known: Map<string, string>): Words {
+  const stems: string[] = [];
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    if (STOP.has(word)) continue;
+    let stemmed = known.get(word);
+    if (stemmed === undefined) known.set(word, (stemmed = stem(word)));
+    stems.push(stemmed);
+  }
+  return stems;
 }
 
 /** A light stemmer: enough that "production" and "produced" meet, little enough to be predictable. */
@@ -35,11 +54,11 @@ function stem(word: string): string {
 /** Scores from 0 to 1, one a chunk; undefined where query and text have no word in common. */
 export function queryScores(
   chunks: readonly Chunk[],
+  words: readonly Words[],
   query: string,
 ): readonly number[] | undefined {
   const terms = new Set(wordsOf(query));
   if (terms.size === 0) return undefined;
-  const words = chunks.map((chunk) => wordsOf(chunk.text));
   const idf = inverseFrequency(words, terms);
   if (idf.size === 0) return undefined;
   const mean = words.reduce((sum, list) => sum + list.length, 0) / (words.length || 1);
@@ -103,13 +122,13 @@ function paragraphScores(
  * (On questions that people asked of encyclopedic text, counts of names and numbers
  * predicted less than this.)
  */
-export function laterValue(chunks: readonly Chunk[]): readonly number[] {
-  const words = chunks.map((chunk) => new Set(wordsOf(chunk.text)));
+export function laterValue(chunks: readonly Chunk[], words: readonly Words[]): readonly number[] {
+  const sets = words.map((list) => new Set(list));
   const found = new Map<string, number>();
-  for (const set of words) for (const word of set) found.set(word, (found.get(word) ?? 0) + 1);
+  for (const set of sets) for (const word of set) found.set(word, (found.get(word) ?? 0) + 1);
   const values = chunks.map((chunk, at) => {
     let unique = 0;
-    for (const word of words[at]!) if (found.get(word) === 1) unique++;
+    for (const word of sets[at]!) if (found.get(word) === 1) unique++;
     const opens = chunk.line === chunks[at - 1]?.line ? 0 : 4;
     return (unique + 4 + opens) / estimateTokens(chunk.text || ' ');
   });

@@ -6,7 +6,7 @@
 import type { CompressContext, Compressed, Compressor, LineRange } from './compressor.ts';
 import { MARK } from './marker.ts';
 import { chunkText, type Chunk } from './narrative-chunks.ts';
-import { laterValue, queryScores, wordsOf } from './narrative-score.ts';
+import { laterValue, queryScores, wordsOfEach, type Words } from './narrative-score.ts';
 import { estimateTokens } from '../model/tokens.ts';
 
 /** A narrative below this many tokens is left alone. */
@@ -31,8 +31,8 @@ export const extractNarrative: Compressor = {
     const chunks = chunkText(text, context.maxChars);
     const prose = chunks.filter((chunk) => chunk.droppable).length;
     if (prose < MIN_CHUNKS) return undefined;
-    const copies = nearCopies(chunks);
-    const keep = choose(chunks, copies, context);
+    const words = wordsOfEach(chunks);
+    const keep = choose(chunks, words, context);
     const out = print(chunks, keep);
     return out.removed.length === 0 ? undefined : out;
   },
@@ -40,11 +40,11 @@ export const extractNarrative: Compressor = {
 
 function choose(
   chunks: readonly Chunk[],
-  copies: readonly boolean[],
+  words: readonly Words[],
   context: CompressContext,
 ): boolean[] {
-  const keep = chunks.map((_, at) => copies[at] !== true);
-  const scores = queryScores(chunks, context.query);
+  const keep = nearCopies(chunks, words).map((copy) => !copy);
+  const scores = queryScores(chunks, words, context.query);
   // Without a word in common there is nothing to rank by: what is unique stays.
   if (scores === undefined) return keep;
   const sizes = chunks.map((chunk) => estimateTokens(chunk.text));
@@ -52,7 +52,7 @@ function choose(
   let excess =
     sizes.reduce((sum, size, at) => sum + (keep[at] === true ? size : 0), 0) -
     total * KEEP[context.mode];
-  const values = laterValue(chunks);
+  const values = laterValue(chunks, words);
   const worth = scores.map(
     (score, at) => values[at]! + QUERY_WEIGHT[context.mode] * score + (score >= NEAR ? 100 : 0),
   );
@@ -69,16 +69,16 @@ function choose(
 }
 
 /** Which chunks say what an earlier one has said: same numbers and negations, nearly the same words. */
-function nearCopies(chunks: readonly Chunk[]): readonly boolean[] {
+function nearCopies(chunks: readonly Chunk[], words: readonly Words[]): readonly boolean[] {
   const seen = new Map<string, Set<string>[]>();
-  return chunks.map((chunk) => {
+  return chunks.map((chunk, at) => {
     if (!chunk.droppable || chunk.text.length < 40) return false;
-    const words = wordsOf(chunk.text);
+    const own = words[at]!;
     const facts = (chunk.text.match(/\d[\d.,]*|\b(?:not?|never|none|without|n't)\b/gi) ?? []).join(
       ' ',
     );
-    const key = `${facts}|${words.slice(0, 2).join(' ')}`;
-    const set = new Set(words);
+    const key = `${facts}|${own.slice(0, 2).join(' ')}`;
+    const set = new Set(own);
     const known = seen.get(key);
     if (known?.some((other) => overlap(other, set) >= NEAR_COPY) === true) return true;
     if (known === undefined) seen.set(key, [set]);

@@ -6,10 +6,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Decisions } from '../decisions/decisions.ts';
-import { COMPRESSION_VERSION } from './conversation.ts';
 import type { ConversationBlock } from './conversation.ts';
 import type { JobOptions } from './job.ts';
 import { isMode } from './settings.ts';
+import { COMPRESSION_VERSION } from './version.ts';
 
 export interface Pinned {
   readonly options: PinOptions;

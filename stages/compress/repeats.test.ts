@@ -1,5 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import * as fc from 'fast-check';
+import { estimateTokens } from '../model/tokens.ts';
 import { thinGutter } from './gutter.ts';
 import { SentLines } from './repeats.ts';
 
@@ -84,8 +86,8 @@ test('one long line is named too, and gives way to a longer run that begins belo
     [
       'x',
       '[svc line 2 of result 1 (make) again]',
-      '[svc lines 6–20 of result 2 (a.ts) again]',
-      '[svc line 2 of result 1 (make) again]',
+      '[svc result 2 (a.ts):6-20]',
+      '[svc result 1:2]',
       'y',
     ].join('\n'),
   );
@@ -103,6 +105,53 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   assert.is(sent.restore(out.text), later);
   const thinner = thinGutter(out.text) ?? out.text;
   assert.is(sent.restore(thinner), later);
+});
+
+test('a reference says all once, then a name once, then a number; all of them lead back', () => {
+  const sent = new SentLines();
+  const other = FILE.map((line) => line.replace('compute', 'measure'));
+  sent.add('result 1 (read: a.ts)', FILE.join('\n'));
+  sent.add('result 2 (b.ts:3)', numbered(other, 1));
+  const later = [...FILE.slice(0, 9), 'x', ...other.slice(4, 9), 'y', ...FILE.slice(20, 30)];
+  const first = sent.replaceRepeats(later.join('\n'))!;
+  assert.equal(
+    first.text.split('\n').filter((line) => line.length > 1),
+    [
+      '[svc lines 1–9 of result 1 (read: a.ts) again]',
+      '[svc result 2 (b.ts:3):5-9]',
+      '[svc result 1:21-30]',
+    ],
+  );
+  assert.is(sent.restore(first.text), later.join('\n'));
+  sent.introduce(first.labels);
+  const view = numbered(other.slice(10, 20), 11, '→');
+  const second = sent.replaceRepeats(`${view}\nz`)!;
+  assert.is(second.text, '[svc result 2:11-20, numbered from 11 →]\nz');
+  assert.is(sent.restore(second.text), `${view}\nz`);
+});
+
+test('what a text says again, here or above, always comes back', () => {
+  const line = fc.constantFrom(
+    ...FILE.slice(0, 6),
+    '',
+    '}',
+    'a line of more than forty characters, which is worth a name of its own',
+    "const quoted = '[svc result 1:1-3]'; // and more than forty characters",
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(line, { maxLength: 30 }), { maxLength: 6 }), (texts) => {
+      const sent = new SentLines();
+      texts.forEach((lines, at) => {
+        const text = lines.join('\n');
+        const out = sent.replaceRepeats(text);
+        assert.is(sent.restore(out?.text ?? text), text);
+        assert.ok(estimateTokens(out?.text ?? text) <= estimateTokens(text));
+        if (out !== undefined) sent.introduce(out.labels);
+        sent.add(`result ${at + 1} (f${at}.ts)`, out?.text ?? text);
+      });
+    }),
+    { seed: 5, numRuns: 400 },
+  );
 });
 
 test.run();

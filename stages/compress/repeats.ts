@@ -8,12 +8,13 @@ import { estimateTokens } from '../model/tokens.ts';
 import { fillGutter, numberWidths } from './gutter.ts';
 import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from './marker.ts';
+import { readReference, shortLabel, writeReference, type Words } from './repeat-reference.ts';
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
 /** Runs below `MIN_LINES` begin with a line of at least this many characters, and must save more. */
-const LONG_LINE = 60;
-const MIN_TOKENS_SAVED_SHORT = 10;
+const LONG_LINE = 40;
+const MIN_TOKENS_SAVED_SHORT = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
@@ -103,9 +104,9 @@ export class SentLines {
     let replaced = 0;
     for (let at = 0; at < lines.length;) {
       const run = clipRun(this.runAt(own, hashes, at), widths);
-      const label =
-        run === undefined || !this.introduced.has(run.label) ? run?.label : shortLabel(run.label);
-      const reference = run === undefined ? undefined : refer(run, label ?? run.label, raw, widths);
+      const known = run !== undefined && (used.has(run.label) || this.introduced.has(run.label));
+      const words = known ? 'short' : used.size + this.introduced.size > 0 ? 'named' : 'full';
+      const reference = run === undefined ? undefined : refer(run, words, raw, widths);
       if (run === undefined || reference === undefined) {
         // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
@@ -176,20 +177,18 @@ export class SentLines {
   }
 
   private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
-    const match = REFERENCE.exec(line);
-    if (match === null) return undefined;
+    const reference = readReference(line);
+    if (reference === undefined) return undefined;
+    const { label, from, to, first, separator } = reference;
     const source =
-      match[3] === OWN
+      label === OWN
         ? contentOf(above)
         : this.sources.findLast(
-            (known) => known.label === match[3] || shortLabel(known.label) === match[3],
+            (known) => known.label === label || shortLabel(known.label) === label,
           )?.lines;
-    const lines = source?.slice(Number(match[1]) - 1, Number(match[2] ?? match[1]));
-    if (match[4] === undefined || lines === undefined) return lines;
-    const first = Number(match[4]);
-    return lines.map(
-      (content, at) => numberLine(first + at, match[5] === undefined ? '\t' : '→') + content,
-    );
+    const lines = source?.slice(from - 1, to);
+    if (first === undefined || lines === undefined) return lines;
+    return lines.map((content, at) => numberLine(first + at, separator) + content);
   }
 }
 
@@ -212,7 +211,7 @@ const OWN = 'this text';
 /** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
 function refer(
   run: Run,
-  label: string,
+  words: Words,
   raw: readonly string[],
   widths: readonly number[] | undefined,
 ): string | undefined {
@@ -220,16 +219,10 @@ function refer(
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const where = count === 1 ? `line ${run.at + 1}` : `lines ${run.at + 1}–${run.at + count}`;
-  const text = `${MARK}${where} of ${label} again${numbers}]`;
+  const place = { from: run.at + 1, to: run.at + count };
+  const text = writeReference(run.label, place, words, numbers);
   const least = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   return estimateTokens(lines.join('\n')) - estimateTokens(text) >= least ? text : undefined;
-}
-
-/** `result 7 (ls -la)` → `result 7`. */
-function shortLabel(label: string): string {
-  const open = label.indexOf(' (');
-  return open < 0 ? label : label.slice(0, open);
 }
 
 /** The part of a run that is numbered throughout, or not at all: only that can be said in one reference. */
@@ -259,8 +252,6 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
   return length;
 }
-
-const REFERENCE = /^\[svc lines? (\d+)(?:–(\d+))? of (.+) again(?:, numbered from (\d+)( →)?)?\]$/s;
 
 /** Lines without the line-number column of a numbered view. */
 function contentOf(lines: readonly string[]): readonly string[] {

@@ -12,14 +12,13 @@ import { headerValue } from '../model/headers.ts';
 import { isRewritable, replaceTexts, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { COMPRESSION_VERSION } from './conversation.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
 import { pinOptions, rememberSlow, withoutSlow } from './pin.ts';
 import type { PinOptions } from './pin.ts';
-import { samplesOf } from './samples.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
+import { COMPRESSION_VERSION } from './version.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
@@ -93,6 +92,8 @@ async function compressRequest(
   ctx.note('blocks_changed', changed);
   ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
+  // Loaded with the algorithms: a start that compresses nothing yet need not wait for them.
+  const { samplesOf } = await import('./samples.ts');
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
 }

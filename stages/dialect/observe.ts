@@ -10,7 +10,7 @@ import { createPathScanner, findItems } from '../wire/json-path.ts';
 import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
-import { parseJson } from './json-kind.ts';
+import { isObject, parseJson } from './json-kind.ts';
 
 /** What an answer has said so far. Readers write into it. */
 export interface Answer {
@@ -39,11 +39,14 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
 /** A document larger than this is relayed all the same and stays unmeasured. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
-/** The end of a stream within which terminators and error events are looked for. */
+/** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
 const TAIL_BYTES = 4096;
+const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
+/** Up to this size parsing everything is faster than looking for a few values. */
+const PARSED_BYTES = 16 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEW_LINE = Buffer.from('\n');
@@ -179,6 +182,15 @@ function readPayload(
   scan: PathScanner,
   bytes: Buffer,
 ): boolean {
+  if (bytes.length <= PARSED_BYTES) {
+    const whole = parseJson(bytes.toString('utf8'));
+    if (whole === undefined) return false;
+    reader.read(
+      answer,
+      reader.paths.map((path) => valueAt(whole, path)),
+    );
+    return true;
+  }
   const spans = tryOr(() => scan(bytes), []);
   const values = reader.paths.map((_, i) => {
     const span = spans[i];
@@ -186,6 +198,15 @@ function readPayload(
   });
   reader.read(answer, values);
   return spans[reader.paths.length] !== undefined;
+}
+
+function valueAt(value: unknown, path: JsonPath): unknown {
+  let found = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = typeof step === 'number' ? found[step] : undefined;
+    else found = isObject(found) && typeof step === 'string' ? found[step] : undefined;
+  }
+  return found;
 }
 
 function tryOr<T>(read: () => T, otherwise: T): T {
@@ -217,6 +238,23 @@ function createHead(): Head {
   };
 }
 
+/** The last few events: to match an expression against four kilobytes costs more than to find them. */
+function lastEvents(bytes: Buffer): string {
+  let blankLines = 0;
+  let isLineEndBehind = false;
+  for (let i = bytes.length - 1; i >= 0; i -= 1) {
+    const isLineEnd = bytes[i] === LF || bytes[i] === CR;
+    if (bytes[i] === LF && bytes[i - 1] === CR) i -= 1;
+    if (isLineEnd && isLineEndBehind) {
+      blankLines += 1;
+      // The first one is the end of the last event.
+      if (blankLines > TAIL_EVENTS) return bytes.toString('latin1', i);
+    }
+    isLineEndBehind = isLineEnd;
+  }
+  return bytes.toString('latin1');
+}
+
 interface Tail {
   push(bytes: Buffer): void;
   text(): string;
@@ -237,6 +275,6 @@ function createTail(): Tail {
       size += bytes.length;
       while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
     },
-    text: () => Buffer.concat(parts).toString('latin1'),
+    text: () => lastEvents(parts.length === 1 ? parts[0]! : Buffer.concat(parts)),
   };
 }

@@ -38,7 +38,9 @@ export async function gather(head: HeadFrame, body: UpstreamBody): Promise<Answe
   const pieces: Buffer[] = [];
   let gatheredBytes = 0;
   for (;;) {
-    const piece = await body.read();
+    // A short document is there with its head, and then costs no promise.
+    const ready = body.poll();
+    const piece = ready === null ? await body.read() : ready;
     if (piece === undefined) break;
     pieces.push(piece);
     gatheredBytes += piece.length;

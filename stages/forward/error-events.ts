@@ -10,6 +10,12 @@ const ERROR_EVENT =
 
 /** Longer than the longest beginning that the expression needs. */
 const SEAM_BYTES = 64;
+/**
+ * Of a burst only so much at its beginning and at its end is looked at: an error comes in place
+ * of an answer or is the last that a provider says.
+ */
+const BEGINNING_BYTES = 1024;
+const END_BYTES = 4096;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -29,14 +35,20 @@ export function createErrorWatch(): ErrorWatch {
         return true;
       }
     }
-    const isFound = mentionsFailure(bytes) && ERROR_EVENT.test(bytes.toString('latin1'));
+    const isFound = endsOf(bytes).some(holdsFailure);
     before = endsAnEvent(bytes) ? '' : endOf(before, bytes);
     return isFound;
   };
 }
 
-function mentionsFailure(bytes: Buffer): boolean {
-  return bytes.includes('error') || bytes.includes('response.failed');
+function endsOf(bytes: Buffer): readonly Buffer[] {
+  if (bytes.length <= BEGINNING_BYTES + END_BYTES) return [bytes];
+  return [bytes.subarray(0, BEGINNING_BYTES), bytes.subarray(-END_BYTES)];
+}
+
+function holdsFailure(bytes: Buffer): boolean {
+  const isMentioned = bytes.includes('error') || bytes.includes('response.failed');
+  return isMentioned && ERROR_EVENT.test(bytes.toString('latin1'));
 }
 
 function endsAnEvent(bytes: Buffer): boolean {

@@ -61,7 +61,8 @@ export function createPrices(options: PricesOptions = {}): Prices {
   const memo = new LRUCache<string, Memo>({ max: MEMO_SIZE });
 
   const cardOf = (provider: PricedProvider, model: string, atMs: number): RateCard | null => {
-    const key = JSON.stringify([provider.name, model]);
+    // No provider's name holds a line break.
+    const key = `${provider.name}\n${model}`;
     const minute = Math.floor(atMs / MEMO_MS);
     const known = memo.get(key);
     if (known !== undefined && known.minute === minute) return known.card;

@@ -121,6 +121,8 @@ export class ThreadedWriter implements LedgerWriter {
       name: 'svc-ledger',
       // Flags of the process, such as those of `node -e`, may not fit a thread.
       execArgv: [],
+      // It handles a batch at a time and keeps nothing of it.
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
     });
     this.#worker = worker;
     worker.unref();

@@ -1,4 +1,5 @@
 /** Which program sent a request, and in which of its sessions, as its header fields tell. */
+import { LRUCache } from 'lru-cache';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 
@@ -21,10 +22,28 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The family of the client, such as `claude-code`; the first word of an unknown user agent; null without one. */
-export function clientFamily(headers: Headers): string | null {
-  if (headerValue(headers, 'x-claude-code-session-id') !== undefined) return 'claude-code';
-  const agent = headerValue(headers, 'user-agent');
-  if (agent === undefined || agent === '') return null;
+export type ClientFamily = (headers: Headers) => string | null;
+
+/** A handful of programs ask again and again. */
+const MAX_AGENTS = 100;
+
+/** Tells families, and remembers the user agents that it has seen. */
+export function createClientFamily(): ClientFamily {
+  const known = new LRUCache<string, { readonly family: string | null }>({ max: MAX_AGENTS });
+  return (headers) => {
+    if (headerValue(headers, 'x-claude-code-session-id') !== undefined) return 'claude-code';
+    const agent = headerValue(headers, 'user-agent');
+    if (agent === undefined || agent === '') return null;
+    let found = known.get(agent);
+    if (found === undefined) {
+      found = { family: familyOf(agent) };
+      known.set(agent, found);
+    }
+    return found.family;
+  };
+}
+
+function familyOf(agent: string): string | null {
   for (const [sign, family] of FAMILIES) if (sign.test(agent)) return family;
   return /^[\w.-]{1,40}/.exec(agent)?.[0].toLowerCase() ?? null;
 }

@@ -17,7 +17,8 @@ import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
-import { clientFamily, sessionOf } from './client.ts';
+import { createClientFamily, sessionOf } from './client.ts';
+import type { ClientFamily } from './client.ts';
 
 interface Measured {
   observer: UsageObserver | undefined;
@@ -59,6 +60,7 @@ function toRow(
   state: Measured,
   run: RunInfo,
   services: Services,
+  familyOf: ClientFamily,
 ): LedgerRow {
   const { last, error } = settlement;
   const { body, head } = last;
@@ -107,7 +109,7 @@ function toRow(
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
     attempts: (head ?? request?.route)?.attempts.length ?? 0,
-    client: body === undefined ? null : clientFamily(body.headers),
+    client: body === undefined ? null : familyOf(body.headers),
     sessionId: body === undefined ? null : sessionOf(body.headers),
   });
 }
@@ -164,6 +166,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
   build(_config, services) {
     const sizeOf = createRequestSize();
+    const familyOf = createClientFamily();
     return {
       open: (): Measured => ({ ...UNMEASURED }),
       watch: {
@@ -180,12 +183,13 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const state: Measured = ctx.state ?? UNMEASURED;
         const record = () => {
           learn(settlement, state, services, sizeOf);
-          const row = toRow(settlement, state, ctx.run, services);
+          const row = toRow(settlement, state, ctx.run, services, familyOf);
           settleSpending(settlement, row);
           services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.
-        return state.decoder === undefined ? record() : state.decoder.end().then(record);
+        const later = () => services.afterwards.later(record);
+        return state.decoder === undefined ? later() : state.decoder.end().then(later);
       },
     };
   },

@@ -134,7 +134,11 @@ test('a full minute makes it wait, and the wait is told', async () => {
   await Promise.resolve();
   clock.advance(20_000);
   assert.is((await admitted(waiting)).waitedMs, 20_000);
+  const next = ask();
+  await Promise.resolve();
   const late = await refused(ask());
+  clock.advance(60_000);
+  await admitted(next);
   assert.equal([late.why, late.error?.code], ['pace', 'RATELIMIT_002']);
 });
 

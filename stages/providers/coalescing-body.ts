@@ -3,10 +3,11 @@
  * that sends two hundred small events at once gives one chunk, not two hundred;
  * an event that comes alone is not held back.
  */
+import type { Turn } from '../../engine/index.ts';
 import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
-export const MAX_PIECE_BYTES = 16 * 1024;
+export const MAX_PIECE_BYTES = 32 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
 export const MAX_AHEAD_BYTES = 4 * 1024;
 
@@ -23,6 +24,7 @@ interface Waiting {
 
 export class CoalescingBody implements UpstreamBody {
   #source: BodySource;
+  #turn: Turn;
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
   #paused = false;
@@ -30,17 +32,23 @@ export class CoalescingBody implements UpstreamBody {
   #error: Error | undefined;
   #waiting: Waiting | undefined;
   #flushing = false;
+  /** What comes with the head cannot have been asked for yet. */
+  #isAsked = false;
 
-  constructor(source: BodySource) {
+  constructor(source: BodySource, turn: Turn) {
     this.#source = source;
+    this.#turn = turn;
   }
 
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
-    const most = this.#waiting === undefined ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    const isAhead = this.#isAsked && this.#waiting === undefined;
+    const most = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
     if (this.#unreadBytes >= most && !this.#paused) {
       this.#paused = true;
+      // A copy: each piece would keep the whole read alive that it was cut from.
+      if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
       this.#source.pause();
     }
     this.#wake();
@@ -56,11 +64,11 @@ export class CoalescingBody implements UpstreamBody {
     this.#wake();
   }
 
-  /** One socket read calls `push` many times; the reader is woken once, behind all of them. */
+  /** The reads of one turn call `push` many times; the reader is woken once, behind all of them. */
   #wake(): void {
     if (this.#waiting === undefined || this.#flushing) return;
     this.#flushing = true;
-    process.nextTick(this.#flush);
+    this.#turn.later(this.#flush);
   }
 
   #flush = (): void => {
@@ -102,6 +110,7 @@ export class CoalescingBody implements UpstreamBody {
   }
 
   poll(): Buffer | undefined | null {
+    this.#isAsked = true;
     const piece = this.#take();
     if (piece !== undefined) return piece;
     return this.#ended && this.#error === undefined ? undefined : null;

@@ -78,6 +78,8 @@ export interface KeyRing {
   pick(exclude?: ReadonlySet<string>): KeyPick;
   /** Reports a 429 or a 401. `retryAfterMs` is what the provider asked for, clamped already. An unknown id is ignored. */
   reject(id: string, how: KeyRejection, retryAfterMs?: number): void;
+  /** Every key is usable again, by an operator's word. */
+  reset(): void;
   /** Takes over new settings; a key that stays keeps its state. */
   configure(settings: KeyRingSettings): void;
   /** True unless every key is cooling. An empty ring is usable: it has nothing to wait for. */
@@ -152,6 +154,13 @@ class MemoryKeyRing implements KeyRing {
     state.verdict = how;
     state.untilMs = Math.max(state.untilMs, this.#clock.monotonicMs() + waitMs);
     state[how] += 1;
+  }
+
+  reset(): void {
+    for (const state of this.#states) {
+      state.verdict = undefined;
+      state.untilMs = -Infinity;
+    }
   }
 
   configure(settings: KeyRingSettings): void {

@@ -37,7 +37,7 @@ test('below the limit nobody waits; above it the line moves as the minute passes
 
 test('a full line and a wait that is too long are refused, with the wait', async () => {
   const clock = createManualClock();
-  const pace = createPace({ rpm: 1, maxWaiting: 1 }, clock);
+  const pace = createPace({ rpm: 1, maxWaiting: 1, maxWaitMs: 30_000 }, clock);
   void pace.enter(free);
   clock.advance(20_000);
   assert.is(await enter(pace), 'refused 40');
@@ -46,6 +46,15 @@ test('a full line and a wait that is too long are refused, with the wait', async
   assert.is(await enter(pace), 'refused 85');
   clock.advance(25_000);
   assert.is(await waiting, 25_000);
+});
+
+test('a burst above the limit stands in line for the next minute', async () => {
+  const clock = createManualClock();
+  const pace = createPace({ rpm: 50 }, clock);
+  const entered = Array.from({ length: 60 }, () => enter(pace));
+  assert.is(pace.view().waiting, 10);
+  clock.advance(60_000);
+  assert.equal(await Promise.all(entered), [...Array(50).fill(0), ...Array(10).fill(60_000)]);
 });
 
 test('whoever is aborted leaves the line, and those behind move up', async () => {

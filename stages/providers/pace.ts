@@ -24,7 +24,7 @@ export interface PaceOptions {
   readonly rpm: number;
   /** Requests in line at most; default 100. */
   readonly maxWaiting?: number;
-  /** The longest wait that anybody is made to stand, in milliseconds; default 30,000. */
+  /** The longest wait that anybody is made to stand, in milliseconds; default a minute, after which a place is free. */
   readonly maxWaitMs?: number;
 }
 
@@ -169,6 +169,6 @@ function complete(options: PaceOptions): Required<PaceOptions> {
   return {
     rpm: Math.max(1, Math.floor(options.rpm)),
     maxWaiting: options.maxWaiting ?? 100,
-    maxWaitMs: options.maxWaitMs ?? 30_000,
+    maxWaitMs: options.maxWaitMs ?? MINUTE_MS,
   };
 }

@@ -69,6 +69,18 @@ test('an operator heals a provider and its breaker', () => {
   assert.is(states.forceHealth('nobody', 'healthy'), false);
 });
 
+test('an operator who heals a provider lets its refused keys be tried again', () => {
+  const { states } = three();
+  const { keys } = states.get('a')!;
+  for (let pick = keys.pick(); pick.usable; pick = keys.pick()) keys.reject(pick.id, 'refused');
+  assert.is(keys.isUsable(), false);
+  states.forceHealth('a', 'unhealthy');
+  assert.is(keys.isUsable(), false);
+  states.forceHealth('a', 'healthy');
+  assert.is(keys.isUsable(), true);
+  assert.is(keys.pick().usable, true);
+});
+
 test('what is shown names the open breaker, and no secret', () => {
   const { states } = three();
   trip(states, 'c');

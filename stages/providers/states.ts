@@ -58,7 +58,7 @@ export interface ProviderStates {
    * that is not open, then the others, each part in the order given. Unknown names are left out.
    */
   inOrder(names: readonly ProviderName[]): ProviderName[];
-  /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker. False for an unknown name. */
+  /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
   forceHealth(name: ProviderName, state: HealthState): boolean;
   /** Every provider in order of configuration. */
   view(): ReadonlyMap<ProviderName, ProviderStateView>;
@@ -91,7 +91,10 @@ export function createProviderStates(options: ProviderStatesOptions): ProviderSt
     forceHealth(name, health) {
       const state = states.get(name);
       state?.health.force(health);
-      if (health === 'healthy') state?.breaker.reset();
+      if (health === 'healthy') {
+        state?.breaker.reset();
+        state?.keys.reset();
+      }
       return state !== undefined;
     },
     view: () => new Map([...states].map(([name, state]) => [name, toView(state)])),

@@ -3,9 +3,10 @@
  * left to the library's default: head and idle time come from the provider,
  * idle connections close before a server would close them.
  */
-import { Agent, errors } from 'undici';
-import type { Dispatcher } from 'undici';
-import { Cancelled, SvcError, isSvcError } from '../../engine/index.ts';
+import { Agent, errors } from './undici.ts';
+import type { Dispatcher } from './undici.ts';
+import { Cancelled, SvcError, createTurn, isSvcError } from '../../engine/index.ts';
+import type { Turn } from '../../engine/index.ts';
 import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
 import { CoalescingBody } from './coalescing-body.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
@@ -40,8 +41,9 @@ export function createAgent(): Dispatcher {
 
 /** An upstream that sends through `dispatcher` and owns it. */
 export function createUpstream(dispatcher: Dispatcher): Upstream {
+  const turn = createTurn();
   return {
-    send: (request) => new Exchange(request).start(dispatcher),
+    send: (request) => new Exchange(request, turn).start(dispatcher),
     close: () => dispatcher.close(),
   };
 }
@@ -49,6 +51,7 @@ export function createUpstream(dispatcher: Dispatcher): Upstream {
 /** One request and its response, as undici calls back on it. */
 class Exchange implements Dispatcher.DispatchHandler {
   #request: UpstreamRequest;
+  #turn: Turn;
   #resolve: (response: UpstreamResponse) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   #controller: Dispatcher.DispatchController | undefined;
@@ -56,8 +59,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headTimer: NodeJS.Timeout | undefined;
   #stopped: Error | undefined;
 
-  constructor(request: UpstreamRequest) {
+  constructor(request: UpstreamRequest, turn: Turn) {
     this.#request = request;
+    this.#turn = turn;
   }
 
   start(dispatcher: Dispatcher): Promise<UpstreamResponse> {
@@ -122,12 +126,17 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (status < 200) return;
     clearTimeout(this.#headTimer);
-    this.#body = new CoalescingBody({
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      cancel: (reason) => this.#stop(toError(reason)),
-    });
-    this.#resolve({ status, headers: toHeaders(controller.rawHeaders), body: this.#body });
+    const body = new CoalescingBody(
+      {
+        pause: () => controller.pause(),
+        resume: () => controller.resume(),
+        cancel: (reason) => this.#stop(toError(reason)),
+      },
+      this.#turn,
+    );
+    this.#body = body;
+    const headers = toHeaders(controller.rawHeaders);
+    this.#turn.later(() => this.#resolve({ status, headers, body }));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -91,6 +91,8 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
         request({ request }, ctx) {
           const { endpoint, body } = request.original;
           if (endpoint.operation !== 'generate') return undefined;
+          // What was spent just now counts.
+          if (config.enabled) services.afterwards.flush();
           const wanted = toSpending(request, config, services);
           const mayPass = headerValue(body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
           const grant = services.spending.reserve(wanted, mayPass);

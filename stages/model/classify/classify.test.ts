@@ -11,6 +11,7 @@ const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
   ['diff', 'diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n'],
   ['grep', 'src/a.ts:1:const a = 1;\nsrc/a.ts:9:use(a);\nsrc/b.ts:4:use(a);\n'],
   ['listing', 'src/\nsrc/a.ts\nsrc/b.ts\nsrc/lib/c.ts\n', { command: 'find src' }],
+  ['listing', '.:\nlib\nLICENSE\nREADME\n\n./lib:\nMakefile\ndeep\n\n./lib/deep:\nalpha\nbeta\n'],
   [
     'listing',
     'total 8\n-rw-r--r-- 1 me me 12 Jan  1 10:00 a\n-rw-r--r-- 1 me me 14 Jan  1 10:00 b\n',

@@ -142,6 +142,9 @@ function isListing({ features, expected }: Evidence): boolean {
   const named = features.share('slashPath', 'fileName', 'treeLine', 'longListing');
   if (expected === 'listing') return paths >= 0.7;
   if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
+  // Headings of `ls -R`: what stands below them may be names of any kind.
+  if (features.of('dirHeading') >= 2 && features.share('pathLine', 'dirHeading') >= 0.9)
+    return true;
   return features.lines >= 3 && paths >= 0.9 && named >= 0.6;
 }
 

@@ -61,15 +61,19 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
   let numbered = 0;
   let filled = 0;
   let last = Number.NaN;
-  const widths = lines.map((line) => {
-    if (line === '') return 0;
+  const widths = lines.map(() => 0);
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!;
+    if (line === '') continue;
+    // Most texts are not numbered, which shows long before their end.
+    if (filled - numbered > lines.length * 0.1) return undefined;
     filled++;
     const match = NUMBERED.exec(line.length > 40 ? line.slice(0, 40) : line);
-    if (match === null) return 0;
+    if (match === null) continue;
     const value = Number(match[1]);
     if (Number.isNaN(last) || value === last + 1) numbered++;
     last = value;
-    return match[0].length;
-  });
+    widths[at] = match[0].length;
+  }
   return filled >= 2 && numbered >= filled * 0.9 ? widths : undefined;
 }

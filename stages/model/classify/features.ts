@@ -19,6 +19,7 @@ const FEATURES = {
   longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
   treeLine: /^[│├└|` \u00a0]{0,80}(?:├──|└──|\|--|`--) /,
   pathLine: /^ {0,4}(?:- )?[\w@.+%=~()[\]/-]{1,280}$/,
+  dirHeading: /^(?:\.|(?=[^/]{0,120}\/)[\w@./+~-]{2,280}):$/,
   slashPath: /^(?=[^/]{0,120}\/)[\w@./+~-]{2,280}$/,
   fileName: /^[\w@.+-]{1,120}\.[A-Za-z][\w]{0,9}$/,
   pyFrame: /^ {0,4}File "[^"]{1,200}", line \d+/,
@@ -87,26 +88,45 @@ export function sampleLines(lines: readonly string[]): readonly string[] {
   return sample;
 }
 
-/** Counts features over lines, each feature only when it is first asked for. */
+/** Which sampled lines have a feature, and how many do. */
+interface Hits {
+  readonly lines: Uint8Array;
+  readonly count: number;
+}
+
+/** Counts features over lines, each feature only when it is first asked for. Plain loops: this is most of the time of a short text. */
 export function countFeatures(sample: readonly string[]): FeatureCounts {
-  const known = new Map<Feature, Uint8Array>();
-  const linesWith = (feature: Feature): Uint8Array => {
+  const known = new Map<Feature, Hits>();
+  const linesWith = (feature: Feature): Hits => {
     const found = known.get(feature);
     if (found !== undefined) return found;
-    const pattern = FEATURES[feature];
-    const hits = Uint8Array.from(sample, (line) => (pattern.test(line) ? 1 : 0));
+    const hits = findHits(sample, FEATURES[feature]);
     known.set(feature, hits);
     return hits;
   };
-  const of = (feature: Feature): number => linesWith(feature).reduce((sum, hit) => sum + hit, 0);
+  const of = (feature: Feature): number => linesWith(feature).count;
   const share = (...features: readonly Feature[]): number => {
     if (sample.length === 0) return 0;
-    const columns = features.map(linesWith);
-    let count = 0;
-    for (let at = 0; at < sample.length; at++) {
-      if (columns.some((hits) => hits[at] === 1)) count++;
+    if (features.length === 1) return of(features[0]!) / sample.length;
+    const any = new Uint8Array(sample.length);
+    for (const feature of features) {
+      const { lines, count } = linesWith(feature);
+      if (count > 0) for (let at = 0; at < any.length; at++) any[at]! |= lines[at]!;
     }
+    let count = 0;
+    for (let at = 0; at < any.length; at++) count += any[at]!;
     return count / sample.length;
   };
   return { lines: sample.length, of, share };
+}
+
+function findHits(sample: readonly string[], pattern: RegExp): Hits {
+  const lines = new Uint8Array(sample.length);
+  let count = 0;
+  for (let at = 0; at < sample.length; at++) {
+    if (!pattern.test(sample[at]!)) continue;
+    lines[at] = 1;
+    count++;
+  }
+  return { lines, count };
 }

@@ -24,14 +24,16 @@ export function looksLikeBlob(text: string): boolean {
   while (start < text.length) {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
+    if (end - start < 64) {
+      start = end + 1;
+      continue;
+    }
     // A head of the line tells: a long line is looked at in three places, not in full.
     const middle = start + Math.floor((end - start) / 2);
     const pieces = [start, middle, Math.max(start, end - 400)].map((at) =>
       text.slice(at, Math.min(end, at + 400)).trimEnd(),
     );
-    if (pieces.every((piece) => piece.length < 64 || ENCODED.test(piece))) {
-      if (end - start >= 64) encoded += end - start;
-    }
+    if (pieces.every((piece) => piece.length < 64 || ENCODED.test(piece))) encoded += end - start;
     start = end + 1;
   }
   return encoded >= text.length * 0.9;

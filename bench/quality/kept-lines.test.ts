@@ -1,0 +1,89 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readFileSync } from 'node:fs';
+import { projectRoot } from '../../fixtures/paths.ts';
+import {
+  compressConversation,
+  emptyState,
+  type ConversationBlock,
+  type ConversationState,
+} from '../../stages/compress/conversation.ts';
+import { strangeLines } from './kept-lines.ts';
+import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
+
+const OPTIONS = {
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 0,
+  logBudgetTokens: 800,
+} as const;
+
+/** A traceback of `depth` frames, most of them not the outermost nor the innermost two. */
+function traceback(depth: number): string {
+  const frames = Array.from(
+    { length: depth },
+    (_, n) =>
+      `  File "/app/project/module_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}(value, ${n})`,
+  );
+  return ['Traceback (most recent call last):', ...frames, 'ValueError: 7 is too small', ''].join(
+    '\n',
+  );
+}
+
+/** A session that looks at files with and without numbers, searches, lists, edits and fails, some of it twice. */
+function session(): readonly ConversationBlock[] {
+  const files = spread(codeFiles(projectRoot, 3), 12).map((path) => readFileSync(path, 'utf8'));
+  const numbered = files.map((text) =>
+    text
+      .split('\n')
+      .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
+      .join('\n'),
+  );
+  const made = [listingSamples, grepSamples, editSamples].flatMap((make) =>
+    spread(make(projectRoot), 8).map((sample) => sample.text),
+  );
+  const wrapped = traceback(12);
+  const texts = [
+    ...numbered,
+    ...files,
+    ...made,
+    traceback(9),
+    `<returncode>1</returncode>\n<output>\n${wrapped}</output>`,
+    ...made.slice(3, 9),
+    ...numbered.slice(4).map((text) => text.split('\n').slice(10, 60).join('\n')),
+  ];
+  return texts.map((text, index) => ({ index, role: 'user', kind: 'tool_result', text }));
+}
+
+function run(block: ConversationBlock, state: ConversationState): string {
+  return compressConversation([block], OPTIONS, undefined, state).at(-1)!.text;
+}
+
+test('every kept line stands in the input or decodes to one that does', () => {
+  const blocks = session();
+  const { kept, strange } = strangeLines(blocks, OPTIONS);
+  assert.ok(kept > 1000, String(kept));
+  assert.equal(strange.slice(0, 5), []);
+});
+
+test('thinned line numbers and dropped source lines of frames are announced, and nothing else is gone', () => {
+  const blocks = session();
+  const state = emptyState();
+  const view = blocks[0]!.text;
+  const numbered = run(blocks[0]!, state);
+  assert.match(numbered, /^\[svc \d+ lines, every fifth numbered\]$/m);
+  assert.is(state.sent.restore(numbered), view);
+  const trace = traceback(12);
+  const out = run({ index: 1, role: 'user', kind: 'tool_result', text: trace }, state);
+  assert.match(out, '[svc source lines are left out below inner frames; the files have them]');
+  for (let n = 0; n < 12; n++) assert.match(out, `module_${n}.py:${n + 7} step_${n}`);
+  for (const kept of [
+    'step_1(value, 0)',
+    'step_11(value, 10)',
+    'step_12(value, 11)',
+    'ValueError: 7',
+  ])
+    assert.match(out, kept);
+});
+
+test.run();

@@ -1,0 +1,63 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from './clock.ts';
+import { createAfterwards, createTurn } from './turn.ts';
+
+const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('work is done together, in its order, once everything has been read', async () => {
+  const turn = createTurn();
+  const done: string[] = [];
+  turn.later(() => done.push('a'));
+  process.nextTick(() => turn.later(() => done.push('b')));
+  await Promise.resolve();
+  assert.equal(done, []);
+  await endOfTurn();
+  assert.equal(done, ['a', 'b']);
+});
+
+test('work that arises meanwhile waits for the next turn', async () => {
+  const turn = createTurn();
+  const done: string[] = [];
+  turn.later(() => {
+    done.push('first');
+    turn.later(() => done.push('second'));
+  });
+  await endOfTurn();
+  assert.equal(done, ['first']);
+  await endOfTurn();
+  assert.equal(done, ['first', 'second']);
+});
+
+test('work that throws stops none of the others', async () => {
+  const turn = createTurn();
+  const done: string[] = [];
+  const thrown = new Promise<unknown>((resolve) => process.once('uncaughtException', resolve));
+  turn.later(() => {
+    throw new Error('a fault');
+  });
+  turn.later(() => done.push('after'));
+  assert.match(String(await thrown), /a fault/);
+  await endOfTurn();
+  await endOfTurn();
+  assert.equal(done, ['after']);
+});
+
+test('what nobody waits for is done within its time, or before somebody looks', () => {
+  const clock = createManualClock();
+  const afterwards = createAfterwards(clock, 20);
+  const done: string[] = [];
+  afterwards.later(() => done.push('a'));
+  clock.advance(10);
+  afterwards.later(() => done.push('b'));
+  assert.equal(done, []);
+  clock.advance(10);
+  assert.equal(done, ['a', 'b']);
+  afterwards.later(() => done.push('c'));
+  afterwards.flush();
+  assert.equal(done, ['a', 'b', 'c']);
+  clock.advance(20);
+  assert.equal(done, ['a', 'b', 'c']);
+});
+
+test.run();

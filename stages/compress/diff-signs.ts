@@ -1,0 +1,61 @@
+/**
+ * The first column of a diff, lossless: where many lines in a row are added, or removed,
+ * that is said once above them. The lines then read, and are recognised again, as they
+ * stand in the file.
+ *
+ *     @@+3            the next three lines are added
+ *     const a = 1;
+ *
+ *     export { a };
+ */
+
+/** Shorter runs keep their signs: small edits are read line against line. */
+export const MIN_RUN = 8;
+const PACKED = /^@@([+-])(\d{1,7})$/;
+
+/** How a packed run is explained to a reader. */
+export const SIGNS_LEGEND = '"@@+9" / "@@-9" = 9 added / removed lines without their sign';
+
+/** True for a line that could be taken for the head of a packed run. */
+export function isPackedHead(line: string): boolean {
+  return PACKED.test(line);
+}
+
+/** How many lines stand in packed runs. */
+export function packedLines(text: string): number {
+  return text.split('\n').reduce((sum, line) => sum + Number(PACKED.exec(line)?.[2] ?? 0), 0);
+}
+
+/** Lines of a hunk, with long runs of one sign packed. */
+export function packSigns(lines: readonly string[]): readonly string[] {
+  const out: string[] = [];
+  for (let at = 0; at < lines.length;) {
+    const sign = lines[at]![0];
+    let end = at + 1;
+    while (end < lines.length && lines[end]![0] === sign) end++;
+    const run = lines.slice(at, end);
+    if ((sign === '+' || sign === '-') && run.length >= MIN_RUN)
+      out.push(`@@${sign}${run.length}`, ...run.map((line) => line.slice(1)));
+    else out.push(...run);
+    at = end;
+  }
+  return out;
+}
+
+/** The text with every packed run's lines under their signs again. */
+export function unpackSigns(text: string): string {
+  const lines = text.split('\n');
+  const out: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const match = PACKED.exec(lines[at]!);
+    const count = match === null ? 0 : Number(match[2]);
+    // A run that the text is too short for is not one of ours.
+    if (match === null || at + count >= lines.length) {
+      out.push(lines[at]!);
+      continue;
+    }
+    out.push(...lines.slice(at + 1, at + 1 + count).map((line) => match[1]! + line));
+    at += count;
+  }
+  return out.join('\n');
+}

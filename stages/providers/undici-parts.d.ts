@@ -1,0 +1,10 @@
+/** Types of the parts of undici that `undici.ts` takes by their own paths. */
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici';
+}
+declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
+  export { EnvHttpProxyAgent as default } from 'undici';
+}
+declare module 'undici/lib/core/errors.js' {
+  export { errors as default } from 'undici';
+}

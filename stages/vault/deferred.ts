@@ -1,0 +1,49 @@
+/**
+ * A vault whose code and index are loaded when somebody needs them. Most of it is for
+ * indexing, and a proxy that has no index should not start slower for it.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Vault, VaultOptions } from './contract.ts';
+import { layoutOf } from './layout.ts';
+
+/** How long one look at the disk serves. */
+const LOOK_MS = 1000;
+
+/** A vault like `openVault` gives. `mayHaveBlocks` begins to load it where there is something to find. */
+export function deferVault(options: VaultOptions): Vault {
+  const { log } = layoutOf(resolve(options.indexDir));
+  let opening: Promise<Vault> | undefined;
+  let isThere = false;
+  let nextLookMs = Number.NEGATIVE_INFINITY;
+
+  const open = (): Promise<Vault> => {
+    opening ??= import('./vault.ts').then(({ openVault }) => openVault(options));
+    return opening;
+  };
+  return {
+    mayHaveBlocks() {
+      const nowMs = options.clock.monotonicMs();
+      if (nowMs < nextLookMs) return isThere;
+      nextLookMs = nowMs + LOOK_MS;
+      isThere = existsSync(log);
+      if (isThere) void open();
+      return isThere;
+    },
+    search: async (query, how) => (await open()).search(query, how),
+    async ingest(blocks) {
+      const results = await (await open()).ingest(blocks);
+      nextLookMs = Number.NEGATIVE_INFINITY;
+      return results;
+    },
+    async index(how) {
+      const report = await (await open()).index(how);
+      nextLookMs = Number.NEGATIVE_INFINITY;
+      return report;
+    },
+    status: async () => (await open()).status(),
+    list: async (page) => (await open()).list(page),
+    settled: async () => (await opening)?.settled(),
+    close: async () => (await opening)?.close(),
+  };
+}
