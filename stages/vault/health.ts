@@ -68,7 +68,7 @@ export interface RebuildReport {
   readonly reports: readonly IndexReport[];
   /** Folders that cannot be read now; what was known of their files was kept. */
   readonly unreadable: readonly string[];
-  /** Folders that were not reached before the signal came; they stand as they were, and are owed. */
+  /** Folders of which the signal left something unread: that stands as it was, and is owed. */
   readonly pending: readonly string[];
 }
 
@@ -106,14 +106,15 @@ async function readAgain(
   const reports: IndexReport[] = [];
   const unreadable: string[] = [];
   for (const [index, root] of roots.entries()) {
-    if (options.signal?.aborted === true) {
-      return { reports, unreadable, pending: roots.slice(index) };
-    }
+    const pending = roots.slice(index);
+    if (options.signal?.aborted === true) return { reports, unreadable, pending };
     try {
-      reports.push(await indexFolder({ ...options, root }));
+      const report = await indexFolder({ ...options, root });
+      reports.push(report);
+      if (!report.complete) return { reports, unreadable, pending };
     } catch (error) {
       const { kind } = toSvcError(error);
-      if (kind === 'cancelled') return { reports, unreadable, pending: roots.slice(index) };
+      if (kind === 'cancelled') return { reports, unreadable, pending };
       if (kind !== 'not_found') throw error;
       unreadable.push(root);
     }

@@ -40,11 +40,34 @@ function clearSchema(database: Database.Database): void {
   }
 }
 
+type StatementName =
+  | 'info'
+  | 'list'
+  | 'place'
+  | 'hashOf'
+  | 'totals'
+  | 'roots'
+  | 'owed'
+  | 'owe'
+  | 'settle'
+  | 'position'
+  | 'setPosition'
+  | 'sourceOf'
+  | 'addSource'
+  | 'removeSource'
+  | 'blocksOf'
+  | 'addBlock'
+  | 'removeBlocks'
+  | 'addTerms'
+  | 'removeTerms'
+  | 'lengths'
+  | 'postings';
+
 /** Everything that the index asks of its database. */
-export type Statements = ReturnType<typeof prepareStatements>;
+export type Statements = Readonly<Record<StatementName, Database.Statement>>;
 
 /** Compiles the statements; the tables must be there. */
-export function prepareStatements(database: Database.Database) {
+export function prepareStatements(database: Database.Database): Statements {
   const prepare = (sql: string): Database.Statement => database.prepare(sql);
   return {
     info: prepare(`${INFO} WHERE b.number = ?`),

@@ -1,5 +1,13 @@
 import { fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -137,6 +145,54 @@ test('a rebuild reads the files again and keeps what was ingested', () =>
     );
     assert.equal((await vault.search('zebra')).map(({ id }) => id).includes('kept'), true);
     assert.is((await vault.status()).blocks, 2);
+  }));
+
+test('a rebuild that is interrupted in its first folder forgets none, and is gone on with', () =>
+  inPlace(async (place) => {
+    const folders = ['one', 'two', 'three'].map((name) => join(place.top, name));
+    for (const [number, root] of folders.entries()) {
+      mkdirSync(root);
+      for (let file = 0; file < 40; file++) {
+        writeFileSync(join(root, `f${file}.md`), `zebra ${number} of ${file}\n`);
+      }
+      await indexFolder({ ...place.base(), root, workers: 1, parseCode: false });
+    }
+    const count = async (): Promise<number> => (await place.open().status()).blocks;
+    assert.is(await count(), 120);
+    const stop = new AbortController();
+    const cut = await rebuildVault({
+      ...place.base(),
+      workers: 1,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
+    assert.equal([cut.reports.length, cut.reports[0]?.complete, cut.pending.length], [1, false, 3]);
+    const health = await checkVault(place.indexDir);
+    assert.equal([health.status, health.files], ['broken', 120]);
+    assert.match(health.reasons.join(), /has not been read again/);
+    // What nobody has read again yet is there as it was, and whoever opens the vault goes on.
+    const vault = place.open('sqlite');
+    assert.is((await vault.search('zebra', { top: 200 })).length, 120);
+    await vault.settled();
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
+    assert.is(await count(), 120);
+    const again = await indexFolder({ ...place.base(), root: folders[2]!, workers: 1 });
+    assert.is(again.indexed, 0);
+  }));
+
+test('what a killed rebuild owes is read anew by the next indexing, changed or not', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    const old = new Date(Date.now() - 60_000);
+    utimesSync(join(place.root, 'a.md'), old, old);
+    await place.index();
+    // As after a kill: the log is new, and no folder has been read.
+    const stop = new AbortController();
+    stop.abort();
+    const cut = await rebuildVault({ ...place.base(), signal: stop.signal });
+    assert.equal([cut.reports.length, cut.pending], [0, [place.root]]);
+    assert.equal([(await place.index()).indexed, (await place.index()).indexed], [1, 0]);
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));
 
 test('nothing that a vault writes is open to others, whatever the umask', () =>

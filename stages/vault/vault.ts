@@ -46,6 +46,7 @@ class OpenVault implements Vault {
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
+  #isLoaded = false;
   #isThere = false;
   #nextLookMs = Number.NEGATIVE_INFINITY;
 
@@ -158,7 +159,7 @@ class OpenVault implements Vault {
       for (let attempt = 1; ; attempt++) {
         try {
           this.#state = await this.#catchUp();
-          if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#opened().index;
+          if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#loaded();
           if (attempt > 2) throw brokenLog(this.#state);
           await this.#mend(new DamagedContent(this.#state));
         } catch (error) {
@@ -167,6 +168,15 @@ class OpenVault implements Vault {
         }
       }
     });
+  }
+
+  /** The index; the first time, what an earlier process owed to it is begun. */
+  #loaded(): BlockIndex {
+    const { index } = this.#opened();
+    // Not later: another process that rebuilds this index now owes as well, and does it itself.
+    if (!this.#isLoaded) this.#rebuild([...index.owed().keys()]);
+    this.#isLoaded = true;
+    return index;
   }
 
   #inLine<T>(step: () => Promise<T>): Promise<T> {
@@ -247,8 +257,10 @@ class OpenVault implements Vault {
   #rebuild(roots: readonly string[]): void {
     const { indexDir, clock, newId } = this.#options;
     const { signal } = this.#stop;
+    if (roots.length === 0) return;
+    const before = this.#rebuilding;
     const run = async (): Promise<void> => {
-      await this.#rebuilding;
+      await before;
       for (const root of roots) {
         if (signal.aborted || !existsSync(root)) continue;
         try {
