@@ -30,8 +30,8 @@ export interface BlockIndex extends LogSink {
   isSafe(block: number): boolean;
   info(block: number): BlockInfo;
   place(block: number): Place;
-  /** The content hash of the block with this id. */
-  hashOf(id: string): string | undefined;
+  /** The block with this id. */
+  held(id: string): BlockInfo | undefined;
   totals(): IndexTotals;
   /** All blocks in the order of their paths and lines; at most `limit` from `offset` on. */
   list(offset: number, limit: number): BlockInfo[];

@@ -48,9 +48,9 @@ export function createMemoryIndex(): BlockIndex {
       const { at, stored } = entryOf(state, block);
       return { at, bytes: stored.bytes };
     },
-    hashOf(id) {
+    held(id) {
       const block = state.ids.get(id);
-      return block === undefined ? undefined : state.entries[block]?.stored.hash;
+      return block === undefined ? undefined : toInfo(entryOf(state, block));
     },
     totals: () => ({ blocks: state.live, files: countFiles(state), tokens: state.tokens }),
     list: (offset, limit) =>

@@ -103,8 +103,8 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#statements.place.get(block) as Place;
   }
 
-  hashOf(id: string): string | undefined {
-    return this.#statements.hashOf.pluck().get(id) as string | undefined;
+  held(id: string): BlockInfo | undefined {
+    return this.#statements.held.get(id) as BlockInfo | undefined;
   }
 
   totals() {

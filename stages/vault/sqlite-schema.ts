@@ -44,7 +44,7 @@ type StatementName =
   | 'info'
   | 'list'
   | 'place'
-  | 'hashOf'
+  | 'held'
   | 'totals'
   | 'roots'
   | 'owed'
@@ -73,7 +73,7 @@ export function prepareStatements(database: Database.Database): Statements {
     info: prepare(`${INFO} WHERE b.number = ?`),
     list: prepare(`${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`),
     place: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
-    hashOf: prepare('SELECT hash FROM blocks WHERE id = ? LIMIT 1'),
+    held: prepare(`${INFO} WHERE b.id = ? LIMIT 1`),
     totals: prepare(`SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
       (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`),
     roots: prepare("SELECT root FROM sources WHERE root <> '' UNION SELECT root FROM owed"),

@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
-import { toIngestBlock } from './ingest.ts';
+import { toIngestBlock, type IngestBlock } from './ingest.ts';
 import { openVault } from './vault.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
@@ -42,6 +42,53 @@ test('an ingested block is durable, found at once, and taken once', () =>
       assert.is((await reopened.search(backend, { includeUnsafe: true })).length, 2);
     }
     assert.is((await place.open().status()).blocks, 4);
+  }));
+
+test('the same block with a stricter class is taken, one with a looser class is not', () =>
+  inPlace(async (place) => {
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      const block = { id: `b-${backend}`, content: `gyroscope drift ${backend}` };
+      const sent = async () => (await vault.search(backend)).map(({ sourcePath }) => sourcePath);
+      const store = async (more: Partial<IngestBlock>): Promise<boolean> => {
+        const [result] = await vault.ingest([{ ...block, ...more }]);
+        assert.ok(result?.ok === true);
+        return result.stored;
+      };
+      assert.is(await store({ sourcePath: 'notes/a' }), true);
+      assert.is(await store({ sourcePath: 'notes/b' }), true);
+      assert.equal(await sent(), ['notes/b']);
+      assert.is(await store({}), false);
+      assert.equal(await sent(), ['notes/b']);
+      assert.is(await store({ riskClass: 'internal' }), true);
+      assert.equal(await sent(), []);
+      assert.is(await store({ riskClass: 'safe' }), false);
+      assert.equal(await sent(), []);
+      // Also within one batch, and after the index has been read from the log.
+      const other = { id: `c-${backend}`, content: `gyroscope ${backend}` };
+      const both = await vault.ingest([other, { ...other, riskClass: 'secret' }]);
+      assert.equal(
+        both.map((result) => result.ok && result.stored),
+        [true, true],
+      );
+      for (const form of BACKENDS) assert.equal(await place.open(form).search(backend), []);
+    }
+    const { blocks } = await place.open().status();
+    assert.is(blocks, 4);
+  }));
+
+test('a class that a file’s block has not is a conflict, not silence', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    const vault = place.open();
+    const [hit] = await vault.search('zebra');
+    const block = { id: hit!.id, content: hit!.content };
+    const results = await vault.ingest([block, { ...block, riskClass: 'internal' }]);
+    assert.equal(
+      results.map((result) => (result.ok ? result.stored : result.error.kind)),
+      [false, 'conflict'],
+    );
   }));
 
 test('concurrent ingestion from two vaults loses and doubles nothing', () =>

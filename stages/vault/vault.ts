@@ -12,7 +12,7 @@ import { salvage } from './compact.ts';
 import type { Vault, VaultIndexOptions, VaultOptions, VaultStatus } from './contract.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexReport } from './index-run.ts';
-import { idTaken, prepareBlock, type IngestBlock, type IngestResult } from './ingest.ts';
+import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock, type Lock } from './lock.ts';
@@ -84,18 +84,17 @@ class OpenVault implements Vault {
     await this.#refresh();
     const results = await this.#inLine(async () => {
       makePrivateDir(this.#layout.dir);
-      const settled: IngestResult[] = [];
+      let settled: readonly IngestResult[] = [];
       const { index, follower } = this.#opened();
-      const select = (): Buffer[] => {
-        const own = new Map<string, string>();
-        return prepared.flatMap(({ id, hash, tokens, record }) => {
-          const taken = own.get(id) ?? index.hashOf(id);
-          const stored = taken === undefined;
-          if (!stored && taken !== hash) settled.push({ ok: false, error: idTaken(id) });
-          else settled.push({ ok: true, id, tokens, stored });
-          if (stored) own.set(id, hash);
-          return stored ? [record] : [];
-        });
+      const select = (): readonly Buffer[] => {
+        const { records, results } = settle(
+          blocks,
+          prepared,
+          (id) => index.held(id),
+          this.#tokenizer,
+        );
+        settled = results;
+        return records;
       };
       const reader = {
         get offset() {
@@ -104,7 +103,7 @@ class OpenVault implements Vault {
         catchUp: () => this.#catchUp(),
       };
       await append(this.#target(), reader, select, true);
-      return settled;
+      return [...settled];
     });
     await this.#refresh();
     this.#nextLookMs = Number.NEGATIVE_INFINITY;
