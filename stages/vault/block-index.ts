@@ -39,6 +39,8 @@ export interface BlockIndex extends LogSink {
   roots(): string[];
   /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
   owed(): ReadonlyMap<string, number>;
+  /** True when the files that it stands in were deleted or moved: it has to be opened again. */
+  isLost?(): boolean;
   /**
    * For an index that outlives the process: where in which log it stands, after reading
    * again what another process may have changed.

@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
-import { createPrivate } from './layout.ts';
+import { createPrivate, inodeOf } from './layout.ts';
 import { blocksOf, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
 import { prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
@@ -28,6 +28,7 @@ const CACHED_POSTINGS = 2_000_000;
  */
 export function openSqliteIndex(path: string): BlockIndex {
   createPrivate(path);
+  const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });
   try {
     prepareDatabase(database);
@@ -35,11 +36,12 @@ export function openSqliteIndex(path: string): BlockIndex {
     database.close();
     throw error;
   }
-  return new SqliteIndex(database);
+  return new SqliteIndex(database, () => inodeOf(path) !== inode);
 }
 
 class SqliteIndex implements BlockIndex, Corpus {
   readonly name = 'sqlite';
+  readonly isLost: () => boolean;
   readonly #database: Database.Database;
   readonly #statements: Statements;
   readonly #cache = new LRUCache<string, Uint32Array>({
@@ -55,8 +57,9 @@ class SqliteIndex implements BlockIndex, Corpus {
   #offset = -1;
   #uncommitted = 0;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database.Database, isLost: () => boolean) {
     this.#database = database;
+    this.isLost = isLost;
     this.#statements = prepareStatements(database);
   }
 

@@ -85,20 +85,16 @@ class OpenVault implements Vault {
     const results = await this.#inLine(async () => {
       makePrivateDir(this.#layout.dir);
       let settled: readonly IngestResult[] = [];
-      const { index, follower } = this.#opened();
+      // Asked anew each time: catching up may open another one.
+      const opened = () => this.#opened();
       const select = (): readonly Buffer[] => {
-        const { records, results } = settle(
-          blocks,
-          prepared,
-          (id) => index.held(id),
-          this.#tokenizer,
-        );
-        settled = results;
-        return records;
+        const made = settle(blocks, prepared, (id) => opened().index.held(id), this.#tokenizer);
+        settled = made.results;
+        return made.records;
       };
       const reader = {
         get offset() {
-          return follower().offset;
+          return opened().follower().offset;
         },
         catchUp: () => this.#catchUp(),
       };
@@ -185,6 +181,7 @@ class OpenVault implements Vault {
   }
 
   async #catchUp(): Promise<LogState> {
+    if (this.#index?.isLost?.() === true) await this.#letGo();
     const { index, follower } = this.#opened();
     if (index.resume === undefined || !existsSync(this.#layout.log)) return follower().catchUp();
     // Another process may be bringing the same database up to date.
@@ -203,6 +200,12 @@ class OpenVault implements Vault {
     } finally {
       release();
     }
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#follower?.close();
+    this.#index?.close();
+    this.#follower = this.#index = undefined;
   }
 
   /** Index and follower; a damaged database is replaced on the way. `follower` may be another one after `catchUp`. */
@@ -231,9 +234,7 @@ class OpenVault implements Vault {
 
   /** Runs in line. Afterwards there is a log and an index without damage, maybe with less in it. */
   async #mend(damage: unknown): Promise<void> {
-    await this.#follower?.close();
-    this.#index?.close();
-    this.#follower = this.#index = undefined;
+    await this.#letGo();
     if (isDatabaseDamage(damage)) {
       this.#tellDatabase();
       return;
