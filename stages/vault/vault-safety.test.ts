@@ -44,6 +44,26 @@ test('a damaged log is moved aside, told of, and made whole from the files', () 
     assert.equal([health.status, health.files, health.movedAside.length], ['ok', 20, 1]);
   }));
 
+test('a log of which nothing is left is made again from the folders that the vault remembers', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      assert.is((await vault.search('zebra')).length, 1);
+      writeFileSync(join(place.indexDir, 'blocks.jsonl'), 'garbage '.repeat(1000));
+      assert.is((await vault.status()).rebuilding, true, backend);
+      await vault.settled();
+      assert.is((await vault.search('zebra')).length, 1);
+      const { roots, rebuilding } = await vault.status();
+      assert.equal([roots, rebuilding], [[place.root], false]);
+    }
+    assert.is(place.troubles.length, 2);
+    writeFileSync(join(place.indexDir, 'blocks.jsonl'), 'garbage '.repeat(1000));
+    assert.equal(await place.open().search('zebra'), []);
+    assert.match(place.troubles[2]!.what, /no folder is known.*`svc index <folder>`/);
+  }));
+
 test('damage under an open vault is never returned as text', () =>
   inPlace(async (place) => {
     place.write('a.md', 'the quagga was a zebra');

@@ -234,17 +234,31 @@ class OpenVault implements Vault {
 
   /** Runs in line. Afterwards there is a log and an index without damage, maybe with less in it. */
   async #mend(damage: unknown): Promise<void> {
-    await this.#letGo();
     if (isDatabaseDamage(damage)) {
+      await this.#letGo();
       this.#tellDatabase();
       return;
     }
+    const remembered = this.#rememberedRoots();
+    await this.#letGo();
     const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp(), {
       owe: (_root, before) => before ?? 0,
+      roots: remembered,
     });
-    const what = `The vault index was damaged; ${kept} of its files and blocks were kept`;
+    const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
+    const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
     this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
+  }
+
+  /** The folders of the index at hand, for a log in which they can no longer be read. */
+  #rememberedRoots(): readonly string[] {
+    try {
+      return this.#index?.roots() ?? [];
+    } catch (error) {
+      if (isDatabaseDamage(error)) return [];
+      throw error;
+    }
   }
 
   #tellDatabase(): void {
