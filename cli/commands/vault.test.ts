@@ -141,6 +141,40 @@ test('a damaged index is told by vault-health, and repaired', async () => {
   });
 });
 
+test('damage that a search meets is repaired before it answers, or later if that is interrupted', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    const damage = (): void => {
+      const bytes = readFileSync(logOf(place));
+      const at = bytes.indexOf('flumbrick gate opens');
+      bytes.fill('#', at - 100, at + 100);
+      writeFileSync(logOf(place), bytes);
+    };
+    damage();
+    const found = await svc('search', 'quorble');
+    assert.match(found.stderr, /was damaged[^]*the old one is [^]*read again/);
+    assert.match(found.stdout, /gate\.md/);
+    const whole = json((await svc('vault-health', '--json')).stdout);
+    assert.equal([whole['status'], whole['files']], ['ok', 5]);
+    damage();
+    const events = new EventEmitter();
+    const stderr = new PassThrough();
+    let said = '';
+    stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+      if (said.includes('read again')) events.emit('SIGINT');
+    });
+    const { context } = makeContext(place, { events, stderr });
+    assert.is(await runCli(['search', 'quorble'], context), exitCodes.cancelled, said);
+    assert.match(said, /`svc vault-health repair`/);
+    const health = await svc('vault-health');
+    assert.is(health.code, exitCodes.internal);
+    assert.match(health.stdout, /broken[^]*files has not been read again yet/);
+    assert.match((await svc('search', 'quorble')).stdout, /gate\.md/);
+    assert.is((await svc('vault-health')).code, 0);
+  });
+});
+
 test('calibrate keeps what it found, and index uses no more workers than allowed', async () => {
   await withFiles(async (_place, svc) => {
     const found = json((await svc('calibrate', 'files', '--max-workers', '1', '--json')).stdout);

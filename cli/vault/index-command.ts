@@ -86,10 +86,10 @@ export class Index extends VaultCommand {
         view.show(progress);
       },
     }).finally(() => view.clear());
-    await this.bringDatabaseUp(config, signal);
     if (this.json) this.printRun(report);
     else this.tell(report, config);
     if (!report.complete) this.tellStopped(last, root);
+    await this.bringDatabaseUp(config, signal);
     return report;
   }
 
