@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
@@ -172,6 +172,28 @@ test('damage that a search meets is repaired before it answers, or later if that
     assert.match(health.stdout, /broken[^]*files has not been read again yet/);
     assert.match((await svc('search', 'quorble')).stdout, /gate\.md/);
     assert.is((await svc('vault-health')).code, 0);
+  });
+});
+
+test('a folder is taken out of the index, also when it is gone', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    assert.is((await svc('index', '--forget')).code, exitCodes.usage);
+    const part = await svc('index', 'files/src', '--forget');
+    assert.is(part.code, exitCodes.not_found);
+    assert.match(part.stderr, /part of [^]*\.gitignore/);
+    rmSync(join(place.folder, 'files'), { recursive: true });
+    const gone = await svc('index', 'files');
+    assert.is(gone.code, exitCodes.not_found);
+    assert.match(gone.stderr, /svc index --forget/);
+    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
+    const forgotten = json((await svc('index', 'files', '--forget', '--json')).stdout);
+    assert.equal(forgotten, { roots: [join(place.folder, 'files')], files: 5 });
+    assert.is((await svc('search', 'flumbrick')).code, exitCodes.not_found);
+    assert.not.match(readFileSync(logOf(place), 'utf8'), /flumbrick/);
+    const status = json((await svc('index', '--status', '--json')).stdout);
+    assert.equal([status['files'], status['roots']], [0, []]);
+    assert.is((await svc('index', 'files', '--forget')).code, exitCodes.not_found);
   });
 });
 

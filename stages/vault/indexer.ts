@@ -258,7 +258,7 @@ function lockOptions({ signal, onWait }: IndexOptions) {
 }
 
 /** True for a folder strictly inside another. */
-function isInside(path: string, outer: string): boolean {
+export function isInside(path: string, outer: string): boolean {
   return path !== outer && path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
@@ -280,6 +280,9 @@ function assertReadable(root: string): void {
   try {
     readdirSync(root);
   } catch (cause) {
-    throw new SvcError('not_found', `The folder ${root} cannot be read`, { cause });
+    throw new SvcError('not_found', `The folder ${root} cannot be read`, {
+      cause,
+      cure: 'If it is gone for good, `svc index --forget <folder>` takes it out of the index.',
+    });
   }
 }
