@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
@@ -138,6 +138,62 @@ test('a damaged index is told by vault-health, and repaired', async () => {
     assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
     assert.is((await svc('vault-health')).code, 0);
     assert.is((await svc('rebuild-vault-index')).code, 0);
+  });
+});
+
+test('damage that a search meets is repaired before it answers, or later if that is interrupted', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    const damage = (): void => {
+      const bytes = readFileSync(logOf(place));
+      const at = bytes.indexOf('flumbrick gate opens');
+      bytes.fill('#', at - 100, at + 100);
+      writeFileSync(logOf(place), bytes);
+    };
+    damage();
+    const found = await svc('search', 'quorble');
+    assert.match(found.stderr, /was damaged[^]*the old one is [^]*read again/);
+    assert.match(found.stdout, /gate\.md/);
+    const whole = json((await svc('vault-health', '--json')).stdout);
+    assert.equal([whole['status'], whole['files']], ['ok', 5]);
+    damage();
+    const events = new EventEmitter();
+    const stderr = new PassThrough();
+    let said = '';
+    stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+      if (said.includes('read again')) events.emit('SIGINT');
+    });
+    const { context } = makeContext(place, { events, stderr });
+    assert.is(await runCli(['search', 'quorble'], context), exitCodes.cancelled, said);
+    assert.match(said, /`svc vault-health repair`/);
+    const health = await svc('vault-health');
+    assert.is(health.code, exitCodes.internal);
+    assert.match(health.stdout, /broken[^]*files has not been read again yet/);
+    assert.match((await svc('search', 'quorble')).stdout, /gate\.md/);
+    assert.is((await svc('vault-health')).code, 0);
+  });
+});
+
+test('a folder is taken out of the index, also when it is gone', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    assert.is((await svc('index', '--forget')).code, exitCodes.usage);
+    const part = await svc('index', 'files/src', '--forget');
+    assert.is(part.code, exitCodes.not_found);
+    assert.match(part.stderr, /part of [^]*\.gitignore/);
+    rmSync(join(place.folder, 'files'), { recursive: true });
+    const gone = await svc('index', 'files');
+    assert.is(gone.code, exitCodes.not_found);
+    assert.match(gone.stderr, /svc index --forget/);
+    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
+    const forgotten = json((await svc('index', 'files', '--forget', '--json')).stdout);
+    assert.equal(forgotten, { roots: [join(place.folder, 'files')], files: 5 });
+    assert.is((await svc('search', 'flumbrick')).code, exitCodes.not_found);
+    assert.not.match(readFileSync(logOf(place), 'utf8'), /flumbrick/);
+    const status = json((await svc('index', '--status', '--json')).stdout);
+    assert.equal([status['files'], status['roots']], [0, []]);
+    assert.is((await svc('index', 'files', '--forget')).code, exitCodes.not_found);
   });
 });
 

@@ -118,13 +118,13 @@ abstract class Rebuilding extends VaultCommand {
     );
     if (report.movedTo === undefined) throw this.noIndex(config);
     let health = await checkVault(config.vault.indexPath);
-    if (health.status === 'broken') {
+    if (health.status === 'broken' && report.pending.length === 0) {
       // Opening the database form is what replaces a damaged one.
       await this.withVault(config, (vault) => vault.status(), 'sqlite');
       health = await checkVault(config.vault.indexPath);
     }
     this.tell(report, health.status);
-    if (report.reports.some(({ complete }) => !complete)) return exitCodes.cancelled;
+    if (report.pending.length > 0) return exitCodes.cancelled;
     return health.status === 'ok' ? 0 : exitCodes.internal;
   }
 
@@ -136,17 +136,22 @@ abstract class Rebuilding extends VaultCommand {
         moved_to: report.movedTo ?? null,
         folders: report.reports.map(reportJson),
         unreadable: report.unreadable,
+        pending: report.pending,
       });
       return;
     }
     const colors = colorsFor(context.stdout, context.env);
     for (const one of report.reports) {
-      const stopped = one.complete ? '' : ' in part: `svc index` goes on from there';
+      const stopped = one.complete ? '' : ' in part';
       print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);
       for (const line of pairs(colors, reportRows(one))) print(context, line);
     }
     for (const root of report.unreadable) {
       note(context, `! ${shortPath(root, context)} cannot be read; what was known of it is kept`);
+    }
+    for (const root of report.pending) {
+      const path = shortPath(root, context);
+      note(context, `! ${path} has not been read again yet: \`svc index ${path}\` goes on`);
     }
     print(context, `The old index is ${shortPath(report.movedTo ?? '', context)} (may be deleted)`);
   }

@@ -36,7 +36,10 @@ export abstract class VaultCommand extends Command<CliContext> {
     return { indexDir: vault.indexPath, clock, newId: () => random(9).toString('base64url') };
   }
 
-  /** Opens the vault, lends it to `use` and closes it. */
+  /**
+   * Opens the vault, lends it to `use` and closes it. What damage took is read again first:
+   * closing would put an end to that. Throws `cancelled` when it is interrupted.
+   */
   async withVault<T>(
     config: Config,
     use: (vault: Vault) => Promise<T>,
@@ -46,13 +49,34 @@ export abstract class VaultCommand extends Command<CliContext> {
     const vault = openVault({
       ...this.basics(config),
       backend,
-      onTrouble: ({ what, movedTo }) => note(this.context, `! ${what}; the old one is ${movedTo}`),
+      onTrouble: ({ what, movedTo }) =>
+        note(this.context, `! ${what}${movedTo === '' ? '' : `; the old one is ${movedTo}`}`),
     });
     try {
-      return await use(vault);
+      await this.repaired(vault);
+      const result = await use(vault);
+      // Some damage is met only by reading.
+      await this.repaired(vault);
+      return result;
     } finally {
       await vault.close();
     }
+  }
+
+  private async repaired(vault: Vault): Promise<void> {
+    const { rebuilding } = await vault.status();
+    if (!rebuilding) return;
+    await this.interruptible(async (signal) => {
+      const stopped = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      note(this.context, 'Files that the index has lost are read again…');
+      await Promise.race([vault.settled(), stopped]);
+      if (!signal.aborted) return;
+      throw new SvcError('cancelled', 'Stopped before the index was whole again', {
+        cure: 'Whatever opens the index next goes on, or `svc vault-health repair`.',
+      });
+    });
   }
 
   /** Runs `work` with a signal that Ctrl-C and the end of a session abort. */

@@ -1,6 +1,8 @@
 /** `svc index`: brings the vault up to date with a folder, once or for as long as it runs. */
 import { Option } from 'clipanion';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import type { IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
@@ -25,12 +27,16 @@ export class Index extends VaultCommand {
       ['This folder', '$0 index'],
       ['Another one, and go on with every change in it', '$0 index ~/notes --watch'],
       ['What is indexed', '$0 index --status'],
+      ['Take a folder out of the index, also one that is gone', '$0 index ~/notes --forget'],
       ['Measure first how many workers are best', '$0 index --recalibrate'],
     ],
   });
 
   directory = Option.String({ name: 'directory', required: false });
   status = Option.Boolean('--status', false, { description: 'Only show what is indexed' });
+  forget = Option.Boolean('--forget', false, {
+    description: 'Take the folder out of the index; its files are not touched',
+  });
   workers = Option.String('-w,--workers', {
     description: 'Threads that read files, 1 to 8; default: as calibrated, else 4',
   });
@@ -45,6 +51,7 @@ export class Index extends VaultCommand {
   async execute() {
     const config = await this.settings();
     if (this.status) return this.showStatus(config);
+    if (this.forget) return this.forgetOne(config);
     const root = resolve(this.context.cwd, this.directory ?? '.');
     return this.interruptible(async (signal) => {
       const workers = await this.workerCount(config, root, signal);
@@ -54,6 +61,27 @@ export class Index extends VaultCommand {
       if (this.watch) await this.follow(config, root, workers, signal);
       return 0;
     });
+  }
+
+  private async forgetOne(config: Config): Promise<number> {
+    const { context, directory } = this;
+    if (directory === undefined) {
+      throw new SvcError('usage', 'svc index --forget needs the folder to take out');
+    }
+    if (!existsSync(config.vault.indexPath)) throw this.noIndex(config);
+    const { forgetFolder } = await loadVault();
+    const root = resolve(context.cwd, directory);
+    const { roots, files } = await this.interruptible((signal) =>
+      forgetFolder({
+        ...this.basics(config),
+        root,
+        signal,
+        onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
+      }),
+    );
+    if (this.json) printJson(context, { roots, files });
+    else print(context, `Took ${counted(files, 'file')} of ${shortPath(root, context)} out`);
+    return 0;
   }
 
   private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
@@ -86,10 +114,10 @@ export class Index extends VaultCommand {
         view.show(progress);
       },
     }).finally(() => view.clear());
-    await this.bringDatabaseUp(config, signal);
     if (this.json) this.printRun(report);
     else this.tell(report, config);
     if (!report.complete) this.tellStopped(last, root);
+    await this.bringDatabaseUp(config, signal);
     return report;
   }
 

@@ -30,13 +30,17 @@ export interface BlockIndex extends LogSink {
   isSafe(block: number): boolean;
   info(block: number): BlockInfo;
   place(block: number): Place;
-  /** The content hash of the block with this id. */
-  hashOf(id: string): string | undefined;
+  /** The block with this id. */
+  held(id: string): BlockInfo | undefined;
   totals(): IndexTotals;
   /** All blocks in the order of their paths and lines; at most `limit` from `offset` on. */
   list(offset: number, limit: number): BlockInfo[];
-  /** The folders that blocks were read from. */
+  /** The folders that blocks were read from, and those of which something is owed, in order. */
   roots(): string[];
+  /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
+  owed(): ReadonlyMap<string, number>;
+  /** True when the files that it stands in were deleted or moved: it has to be opened again. */
+  isLost?(): boolean;
   /**
    * For an index that outlives the process: where in which log it stands, after reading
    * again what another process may have changed.

@@ -5,19 +5,18 @@
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import type { Layout } from './layout.ts';
 import { startOfLog, syncDir, type AppendTarget } from './log.ts';
-import {
-  blocksOf,
-  FORMAT,
-  keyOf,
-  nextRecord,
-  parseRecord,
-  type Framed,
-  type Header,
-} from './record.ts';
+import { blocksOf, encodeNotice, FORMAT, keyOf, nextRecord, parseRecord } from './record.ts';
+import type { Framed } from './record.ts';
 
 /** Below this a log is not worth the work, whatever it holds. */
 const MIN_BYTES = 8_388_608;
 const READ_BYTES = 1_048_576;
+
+/**
+ * Decides what is owed to a folder in the new log, as `RootHeader.rereadMs` has it, by its
+ * path and by what was owed to it before.
+ */
+export type OweRoot = (root: string, before: number | undefined) => number | undefined;
 
 /** What a salvage found. */
 export interface Salvage {
@@ -27,7 +26,7 @@ export interface Salvage {
   readonly kept: number;
   /** Places where something was no record. */
   readonly damages: number;
-  /** All folders that the old log named; their missing files have to be indexed again. */
+  /** The folders that the old log had files of, or has lost files of, and those that the caller knew. */
   readonly roots: readonly string[];
 }
 
@@ -40,63 +39,77 @@ export function isWorthCompacting(logBytes: number, liveBytes: number): boolean 
 export async function compact(layout: Layout, target: AppendTarget): Promise<void> {
   const release = await target.lock.acquire();
   try {
-    await rewrite(layout, target.newLogId(), undefined, () => true);
+    await rewrite(layout, target.newLogId(), undefined, { owe: (_root, before) => before });
   } finally {
     release();
   }
 }
 
 /**
- * Moves a log aside as `<log>.corrupt-<stamp>` and puts one in its place with those of its
- * whole records that `keep` accepts: all of them when absent.
+ * Moves a log aside as `<log>.corrupt-<stamp>` and puts one in its place with all of its
+ * whole records, and with what is `owed` to its folders: by that, whoever is interrupted
+ * before the files have been read again is followed by somebody who does it.
  */
 export async function salvage(
   layout: Layout,
   target: AppendTarget,
   stamp: string,
-  keep: (header: Header) => boolean = () => true,
+  owed: Owed,
 ): Promise<Salvage> {
   const movedTo = `${layout.log}.corrupt-${stamp}`;
   const release = await target.lock.acquire();
   try {
-    const { live, damages, roots } = await rewrite(layout, target.newLogId(), movedTo, keep);
+    const { live, damages, roots } = await rewrite(layout, target.newLogId(), movedTo, owed);
     return { movedTo, kept: live, damages, roots };
   } finally {
     release();
   }
 }
 
+/** What new logs say about folders; `roots` are known to the caller, whatever the old log says. */
+export interface Owed {
+  readonly owe: OweRoot;
+  readonly roots?: readonly string[];
+}
+
 async function rewrite(
   layout: Layout,
   logId: string,
   keepOldAs: string | undefined,
-  keep: (header: Header) => boolean,
+  { owe, roots = [] }: Owed,
 ) {
   const draft = `${layout.log}.new`;
   const old = await open(layout.log, 'r');
   try {
-    const survey = await surveyLog(old, keep);
-    await writeDraft(draft, logId, old, survey.live.values());
+    const survey = await surveyLog(old);
+    const all = [...new Set([...survey.roots, ...roots])];
+    const marks = all.flatMap((root) => {
+      const rereadMs = owe(root, survey.owed.get(root));
+      return rereadMs === undefined ? [] : [encodeNotice({ record: 'root', root, rereadMs })];
+    });
+    await writeDraft(draft, logId, old, survey.live.values(), marks);
     // A second name for the old log before the first is taken from it: at no moment is it nameless.
     if (keepOldAs !== undefined) await link(layout.log, keepOldAs);
     await rename(draft, layout.log);
     await syncDir(layout.dir);
-    return { live: survey.live.size, damages: survey.damages, roots: [...survey.roots] };
+    return { live: survey.live.size, damages: survey.damages, roots: all };
   } finally {
     await old.close();
     await rm(draft, { force: true });
   }
 }
 
-/** A run of bytes in the log. */
+/** A run of bytes in the log, and the folder that what stands there was read from. */
 interface Extent {
   readonly at: number;
   readonly bytes: number;
+  readonly root: string | undefined;
 }
 
-async function surveyLog(handle: FileHandle, keep: (header: Header) => boolean) {
+async function surveyLog(handle: FileHandle) {
   const live = new Map<string, Extent>();
-  const roots = new Set<string>();
+  const owed = new Map<string, number>();
+  const lost = new Set<string>();
   let readable = true;
   const note = (framed: Framed, buffer: Buffer, at: number, bytes: number): void => {
     const { header } = framed;
@@ -104,16 +117,28 @@ async function surveyLog(handle: FileHandle, keep: (header: Header) => boolean) 
       readable = header.format === FORMAT;
       return;
     }
-    if ('root' in header) roots.add(header.root);
-    if (!readable) return;
-    const key = keyOf(header, header.record === 'block' ? blocksOf(buffer, framed) : []);
+    if (header.record === 'root') {
+      // Whatever was lost before this has been dealt with, or was given up with the folder.
+      lost.delete(header.root);
+      if (header.rereadMs === undefined) owed.delete(header.root);
+      else owed.set(header.root, header.rereadMs);
+      return;
+    }
+    const root = 'root' in header ? header.root : undefined;
+    if (!readable) {
+      if (root !== undefined) lost.add(root);
+      return;
+    }
     // A time stamp belongs to its file's record: without it the file is read once more.
     if (header.record === 'touch') return;
+    const key = keyOf(header, header.record === 'block' ? blocksOf(buffer, framed) : []);
     live.delete(key);
-    if (header.record !== 'drop' && keep(header)) live.set(key, { at, bytes });
+    if (header.record !== 'drop') live.set(key, { at, bytes, root });
   };
-  const damages = await eachRecord(handle, note, (root) => void roots.add(root));
-  return { live, roots, damages };
+  const damages = await eachRecord(handle, note, (root) => void lost.add(root));
+  const alive = [...live.values()].flatMap(({ root }) => root ?? []);
+  const roots = new Set([...alive, ...owed.keys(), ...lost]);
+  return { live, damages, owed, roots };
 }
 
 /**
@@ -172,6 +197,7 @@ async function writeDraft(
   logId: string,
   old: FileHandle,
   extents: Iterable<Extent>,
+  marks: readonly Buffer[],
 ): Promise<void> {
   const draft = await open(path, 'w', 0o600);
   try {
@@ -181,6 +207,7 @@ async function writeDraft(
       const { buffer, bytesRead } = await old.read(Buffer.allocUnsafe(bytes), 0, bytes, at);
       await draft.writeFile(buffer.subarray(0, bytesRead));
     }
+    await draft.writeFile(Buffer.concat(marks));
     await draft.sync();
   } finally {
     await draft.close();

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { toSvcError } from '../../engine/error.ts';
 import { salvage } from './compact.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -9,7 +10,6 @@ import { createKnownFiles } from './known-files.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { createFollower } from './log.ts';
-import type { Header } from './record.ts';
 
 /** What a check found. */
 export interface VaultHealth {
@@ -39,6 +39,10 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
     const reasons: string[] = [];
     if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
+    for (const root of known.owed.keys()) {
+      // Of a folder that is not there nobody can tell what is missing.
+      if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
+    }
     const database = databaseFault(layout);
     if (database !== undefined) reasons.push(database);
     return {
@@ -64,35 +68,58 @@ export interface RebuildReport {
   readonly reports: readonly IndexReport[];
   /** Folders that cannot be read now; what was known of their files was kept. */
   readonly unreadable: readonly string[];
+  /** Folders of which the signal left something unread: that stands as it was, and is owed. */
+  readonly pending: readonly string[];
 }
 
 /**
- * Makes the index at `indexDir` again: ingested blocks are kept, files are read anew. The
- * old log is moved aside, not deleted. A folder that is not there now keeps its blocks.
+ * Makes the index at `indexDir` again: ingested blocks are kept, all files are read anew.
+ * The old log is moved aside, not deleted. Until a file has been read its old blocks stay,
+ * and so do those of a folder that is not there now. An interrupted rebuild is owed: the
+ * next indexing of each folder, and whoever opens the vault, goes on with it.
  */
 export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,
 ): Promise<RebuildReport> {
   const layout = layoutOf(resolve(options.indexDir));
   makePrivateDir(layout.dir);
-  if (!existsSync(layout.log)) return { movedTo: undefined, reports: [], unreadable: [] };
+  if (!existsSync(layout.log)) {
+    return { movedTo: undefined, reports: [], unreadable: [], pending: [] };
+  }
   const lock = openLock(layout.appendLock);
   const target = { path: layout.log, lock, newLogId: options.newId };
+  const nowMs = options.clock.wallMs();
   try {
-    const { movedTo, roots } = await salvage(layout, target, stampOf(options.clock), isKept);
-    const reports: IndexReport[] = [];
-    for (const root of roots.filter((path) => existsSync(path))) {
-      reports.push(await indexFolder({ ...options, root }));
-    }
-    return { movedTo, reports, unreadable: roots.filter((path) => !existsSync(path)) };
+    const { movedTo, roots } = await salvage(layout, target, stampOf(options.clock), {
+      owe: (root, before) => (existsSync(root) ? nowMs : (before ?? 0)),
+    });
+    return { movedTo, ...(await readAgain(options, roots)) };
   } finally {
     lock.close();
   }
 }
 
-/** What is not read anew: ingested blocks, and the files of a folder that is not there. */
-function isKept(header: Header): boolean {
-  return header.record === 'block' || ('root' in header && !existsSync(header.root));
+async function readAgain(
+  options: Omit<IndexOptions, 'root' | 'only'>,
+  roots: readonly string[],
+): Promise<Omit<RebuildReport, 'movedTo'>> {
+  const reports: IndexReport[] = [];
+  const unreadable: string[] = [];
+  for (const [index, root] of roots.entries()) {
+    const pending = roots.slice(index);
+    if (options.signal?.aborted === true) return { reports, unreadable, pending };
+    try {
+      const report = await indexFolder({ ...options, root });
+      reports.push(report);
+      if (!report.complete) return { reports, unreadable, pending };
+    } catch (error) {
+      const { kind } = toSvcError(error);
+      if (kind === 'cancelled') return { reports, unreadable, pending };
+      if (kind !== 'not_found') throw error;
+      unreadable.push(root);
+    }
+  }
+  return { reports, unreadable, pending: [] };
 }
 
 function databaseFault({ database }: Layout): string | undefined {

@@ -7,6 +7,7 @@ export {
   type Calibration,
   type CalibrateOptions,
 } from './calibrate.ts';
+export { forgetFolder, type ForgetReport } from './forget.ts';
 export { checkVault, rebuildVault, type RebuildReport, type VaultHealth } from './health.ts';
 export { indexFolder } from './indexer.ts';
 export type { IndexOptions, IndexProgress, IndexReport } from './index-run.ts';

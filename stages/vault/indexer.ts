@@ -93,6 +93,7 @@ class IndexRun {
     await this.#readAll(tasks);
     const drops = gone.map(({ root, path }) => encodeNotice({ record: 'drop', root, path }));
     this.#removed += drops.length;
+    drops.push(...this.#settled());
     // Durable, though empty more often than not: a finished run survives a power cut.
     await append(target, follower, () => [Buffer.concat(drops)], true);
     await follower.catchUp();
@@ -141,11 +142,24 @@ class IndexRun {
 
   #changed(): FileTask[] {
     const root = this.#root;
+    const rereadMs = this.#parts.known.owed.get(root) ?? 0;
     return this.#found.flatMap((file): FileTask[] => {
       const known = this.#parts.known.get(root, file.path);
-      if (known !== undefined && isUnchanged(known, file)) return [];
-      return [{ ...file, root, knownHash: known?.hash }];
+      const isOwed = known !== undefined && known.seenMs <= rereadMs;
+      if (known !== undefined && !isOwed && isUnchanged(known, file)) return [];
+      // A hash that nothing has: the vault knows the file, and yet it is read in full.
+      return [{ ...file, root, knownHash: isOwed ? '' : known?.hash }];
     });
+  }
+
+  /** What a run over all of a folder has paid off: all that was owed to it and to the folders it covers. */
+  #settled(): Buffer[] {
+    const { options, known } = this.#parts;
+    const isWhole = options.only === undefined && this.#under === '';
+    if (!isWhole || options.signal?.aborted === true) return [];
+    return [...known.owed.keys()]
+      .filter((root) => root === this.#root || isInside(root, this.#root))
+      .map((root) => encodeNotice({ record: 'root', root }));
   }
 
   async #readAll(tasks: readonly FileTask[]): Promise<void> {
@@ -244,7 +258,7 @@ function lockOptions({ signal, onWait }: IndexOptions) {
 }
 
 /** True for a folder strictly inside another. */
-function isInside(path: string, outer: string): boolean {
+export function isInside(path: string, outer: string): boolean {
   return path !== outer && path.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
@@ -266,6 +280,9 @@ function assertReadable(root: string): void {
   try {
     readdirSync(root);
   } catch (cause) {
-    throw new SvcError('not_found', `The folder ${root} cannot be read`, { cause });
+    throw new SvcError('not_found', `The folder ${root} cannot be read`, {
+      cause,
+      cure: 'If it is gone for good, `svc index --forget <folder>` takes it out of the index.',
+    });
   }
 }

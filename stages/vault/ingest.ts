@@ -1,7 +1,7 @@
 /** Blocks that are handed in at run time: what one must look like, and its record in the log. */
 import { SvcError } from '../../engine/error.ts';
 import { missingField, wrongType } from '../model/errors.ts';
-import { SAFE, type RiskClass } from './block.ts';
+import { SAFE, type BlockInfo, type RiskClass } from './block.ts';
 import { describeBlock } from './read-file.ts';
 import { encodeBlocks } from './record.ts';
 import { contentRisk } from './risk.ts';
@@ -31,8 +31,13 @@ export interface PreparedBlock {
   readonly id: string;
   readonly hash: string;
   readonly tokens: number;
+  readonly riskClass: RiskClass;
+  readonly sourcePath: string;
   readonly record: Buffer;
 }
+
+/** What counts of a block that is in the vault already, or is about to be. */
+export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'root'>;
 
 /**
  * Reads a context block as the wire has it (specification 2.11: `block_id`, `content`,
@@ -90,12 +95,65 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
   const record = encodeBlocks({ record: 'block', path }, [
     { block: stored, content: block.content },
   ]);
-  return { id, hash: described.hash, tokens: described.tokens, record };
+  const { hash, tokens } = described;
+  return { id, hash, tokens, riskClass: risk, sourcePath: path, record };
 }
 
-/** The error for an id that is taken by another content. */
-export function idTaken(id: string): SvcError {
-  return new SvcError('conflict', `Block '${id}' exists with different content`);
+/**
+ * What has to be written for `blocks`, and what becomes of each, in order. `prepared` are
+ * the same blocks; `held` gives what the vault has under an id.
+ */
+export function settle(
+  blocks: readonly IngestBlock[],
+  prepared: readonly PreparedBlock[],
+  held: (id: string) => HeldBlock | undefined,
+  tokenizer: Tokenizer,
+): { records: readonly Buffer[]; results: readonly IngestResult[] } {
+  const own = new Map<string, HeldBlock>();
+  const records: Buffer[] = [];
+  const results = prepared.map((one, at): IngestResult => {
+    const { id, tokens } = one;
+    const known = own.get(id) ?? held(id);
+    const next = known === undefined ? one : reconcile(blocks[at]!, one, known, tokenizer);
+    if (next instanceof SvcError) return { ok: false, error: next };
+    if (next === undefined) return { ok: true, id, tokens, stored: false };
+    own.set(id, { ...next, root: '' });
+    records.push(next.record);
+    return { ok: true, id, tokens, stored: true };
+  });
+  return { records, results };
+}
+
+/**
+ * What has to be written for a block whose id the vault knows already: nothing when it says
+ * nothing new, a record that takes the old one's place when it comes with a stricter class
+ * or from another path. A class is never loosened by this, and a path that is not told
+ * stays. A `conflict` for another content, and for a class that a file's block has not.
+ */
+function reconcile(
+  block: IngestBlock,
+  { id, hash, riskClass }: PreparedBlock,
+  held: HeldBlock,
+  tokenizer: Tokenizer,
+): PreparedBlock | SvcError | undefined {
+  if (hash !== held.hash) {
+    return new SvcError('conflict', `Block '${id}' exists with different content`);
+  }
+  const strictest = stricter(held.riskClass, riskClass);
+  if (held.root !== '') {
+    if (strictest === held.riskClass) return undefined;
+    return new SvcError('conflict', `Block '${id}' is part of a file in ${held.root}`, {
+      cure: 'Hand it in under an id of its own, or leave the file out of the index.',
+    });
+  }
+  const sourcePath = block.sourcePath ?? held.sourcePath;
+  if (strictest === held.riskClass && sourcePath === held.sourcePath) return undefined;
+  return prepareBlock({ ...block, id, sourcePath, riskClass: strictest }, tokenizer);
+}
+
+/** Of two classes that must not be sent the newer one stays, unless the older says it is a secret. */
+function stricter(held: RiskClass, told: RiskClass): RiskClass {
+  return told === SAFE || held === 'secret' ? held : told;
 }
 
 function text(fields: Record<string, unknown>, name: string): string | undefined {

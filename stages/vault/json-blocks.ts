@@ -48,9 +48,9 @@ export function createMemoryIndex(): BlockIndex {
       const { at, stored } = entryOf(state, block);
       return { at, bytes: stored.bytes };
     },
-    hashOf(id) {
+    held(id) {
       const block = state.ids.get(id);
-      return block === undefined ? undefined : state.entries[block]?.stored.hash;
+      return block === undefined ? undefined : toInfo(entryOf(state, block));
     },
     totals: () => ({ blocks: state.live, files: countFiles(state), tokens: state.tokens }),
     list: (offset, limit) =>
@@ -58,7 +58,11 @@ export function createMemoryIndex(): BlockIndex {
         .flatMap((entry) => (entry === undefined ? [] : [toInfo(entry)]))
         .toSorted(compareInfo)
         .slice(offset, offset + limit),
-    roots: () => [...new Set([...state.sources.values()].map(({ root }) => root))].filter(Boolean),
+    roots: () =>
+      [...new Set([...[...state.sources.values()].map(({ root }) => root), ...state.owed.keys()])]
+        .filter((root) => root !== '')
+        .toSorted(),
+    owed: () => new Map(state.owed),
     reset: () => Object.assign(state, emptyState()),
     apply: (framed, buffer, base) => apply(state, framed, buffer, base),
     close: () => Object.assign(state, emptyState()),
@@ -71,6 +75,7 @@ interface State {
   sources: Map<string, Source>;
   ids: Map<string, number>;
   terms: Map<string, number[]>;
+  owed: Map<string, number>;
   live: number;
   totalLength: number;
   tokens: number;
@@ -83,6 +88,7 @@ function emptyState(): State {
     sources: new Map(),
     ids: new Map(),
     terms: new Map(),
+    owed: new Map(),
     live: 0,
     totalLength: 0,
     tokens: 0,
@@ -92,6 +98,11 @@ function emptyState(): State {
 function apply(state: State, framed: Framed, buffer: Buffer, base: number): void {
   const header: Header = framed.header;
   if (header.record === 'log' || header.record === 'touch') return;
+  if (header.record === 'root') {
+    if (header.rereadMs === undefined) state.owed.delete(header.root);
+    else state.owed.set(header.root, header.rereadMs);
+    return;
+  }
   const blocks = blocksOf(buffer, framed);
   const key = keyOf(header, blocks);
   remove(state, key);

@@ -23,7 +23,10 @@ export interface KnownFile {
 export interface KnownFiles extends LogSink {
   get(root: string, path: string): KnownFile | undefined;
   all(): Iterable<KnownFile>;
+  /** The folders that files were read from, and those of which something is owed. */
   roots(): Set<string>;
+  /** Folders of which something has to be read again, with `RootHeader.rereadMs`. */
+  readonly owed: ReadonlyMap<string, number>;
   /** Bytes of records that are still in use. */
   readonly liveBytes: number;
 }
@@ -32,6 +35,7 @@ export interface KnownFiles extends LogSink {
 export function createKnownFiles(): KnownFiles {
   const files = new Map<string, KnownFile>();
   const sizes = new Map<string, number>();
+  const owed = new Map<string, number>();
   let liveBytes = 0;
   const setSize = (key: string, bytes: number): void => {
     liveBytes += bytes - (sizes.get(key) ?? 0);
@@ -41,13 +45,15 @@ export function createKnownFiles(): KnownFiles {
   return {
     get: (root, path) => files.get(fileKey(root, path)),
     all: () => files.values(),
-    roots: () => new Set([...files.values()].map(({ root }) => root)),
+    roots: () => new Set([...[...files.values()].map(({ root }) => root), ...owed.keys()]),
+    owed,
     get liveBytes() {
       return liveBytes;
     },
     reset() {
       files.clear();
       sizes.clear();
+      owed.clear();
       liveBytes = 0;
     },
     apply(framed: Framed, buffer: Buffer) {
@@ -55,6 +61,11 @@ export function createKnownFiles(): KnownFiles {
       if (header.record === 'log') return;
       if (header.record === 'block') {
         setSize(keyOf(header, blocksOf(buffer, framed)), header.meta + header.text);
+        return;
+      }
+      if (header.record === 'root') {
+        if (header.rereadMs === undefined) owed.delete(header.root);
+        else owed.set(header.root, header.rereadMs);
         return;
       }
       const { root, path } = header;

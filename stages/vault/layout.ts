@@ -10,7 +10,7 @@
  *   calibration.json   how many workers this machine does best with
  *   *.corrupt-<time>   what was moved aside; never deleted by us
  */
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../engine/clock.ts';
 
@@ -66,4 +66,9 @@ export function createPrivate(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
+}
+
+/** What tells the file at `path` from one that stood there before and is still open; undefined when there is none. */
+export function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }

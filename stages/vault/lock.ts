@@ -3,9 +3,10 @@
  * empty database file: the kernel lets go of it when its process dies, however it dies,
  * so a stale lock cannot exist and nobody has to judge whether a process id is still alive.
  */
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../../engine/error.ts';
-import { createPrivate } from './layout.ts';
+import { createPrivate, inodeOf, makePrivateDir } from './layout.ts';
 
 /** The first waits are short, since most locks are held for a millisecond. */
 const FIRST_WAIT_MS = 2;
@@ -31,31 +32,60 @@ export interface Lock {
   close(): void;
 }
 
-/** Opens the lock at `path` and makes its file when it is missing. Its folder must exist. */
+/**
+ * Opens the lock at `path` and makes its file when it is missing, and its folder. A lock
+ * whose file is deleted is opened anew when it is next taken: what others hold is the lock
+ * that stands at the path.
+ */
 export function openLock(path: string): Lock {
-  createPrivate(path);
-  const database = new Database(path, { timeout: 0 });
+  let opened = openFile(path);
   let held = false;
+  const isOurs = ({ inode }: OpenFile): boolean => inode !== undefined && inodeOf(path) === inode;
   const tryAcquire = (): (() => void) | undefined => {
     if (held) return undefined;
-    try {
-      database.exec('BEGIN EXCLUSIVE');
-    } catch (error) {
-      if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return undefined;
-      throw error;
+    for (;;) {
+      if (!isOurs(opened)) {
+        opened.database.close();
+        opened = openFile(path);
+      }
+      const { database } = opened;
+      try {
+        database.exec('BEGIN EXCLUSIVE');
+      } catch (error) {
+        if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return undefined;
+        if (!isOurs(opened)) continue;
+        throw error;
+      }
+      // Only now: until it was ours the file may have been deleted.
+      if (!isOurs(opened)) continue;
+      held = true;
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        held = false;
+        if (database.open && database.inTransaction) database.exec('ROLLBACK');
+      };
     }
-    held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      if (database.open) database.exec('ROLLBACK');
-    };
   };
   return {
     tryAcquire,
     acquire: (options = {}) => acquireWith(tryAcquire, path, options),
-    close: () => database.close(),
+    close: () => opened.database.close(),
   };
+}
+
+interface OpenFile {
+  readonly database: Database.Database;
+  readonly inode: bigint | undefined;
+}
+
+function openFile(path: string): OpenFile {
+  makePrivateDir(dirname(path));
+  createPrivate(path);
+  // Before the file is opened: of two files the older is told, and then it is opened again.
+  const inode = inodeOf(path);
+  return { database: new Database(path, { timeout: 0 }), inode };
 }
 
 async function acquireWith(

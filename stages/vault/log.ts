@@ -65,6 +65,7 @@ class FileFollower implements LogFollower {
   #from: LogPosition | undefined;
   #handle: FileHandle | undefined;
   #inode = 0n;
+  #id = '';
   #offset = 0;
   #readTo = 0;
 
@@ -92,7 +93,7 @@ class FileFollower implements LogFollower {
   async catchUp(): Promise<LogState> {
     const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     const same = now?.ino === this.#inode && now.size >= BigInt(this.#offset);
-    if (this.#handle === undefined || !same || this.#offset === 0) {
+    if (this.#handle === undefined || !same || this.#offset === 0 || !(await this.#isSameLog())) {
       const opened = await this.#open();
       if (opened !== 'clean') return opened;
     }
@@ -106,6 +107,12 @@ class FileFollower implements LogFollower {
     await this.#handle?.close();
     this.#handle = undefined;
     this.#offset = 0;
+  }
+
+  /** False when the log was overwritten in place, by another one or by something else. */
+  async #isSameLog(): Promise<boolean> {
+    const head = await readHead(this.#handle!);
+    return typeof head === 'object' && head.id === this.#id;
   }
 
   /** Begins with whatever log is at the path now. */
@@ -123,6 +130,7 @@ class FileFollower implements LogFollower {
     this.#inode = ino;
     const first = await readHead(next);
     if (typeof first === 'string') return first;
+    this.#id = first.id;
     if (from?.logId === first.id && BigInt(from.offset) <= size) this.#offset = from.offset;
     else this.#sink.reset(first.id);
     return 'clean';

@@ -51,6 +51,17 @@ export interface DropHeader {
   readonly path: string;
 }
 
+/**
+ * A folder of which something has to be read again: files that were last read at `rereadMs`
+ * or earlier, and files that the log has lost. Without `rereadMs` that has been done. In
+ * milliseconds since the epoch; 0 when only lost files are owed.
+ */
+export interface RootHeader {
+  readonly record: 'root';
+  readonly root: string;
+  readonly rereadMs?: number;
+}
+
 /** A block that was handed in at run time. */
 export interface IngestHeader {
   readonly record: 'block';
@@ -59,7 +70,7 @@ export interface IngestHeader {
   readonly text: number;
 }
 
-export type Header = LogHeader | FileHeader | TouchHeader | DropHeader | IngestHeader;
+export type Header = LogHeader | FileHeader | TouchHeader | DropHeader | RootHeader | IngestHeader;
 
 /** A record within a buffer: `end` is the offset behind it, `metaAt` and `textAt` where its parts begin. */
 export interface Framed {
@@ -78,7 +89,7 @@ const NEWLINE = 10;
 const CRC_MARK = ',"crc":"';
 
 /** A record without blocks, as bytes. */
-export function encodeNotice(header: LogHeader | TouchHeader | DropHeader): Buffer {
+export function encodeNotice(header: LogHeader | TouchHeader | DropHeader | RootHeader): Buffer {
   return seal(header, Buffer.alloc(0));
 }
 
@@ -142,7 +153,8 @@ export function nextRecord(buffer: Buffer, at: number): number {
 /** A record's identity: a later record with the same key replaces it. */
 export function keyOf(header: Exclude<Header, LogHeader>, blocks: readonly StoredBlock[]): string {
   if (header.record === 'block') return `\0${blocks[0]?.id ?? ''}`;
-  return fileKey(header.root, header.path);
+  // No file has an empty path.
+  return fileKey(header.root, header.record === 'root' ? '' : header.path);
 }
 
 /** The key of a file's records. */

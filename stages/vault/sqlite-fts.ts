@@ -12,34 +12,15 @@ import { LRUCache } from 'lru-cache';
 import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
-import { createPrivate } from './layout.ts';
+import { createPrivate, inodeOf } from './layout.ts';
 import { blocksOf, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
+import { prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
 
-const SCHEMA = `
-  CREATE TABLE position (one INTEGER PRIMARY KEY CHECK (one = 1), log_id TEXT, offset INTEGER);
-  CREATE TABLE sources (number INTEGER PRIMARY KEY, key TEXT UNIQUE, root TEXT, path TEXT);
-  CREATE TABLE blocks (
-    number INTEGER PRIMARY KEY, source INTEGER, id TEXT, from_line INTEGER, to_line INTEGER,
-    risk TEXT, hash TEXT, tokens INTEGER, length INTEGER, at INTEGER, bytes INTEGER);
-  CREATE INDEX blocks_by_source ON blocks (source);
-  CREATE INDEX blocks_by_id ON blocks (id);
-  CREATE VIRTUAL TABLE terms USING fts5(
-    text, content='', contentless_delete=1, detail=none,
-    tokenize="ascii tokenchars '_$-./!'");
-  CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, instance);
-  INSERT INTO terms(terms, rank) VALUES ('hashsize', 8388608);
-`;
-/** Changed with the schema; a database of another version is made anew from the log. */
-const SCHEMA_VERSION = 1;
 /** A commit writes a segment of the full-text index; more of them have to be merged more often. */
 const COMMIT_BLOCKS = 250;
 /** Decoded postings that are kept: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
-
-const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLine,
-  b.to_line AS endLine, b.risk AS riskClass, b.hash, b.tokens AS rawTokens
-  FROM blocks b JOIN sources s ON s.number = b.source`;
 
 /**
  * Opens the database at `path`, or makes it. Throws better-sqlite3's own error when the
@@ -47,6 +28,7 @@ const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLin
  */
 export function openSqliteIndex(path: string): BlockIndex {
   createPrivate(path);
+  const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });
   try {
     prepareDatabase(database);
@@ -54,28 +36,12 @@ export function openSqliteIndex(path: string): BlockIndex {
     database.close();
     throw error;
   }
-  return new SqliteIndex(database);
-}
-
-function prepareDatabase(database: Database.Database): void {
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = NORMAL');
-  database.transaction(() => {
-    if (database.pragma('user_version', { simple: true }) === SCHEMA_VERSION) return;
-    clearSchema(database);
-    database.exec(SCHEMA);
-    database.pragma(`user_version = ${SCHEMA_VERSION}`);
-  })();
-}
-
-function clearSchema(database: Database.Database): void {
-  for (const table of ['vocabulary', 'terms', 'blocks', 'sources', 'position']) {
-    database.exec(`DROP TABLE IF EXISTS ${table}`);
-  }
+  return new SqliteIndex(database, () => inodeOf(path) !== inode);
 }
 
 class SqliteIndex implements BlockIndex, Corpus {
   readonly name = 'sqlite';
+  readonly isLost: () => boolean;
   readonly #database: Database.Database;
   readonly #statements: Statements;
   readonly #cache = new LRUCache<string, Uint32Array>({
@@ -91,8 +57,9 @@ class SqliteIndex implements BlockIndex, Corpus {
   #offset = -1;
   #uncommitted = 0;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database.Database, isLost: () => boolean) {
     this.#database = database;
+    this.isLost = isLost;
     this.#statements = prepareStatements(database);
   }
 
@@ -139,8 +106,8 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#statements.place.get(block) as Place;
   }
 
-  hashOf(id: string): string | undefined {
-    return this.#statements.hashOf.pluck().get(id) as string | undefined;
+  held(id: string): BlockInfo | undefined {
+    return this.#statements.held.get(id) as BlockInfo | undefined;
   }
 
   totals() {
@@ -152,7 +119,11 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   roots(): string[] {
-    return this.#statements.roots.pluck().all() as string[];
+    return (this.#statements.roots.pluck().all() as string[]).toSorted();
+  }
+
+  owed(): ReadonlyMap<string, number> {
+    return new Map(this.#statements.owed.raw().all() as [string, number][]);
   }
 
   async resume() {
@@ -166,7 +137,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   reset(logId: string): void {
     if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
     this.#database.transaction(() => {
-      this.#database.exec('DELETE FROM blocks; DELETE FROM sources');
+      this.#database.exec('DELETE FROM blocks; DELETE FROM sources; DELETE FROM owed');
       this.#database.exec("INSERT INTO terms(terms) VALUES ('delete-all')");
       this.#statements.setPosition.run(logId, 0);
     })();
@@ -178,6 +149,11 @@ class SqliteIndex implements BlockIndex, Corpus {
     const { header } = framed;
     if (header.record === 'log' || header.record === 'touch') return;
     if (!this.#database.inTransaction) this.#database.exec('BEGIN IMMEDIATE');
+    if (header.record === 'root') {
+      if (header.rereadMs === undefined) this.#statements.settle.run(header.root);
+      else this.#statements.owe.run(header.root, header.rereadMs);
+      return;
+    }
     this.#cache.clear();
     const blocks = blocksOf(buffer, framed);
     const key = keyOf(header, blocks);
@@ -258,43 +234,4 @@ class SqliteIndex implements BlockIndex, Corpus {
       await breathe();
     }
   }
-}
-
-type Statements = ReturnType<typeof prepareStatements>;
-
-function prepareStatements(database: Database.Database) {
-  const prepare = (sql: string): Database.Statement => database.prepare(sql);
-  return {
-    info: prepare(`${INFO} WHERE b.number = ?`),
-    list: prepare(`${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`),
-    place: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
-    hashOf: prepare('SELECT hash FROM blocks WHERE id = ? LIMIT 1'),
-    totals: prepare(`SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
-      (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`),
-    roots: prepare("SELECT DISTINCT root FROM sources WHERE root <> '' ORDER BY root"),
-    position: prepare('SELECT log_id AS logId, offset FROM position'),
-    setPosition: prepare('INSERT OR REPLACE INTO position VALUES (1, ?, ?)'),
-    sourceOf: prepare('SELECT number FROM sources WHERE key = ?'),
-    addSource: prepare('INSERT INTO sources (key, root, path) VALUES (?, ?, ?)'),
-    removeSource: prepare('DELETE FROM sources WHERE number = ?'),
-    blocksOf: prepare('SELECT number FROM blocks WHERE source = ?'),
-    addBlock: prepare(`INSERT INTO blocks
-      (source, id, from_line, to_line, risk, hash, tokens, length, at, bytes)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-    removeBlocks: prepare('DELETE FROM blocks WHERE source = ?'),
-    addTerms: prepare('INSERT INTO terms (rowid, text) VALUES (?, ?)'),
-    removeTerms: prepare('DELETE FROM terms WHERE rowid = ?'),
-    lengths: database
-      .prepare(
-        'SELECT number, length, risk FROM blocks WHERE number > ? ORDER BY number LIMIT 2000',
-      )
-      .raw(),
-    // The bare term means a count of one; `substr` then gives '' and so 0.
-    postings: database
-      .prepare(
-        `SELECT doc * 256 + max(1, CAST(substr(term, ?) AS INTEGER)) FROM vocabulary
-         WHERE term BETWEEN ? AND ?`,
-      )
-      .pluck(),
-  };
 }

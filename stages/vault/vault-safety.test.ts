@@ -1,75 +1,25 @@
 import { fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isSvcError } from '../../engine/error.ts';
 import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
-import { toIngestBlock } from './ingest.ts';
+import { layoutOf } from './layout.ts';
+import { openLock } from './lock.ts';
 import { openVault } from './vault.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
-
-test('an ingested block is durable, found at once, and taken once', () =>
-  inPlace(async (place) => {
-    for (const backend of BACKENDS) {
-      const vault = place.open(backend);
-      const block = toIngestBlock({
-        block_id: `b-${backend}`,
-        content: `gyroscope drift ${backend}`,
-      });
-      const [first] = await vault.ingest([block]);
-      assert.ok(first?.ok === true && first.stored && first.tokens > 0);
-      assert.is((await vault.search('gyroscopic'))[0]?.id.startsWith('b-'), true);
-      const [again, clash, fresh] = await vault.ingest([
-        block,
-        { ...block, content: 'something else' },
-        { content: `no id ${backend}`, riskClass: 'internal' },
-      ]);
-      assert.ok(again?.ok === true && !again.stored);
-      assert.ok(clash?.ok === false && clash.error.kind === 'conflict');
-      assert.ok(fresh?.ok === true && fresh.id.startsWith('ingest-'));
-      const reopened = place.open(backend);
-      assert.is((await reopened.search(backend, { includeUnsafe: true })).length, 2);
-    }
-    assert.is((await place.open().status()).blocks, 4);
-  }));
-
-test('concurrent ingestion from two vaults loses and doubles nothing', () =>
-  inPlace(async (place) => {
-    const vaults = [place.open('json_blocks'), place.open('sqlite')];
-    const results = await Promise.all(
-      Array.from({ length: 30 }, (_, at) =>
-        vaults[at % 2]!.ingest([{ id: `id${at % 20}`, content: `text ${at % 20}` }]),
-      ),
-    );
-    const stored = results.flat().filter((result) => result.ok && result.stored);
-    assert.is(stored.length, 20);
-    for (const vault of vaults) assert.is((await vault.status()).blocks, 20);
-    assert.is((await checkVault(place.indexDir)).status, 'ok');
-  }));
-
-test('what is wrong with a block is said in the specification’s words', () => {
-  const faults: [unknown, string, string | undefined][] = [
-    [{}, 'bad_request', 'VALIDATION_002'],
-    [{ content: 5 }, 'bad_request', 'VALIDATION_003'],
-    ['text', 'bad_request', 'VALIDATION_003'],
-    [{ content: ' ' }, 'unprocessable', undefined],
-    [{ content: 'x', block_id: 'a b' }, 'unprocessable', undefined],
-    [{ content: 'x', source_path: 'a\nb' }, 'unprocessable', undefined],
-    [{ content: 'x'.repeat(1_048_577) }, 'payload_too_large', undefined],
-  ];
-  for (const [value, kind, code] of faults) {
-    try {
-      toIngestBlock(value);
-      assert.unreachable(JSON.stringify(value).slice(0, 50));
-    } catch (error) {
-      assert.ok(isSvcError(error));
-      assert.equal([error.kind, error.code], [kind, code]);
-    }
-  }
-});
 
 test('a damaged log is moved aside, told of, and made whole from the files', () =>
   inPlace(async (place) => {
@@ -92,6 +42,26 @@ test('a damaged log is moved aside, told of, and made whole from the files', () 
     assert.equal(readFileSync(place.troubles[0]!.movedTo), bytes);
     const health = await checkVault(place.indexDir);
     assert.equal([health.status, health.files, health.movedAside.length], ['ok', 20, 1]);
+  }));
+
+test('a log of which nothing is left is made again from the folders that the vault remembers', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      assert.is((await vault.search('zebra')).length, 1);
+      writeFileSync(join(place.indexDir, 'blocks.jsonl'), 'garbage '.repeat(1000));
+      assert.is((await vault.status()).rebuilding, true, backend);
+      await vault.settled();
+      assert.is((await vault.search('zebra')).length, 1);
+      const { roots, rebuilding } = await vault.status();
+      assert.equal([roots, rebuilding], [[place.root], false]);
+    }
+    assert.is(place.troubles.length, 2);
+    writeFileSync(join(place.indexDir, 'blocks.jsonl'), 'garbage '.repeat(1000));
+    assert.equal(await place.open().search('zebra'), []);
+    assert.match(place.troubles[2]!.what, /no folder is known.*`svc index <folder>`/);
   }));
 
 test('damage under an open vault is never returned as text', () =>
@@ -137,6 +107,93 @@ test('a rebuild reads the files again and keeps what was ingested', () =>
     );
     assert.equal((await vault.search('zebra')).map(({ id }) => id).includes('kept'), true);
     assert.is((await vault.status()).blocks, 2);
+  }));
+
+test('a rebuild that is interrupted in its first folder forgets none, and is gone on with', () =>
+  inPlace(async (place) => {
+    const folders = ['one', 'two', 'three'].map((name) => join(place.top, name));
+    for (const [number, root] of folders.entries()) {
+      mkdirSync(root);
+      for (let file = 0; file < 40; file++) {
+        writeFileSync(join(root, `f${file}.md`), `zebra ${number} of ${file}\n`);
+      }
+      await indexFolder({ ...place.base(), root, workers: 1, parseCode: false });
+    }
+    const count = async (): Promise<number> => (await place.open().status()).blocks;
+    assert.is(await count(), 120);
+    const stop = new AbortController();
+    const cut = await rebuildVault({
+      ...place.base(),
+      workers: 1,
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
+    assert.equal([cut.reports.length, cut.reports[0]?.complete, cut.pending.length], [1, false, 3]);
+    const health = await checkVault(place.indexDir);
+    assert.equal([health.status, health.files], ['broken', 120]);
+    assert.match(health.reasons.join(), /has not been read again/);
+    // What nobody has read again yet is there as it was, and whoever opens the vault goes on.
+    const vault = place.open('sqlite');
+    assert.is((await vault.search('zebra', { top: 200 })).length, 120);
+    await vault.settled();
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
+    assert.is(await count(), 120);
+    const again = await indexFolder({ ...place.base(), root: folders[2]!, workers: 1 });
+    assert.is(again.indexed, 0);
+  }));
+
+test('what a killed rebuild owes is read anew by the next indexing, changed or not', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    const old = new Date(Date.now() - 60_000);
+    utimesSync(join(place.root, 'a.md'), old, old);
+    await place.index();
+    // As after a kill: the log is new, and no folder has been read.
+    const stop = new AbortController();
+    stop.abort();
+    const cut = await rebuildVault({ ...place.base(), signal: stop.signal });
+    assert.equal([cut.reports.length, cut.pending], [0, [place.root]]);
+    assert.equal([(await place.index()).indexed, (await place.index()).indexed], [1, 0]);
+    assert.is((await checkVault(place.indexDir)).status, 'ok');
+  }));
+
+test('an index folder that is deleted under an open vault is begun anew', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    for (const backend of BACKENDS) {
+      await place.index();
+      const [first, second] = [place.open(backend), place.open(backend)];
+      for (const vault of [first, second]) {
+        const [result] = await vault.ingest([{ content: `quagga ${randomUUID()}` }]);
+        assert.ok(result?.ok === true);
+      }
+      assert.is((await first.search('zebra')).length, 1);
+      rmSync(place.indexDir, { recursive: true });
+      assert.equal(await second.search('zebra'), []);
+      rmSync(place.indexDir, { recursive: true, force: true });
+      assert.ok((await first.ingest([{ id: 'new', content: 'a new quagga' }]))[0]?.ok);
+      rmSync(place.indexDir, { recursive: true });
+      await place.index();
+      assert.is((await first.search('zebra')).length, 1);
+      // Whoever appends now waits for whoever holds the lock that is there now.
+      const lock = openLock(layoutOf(place.indexDir).appendLock);
+      const release = await lock.acquire();
+      let isDone = false;
+      const ingesting = Promise.all(
+        [first, second].map((vault, at) => vault.ingest([{ content: `okapi ${at}` }])),
+      ).then(() => (isDone = true));
+      await pause(50);
+      assert.is(isDone, false);
+      release();
+      await ingesting;
+      lock.close();
+      for (const vault of [first, second]) {
+        assert.equal([(await vault.search('okapi')).length, (await vault.status()).blocks], [2, 3]);
+      }
+      assert.is((await checkVault(place.indexDir)).status, 'ok');
+      rmSync(place.indexDir, { recursive: true });
+    }
+    assert.equal(place.troubles, []);
   }));
 
 test('nothing that a vault writes is open to others, whatever the umask', () =>

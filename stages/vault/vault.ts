@@ -12,7 +12,7 @@ import { salvage } from './compact.ts';
 import type { Vault, VaultIndexOptions, VaultOptions, VaultStatus } from './contract.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexReport } from './index-run.ts';
-import { idTaken, prepareBlock, type IngestBlock, type IngestResult } from './ingest.ts';
+import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock, type Lock } from './lock.ts';
@@ -46,6 +46,7 @@ class OpenVault implements Vault {
   #line: Promise<unknown> = Promise.resolve();
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
+  #isLoaded = false;
   #isThere = false;
   #nextLookMs = Number.NEGATIVE_INFINITY;
 
@@ -83,27 +84,22 @@ class OpenVault implements Vault {
     await this.#refresh();
     const results = await this.#inLine(async () => {
       makePrivateDir(this.#layout.dir);
-      const settled: IngestResult[] = [];
-      const { index, follower } = this.#opened();
-      const select = (): Buffer[] => {
-        const own = new Map<string, string>();
-        return prepared.flatMap(({ id, hash, tokens, record }) => {
-          const taken = own.get(id) ?? index.hashOf(id);
-          const stored = taken === undefined;
-          if (!stored && taken !== hash) settled.push({ ok: false, error: idTaken(id) });
-          else settled.push({ ok: true, id, tokens, stored });
-          if (stored) own.set(id, hash);
-          return stored ? [record] : [];
-        });
+      let settled: readonly IngestResult[] = [];
+      // Asked anew each time: catching up may open another one.
+      const opened = () => this.#opened();
+      const select = (): readonly Buffer[] => {
+        const made = settle(blocks, prepared, (id) => opened().index.held(id), this.#tokenizer);
+        settled = made.results;
+        return made.records;
       };
       const reader = {
         get offset() {
-          return follower().offset;
+          return opened().follower().offset;
         },
         catchUp: () => this.#catchUp(),
       };
       await append(this.#target(), reader, select, true);
-      return settled;
+      return [...settled];
     });
     await this.#refresh();
     this.#nextLookMs = Number.NEGATIVE_INFINITY;
@@ -158,7 +154,7 @@ class OpenVault implements Vault {
       for (let attempt = 1; ; attempt++) {
         try {
           this.#state = await this.#catchUp();
-          if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#opened().index;
+          if (this.#state !== 'corrupt' && this.#state !== 'outdated') return this.#loaded();
           if (attempt > 2) throw brokenLog(this.#state);
           await this.#mend(new DamagedContent(this.#state));
         } catch (error) {
@@ -169,6 +165,15 @@ class OpenVault implements Vault {
     });
   }
 
+  /** The index; the first time, what an earlier process owed to it is begun. */
+  #loaded(): BlockIndex {
+    const { index } = this.#opened();
+    // Not later: another process that rebuilds this index now owes as well, and does it itself.
+    if (!this.#isLoaded) this.#rebuild([...index.owed().keys()]);
+    this.#isLoaded = true;
+    return index;
+  }
+
   #inLine<T>(step: () => Promise<T>): Promise<T> {
     const next = this.#line.catch(() => undefined).then(step);
     this.#line = next;
@@ -176,6 +181,7 @@ class OpenVault implements Vault {
   }
 
   async #catchUp(): Promise<LogState> {
+    if (this.#index?.isLost?.() === true) await this.#letGo();
     const { index, follower } = this.#opened();
     if (index.resume === undefined || !existsSync(this.#layout.log)) return follower().catchUp();
     // Another process may be bringing the same database up to date.
@@ -194,6 +200,12 @@ class OpenVault implements Vault {
     } finally {
       release();
     }
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#follower?.close();
+    this.#index?.close();
+    this.#follower = this.#index = undefined;
   }
 
   /** Index and follower; a damaged database is replaced on the way. `follower` may be another one after `catchUp`. */
@@ -222,17 +234,31 @@ class OpenVault implements Vault {
 
   /** Runs in line. Afterwards there is a log and an index without damage, maybe with less in it. */
   async #mend(damage: unknown): Promise<void> {
-    await this.#follower?.close();
-    this.#index?.close();
-    this.#follower = this.#index = undefined;
     if (isDatabaseDamage(damage)) {
+      await this.#letGo();
       this.#tellDatabase();
       return;
     }
-    const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp());
-    const what = `The vault index was damaged; ${kept} of its files and blocks were kept`;
+    const remembered = this.#rememberedRoots();
+    await this.#letGo();
+    const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp(), {
+      owe: (_root, before) => before ?? 0,
+      roots: remembered,
+    });
+    const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
+    const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
     this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
+  }
+
+  /** The folders of the index at hand, for a log in which they can no longer be read. */
+  #rememberedRoots(): readonly string[] {
+    try {
+      return this.#index?.roots() ?? [];
+    } catch (error) {
+      if (isDatabaseDamage(error)) return [];
+      throw error;
+    }
   }
 
   #tellDatabase(): void {
@@ -245,8 +271,10 @@ class OpenVault implements Vault {
   #rebuild(roots: readonly string[]): void {
     const { indexDir, clock, newId } = this.#options;
     const { signal } = this.#stop;
+    if (roots.length === 0) return;
+    const before = this.#rebuilding;
     const run = async (): Promise<void> => {
-      await this.#rebuilding;
+      await before;
       for (const root of roots) {
         if (signal.aborted || !existsSync(root)) continue;
         try {

@@ -1,0 +1,108 @@
+/** The tables of the `sqlite` backend, and the statements over them. */
+import type Database from 'better-sqlite3';
+
+const SCHEMA = `
+  CREATE TABLE position (one INTEGER PRIMARY KEY CHECK (one = 1), log_id TEXT, offset INTEGER);
+  CREATE TABLE sources (number INTEGER PRIMARY KEY, key TEXT UNIQUE, root TEXT, path TEXT);
+  CREATE TABLE blocks (
+    number INTEGER PRIMARY KEY, source INTEGER, id TEXT, from_line INTEGER, to_line INTEGER,
+    risk TEXT, hash TEXT, tokens INTEGER, length INTEGER, at INTEGER, bytes INTEGER);
+  CREATE INDEX blocks_by_source ON blocks (source);
+  CREATE INDEX blocks_by_id ON blocks (id);
+  CREATE VIRTUAL TABLE terms USING fts5(
+    text, content='', contentless_delete=1, detail=none,
+    tokenize="ascii tokenchars '_$-./!'");
+  CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, instance);
+  CREATE TABLE owed (root TEXT PRIMARY KEY, reread_ms REAL);
+  INSERT INTO terms(terms, rank) VALUES ('hashsize', 8388608);
+`;
+/** Changed with the schema; a database of another version is made anew from the log. */
+const SCHEMA_VERSION = 2;
+const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLine,
+  b.to_line AS endLine, b.risk AS riskClass, b.hash, b.tokens AS rawTokens
+  FROM blocks b JOIN sources s ON s.number = b.source`;
+
+/** Sets a database up, and makes its tables unless it has those of this version. */
+export function prepareDatabase(database: Database.Database): void {
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = NORMAL');
+  database.transaction(() => {
+    if (database.pragma('user_version', { simple: true }) === SCHEMA_VERSION) return;
+    clearSchema(database);
+    database.exec(SCHEMA);
+    database.pragma(`user_version = ${SCHEMA_VERSION}`);
+  })();
+}
+
+function clearSchema(database: Database.Database): void {
+  for (const table of ['vocabulary', 'terms', 'blocks', 'sources', 'position', 'owed']) {
+    database.exec(`DROP TABLE IF EXISTS ${table}`);
+  }
+}
+
+type StatementName =
+  | 'info'
+  | 'list'
+  | 'place'
+  | 'held'
+  | 'totals'
+  | 'roots'
+  | 'owed'
+  | 'owe'
+  | 'settle'
+  | 'position'
+  | 'setPosition'
+  | 'sourceOf'
+  | 'addSource'
+  | 'removeSource'
+  | 'blocksOf'
+  | 'addBlock'
+  | 'removeBlocks'
+  | 'addTerms'
+  | 'removeTerms'
+  | 'lengths'
+  | 'postings';
+
+/** Everything that the index asks of its database. */
+export type Statements = Readonly<Record<StatementName, Database.Statement>>;
+
+/** Compiles the statements; the tables must be there. */
+export function prepareStatements(database: Database.Database): Statements {
+  const prepare = (sql: string): Database.Statement => database.prepare(sql);
+  return {
+    info: prepare(`${INFO} WHERE b.number = ?`),
+    list: prepare(`${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`),
+    place: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
+    held: prepare(`${INFO} WHERE b.id = ? LIMIT 1`),
+    totals: prepare(`SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
+      (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`),
+    roots: prepare("SELECT root FROM sources WHERE root <> '' UNION SELECT root FROM owed"),
+    owed: prepare('SELECT root, reread_ms FROM owed'),
+    owe: prepare('INSERT OR REPLACE INTO owed VALUES (?, ?)'),
+    settle: prepare('DELETE FROM owed WHERE root = ?'),
+    position: prepare('SELECT log_id AS logId, offset FROM position'),
+    setPosition: prepare('INSERT OR REPLACE INTO position VALUES (1, ?, ?)'),
+    sourceOf: prepare('SELECT number FROM sources WHERE key = ?'),
+    addSource: prepare('INSERT INTO sources (key, root, path) VALUES (?, ?, ?)'),
+    removeSource: prepare('DELETE FROM sources WHERE number = ?'),
+    blocksOf: prepare('SELECT number FROM blocks WHERE source = ?'),
+    addBlock: prepare(`INSERT INTO blocks
+      (source, id, from_line, to_line, risk, hash, tokens, length, at, bytes)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+    removeBlocks: prepare('DELETE FROM blocks WHERE source = ?'),
+    addTerms: prepare('INSERT INTO terms (rowid, text) VALUES (?, ?)'),
+    removeTerms: prepare('DELETE FROM terms WHERE rowid = ?'),
+    lengths: database
+      .prepare(
+        'SELECT number, length, risk FROM blocks WHERE number > ? ORDER BY number LIMIT 2000',
+      )
+      .raw(),
+    // The bare term means a count of one; `substr` then gives '' and so 0.
+    postings: database
+      .prepare(
+        `SELECT doc * 256 + max(1, CAST(substr(term, ?) AS INTEGER)) FROM vocabulary
+         WHERE term BETWEEN ? AND ?`,
+      )
+      .pluck(),
+  };
+}
