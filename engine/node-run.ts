@@ -3,21 +3,14 @@
  * taken around the handlers by whoever calls them; authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
-import type { Span } from './settle.ts';
+import type { SpanNode } from './spans.ts';
 import type { StageState } from './stage.ts';
-
-/** What of a node its run has to know. */
-interface NamedNode {
-  readonly name: string;
-  readonly stage: { readonly traceAs?: string };
-}
 
 export class NodeRun implements StageContext<StageState> {
   readonly run: RunInfo;
   readonly node: string;
   state: StageState = undefined;
-  #traceAs: string | undefined;
-  /** Names and values in turn: kept with hundreds of traces, and an object of each would be ten times larger. */
+  /** Names and values in turn. */
   #notes: (string | NoteValue)[] | undefined;
   #firstInMs: number | undefined;
   #firstOutMs: number | undefined;
@@ -25,10 +18,9 @@ export class NodeRun implements StageContext<StageState> {
   #busyMs = 0;
   #frames = 0;
 
-  constructor(node: NamedNode, run: RunInfo) {
+  constructor(node: Pick<SpanNode, 'name'>, run: RunInfo) {
     this.run = run;
     this.node = node.name;
-    this.#traceAs = node.stage.traceAs;
   }
 
   note(name: string, value: NoteValue): void {
@@ -60,24 +52,21 @@ export class NodeRun implements StageContext<StageState> {
     this.#lastOutMs = outMs;
   }
 
-  span(): Span {
-    const since = (ms: number | undefined) =>
-      ms === undefined ? undefined : ms - this.run.startedMs;
-    return {
-      node: this.node,
-      traceAs: this.#traceAs,
-      firstInMs: since(this.#firstInMs),
-      firstOutMs: since(this.#firstOutMs),
-      lastOutMs: since(this.#lastOutMs),
-      busyMs: this.#busyMs,
-      frames: this.#frames,
-      notes: toObject(this.#notes ?? []),
-    };
+  /** Five numbers from `at` on: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
+  writeTimes(times: number[], at: number): void {
+    const { startedMs } = this.run;
+    times[at] = (this.#firstInMs ?? NaN) - startedMs;
+    times[at + 1] = (this.#firstOutMs ?? NaN) - startedMs;
+    times[at + 2] = (this.#lastOutMs ?? NaN) - startedMs;
+    times[at + 3] = this.#busyMs;
+    times[at + 4] = this.#frames;
   }
-}
 
-function toObject(pairs: readonly (string | NoteValue)[]): { readonly [name: string]: NoteValue } {
-  const notes = Object.create(null) as { [name: string]: NoteValue };
-  for (let i = 0; i < pairs.length; i += 2) notes[pairs[i] as string] = pairs[i + 1]!;
-  return notes;
+  /** Appends every note as `owner`, name and value. */
+  writeNotes(notes: NoteValue[], owner: number): void {
+    if (this.#notes === undefined) return;
+    for (let i = 0; i < this.#notes.length; i += 2) {
+      notes.push(owner, this.#notes[i]!, this.#notes[i + 1]!);
+    }
+  }
 }

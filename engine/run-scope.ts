@@ -8,6 +8,7 @@ import type { Plan } from './graph/compile.ts';
 import type { StepScope } from './graph/segment.ts';
 import { NodeRun } from './node-run.ts';
 import type { Outcome, Settlement } from './settle.ts';
+import { KeptSpans } from './spans.ts';
 import { isTransform } from './stage.ts';
 import type { Handled } from './stage.ts';
 
@@ -156,19 +157,15 @@ export class RunScope<F extends Frame> implements StepScope {
 
   close(): void {
     if (this.#listening) this.#info.signal.removeEventListener('abort', this.#onAbort);
-    // A kept trace holds the nodes; what they worked with, such as an answer's bytes, may go.
-    for (const nodeRun of this.nodeRuns) nodeRun.state = undefined;
   }
 
   settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {
-    const { nodeRuns } = this;
     return {
       outcome,
       error,
       last: this.#last as Settlement<F>['last'],
       durationMs: this.now() - this.#info.startedMs,
-      // Holds the nodes' own state and none of the frames, so a kept trace keeps no bodies.
-      spans: () => nodeRuns.map((nodeRun) => nodeRun.span()),
+      spans: () => new KeptSpans(this.#plan.nodes, this.nodeRuns),
     };
   }
 

@@ -155,7 +155,7 @@ test('one stage that fails to settle does not stop the next', async () => {
     createCollectingSink(),
   );
   assert.equal(list, ['last:ok']);
-  assert.is(spans().length, 4);
+  assert.is(spans().list().length, 4);
 });
 
 test('an error carries the node in which it arose; a stranger becomes internal', async () => {
@@ -187,7 +187,12 @@ test('a watcher that throws is noted and hurts nobody', async () => {
   const { outcome, spans } = await run(planOf(reader, wholeAnswerer, spy), ASK, testRun(), sink);
   assert.is(outcome, 'ok');
   assert.equal(sink.frames, answerOf('one', 'two', 'three'));
-  assert.is(spans().find((span) => span.node === 'spy')?.notes['watch_error'], 'blind');
+  assert.is(
+    spans()
+      .list()
+      .find((span) => span.node === 'spy')?.notes['watch_error'],
+    'blind',
+  );
 });
 
 test('state is made for every node before the first frame and is its own', async () => {
@@ -233,7 +238,9 @@ test('time is taken from outside, by the clock of the run', async () => {
     testRun(clock),
     createCollectingSink(),
   );
-  const span = spans().find((each) => each.node === 'slow');
+  const span = spans()
+    .list()
+    .find((each) => each.node === 'slow');
   assert.is(span?.busyMs, 7);
   assert.is(span?.firstInMs, 0);
   assert.is(span?.lastOutMs, 7);

@@ -2,6 +2,7 @@
 import type { Frame } from './frame.ts';
 import type { NoteValue } from './context.ts';
 import type { SvcError } from './error.ts';
+import type { KeptSpans } from './spans.ts';
 
 /**
  * - `ok`: the last frame reached the sink and the sink finished.
@@ -33,6 +34,6 @@ export interface Settlement<F extends Frame> {
   readonly last: { readonly [K in F['kind']]?: Extract<F, { readonly kind: K }> };
   /** Duration from the first byte of the request to this moment, in milliseconds. */
   readonly durationMs: number;
-  /** What each node did, in graph order; made when asked for, so that a run that nobody looks at pays nothing. */
-  readonly spans: () => readonly Span[];
+  /** What each node did until it is asked for, in a form that is small to keep. */
+  readonly spans: () => KeptSpans;
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, createCanceller, toSvcError } from '../engine/index.ts';
-import type { Canceller, SvcError } from '../engine/index.ts';
+import type { SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import {
@@ -21,8 +21,10 @@ import { originForm } from './gate.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
 import { proxy } from './proxy.ts';
+import type { ProxyCall } from './proxy.ts';
 import { allowedMethods } from './router.ts';
 import type { RouteContext, Router } from './router.ts';
+import { Running } from './running.ts';
 import type { ServerServices } from './services.ts';
 
 export interface AppOptions {
@@ -39,7 +41,7 @@ export interface App {
   /** Answers one of our own paths. */
   fetch(request: Request): Promise<Response>;
   /** Proxied requests that run now, by their controllers. */
-  readonly running: Set<Canceller>;
+  readonly running: Running;
   /** From now on new requests get 503. */
   drain(): void;
   readonly isDraining: boolean;
@@ -56,7 +58,7 @@ export function createApp(options: AppOptions): App {
 
 class HttpApp implements App {
   paused = false;
-  readonly running = new Set<Canceller>();
+  readonly running = new Running();
   #options: AppOptions;
   #draining = false;
 
@@ -111,7 +113,25 @@ class HttpApp implements App {
     } else if (admission.verdict === 'public') {
       this.#fail(request, response, notFound(), requestId);
     } else {
-      void this.#proxy(request, response, { endpoint, target, requestId, extraHeaders, services });
+      const controller = createCanceller();
+      const { generation, release } = generations.pin();
+      const { paused } = this;
+      // Written out: an object made by spreading another one stays in memory until the whole heap is collected.
+      void this.#proxy(
+        {
+          request,
+          response,
+          endpoint,
+          target,
+          requestId,
+          generation,
+          services,
+          extraHeaders,
+          paused,
+          controller,
+        },
+        release,
+      );
     }
   }
 
@@ -123,26 +143,14 @@ class HttpApp implements App {
     return found.operation === 'probe' ? undefined : found;
   }
 
-  async #proxy(
-    request: IncomingMessage,
-    response: ServerResponse,
-    call: {
-      endpoint: Endpoint;
-      target: string;
-      requestId: string;
-      extraHeaders: readonly string[];
-      services: ServerServices;
-    },
-  ): Promise<void> {
-    const controller = createCanceller();
-    const { generation, release } = this.#options.generations.pin();
-    this.running.add(controller);
+  async #proxy(call: ProxyCall, release: () => void): Promise<void> {
+    const place = this.running.add(call.controller);
     try {
-      await proxy({ ...call, request, response, generation, controller, paused: this.paused });
+      await proxy(call);
     } catch (thrown) {
-      this.#fail(request, response, toSvcError(thrown), call.requestId);
+      this.#fail(call.request, call.response, toSvcError(thrown), call.requestId);
     } finally {
-      this.running.delete(controller);
+      this.running.remove(place);
       release();
     }
   }

@@ -35,32 +35,32 @@ export function createGenerations(
   first: Generation,
   onClosed: (generation: Generation) => void,
 ): Generations {
-  let current = first;
-  const pins = new Map<Generation, number>();
+  let current: Pinned = { generation: first, pins: 0 };
 
-  function unpin(generation: Generation): void {
-    const left = (pins.get(generation) ?? 1) - 1;
-    if (left > 0) {
-      pins.set(generation, left);
-      return;
-    }
-    pins.delete(generation);
-    if (generation !== current) onClosed(generation);
+  function unpin(pinned: Pinned): void {
+    pinned.pins -= 1;
+    if (pinned.pins === 0 && pinned !== current) onClosed(pinned.generation);
   }
 
   return {
     get current() {
-      return current;
+      return current.generation;
     },
     pin() {
-      const generation = current;
-      pins.set(generation, (pins.get(generation) ?? 0) + 1);
-      return { generation, release: () => unpin(generation) };
+      const pinned = current;
+      pinned.pins += 1;
+      return { generation: pinned.generation, release: () => unpin(pinned) };
     },
     swap(next) {
       const former = current;
-      current = next;
-      if (!pins.has(former)) onClosed(former);
+      current = { generation: next, pins: 0 };
+      if (former.pins === 0) onClosed(former.generation);
     },
   };
+}
+
+interface Pinned {
+  readonly generation: Generation;
+  /** Runs that use it. */
+  pins: number;
 }

@@ -33,7 +33,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   let forced = false;
 
   function abortAll(): void {
-    for (const controller of app.running) controller.abort(new Cancelled('shutdown'));
+    app.running.abortAll(new Cancelled('shutdown'));
   }
 
   async function drained(): Promise<void> {

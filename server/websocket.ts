@@ -24,6 +24,7 @@ import { errorBody, rawErrorResponse } from './error-response.ts';
 import { originForm } from './gate.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
+import type { Running } from './running.ts';
 import type { ServerServices } from './services.ts';
 import { SocketSink } from './sink/ws.ts';
 import { untouchableBecause } from './untouchable.ts';
@@ -35,7 +36,7 @@ export interface SocketOptions {
   readonly paused: () => boolean;
   readonly draining: () => boolean;
   /** The controllers of all runs, for the drain. */
-  readonly running: Set<Canceller>;
+  readonly running: Running;
 }
 
 export interface SocketDoor {
@@ -178,7 +179,7 @@ class Connection {
     const requestId = newId();
     const controller = createCanceller();
     this.#controller = controller;
-    running.add(controller);
+    const place = running.add(controller);
     const { generation, release } = generations.pin();
     try {
       const asked = readFrame(data, this.#headers);
@@ -207,7 +208,7 @@ class Connection {
     } catch (thrown) {
       this.#say(toSvcError(thrown), requestId);
     } finally {
-      running.delete(controller);
+      running.remove(place);
       release();
       this.#next();
     }

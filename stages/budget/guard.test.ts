@@ -150,11 +150,13 @@ test('off, it counts and blocks nothing; a reload turns it on with true figures'
 test('sessions that hold something are not forgotten', () => {
   const sessions = createSessions(2);
   sessions.open('a').held = 1;
-  sessions.open('b').spent = 1;
-  sessions.open('c').spent = 1;
+  for (const name of ['b', 'c', 'd', 'e']) sessions.open(name).spent = 1;
   assert.is(sessions.peek('b'), undefined);
   assert.is(sessions.peek('a')?.held, 1);
-  assert.is(sessions.peek('c')?.spent, 1);
+  for (const name of ['c', 'd', 'e']) assert.is(sessions.peek(name)?.spent, 1, name);
+  for (let more = 0; more < 9; more += 1) sessions.open(`more ${more}`);
+  assert.is(sessions.peek('e'), undefined);
+  assert.is(sessions.open('a').held, 1);
 });
 
 test('an estimate takes all input as plain, and no more output than is likely', () => {

@@ -17,29 +17,32 @@ export interface Sessions {
 const MAX_SESSIONS = 10_000;
 
 /**
- * No sessions yet. Of too many the least recently used that hold nothing are forgotten,
- * and spend from zero if they come back.
+ * No sessions yet. They are kept in two generations of `most` each: when the younger is full
+ * the older is forgotten but for the sessions that hold something. A forgotten session spends
+ * from zero if it comes back.
  */
 export function createSessions(most = MAX_SESSIONS): Sessions {
-  const accounts = new Map<string, Account>();
+  let young = new Map<string, Account>();
+  let old = new Map<string, Account>();
+
+  function age(): void {
+    const forgotten = old;
+    old = young;
+    young = new Map();
+    for (const [session, account] of forgotten) {
+      if (account.held !== 0 && !old.has(session)) young.set(session, account);
+    }
+  }
+
   return {
-    peek: (session) => accounts.get(session),
+    peek: (session) => young.get(session) ?? old.get(session),
     open(session) {
-      const account = accounts.get(session) ?? { spent: 0, held: 0 };
-      accounts.delete(session);
-      accounts.set(session, account);
-      if (accounts.size > most) forgetOldest(accounts, session);
+      const known = young.get(session);
+      if (known !== undefined) return known;
+      if (young.size >= most) age();
+      const account = young.get(session) ?? old.get(session) ?? { spent: 0, held: 0 };
+      young.set(session, account);
       return account;
     },
   };
-}
-
-/** Looks at a few of the oldest only: those that hold something are as many as requests run. */
-function forgetOldest(accounts: Map<string, Account>, kept: string): void {
-  for (const [session, { held }] of accounts) {
-    if (session === kept) return;
-    if (held !== 0) continue;
-    accounts.delete(session);
-    return;
-  }
 }

@@ -36,7 +36,9 @@ async function answer(
   const { attempts } = route;
   try {
     return await answerFrom(request, route.targets, {
-      ...shared,
+      config: shared.config,
+      services: shared.services,
+      chatOnly: shared.chatOnly,
       run: ctx.run,
       attempts,
       note: (text) => void notes.push(text),

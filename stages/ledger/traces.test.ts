@@ -25,7 +25,7 @@ function runOf(id: string, spans: readonly Span[] = []): TracedRun {
     status: 200,
     outcome: 'ok',
     durationMs: 12.345678,
-    spans: () => spans,
+    spans: { list: () => spans },
     attempts: [],
   };
 }

@@ -1,9 +1,8 @@
 /**
- * The newest traces, in memory. What a run left behind is kept as it is and
- * becomes a trace only when somebody looks, so that a request pays for one
- * insertion. Frames are not kept: a body can be megabytes.
+ * The newest traces, in memory. What a run left behind becomes a trace only when
+ * somebody looks. Frames are not kept: a body can be megabytes.
  */
-import type { NoteValue, Outcome, Span } from '../../engine/index.ts';
+import type { KeptSpans, NoteValue, Outcome, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 
 /** What a finished run says of itself. */
@@ -17,7 +16,7 @@ export interface TracedRun {
   readonly status: number | null;
   readonly outcome: Outcome;
   readonly durationMs: number;
-  readonly spans: () => readonly Span[];
+  readonly spans: Pick<KeptSpans, 'list'>;
   readonly attempts: readonly Attempt[];
 }
 
@@ -72,23 +71,19 @@ export interface Traces {
 
 /** Keeps the newest `size` traces (default 200). */
 export function createTraces(size = 200): Traces {
-  // A Map iterates in the order of insertion: the first key is the oldest trace.
-  const runs = new Map<string, TracedRun>();
-  let newest: TracedRun | undefined;
+  // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
+  const ring: TracedRun[] = [];
+  let added = 0;
+  const newestFirst = (): TracedRun[] =>
+    Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
     add(run) {
-      runs.delete(run.id);
-      runs.set(run.id, run);
-      newest = run;
-      if (runs.size <= size) return;
-      for (const oldest of runs.keys()) {
-        runs.delete(oldest);
-        break;
-      }
+      ring[added % size] = run;
+      added += 1;
     },
-    get: (id) => renderIfAny(runs.get(id)),
-    last: () => renderIfAny(newest),
-    list: (limit = size) => [...runs.values()].toReversed().slice(0, limit).map(toTrace),
+    get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
+    last: () => renderIfAny(ring[(added - 1) % size]),
+    list: (limit = size) => newestFirst().slice(0, limit).map(toTrace),
   };
 }
 
@@ -103,8 +98,8 @@ export function toTrace(run: TracedRun): Trace {
     status: run.status,
     outcome: run.outcome,
     duration_ms: toMicroseconds(run.durationMs),
-    stages: run
-      .spans()
+    stages: run.spans
+      .list()
       .filter((span) => span.frames > 0)
       .map(toStage),
     attempts: run.attempts.map(toAttempt),

@@ -1,0 +1,65 @@
+/**
+ * What the nodes of a run did, in two flat lists. Hundreds of finished runs are kept for
+ * whoever looks, and every one of them outlives some turns of the garbage collector: as
+ * objects of nodes, numbers and notes they made it copy six times as much.
+ */
+import type { NoteValue } from './context.ts';
+import type { NodeRun } from './node-run.ts';
+import type { Span } from './settle.ts';
+
+/** Numbers of a node in `#times`, in the order of `NodeRun.times`. */
+const TIMES = 5;
+
+export class KeptSpans {
+  readonly #nodes: readonly SpanNode[];
+  /** Milliseconds since the start of the run, `TIMES` a node; `NaN` for what did not happen. */
+  readonly #times: number[];
+  /** Position of the node, name and value, in turn. */
+  readonly #notes: NoteValue[] = [];
+
+  /** Takes what `nodeRuns`, one for each of `nodes`, have recorded so far. */
+  constructor(nodes: readonly SpanNode[], nodeRuns: readonly NodeRun[]) {
+    this.#nodes = nodes;
+    this.#times = new Array<number>(nodes.length * TIMES);
+    for (const [index, nodeRun] of nodeRuns.entries()) {
+      nodeRun.writeTimes(this.#times, index * TIMES);
+      nodeRun.writeNotes(this.#notes, index);
+    }
+  }
+
+  /** One span a node, in graph order. */
+  list(): readonly Span[] {
+    return this.#nodes.map(({ name, stage }, index) => {
+      const [firstInMs, firstOutMs, lastOutMs, busyMs, frames] = this.#times.slice(index * TIMES);
+      return {
+        node: name,
+        traceAs: stage.traceAs,
+        firstInMs: orUndefined(firstInMs!),
+        firstOutMs: orUndefined(firstOutMs!),
+        lastOutMs: orUndefined(lastOutMs!),
+        busyMs: busyMs!,
+        frames: frames!,
+        notes: this.#notesOf(index),
+      };
+    });
+  }
+
+  #notesOf(node: number): Span['notes'] {
+    const notes = Object.create(null) as { [name: string]: NoteValue };
+    for (let at = 0; at < this.#notes.length; at += 3) {
+      const [owner, name, value] = this.#notes.slice(at, at + 3);
+      if (owner === node) notes[name as string] = value!;
+    }
+    return notes;
+  }
+}
+
+/** What of a node its spans have to know. */
+export interface SpanNode {
+  readonly name: string;
+  readonly stage: { readonly traceAs?: string };
+}
+
+function orUndefined(ms: number): number | undefined {
+  return Number.isNaN(ms) ? undefined : ms;
+}
