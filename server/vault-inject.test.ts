@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../engine/clock.ts';
+import type { TestProxy } from '../fixtures/proxy.ts';
 import { closeClients, exchange } from './testing.ts';
 import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';
+import type { VaultPlace } from './vault-testing.ts';
 
 const QUESTION = 'When does the flumbrick gate open?';
 const [MESSAGES] = DIALECTS;
@@ -150,6 +153,33 @@ test('the number of blocks, their size and the least score are what the settings
     },
     { files: MANY },
   );
+});
+
+test('the same text in two files is added once', async () => {
+  const text = 'The flumbrick gate opens when the quorble lever is pulled.\n';
+  const files = { 'gate.md': text, 'copy/gate.md': text, 'other.md': `Also: ${text}` };
+  await withVault(
+    async (rig) => {
+      const added = lastUserText(await sent(rig, MESSAGES.path, raw));
+      assert.is(added.split('--- ').length - 1, 2, added);
+    },
+    { files },
+  );
+});
+
+test('a question asked anew is answered from the files as they are, and within two minutes as before', async () => {
+  let laterMs = 0;
+  const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + laterMs };
+  const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
+    const before = await sent(rig, MESSAGES.path, raw);
+    place.write({ 'gate.md': 'The flumbrick gate opens at noon.\n' });
+    await rig.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
+    laterMs = 60_000;
+    assert.is(await sent(rig, MESSAGES.path, raw), before);
+    laterMs = 180_000;
+    assert.match(await sent(rig, MESSAGES.path, raw), /opens at noon/);
+  };
+  await withVault(use, { clock });
 });
 
 test('a conversation carries at most four budgets of what was added', async () => {

@@ -39,7 +39,9 @@ export async function askVault(
       minScore: config.minScore,
     });
     if (hits === undefined) return { notBecause: 'the vault is not ready yet' };
-    const fresh = hits.filter((hit) => !room.present.has(hit.id)).slice(0, config.topK);
+    const fresh = hits
+      .filter((hit) => !room.present.has(hit.id) && isFirstOf(hit, hits))
+      .slice(0, config.topK);
     const parts: Part[] = [];
     for (const hit of fresh) {
       const content = await capsuleOf(hit, query, config, services, ctx);
@@ -69,6 +71,11 @@ async function searchInTime(
   } finally {
     stopTimer?.();
   }
+}
+
+/** False for a copy: the same text twice tells the model nothing more. */
+function isFirstOf(hit: SearchHit, hits: readonly SearchHit[]): boolean {
+  return hits.find(({ content }) => content === hit.content) === hit;
 }
 
 /** `path:10-42`, or the path alone for a text that came without lines. */

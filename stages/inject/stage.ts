@@ -26,11 +26,11 @@ const REWRITTEN = new Set(['messages', 'chat', 'responses']);
  */
 const BUDGETS_PER_CONVERSATION = 4;
 /**
- * A question that is asked again, with nothing behind it, is looked up again after so
- * long: no provider's cache lives longer, and files change. In the middle of a
- * conversation a decision holds for good.
+ * A question that is asked again, with nothing behind it, is looked up again after so long:
+ * that covers a client that tries again, and in a new conversation the answer is not from
+ * files as they were. In the middle of a conversation a decision holds for good.
  */
-const DECIDED_FOR_MS = 3_600_000;
+const DECIDED_FOR_MS = 120_000;
 
 /** Where a request's injections come from. */
 interface Work {

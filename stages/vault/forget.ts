@@ -1,4 +1,5 @@
 /** Taking a folder out of the vault, whether or not it is still there. */
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { compact } from './compact.ts';
@@ -27,7 +28,7 @@ export async function forgetFolder(
   options: Pick<IndexOptions, 'root' | 'indexDir' | 'newId' | 'signal' | 'onWait'>,
 ): Promise<ForgetReport> {
   const { signal, onWait } = options;
-  const asked = resolve(options.root);
+  const asked = existsSync(options.root) ? realpathSync(options.root) : resolve(options.root);
   const layout = layoutOf(resolve(options.indexDir));
   makePrivateDir(layout.dir);
   const indexLock = openLock(layout.indexLock);

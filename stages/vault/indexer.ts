@@ -3,7 +3,7 @@
  * threads, append the records. Every batch is one append, so an indexer that is killed has
  * lost only what it had not appended, and the next run goes on from there.
  */
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { compact, isWorthCompacting } from './compact.ts';
@@ -28,10 +28,11 @@ const BATCH_BYTES = 262_144;
  * broken, `cancelled` when the signal comes while waiting for another indexer.
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
-  const asked = resolve(options.root);
-  assertReadable(asked);
-  const layout = layoutOf(resolve(options.indexDir));
-  makePrivateDir(layout.dir);
+  assertReadable(options.root);
+  // By another name, through a link, the same files would be in the vault twice.
+  const asked = realpathSync(options.root);
+  makePrivateDir(resolve(options.indexDir));
+  const layout = layoutOf(realpathSync(options.indexDir));
   const indexLock = openLock(layout.indexLock);
   const appendLock = openLock(layout.appendLock);
   const known = createKnownFiles();

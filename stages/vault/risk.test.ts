@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isGenerated } from './risk.ts';
+import { contentRisk, isGenerated, isSecretName } from './risk.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
 const CODE = Array.from({ length: 75 }, (_, at) => `export const quagga${at} = zebra(${at} + 1);`);
@@ -82,6 +82,55 @@ test('a long line with a credential in it is secret in all of its pieces', async
   const risks = await risksIn('one.json', `${line}\n\n${'a zebra line\n'.repeat(200)}`);
   assert.is(risks.filter(([text, risk]) => /kT9|mZx4/.test(text) && risk !== 'secret').length, 0);
   assert.ok(risks.some(([, risk]) => risk === 'safe'));
+});
+
+test('copies of a file with secrets are known by their names, and documentation is not taken for them', () => {
+  const secret =
+    '.env~ .env-local .env.bak .vault-token .s3cfg .boto .bash_history .pgpass.bak .netrc.bak ' +
+    '.npmrc~ my-credentials.json prod-secrets.yaml secrets.prod.yaml prod-passwords.txt ' +
+    'app-firebase-adminsdk-x1.json local.settings.json kubeconfig kubeconfig-prod.yaml ' +
+    'terraform.tfstate.backup server.key.old vault_pass.txt';
+  for (const name of secret.split(' ')) assert.ok(isSecretName(name), name);
+  const open =
+    '.env-example .env.example .env.example~ secrets.example.yaml kubeconfig.go secrets.ts ' +
+    'history.md settings.json secret-santa.md password-reset.json keys.md token-budget.yaml';
+  for (const name of open.split(' ')) assert.not.ok(isSecretName(name), name);
+  // Names come from whoever made the folder: none may take long.
+  assert.not.ok(isSecretName('a_'.repeat(120)));
+});
+
+test('a credential in a block is seen, whatever form it has', () => {
+  const encoded = Buffer.from(`-----BEGIN OPENSSH ${'PRIVATE'} KEY-----\nabc`).toString('base64');
+  for (const text of [
+    `  client-key-data: ${encoded}`,
+    'Authorization: Bearer 7f3Kq9Zt1LmW8xVb2Rc5',
+    'password: correct-horse-battery-staple',
+    'password: correcthorsebatterystaple',
+    "db.connect({ user: 'svc', password: 'quagga-on-the-river' })",
+    '{"secret_key": "blue zebra".length, "secret": "my-secret-zebra-in-the-tall-grass"}',
+    'DB_PASSWORD=kT9$vq2!mZx4Qw',
+  ]) {
+    assert.is(contentRisk(text), 'secret', text);
+  }
+});
+
+test('what only speaks of credentials is safe', () => {
+  const certificate = Buffer.from('-----BEGIN CERTIFICATE-----\nabc').toString('base64');
+  for (const text of [
+    `certificate-authority-data: ${certificate}`,
+    'Authorization: Bearer <your-token-goes-here>',
+    'headers.authorization = `Bearer ${sessionTokenOfUser}`',
+    'const password = settings.database.password;',
+    'password = load_password_from_keyring',
+    'secret: kubernetesSecretReference',
+    '"forgot_password": "forgot-password-page"',
+    "errors.password = 'password.isRequired.message'",
+    'password: process.env.DATABASE_PASSWORD',
+    'The password must be at least 12 characters long.',
+    'password: ${DATABASE_PASSWORD_FROM_VAULT}',
+  ]) {
+    assert.is(contentRisk(text), 'safe', text);
+  }
 });
 
 test.run();

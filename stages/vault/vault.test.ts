@@ -1,8 +1,9 @@
-import { existsSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
+import { forgetFolder } from './forget.ts';
 import { indexFolder } from './indexer.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 import { watchFolder } from './watch.ts';
@@ -95,6 +96,22 @@ test('a folder inside an indexed one adds nothing twice, and one around it takes
       list.map(({ sourcePath }) => sourcePath),
       ['b.md', 'in/a.md'],
     );
+  }));
+
+test('a folder that is named through a link is the folder itself, and its own index stays out of it', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'alpha');
+    await place.index();
+    const link = join(place.top, 'link');
+    symlinkSync(place.root, link);
+    const indexDir = join(link, '.index');
+    for (const options of [{}, { indexDir }, { indexDir }]) {
+      const report = await indexFolder({ ...place.base(), workers: 1, root: link, ...options });
+      assert.equal([report.root, report.files], [realpathSync(place.root), 1]);
+    }
+    assert.is((await place.open().list()).length, 1);
+    assert.is((await forgetFolder({ ...place.base(), root: link })).files, 1);
+    assert.is((await place.open('sqlite').list()).length, 0);
   }));
 
 test('a folder that cannot be read takes nothing away', () =>
