@@ -52,18 +52,20 @@ export class NodeRun implements StageContext<StageState> {
     this.#lastOutMs = outMs;
   }
 
-  /** Five numbers from `at` on: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
-  writeTimes(times: number[], at: number): void {
+  /** Appends five numbers: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
+  pushTimes(times: number[]): void {
     const { startedMs } = this.run;
-    times[at] = (this.#firstInMs ?? NaN) - startedMs;
-    times[at + 1] = (this.#firstOutMs ?? NaN) - startedMs;
-    times[at + 2] = (this.#lastOutMs ?? NaN) - startedMs;
-    times[at + 3] = this.#busyMs;
-    times[at + 4] = this.#frames;
+    times.push(
+      (this.#firstInMs ?? NaN) - startedMs,
+      (this.#firstOutMs ?? NaN) - startedMs,
+      (this.#lastOutMs ?? NaN) - startedMs,
+      this.#busyMs,
+      this.#frames,
+    );
   }
 
   /** Appends every note as `owner`, name and value. */
-  writeNotes(notes: NoteValue[], owner: number): void {
+  pushNotes(notes: NoteValue[], owner: number): void {
     if (this.#notes === undefined) return;
     for (let i = 0; i < this.#notes.length; i += 2) {
       notes.push(owner, this.#notes[i]!, this.#notes[i + 1]!);

@@ -7,23 +7,22 @@ import type { NoteValue } from './context.ts';
 import type { NodeRun } from './node-run.ts';
 import type { Span } from './settle.ts';
 
-/** Numbers of a node in `#times`, in the order of `NodeRun.times`. */
+/** Numbers of a node in `#times`, in the order of `NodeRun.pushTimes`. */
 const TIMES = 5;
 
 export class KeptSpans {
   readonly #nodes: readonly SpanNode[];
   /** Milliseconds since the start of the run, `TIMES` a node; `NaN` for what did not happen. */
-  readonly #times: number[];
+  readonly #times: number[] = [];
   /** Position of the node, name and value, in turn. */
   readonly #notes: NoteValue[] = [];
 
   /** Takes what `nodeRuns`, one for each of `nodes`, have recorded so far. */
   constructor(nodes: readonly SpanNode[], nodeRuns: readonly NodeRun[]) {
     this.#nodes = nodes;
-    this.#times = new Array<number>(nodes.length * TIMES);
-    for (const [index, nodeRun] of nodeRuns.entries()) {
-      nodeRun.writeTimes(this.#times, index * TIMES);
-      nodeRun.writeNotes(this.#notes, index);
+    for (let index = 0; index < nodeRuns.length; index += 1) {
+      nodeRuns[index]!.pushTimes(this.#times);
+      nodeRuns[index]!.pushNotes(this.#notes, index);
     }
   }
 
