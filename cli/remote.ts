@@ -1,4 +1,4 @@
-/** Talks to the proxy that runs: commands over its control socket, figures over HTTP. */
+/** Talks to the proxy that runs: commands and figures over its control socket. */
 import { request } from 'node:http';
 import type { RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
@@ -51,24 +51,27 @@ export async function controlIfRunning(
 }
 
 /**
- * Reads one of the proxy's own paths.
+ * Reads one of the own paths of the proxy of this home folder, which asks for no key here.
  *
- * @throws SvcError `not_found` for a 404, `unavailable` when nothing answers, or not with JSON and 200.
+ * @throws SvcError `not_found` for a 404, `unavailable` when none runs, or answers not with JSON and 200.
  */
-export async function readJson(url: string, path: string): Promise<Json> {
+export function readOwn(home: string, path: string): Promise<Json> {
+  return read({ socketPath: controlPath(home), path }, path);
+}
+
+/** The same over HTTP, from whatever listens at `url`: for what anybody may read. */
+export function readJson(url: string, path: string): Promise<Json> {
   const target = new URL(path, reachable(url));
-  const { status, json } = await send(
-    {
-      hostname: target.hostname.replace(/^\[|\]$/g, ''),
-      port: target.port,
-      path: target.pathname + target.search,
-      method: 'GET',
-    },
-    '',
-  );
+  const hostname = target.hostname.replace(/^\[|\]$/g, '');
+  const { port, pathname, search } = target;
+  return read({ hostname, port, path: pathname + search }, target.href);
+}
+
+async function read(where: RequestOptions, name: string): Promise<Json> {
+  const { status, json } = await send({ ...where, method: 'GET' }, '');
   if (status === 200) return json;
   const kind = status === 404 ? 'not_found' : 'unavailable';
-  throw new SvcError(kind, messageOf(json) ?? `${target.href} answered ${status}`);
+  throw new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
 }
 
 function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {

@@ -2,7 +2,7 @@
 import { runningInstance } from './daemon.ts';
 import { counted, pairs } from './output.ts';
 import type { Colors } from './output.ts';
-import { controlIfRunning, readJson } from './remote.ts';
+import { controlIfRunning, readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
 
 /** `svc status --json`. */
@@ -29,9 +29,9 @@ export async function readStatus(home: string): Promise<Status> {
   const own = await controlIfRunning(home, 'status');
   const url = instance?.url;
   const [health, recent] =
-    url === undefined
+    own === undefined
       ? [undefined, undefined]
-      : await Promise.all([quietly(url, '/health'), quietly(url, '/recent')]);
+      : await Promise.all([quietly(home, '/health'), quietly(home, '/recent')]);
   const rows = recent?.['recent'];
   const pid = own?.['pid'] ?? instance?.pid;
   return {
@@ -118,6 +118,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-async function quietly(url: string, path: string): Promise<Json | undefined> {
-  return readJson(url, path).catch(() => undefined);
+async function quietly(home: string, path: string): Promise<Json | undefined> {
+  return readOwn(home, path).catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 /**
  * Commands to a running proxy, over a Unix socket that only its own user may
- * open. They are never reachable over the network.
+ * open. They are never reachable over the network. What the proxy tells of itself over
+ * HTTP can be read there too, without the key that HTTP may ask for.
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,8 +52,15 @@ async function clearStale(path: string): Promise<void> {
     });
 }
 
-/** Opens the control socket in `home`. Throws `config` where another proxy has it. */
-export async function openControl(home: string, commands: ControlCommands): Promise<ControlServer> {
+/**
+ * Opens the control socket in `home`: `POST /<name>` is a command, `GET` is answered by `read`.
+ * Throws `config` where another proxy has it.
+ */
+export async function openControl(
+  home: string,
+  commands: ControlCommands,
+  read: (request: Request) => Promise<Response>,
+): Promise<ControlServer> {
   const path = controlPath(home);
   await clearStale(path);
   const server = createServer((request, response) => {
@@ -65,7 +73,12 @@ export async function openControl(home: string, commands: ControlCommands): Prom
     });
     request.on('error', () => undefined);
     request.on('end', () => {
-      answer(commands, request.url ?? '/', Buffer.concat(pieces))
+      const url = request.url ?? '/';
+      const answered =
+        request.method === 'GET'
+          ? readPath(read, url)
+          : answer(commands, url, Buffer.concat(pieces));
+      answered
         .then(({ status, body }) => {
           response.writeHead(status, { 'Content-Type': 'application/json' });
           response.end(body);
@@ -92,6 +105,14 @@ export async function openControl(home: string, commands: ControlCommands): Prom
         server.closeAllConnections();
       }),
   };
+}
+
+async function readPath(
+  read: (request: Request) => Promise<Response>,
+  path: string,
+): Promise<{ status: number; body: Buffer }> {
+  const answered = await read(new Request(`http://localhost${path}`));
+  return { status: answered.status, body: Buffer.from(await answered.arrayBuffer()) };
 }
 
 async function answer(

@@ -217,7 +217,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       stop: () => lifecycle.stop(),
     });
     const control =
-      options.control === false ? undefined : await openControl(config.home, commands);
+      options.control === false
+        ? undefined
+        : await openControl(config.home, commands, (request) => app.fetch(request));
     const lifecycle = createLifecycle({
       app,
       listeners,

@@ -27,10 +27,13 @@ async function withUpstream(use: (upstream: Upstream) => Promise<void>): Promise
 }
 
 /** A proxy as a process of its own, in front of the fake provider. */
-async function withRunning(use: (place: Place) => Promise<void>): Promise<void> {
+async function withRunning(use: (place: Place) => Promise<void>, config?: string): Promise<void> {
   await withUpstream((upstream) =>
     inPlace(async (place) => {
-      const proxy = start(place, ['serve', '--port', '0'], {
+      const file = join(place.folder, 'svc.yaml');
+      if (config !== undefined) writeFileSync(file, config, { mode: 0o600 });
+      const flags = config === undefined ? [] : ['--config', file];
+      const proxy = start(place, ['serve', '--port', '0', ...flags], {
         MSGPROV_BASE_URL: upstream.url,
         MSGPROV_API_KEY: 'messages-key',
       });
@@ -189,5 +192,19 @@ test('the price table begins with the prices of the configuration', () =>
     const own = await run(place, ['list-pricing', '--config', file, '--vendor', 'local']);
     assert.match(own.stdout, /local +\* +1 +2/);
   }));
+
+test('the proxy answers its own user’s commands also where it asks others for a key', () =>
+  withRunning(async (place) => {
+    const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+      const { code, stdout, stderr } = await run(place, [...args, '--json']);
+      assert.is(code, 0, `${args.join(' ')}: ${stderr}`);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    assert.is((await json('status'))['health'] === null, false);
+    assert.is((await json('savings'))['total_requests'], 0);
+    assert.type(await json('cache-stats'), 'object');
+    assert.equal(await json('pause'), { paused: true });
+    assert.equal(await json('resume'), { paused: false });
+  }, 'security:\n  require_api_key: true\n'));
 
 test.run();

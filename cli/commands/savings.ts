@@ -7,7 +7,7 @@ import { runningInstance } from '../daemon.ts';
 import { toLoadOptions } from '../flags.ts';
 import { colorsFor, counted, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
-import { readJson } from '../remote.ts';
+import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
 class Savings extends Command<CliContext> {
@@ -43,10 +43,10 @@ class Savings extends Command<CliContext> {
         cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
       });
     }
-    const url = runningInstance(homeOf(context))?.url;
-    if (url === undefined) return fromLedger(context, sinceMs);
-    return readJson(
-      url,
+    const home = homeOf(context);
+    if (runningInstance(home) === undefined) return fromLedger(context, sinceMs);
+    return readOwn(
+      home,
       since === undefined ? '/savings' : `/savings?since=${encodeURIComponent(since)}`,
     );
   }
@@ -64,13 +64,13 @@ class CacheStats extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const url = runningInstance(homeOf(context))?.url;
-    if (url === undefined) {
+    const home = homeOf(context);
+    if (runningInstance(home) === undefined) {
       throw new SvcError('unavailable', 'svc does not run, and caches live as long as it does', {
         cure: '`svc start --background` starts it.',
       });
     }
-    const stats = await readJson(url, '/cache-stats');
+    const stats = await readOwn(home, '/cache-stats');
     if (this.json) printJson(context, stats);
     else await printCaches(context, stats);
     return 0;

@@ -47,13 +47,14 @@ class Stop extends Command<CliContext> {
   });
 
   force = Option.Boolean('--force', false, { description: 'Cut running requests off' });
+  json = Option.Boolean('--json', false, { description: 'As JSON: the process that was stopped' });
 
   async execute() {
-    const stopped = await stopProxy(homeOf(this.context), this.context, this.force);
-    print(
-      this.context,
-      stopped === undefined ? 'svc does not run' : `Stopped (pid ${stopped.pid})`,
-    );
+    const { context } = this;
+    const stopped = await stopProxy(homeOf(context), context, this.force);
+    if (this.json) printJson(context, { pid: stopped?.pid ?? null });
+    else
+      print(context, stopped === undefined ? 'svc does not run' : `Stopped (pid ${stopped.pid})`);
     return 0;
   }
 }

@@ -7,7 +7,7 @@ import { runningInstance } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { colorsFor, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
-import { control, readJson } from '../remote.ts';
+import { control, readOwn } from '../remote.ts';
 import { readStatus, statusLines } from '../status.ts';
 
 class Status extends Command<CliContext> {
@@ -61,11 +61,11 @@ class Version extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const instance = runningInstance(homeOf(context));
+    const home = homeOf(context);
     const root =
-      instance?.url === undefined
+      runningInstance(home) === undefined
         ? undefined
-        : await readJson(instance.url, '/').catch(() => undefined);
+        : await readOwn(home, '/').catch(() => undefined);
     const proxy = typeof root?.['version'] === 'string' ? root['version'] : null;
     if (this.json) {
       // Config files carry no version of their own: the program's version says which keys it knows.
@@ -125,9 +125,13 @@ class Pause extends Command<CliContext> {
     examples: [['Rule svc out as the cause of something', '$0 pause']],
   });
 
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
   async execute() {
-    await control(homeOf(this.context), 'pause');
-    print(this.context, 'Paused: requests go out as they come in. `svc resume` ends it.');
+    const { context } = this;
+    const answer = await control(homeOf(context), 'pause');
+    if (this.json) printJson(context, answer);
+    else print(context, 'Paused: requests go out as they come in. `svc resume` ends it.');
     return 0;
   }
 }
@@ -140,9 +144,13 @@ class Resume extends Command<CliContext> {
     examples: [['Back to normal', '$0 resume']],
   });
 
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
   async execute() {
-    await control(homeOf(this.context), 'resume');
-    print(this.context, 'Resumed');
+    const { context } = this;
+    const answer = await control(homeOf(context), 'resume');
+    if (this.json) printJson(context, answer);
+    else print(context, 'Resumed');
     return 0;
   }
 }

@@ -2,7 +2,7 @@
 import { SvcError } from '../../engine/error.ts';
 import { runningInstance } from '../daemon.ts';
 import type { Colors } from '../output.ts';
-import { readJson } from '../remote.ts';
+import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
@@ -34,15 +34,14 @@ export interface LostRequest {
  * @throws SvcError `unavailable` when none runs, `not_found` when nothing is kept.
  */
 export async function readLost(home: string, id: string | undefined): Promise<LostRequest> {
-  const url = runningInstance(home)?.url;
-  if (url === undefined) {
+  if (runningInstance(home) === undefined) {
     throw new SvcError('unavailable', 'svc does not run, and what was removed is kept in memory', {
       cure: '`svc preview <file>` shows what compression does to a request, without a proxy.',
     });
   }
-  const lost = await readJson(url, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
+  const lost = await readOwn(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
   const requestId = String(lost['request_id']);
-  const trace = await readJson(url, `/trace/${requestId}`).catch((): Json => ({}));
+  const trace = await readOwn(home, `/trace/${requestId}`).catch((): Json => ({}));
   const model = typeof trace['model'] === 'string' ? trace['model'] : null;
   const counter = await createCounter(model);
   const blocks = (Array.isArray(lost['blocks']) ? (lost['blocks'] as Json[]) : []).map((block) => {

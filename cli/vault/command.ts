@@ -8,7 +8,7 @@ import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
 import { note } from '../output.ts';
-import { readJson } from '../remote.ts';
+import { readOwn } from '../remote.ts';
 
 /** The vault's part of the library, loaded when a command needs it. */
 export const loadVault = () => import('../../stages/vault/index.ts');
@@ -95,9 +95,8 @@ export abstract class VaultCommand extends Command<CliContext> {
 
   /** Says so if the proxy that runs uses another index than this command. */
   async compareWithProxy(config: Config): Promise<void> {
-    const url = runningInstance(config.home)?.url;
-    if (url === undefined) return;
-    const health = await readJson(url, '/health').catch(() => undefined);
+    if (runningInstance(config.home) === undefined) return;
+    const health = await readOwn(config.home, '/health').catch(() => undefined);
     const index = health?.['vault_index'];
     if (typeof index !== 'object' || index === null || !('path' in index)) return;
     const { path } = index;
