@@ -112,7 +112,10 @@ function levelsAbove(root: string): Level[] {
 
 function readRules(dir: string): Ignore | undefined {
   try {
-    return ignore().add(readFileSync(join(dir, '.gitignore'), 'utf8'));
+    // As git does where file names tell capitals apart; on macOS they do not.
+    return ignore({ ignorecase: process.platform === 'darwin' }).add(
+      readFileSync(join(dir, '.gitignore'), 'utf8'),
+    );
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ import { crc32 } from 'node:zlib';
 import type { StoredBlock } from './block.ts';
 
 /** Raised when the meaning of a record or the terms of a text change; older logs are rebuilt. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** The first record of every log. `id` tells two logs at the same path apart. */
 export interface LogHeader {

@@ -62,7 +62,7 @@ test('hyphenated prose gives its words, a number stays one', () => {
 });
 
 test('stop words are left out, other alphabets are not', () => {
-  assert.equal(terms('what is the Größe of これ'), ['größe', 'これ']);
+  assert.equal(terms('what is the Größe of これ'), ['große', 'これ']);
 });
 
 test('counts are capped, lengths are not, and no term can carry the storage’s mark', () => {
@@ -72,6 +72,35 @@ test('counts are capped, lengths are not, and no term can carry the storage’s 
 
 test('encoded data makes no term, however long', () => {
   assert.equal(terms('q'.repeat(100_000)), []);
+});
+
+test('accents do not matter, in whatever form they are written', () => {
+  for (const word of ['café', 'cafe\u0301', 'CAFÉ', 'ｃａｆｅ'])
+    assert.equal(terms(word), ['cafe'], word);
+  assert.equal(terms('naïve_Größe'), ['naiv', 'große', 'naive_große']);
+  assert.equal(terms('Ёлка'), ['елка']);
+});
+
+test('scripts without blanks between words give pairs, the same for a text and a query', () => {
+  assert.equal(terms('認証の設定'), ['認証', '証の', 'の設', '設定']);
+  assert.equal(terms('検索API'), ['検索', 'api']);
+  assert.equal(terms('犬'), ['犬']);
+  assert.equal(terms('ﾄｰｸﾝ'), terms('トークン'));
+  for (const [text, query] of [
+    ['ログイン認証は検索サービスに', 'サービス'],
+    ['我们使用令牌进行身份验证', '身份验证'],
+    ['사용자인증을 설정합니다', '인증'],
+    ['การตั้งค่าระบบ', 'ระบบ'],
+  ] as const) {
+    const all = terms(text);
+    for (const term of terms(query)) assert.ok(all.includes(term), `${query}: ${term}`);
+  }
+  const long = '認証設定'.repeat(50);
+  assert.is(terms(long).length, 199);
+  // What is marked is what was asked for, not the sentence around it.
+  const text = 'ログイン認証は検索サービスに';
+  const [hit] = tokenizer.locate(text, new Set(terms('検索サービス')));
+  assert.is(text.slice(hit!.start, hit!.end), '検索サービス');
 });
 
 test.run();

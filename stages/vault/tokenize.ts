@@ -4,13 +4,14 @@
  * A plain word becomes its lower-case stem, unless it is a stop word. A compound, such
  * as `indexFolder`, `raw_tokens`, `HTTPServer` or `src/vault/walk.ts`, becomes one term
  * per part and one for the whole, lower-cased and unstemmed, so that it is found by a
- * part of its name and best by its full name.
+ * part of its name and best by its full name. Letters beyond ASCII: `wide-words.ts`.
  *
  * Terms hold letters, digits and `_ $ - . /` only. Storage relies on that: it writes
  * counts behind a `!`, which sorts before all of these.
  */
 import { stem } from './stem.ts';
 import { stopWords } from './stop-words.ts';
+import { wideParts } from './wide-words.ts';
 
 /** Longer words and names are encoded data, and are left out. */
 const MAX_TERM_CHARS = 64;
@@ -60,6 +61,8 @@ interface Tally {
 interface Word {
   readonly text: string;
   readonly tallies: readonly Tally[];
+  /** Start and end in the word of each of `tallies` in turn; absent where each is all of it. */
+  readonly places?: readonly number[];
 }
 
 type Emit = (tally: Tally, start: number, end: number) => void;
@@ -92,7 +95,11 @@ class CachingTokenizer implements Tokenizer {
   locate(text: string, terms: ReadonlySet<string>): Hit[] {
     const hits: Hit[] = [];
     this.#scan(text, ({ term }, start, end) => {
-      if (terms.has(term) && hits.at(-1)?.start !== start) hits.push({ start, end, term });
+      if (!terms.has(term)) return;
+      const last = hits.at(-1);
+      // Pairs of characters overlap, and a compound's terms stand in one place.
+      if (last === undefined || last.end <= start) hits.push({ start, end, term });
+      else if (end > last.end) hits[hits.length - 1] = { start: last.start, end, term: last.term };
     });
     return hits;
   }
@@ -135,8 +142,11 @@ class CachingTokenizer implements Tokenizer {
         hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
         index++;
       }
-      const found = this.#lookUp(text, start, index, hash, seen).tallies;
-      for (let at = 0; at < found.length; at++) emit(found[at]!, start, index);
+      const { tallies: found, places } = this.#lookUp(text, start, index, hash, seen);
+      for (let at = 0; at < found.length; at++) {
+        if (places === undefined) emit(found[at]!, start, index);
+        else emit(found[at]!, start + places[2 * at]!, start + places[2 * at + 1]!);
+      }
     }
   }
 
@@ -151,12 +161,22 @@ class CachingTokenizer implements Tokenizer {
   #learn(text: string, seen: number): Word {
     // A copy: what is remembered must not keep the text alive that it was sliced from.
     const own = Buffer.from(text, 'utf16le').toString('utf16le');
-    const tallies = wordTerms(own, seen).map((term) => {
-      const tally = this.#tallies.get(term) ?? { term, run: 0, count: 0 };
-      this.#tallies.set(term, tally);
-      return tally;
+    if ((seen & WIDE) === 0) {
+      return { text: own, tallies: wordTerms(own, seen).map((term) => this.#tallyOf(term)) };
+    }
+    const places: number[] = [];
+    const tallies = wideParts(own).flatMap(({ text: part, start, end, isTerm }) => {
+      const terms = isTerm ? [part] : wordTerms(part, seen);
+      for (let count = 0; count < terms.length; count++) places.push(start, end);
+      return terms.map((term) => this.#tallyOf(term));
     });
-    return { text: own, tallies };
+    return { text: own, tallies, places };
+  }
+
+  #tallyOf(term: string): Tally {
+    const tally = this.#tallies.get(term) ?? { term, run: 0, count: 0 };
+    this.#tallies.set(term, tally);
+    return tally;
   }
 }
 

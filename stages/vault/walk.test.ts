@@ -40,6 +40,19 @@ test('a deeper .gitignore outranks the one above it, and an ignored folder stays
   assert.equal(found, ['.gitignore', 'sub/.gitignore', 'sub/keep.log', 'sub/only-top.md']);
 });
 
+test('capitals in a rule count as they do for git', async () => {
+  if (process.platform === 'darwin') return;
+  const [found] = await walked({
+    '.gitignore': 'Build/\n*.LOG\n/TODO\n',
+    'build/a.js': 'x',
+    'Build/b.js': 'x',
+    'notes.log': 'x',
+    'trace.LOG': 'x',
+    todo: 'x',
+  });
+  assert.equal(found.toSorted(), ['.gitignore', 'build/a.js', 'notes.log', 'todo']);
+});
+
 test('rules above the root count within a repository, unless the root itself was ignored', async () => {
   const files = { '.git/HEAD': 'x', '.gitignore': 'docs/*.tmp\nbuild/\n' };
   const [docs] = await walked({ ...files, 'docs/a.tmp': 'x', 'docs/a.md': 'x' }, 'docs');

@@ -1,0 +1,54 @@
+/**
+ * Words with letters beyond ASCII. Accents are folded, so that `cafe` finds `café`. Chinese,
+ * Japanese, Korean, Thai and their like do not part their words by blanks or part them
+ * elsewhere than a query does: they are cut into overlapping pairs of characters, which is
+ * what search engines do without a dictionary.
+ */
+
+/** Scripts whose runs are cut into pairs, and the marks that stand inside such runs. */
+const DENSE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]+/gu;
+/** Accents of Latin, Greek and Cyrillic; the vowel signs of other scripts are letters of theirs. */
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** A piece of a word with its offsets in it. */
+export interface WordPart {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  /** True for a pair of characters that is a term as it stands. */
+  readonly isTerm: boolean;
+}
+
+/** The parts of `word`, folded: pairs of characters of dense scripts, and what stands between. */
+export function wideParts(word: string): WordPart[] {
+  const folded = word.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
+  const isInPlace = folded.length === word.length;
+  const parts: WordPart[] = [];
+  const add = (text: string, start: number, isTerm: boolean): void => {
+    if (text === '') return;
+    const place = isInPlace ? { start, end: start + text.length } : { start: 0, end: word.length };
+    parts.push({ text, ...place, isTerm });
+  };
+  let done = 0;
+  for (const { 0: run, index } of folded.matchAll(DENSE)) {
+    add(folded.slice(done, index), done, false);
+    for (const [text, at] of pairsOf(run)) add(text, index + at, true);
+    done = index + run.length;
+  }
+  add(folded.slice(done), done, false);
+  return parts;
+}
+
+/** Overlapping pairs of the characters of `run` with their offsets; a single character is one term. */
+function pairsOf(run: string): [string, number][] {
+  const characters = Array.from(run);
+  if (characters.length === 1) return [[run, 0]];
+  let at = 0;
+  return characters.slice(1).map((second, index) => {
+    const first = characters[index]!;
+    const pair: [string, number] = [first + second, at];
+    at += first.length;
+    return pair;
+  });
+}
