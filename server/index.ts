@@ -169,6 +169,11 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       ...savingsRoutes({
         window: services.window,
         compressionCache: () => services.compressor.figures(),
+        responseCache() {
+          if (!generations.current.config.cache.enabled) return null;
+          const { bytes: sizeBytes, ...figures } = services.answers.store.stats();
+          return { ...figures, sizeBytes };
+        },
         async savings(sinceMs) {
           await services.ledger.flush();
           return questions.savings(clock.wallMs(), sinceMs);

@@ -113,14 +113,9 @@ test('saved tokens are the model’s own, by the ratio learned from its usage', 
 test('each cache is told of apart from the others', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const before = (await read(t, '/cache-stats')).json;
-    assert.is(before['response_cache'], null);
-    assert.equal(before['compression_cache'], {
-      hits: 0,
-      misses: 0,
-      hit_ratio: null,
-      entries: 0,
-      bytes: 0,
-    });
+    const unused = { hits: 0, misses: 0, hit_ratio: null, entries: 0, bytes: 0 };
+    assert.equal(before['response_cache'], unused);
+    assert.equal(before['compression_cache'], unused);
     await sendLosing(t);
     const { compression_cache: compression, prompt_cache: prompt } = (await read(t, '/cache-stats'))
       .json as Record<string, Json>;
@@ -144,6 +139,26 @@ test('dates are ISO 8601 or nothing', () => {
     assert.is(parseIsoDate(text), undefined, text);
   }
   assert.is(parseIsoDate('2026-01-31T12:00:00'), undefined, 'a time without a zone is nobody’s');
+});
+
+test('the response cache tells its hits, and nothing while it is off', async () => {
+  const body = JSON.stringify({ ...(JSON.parse(BODY) as Json), temperature: 0 });
+  const responses = async (t: TestProxy): Promise<unknown> => {
+    for (const count of [1, 2]) {
+      const { status } = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'k' } });
+      assert.is(status, 200);
+      await t.rows(count);
+    }
+    return (await read(t, '/cache-stats')).json['response_cache'];
+  };
+  await withProxy({ yaml: YAML }, async (t) => {
+    const { hits, misses, entries, bytes } = (await responses(t)) as Record<string, number>;
+    assert.equal([hits, misses, entries], [1, 1, 1]);
+    assert.ok(bytes! > 100, `${bytes}`);
+  });
+  await withProxy({ yaml: `${YAML}cache:\n  enabled: false\n` }, async (t) => {
+    assert.is(await responses(t), null);
+  });
 });
 
 test.after(() => closeClients());

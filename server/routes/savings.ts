@@ -11,6 +11,8 @@ export interface SavingsRouteOptions {
   readonly window: SessionWindow;
   /** The compression cache, as it stands. */
   readonly compressionCache: () => SpeedCacheFigures;
+  /** The response cache; null while it is off. */
+  readonly responseCache: () => SpeedCacheFigures | null;
   /** The ledger's answer for requests from `sinceMs` on, the newest ones included. */
   readonly savings: (sinceMs: number) => Promise<SavingsReport>;
 }
@@ -30,7 +32,10 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/cache-stats',
-      handle: () => Response.json(cacheStatsJson(options.window, options.compressionCache())),
+      handle: () =>
+        Response.json(
+          cacheStatsJson(options.window, options.compressionCache(), options.responseCache()),
+        ),
     },
   ];
 }

@@ -163,7 +163,7 @@ export interface SpeedCacheFigures {
 export function cacheStatsJson(
   window: SessionWindow,
   compression: SpeedCacheFigures,
-  responses: SpeedCacheFigures | null = null,
+  responses: SpeedCacheFigures | null,
 ) {
   const promptJson = (totals: Totals) => ({
     read_tokens: totals.cacheReadTokens,
