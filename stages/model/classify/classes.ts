@@ -31,4 +31,6 @@ export interface Classification {
   readonly log?: LogKind;
   /** Lower case, without the dot: `py`, `ts`, `yaml`. */
   readonly extension?: string;
+  /** True if the text is a file as it lies on disk, which an edit may have to match to the letter. */
+  readonly file?: boolean;
 }

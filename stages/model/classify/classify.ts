@@ -73,9 +73,14 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
 }
 
 function describe(kind: TextClass, features: FeatureCounts, expected: Expectation): Classification {
-  if (kind === 'log') return { kind, log: logKind(features) };
-  if (expected.kind !== kind || expected.extension === undefined) return { kind };
-  return { kind, extension: expected.extension };
+  return {
+    kind,
+    ...(kind === 'log' ? { log: logKind(features) } : {}),
+    ...(expected.kind === kind && expected.extension !== undefined
+      ? { extension: expected.extension }
+      : {}),
+    ...(expected.file === true ? { file: true } : {}),
+  };
 }
 
 function unnumbered(lines: readonly string[]): readonly string[] {

@@ -20,6 +20,8 @@ export interface Expectation {
   readonly extension?: string;
   /** True if the program that ran is known, which tells more than a tool's name. */
   readonly certain?: boolean;
+  /** True if files were shown as they are. */
+  readonly file?: boolean;
 }
 
 const BY_EXTENSION: readonly (readonly [TextClass, string])[] = [
@@ -79,9 +81,13 @@ function fromFiles(files: readonly string[]): Expectation {
   const extensions = new Set(files.map(extensionOf));
   const kinds = new Set([...extensions].map((extension) => CLASS_OF_EXTENSION.get(extension)));
   const [kind] = kinds;
-  if (kinds.size !== 1 || kind === undefined) return {};
+  // Tools that call a path what is no file give one without a dot: `/v1/users`.
+  const file = kind !== undefined || files.some((path) => /\.[^/\\]*$/.test(path));
+  if (kinds.size !== 1 || kind === undefined) return { file };
   const [extension] = extensions;
-  return extensions.size === 1 && extension !== undefined ? { kind, extension } : { kind };
+  return extensions.size === 1 && extension !== undefined
+    ? { kind, extension, file }
+    : { kind, file };
 }
 
 function extensionOf(path: string): string {

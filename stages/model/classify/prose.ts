@@ -19,6 +19,8 @@ const LAYOUT =
 const MARKED = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
 /** Blanks as a column has them, not those after a sentence. */
 const COLUMNS = /\t|[^\s.!?:;] {2,}\S|[.!?:;] {3,}\S/;
+/** Two commas or semicolons with no blank behind them. */
+const CELLS = /[,;](?=[^\s\d])[^\s,;][^,;]*[,;](?=\S)|[,;]\d[^,;]*[,;](?=[^\s\d])/;
 const PLAIN =
   /^[("'“‘«„¿¡[*_`]{0,4}\p{L}[\p{L}\p{M}\p{N}'’‑-]{0,40}[.,;:!?…)\]"'”’»*_`。، ؛؟]{0,5}$/u;
 const NUMBER = /^[($€£~]{0,2}\d[\d.,]{0,12}(?:%|[a-z]{1,3})?[.,;:)]{0,3}$/;
@@ -35,7 +37,7 @@ export function classifyLine(line: string): LineKind {
   const head = line.length > CAP ? line.slice(0, CAP) : line;
   if (LAYOUT.test(head)) return 'layout';
   const text = head.trim();
-  if (MARKED.test(text) || COLUMNS.test(text)) return 'other';
+  if (MARKED.test(text) || COLUMNS.test(text) || CELLS.test(text)) return 'other';
   const unspaced = text.match(UNSPACED)?.length ?? 0;
   if (unspaced >= text.length * 0.5)
     return unspaced >= MIN_LETTERS && CLAUSE_MARK.test(text) ? 'prose' : 'other';
