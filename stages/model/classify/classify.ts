@@ -47,6 +47,8 @@ const RULES: readonly Rule[] = [
   ['narrative', (evidence) => isExpected(evidence, 'narrative')],
   ['grep', ({ expected, facts }) => facts && expected === 'grep'],
   ['listing', ({ expected, facts }) => facts && expected === 'listing'],
+  ['other', (evidence) => isExpected(evidence, 'other') || isTypesetting(evidence)],
+  ['code', ({ text }) => text.startsWith('#!')],
   ['config', isConfig],
   ['code', isCode],
   ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence)],
@@ -169,14 +171,19 @@ function isTable({ sample, expected, features, markdownFences }: Evidence): bool
   );
 }
 
+/** Source of a manual page or of TeX: sentences between commands, each of which counts. */
+function isTypesetting({ text }: Evidence): boolean {
+  return /^(?:\.(?:TH|SH|Dd|Sh)\b|\\(?:documentclass|begin\{))/m.test(text.slice(0, 8000));
+}
+
 /** Columns lined up with blanks. */
 function isColumns({ features }: Evidence): boolean {
   return features.lines >= 5 && features.share('columns') >= 0.9;
 }
 
 /** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
-function isNarrative({ text, sample, facts, expected }: Evidence): boolean {
-  if (facts || expected === 'other' || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
+function isNarrative({ text, sample, facts }: Evidence): boolean {
+  if (facts || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
   return looksLikeProse(sample(PROSE_CAP));
 }
 

@@ -72,6 +72,20 @@ const FACTS: Readonly<Record<string, readonly [string, ClassifyHints?]>> = {
     rows((n, word) => `" The ${word} of the file is read here.\nlet s:${word}${n} = 1`),
     { path: 'x/a.vim' },
   ],
+  'man source': [
+    `.TH X 1\n.SH NAME\n${rows((n, word) => `The ${word} of the file is read here by us.\n.B ${word}`)}`,
+  ],
+  'script without extension': [
+    `#!/usr/bin/env perl\n${rows((n, word) => `The ${word} of the file is read here by all of us. It stays.`)}`,
+    { path: '/bin/x' },
+  ],
+  'full git log': [
+    rows(
+      (n, word) =>
+        `commit ${n}abc\nAuthor: A <a@b.test>\n\n    Read the ${word} of the team first. It was wrong before.\n`,
+    ),
+    { command: 'git log -n 60' },
+  ],
   makefile: [
     rows((n, word) => `# The ${word} of the file is built here.\n${word}${n}: a.o b.o`),
     { path: 'a/b.mk' },

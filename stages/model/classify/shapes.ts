@@ -37,6 +37,7 @@ export function looksLikeBlob(text: string): boolean {
       if (end - start === width && isEncoded(text, start, end)) encoded += end - start;
     } else if (end > start && end < last) return false;
     start = end + 1;
+    if (start > PROBE && encoded < start / 2) return false;
   }
   return encoded >= text.length * 0.9;
 }
