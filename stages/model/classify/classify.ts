@@ -171,9 +171,11 @@ function isTable({ sample, expected, features, markdownFences }: Evidence): bool
   );
 }
 
-/** Source of a manual page or of TeX: sentences between commands, each of which counts. */
+/** Source of a manual page, of TeX or of subtitles: sentences between commands, each of which counts. */
 function isTypesetting({ text }: Evidence): boolean {
-  return /^(?:\.(?:TH|SH|Dd|Sh)\b|\\(?:documentclass|begin\{))/m.test(text.slice(0, 8000));
+  return /^(?:[\d:]{5,8}[.,]\d{3} --> |\.(?:TH|SH|Dd|Sh)\b|\\(?:documentclass|begin\{))/m.test(
+    text.slice(0, 8000),
+  );
 }
 
 /** Columns lined up with blanks. */
@@ -182,8 +184,10 @@ function isColumns({ features }: Evidence): boolean {
 }
 
 /** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
-function isNarrative({ text, sample, facts }: Evidence): boolean {
+function isNarrative({ text, sample, facts, features, markdownFences }: Evidence): boolean {
   if (facts || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
+  // A source file may open with pages of prose; only fences say that the code is an example.
+  if (!markdownFences && features.share('codeEnd', 'codeWord') >= 0.12) return false;
   return looksLikeProse(sample(PROSE_CAP));
 }
 

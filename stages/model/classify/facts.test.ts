@@ -86,6 +86,24 @@ const FACTS: Readonly<Record<string, readonly [string, ClassifyHints?]>> = {
     ),
     { command: 'git log -n 60' },
   ],
+  repl: [
+    rows(
+      (n, word) =>
+        `>>> show("${word}")\n>>> show(${n})\nThe ${word} of the team was loaded. It has rows.`,
+    ),
+  ],
+  subtitles: [
+    rows(
+      (n, word) =>
+        `${n}\n00:00:${n + 10},000 --> 00:00:${n + 11},000\nThe ${word} of the team was read by us.\n`,
+    ),
+  ],
+  issues: [
+    rows((n, word) => `#${n}  OPEN  Crash when the ${word} of the team is opened twice  bug`),
+  ],
+  'module with a long preface': [
+    `"""${rows((n, word) => `The ${word} of the file is read here by all of us. It stays.`)}\n"""\n${rows((n, word) => `def ${word}_${n}(a):`, 25)}`,
+  ],
   makefile: [
     rows((n, word) => `# The ${word} of the file is built here.\n${word}${n}: a.o b.o`),
     { path: 'a/b.mk' },

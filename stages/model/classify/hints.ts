@@ -27,7 +27,7 @@ export interface Expectation {
 const BY_EXTENSION: readonly (readonly [TextClass, string])[] = [
   [
     'code',
-    'py pyi js jsx mjs cjs ts tsx mts cts go rs java kt swift c h cc cpp cxx hpp hh cs rb php sh bash zsh ps1 css scss less sql lua pl r scala dart ex exs clj cljs hs ml mli vue svelte gyp gypi cmake mk vim el lisp scm nix tf hcl proto graphql asm s f90 jl zig nim v sv vhd tcl awk m4 ac am gradle groovy kts fish bat cmd makefile gnumakefile cmakelists.txt jenkinsfile rakefile gemfile vagrantfile tex bib feature',
+    'py pyi js jsx mjs cjs ts tsx mts cts go rs java kt swift c h cc cpp cxx hpp hh cs rb php sh bash zsh ps1 css scss less sql lua pl r scala dart ex exs clj cljs hs ml mli vue svelte gyp gypi pm pl6 pyx pxd cmake mk vim el lisp scm nix tf hcl proto graphql asm s f90 jl zig nim v sv vhd tcl awk m4 ac am gradle groovy kts fish bat cmd makefile gnumakefile cmakelists.txt jenkinsfile rakefile gemfile vagrantfile tex bib feature',
   ],
   [
     'config',

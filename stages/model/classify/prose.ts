@@ -14,7 +14,7 @@ const MIN_LETTERS = 12;
 const PLAIN_SHARE = 0.75;
 
 const LAYOUT =
-  /^\s*(?:#{1,6} |[=~^*_-]{3,}\s*$|[-*+•–] |\(?\d{1,3}[.)] |>|\||\[!?\[|\[[^\]]{1,80}\]:|!\[|<[/!a-zA-Z]|\.\. |:{1,3}[a-z-]|:::|!!! |```|~~~)/;
+  /^\s*(?:#{1,6} |[=~^*_-]{3,}\s*$|[-*+•–] |\(?\d{1,3}[.)] |>(?!>> )|\||\[!?\[|\[[^\]]{1,80}\]:|!\[|<[/!a-zA-Z]|\.\. |:{1,3}[a-z-]|:::|!!! |```|~~~)/;
 /** How comments, changed lines and other marked rows begin. */
 const MARKED = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
 /** Blanks as a column has them, not those after a sentence. */
