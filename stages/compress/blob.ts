@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Compressed, Compressor } from './compressor.ts';
 import { MARK } from './marker.ts';
 
-/** Shorter runs may be keys, tokens or hashes that someone has to copy. */
-const MIN_CHARS = 512;
+/** Shorter ones may be keys, certificates or tokens that someone has to copy. */
+const MIN_CHARS = 4096;
 
 /** Replaces a text that is all base64 or hex. Signed tokens (three dotted parts) stay. */
 export const dropBlobs: Compressor = {

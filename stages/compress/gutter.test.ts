@@ -34,6 +34,20 @@ test('what is short, does not count up, or is numbered with a colon is left alon
   assert.is(thinGutter('plain\ntext'), undefined);
 });
 
+test('ids in the first column of a table are no line numbers', () => {
+  const table = (cells: string): string =>
+    Array.from({ length: 20 }, (_, at) => `${at + 100}\t${cells}${at * 7}`).join('\n');
+  for (const text of [`id\tname\n${table('Alpha_')}`, table('Alpha\t'), table('Alpha_')]) {
+    assert.is(thinGutter(text), undefined);
+    assert.is(numberWidths(text.split('\n')), undefined);
+  }
+});
+
+test('a view of a hundred thousand lines is thinned out like any other', () => {
+  const text = view(1, 120_000);
+  assert.is(fillGutter(thinGutter(text)!), text);
+});
+
 test('lines that begin like a number of their own do not confuse the way back', () => {
   const lines = Array.from({ length: 10 }, (_, at) => `${at + 1}\t${at + 1}\t${at + 2}`);
   const text = lines.join('\n');

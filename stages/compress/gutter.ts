@@ -3,7 +3,7 @@
  * so the first and every fifth say it all. The lines themselves stay as they are, and a
  * reader is never more than four lines from a number.
  */
-import { lineNumbering } from '../model/classify/envelope.ts';
+import { isView, lineNumbering } from '../model/classify/envelope.ts';
 import { MARK } from './marker.ts';
 
 /** Shorter runs of numbered lines are left alone. */
@@ -15,6 +15,7 @@ const SHOWN = 5;
  * the editors that go with them take line numbers.
  */
 const NUMBERED = /^( {0,8}\d{1,7})(\t|→)/;
+const ANY_NUMBERED = /(?:^|\n) {0,8}\d{1,7}[\t→]/;
 const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
 /** How the numbers of one view are printed: padded on the left to `width`, then the separator. */
@@ -34,6 +35,7 @@ interface Run {
 
 /** The text with its line numbers thinned out; undefined where it has no numbered run or would not decode. */
 export function thinGutter(text: string): string | undefined {
+  if (!ANY_NUMBERED.test(text)) return undefined;
   const lines = text.split('\n');
   const out: string[] = [];
   let thinned = false;
@@ -45,12 +47,11 @@ export function thinGutter(text: string): string | undefined {
       continue;
     }
     const numbered = run.numbers.filter((number) => number !== undefined).length;
-    if (numbered < MIN_RUN) out.push(...lines.slice(run.from, run.to));
-    else {
-      thinned = true;
-      out.push(`${MARK}${run.to - run.from} lines, every fifth numbered]`);
-      out.push(...thin(lines, run));
-    }
+    const own = lines.slice(run.from, run.to);
+    const thins = numbered >= MIN_RUN && isView(own, lines[run.from - 1]);
+    if (thins) out.push(`${MARK}${own.length} lines, every fifth numbered]`);
+    for (const line of thins ? thin(lines, run) : own) out.push(line);
+    thinned ||= thins;
     at = run.to;
   }
   const made = out.join('\n');
@@ -122,7 +123,11 @@ function runWidths(lines: readonly string[]): readonly number[] | undefined {
   let found = false;
   for (let at = 0; at < lines.length;) {
     const run = readRun(lines, at);
-    if (run !== undefined && run.numbers.length >= MIN_RUN) {
+    if (
+      run !== undefined &&
+      run.numbers.length >= MIN_RUN &&
+      isView(lines.slice(run.from, run.to), lines[run.from - 1])
+    ) {
       found = true;
       run.numbers.forEach((number, line) => {
         if (number !== undefined) widths[at + line] = prefix(number, run.column).length;
@@ -151,7 +156,8 @@ function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefin
       continue;
     }
     found = true;
-    out.push({ ...PLAIN, header: true }, ...readBelow(lines.slice(at + 1, at + 1 + count)));
+    out.push({ ...PLAIN, header: true });
+    for (const line of readBelow(lines.slice(at + 1, at + 1 + count))) out.push(line);
     at += count;
   }
   return found ? out : undefined;

@@ -23,7 +23,9 @@ export const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 export const compressJson: Compressor = {
   name: 'json',
   classes: ['json'],
-  apply(text) {
+  apply(text, { mode, classification }) {
+    // An edit names the text that it replaces to the letter.
+    if (mode !== 'aggressive' && classification.file === true) return undefined;
     const node = readJson(text);
     return node === undefined ? encodeLines(text) : encodeValue(text, node);
   },

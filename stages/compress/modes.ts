@@ -34,6 +34,7 @@ const HYBRID: Table = {
   config: [],
   html: [],
   blob: [],
+  other: [],
 };
 
 const AGGRESSIVE: Table = {

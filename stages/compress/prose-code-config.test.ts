@@ -156,7 +156,7 @@ test('configuration loses comments and stays equal', () => {
 });
 
 test('the gates: never larger, never empty, twice is once, blobs only in aggressive', () => {
-  const blob = 'QUJDREVG'.repeat(200);
+  const blob = 'QUJDREVG'.repeat(600);
   const texts = [
     STORY,
     CODE[1]![1],
@@ -178,7 +178,7 @@ test('the gates: never larger, never empty, twice is once, blobs only in aggress
   }
   assert.match(
     applyClass(blob, { ...context('', 'aggressive'), hints: {} }).text,
-    'omitted 1600 characters of base64',
+    'omitted 4800 characters of base64',
   );
 });
 

@@ -18,6 +18,15 @@ const MIN_TOKENS_SAVED_SHORT = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
+/** Longer texts are neither searched nor referred to: what is looked up for every line is most of the work. */
+const MAX_LINES = 25_000;
+
+function isTooLong(text: string): boolean {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && lines <= MAX_LINES; at = text.indexOf('\n', at + 1))
+    lines++;
+  return lines > MAX_LINES;
+}
 
 interface Source {
   readonly label: string;
@@ -65,6 +74,7 @@ export class SentLines {
 
   /** Adds what went out for a block. Lines that are markers of ours are no content and are never referred to. */
   add(label: string, text: string): void {
+    if (isTooLong(text)) return;
     const lines = contentOf(text.split('\n')).map((line) =>
       line.startsWith(MARK) ? '\u0000' : line,
     );
@@ -89,6 +99,7 @@ export class SentLines {
 
   /** Replaces runs of lines that went out before, in an earlier block or above in this one; undefined where that saves nothing. */
   replaceRepeats(text: string): Referred | undefined {
+    if (isTooLong(text)) return undefined;
     const raw = text.split('\n');
     const widths = numberWidths(raw);
     const lines = contentOf(raw);

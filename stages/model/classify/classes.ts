@@ -1,6 +1,10 @@
 /** The classes that content falls into, and what is known beside the class. */
 
-/** What a text is, by its shape. Every text has exactly one class. */
+/**
+ * What a text is, by its shape. Every text has exactly one class. `narrative` takes positive
+ * evidence of sentences; `other` is all that is laid out in some way of its own: tables,
+ * rows, names, usage texts. Any line of it may be what was asked for, so it is left whole.
+ */
 export const TEXT_CLASSES = [
   'narrative',
   'code',
@@ -13,6 +17,7 @@ export const TEXT_CLASSES = [
   'trace',
   'html',
   'blob',
+  'other',
 ] as const;
 
 export type TextClass = (typeof TEXT_CLASSES)[number];
@@ -26,4 +31,6 @@ export interface Classification {
   readonly log?: LogKind;
   /** Lower case, without the dot: `py`, `ts`, `yaml`. */
   readonly extension?: string;
+  /** True if the text is a file as it lies on disk, which an edit may have to match to the letter. */
+  readonly file?: boolean;
 }

@@ -4,19 +4,30 @@
  * small constant, and does not depend on how long a line is.
  */
 import type { Classification, LogKind, TextClass } from './classes.ts';
+import { withoutColours } from './colours.ts';
 import { lineNumbering, openEnvelope } from './envelope.ts';
 import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
 import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
+import { looksLikeProse } from './prose.ts';
+import { looksLikeTable } from './rows.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
 
 interface Evidence {
   readonly text: string;
+  /** A sample of lines that are not blank, each cut at so many characters. */
+  readonly sample: (cap?: number) => readonly string[];
   readonly features: FeatureCounts;
   readonly expected: TextClass | undefined;
+  /** True if what ran prints facts, one a line: no line of it may be thinned out. */
+  readonly facts: boolean;
   readonly markdownFences: boolean;
 }
 
 type Rule = readonly [TextClass, (evidence: Evidence) => boolean];
+
+/** A paragraph is one line more often than not: its sentences are looked for this far in. */
+const PROSE_CAP = 2000;
+const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing', 'diff', 'other']);
 
 const RULES: readonly Rule[] = [
   ['json', ({ text }) => looksLikeJson(text)],
@@ -28,37 +39,50 @@ const RULES: readonly Rule[] = [
   ['trace', isTrace],
   ['listing', isLongListing],
   ['grep', isGrep],
+  ['other', isTable],
   ['log', isLog],
   ['listing', isListing],
   ['code', (evidence) => isExpected(evidence, 'code')],
-  ['config', (evidence) => isExpected(evidence, 'config')],
+  ['config', (evidence) => isExpected(evidence, 'config') || isExpected(evidence, 'json')],
   ['narrative', (evidence) => isExpected(evidence, 'narrative')],
-  ['log', (evidence) => isExpected(evidence, 'log')],
+  ['grep', ({ expected, facts }) => facts && expected === 'grep'],
+  ['listing', ({ expected, facts }) => facts && expected === 'listing'],
+  ['other', (evidence) => isExpected(evidence, 'other') || isTypesetting(evidence)],
+  ['code', ({ text }) => text.startsWith('#!')],
   ['config', isConfig],
   ['code', isCode],
-  ['listing', (evidence) => isExpected(evidence, 'listing')],
+  ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence)],
+  ['narrative', isNarrative],
 ];
 
 /** The class of `text`. Pure: the same text and hints give the same class on every machine. */
 export function classify(text: string, hints: ClassifyHints = {}): Classification {
   const expectation = expectFrom(hints);
-  const body = openEnvelope(text).body;
-  const lines = outsideFences(unnumbered(body.split('\n', 20_000)));
-  const features = countFeatures(sampleLines(lines.kept));
+  const body = withoutColours(openEnvelope(text).body);
+  const seen = outsideFences(unnumbered(body.split('\n', 20_000)));
+  const sample = (cap?: number): readonly string[] => sampleLines(seen.kept, cap);
+  const features = countFeatures(sample());
   const evidence: Evidence = {
     text: body,
+    sample,
     features,
     expected: expectation.kind,
-    markdownFences: lines.fenced,
+    facts: expectation.certain === true && FACTS.has(expectation.kind),
+    markdownFences: seen.fenced,
   };
-  const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'narrative';
+  const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
   return describe(kind, features, expectation);
 }
 
 function describe(kind: TextClass, features: FeatureCounts, expected: Expectation): Classification {
-  if (kind === 'log') return { kind, log: logKind(features) };
-  if (expected.kind !== kind || expected.extension === undefined) return { kind };
-  return { kind, extension: expected.extension };
+  return {
+    kind,
+    ...(kind === 'log' ? { log: logKind(features) } : {}),
+    ...(expected.kind === kind && expected.extension !== undefined
+      ? { extension: expected.extension }
+      : {}),
+    ...(expected.file === true ? { file: true } : {}),
+  };
 }
 
 function unnumbered(lines: readonly string[]): readonly string[] {
@@ -81,9 +105,7 @@ function outsideFences(lines: readonly string[]): { kept: readonly string[]; fen
 }
 
 function isExpected({ expected, features }: Evidence, kind: TextClass): boolean {
-  if (expected !== kind || features.lines === 0) return false;
-  if (kind === 'listing') return features.share('prose') < 0.3 && features.share('pathLine') >= 0.5;
-  return true;
+  return expected === kind && features.lines > 0;
 }
 
 function isDiff({ text, features }: Evidence): boolean {
@@ -97,12 +119,12 @@ function isHtml({ text, features }: Evidence): boolean {
   return features.lines >= 5 && features.share('tagLine') >= 0.6;
 }
 
-function isCiLog({ features }: Evidence): boolean {
-  return features.of('ciMark') >= 3 && features.share('ciMark') >= 0.3;
+function isCiLog({ features, facts }: Evidence): boolean {
+  return !facts && features.of('ciMark') >= 3 && features.share('ciMark') >= 0.3;
 }
 
-function isTrace({ features, expected }: Evidence): boolean {
-  if (features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
+function isTrace({ features, expected, facts }: Evidence): boolean {
+  if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
   const frames = features.share('pyFrame', 'jsFrame', 'javaFrame', 'goFrame', 'rustFrame');
   const heads = features.of('traceHead') + features.of('goFrame') + features.of('rustFrame');
   if (expected === 'code' && heads < 2) return false;
@@ -119,12 +141,58 @@ function isGrep({ features, expected }: Evidence): boolean {
   const hits = features.share('grepHit', 'grepContext');
   if (hits >= 0.6) return true;
   if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
-  if (features.share('grepHitSpaced') >= 0.7) return true;
+  if (features.share('grepHitSpaced') >= 0.7 || isHeadedGrep(features)) return true;
   if (expected !== 'grep') return features.lines >= 3 && features.share('grepNumber') >= 0.95;
   return hits >= 0.3 || features.share('grepNumber', 'grepFile') >= 0.5;
 }
 
-function isLog({ features, expected }: Evidence): boolean {
+/** Hits below the name of their file, as `rg --heading` prints them. */
+function isHeadedGrep(features: FeatureCounts): boolean {
+  const hits = features.share('grepNumber');
+  return (
+    hits >= 0.4 &&
+    features.of('slashPath') + features.of('fileName') > 0 &&
+    features.share('grepNumber', 'hitHeading') >= 0.95
+  );
+}
+
+/** Rows of cells. Among log lines only a header tells a table from a log that has commas. */
+function isTable({ sample, expected, features, markdownFences }: Evidence): boolean {
+  if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
+  if (markdownFences || features.of('heading') > 0) return false;
+  const lines = sample();
+  if (!looksLikeTable(lines)) return false;
+  const logged = features.share('timestamp', 'level', 'testMark', 'buildMark');
+  return (
+    logged < 0.3 ||
+    (logged < 1 &&
+      countFeatures(lines.slice(0, 1)).of('timestamp') === 0 &&
+      looksLikeTable(lines.slice(0, 8)))
+  );
+}
+
+/** Source of a manual page, of TeX or of subtitles: sentences between commands, each of which counts. */
+function isTypesetting({ text }: Evidence): boolean {
+  return /^(?:[\d:]{5,8}[.,]\d{3} --> |\.(?:TH|SH|Dd|Sh)\b|\\(?:documentclass|begin\{))/m.test(
+    text.slice(0, 8000),
+  );
+}
+
+/** Columns lined up with blanks. */
+function isColumns({ features }: Evidence): boolean {
+  return features.lines >= 5 && features.share('columns') >= 0.9;
+}
+
+/** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
+function isNarrative({ text, sample, facts, features, markdownFences }: Evidence): boolean {
+  if (facts || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
+  // A source file may open with pages of prose; only fences say that the code is an example.
+  if (!markdownFences && features.share('codeEnd', 'codeWord') >= 0.12) return false;
+  return looksLikeProse(sample(PROSE_CAP));
+}
+
+function isLog({ features, expected, facts }: Evidence): boolean {
+  if (facts || expected === 'other') return false;
   if (expected === 'code' || expected === 'config' || expected === 'narrative') {
     return features.share('timestamp') >= 0.7;
   }
@@ -133,17 +201,17 @@ function isLog({ features, expected }: Evidence): boolean {
   const strong = features.of('testMark') + features.of('diagnostic');
   const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
-  if (expected === 'log') return marks >= 0.12 || shaped < 0.4;
+  if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
   return marks >= 0.5 || (strong >= 3 && marks >= 0.22 && shaped < marks + 0.25);
 }
 
 function isListing({ features, expected }: Evidence): boolean {
-  const paths = features.share('pathLine');
+  const paths = features.share('slashPath', 'fileName', 'pathWord', 'treeLine');
   const named = features.share('slashPath', 'fileName', 'treeLine', 'longListing');
-  if (expected === 'listing') return paths >= 0.7;
+  if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
   if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
   // Headings of `ls -R`: what stands below them may be names of any kind.
-  if (features.of('dirHeading') >= 2 && features.share('pathLine', 'dirHeading') >= 0.9)
+  if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;
   return features.lines >= 3 && paths >= 0.9 && named >= 0.6;
 }

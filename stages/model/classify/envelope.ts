@@ -52,6 +52,21 @@ function tailStart(text: string): number {
 }
 
 const NUMBERED = /^ *(\d+)(?:\t|→|: |\| ?)/;
+/** A number and a tab, with no blank before it, also begin a row of a table whose first column counts up. */
+const BARE_NUMBER = /^\d+\t/;
+
+/**
+ * True if lines that each begin with a bare number and a tab are a numbered view of a file
+ * rather than a table with ids: a file has blank or indented lines, a table has a header
+ * above or the same number of tabs in every row.
+ */
+export function isView(lines: readonly string[], above: string | undefined): boolean {
+  if (lines.length === 0 || !BARE_NUMBER.test(lines[0]!)) return true;
+  if (above !== undefined && above.includes('\t')) return false;
+  const tabs = lines[0]!.split('\t').length;
+  if (tabs > 2 && lines.every((line) => line.split('\t').length === tabs)) return false;
+  return lines.some((line) => /^\d+\t(?:\s|$)/.test(line));
+}
 
 /**
  * Length of the line-number prefix of each line where the text is a numbered view of a
@@ -61,6 +76,7 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
   let numbered = 0;
   let filled = 0;
   let last = Number.NaN;
+  let first: number | undefined;
   const widths = lines.map(() => 0);
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
@@ -73,7 +89,9 @@ export function lineNumbering(lines: readonly string[]): readonly number[] | und
     const value = Number(match[1]);
     if (Number.isNaN(last) || value === last + 1) numbered++;
     last = value;
+    first ??= at;
     widths[at] = match[0].length;
   }
-  return filled >= 2 && numbered >= filled * 0.9 ? widths : undefined;
+  if (filled < 2 || numbered < filled * 0.9 || first === undefined) return undefined;
+  return isView(lines.slice(first), lines[first - 1]) ? widths : undefined;
 }

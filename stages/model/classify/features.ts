@@ -15,13 +15,15 @@ const FEATURES = {
   grepContext: /^[^\s:]{1,200}-\d{1,7}-/,
   grepNumber: /^\d{1,7}[:-]/,
   grepFile: /^(?=[^:]{0,200}[./])[\w@./+-]{2,300}:(?!\/\/)(?! *$)/,
+  hitHeading: /^(?:[^\s:]{1,280}|(?=[^/]{0,120}\/)[^:]{2,280}|--)$/,
   diagnostic: /^[^\s:]{1,200}:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note|info)\b/,
   longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
   treeLine: /^[│├└|` \u00a0]{0,80}(?:├──|└──|\|--|`--) /,
-  pathLine: /^ {0,4}(?:- )?[\w@.+%=~()[\]/-]{1,280}$/,
-  dirHeading: /^(?:\.|(?=[^/]{0,120}\/)[\w@./+~-]{2,280}):$/,
-  slashPath: /^(?=[^/]{0,120}\/)[\w@./+~-]{2,280}$/,
-  fileName: /^[\w@.+-]{1,120}\.[A-Za-z][\w]{0,9}$/,
+  pathLine: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.,+%=~()[\]/\\_'&#!$ -]{1,280}$/u,
+  dirHeading: /^(?:\.|(?=[^/]{0,120}\/)[\p{L}\p{M}\p{N}@./+~_ -]{2,280}):$/u,
+  slashPath: /^(?=[^/\\]{0,120}[/\\])[\p{L}\p{M}\p{N}@.:/\\+~_()[\] -]{2,280}$/u,
+  fileName: /^[\p{L}\p{M}\p{N}@.,+_()[\]'&#! -]{1,120}\.[A-Za-z][\w]{0,9}$/u,
+  pathWord: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.+%=~()[\]/_-]{1,280}$/u,
   pyFrame: /^ {0,4}File "[^"]{1,200}", line \d+/,
   jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?|\(native\)|<anonymous>\)?)$/,
   javaFrame: /^\s+at [\w.$/<>]{3,200}\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
@@ -40,7 +42,7 @@ const FEATURES = {
   testFrame:
     /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
   buildMark:
-    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing)\b|npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring)|Step \d+\/\d+|#\d+ |> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |Creating |Destroying |Synchroniz|Applying )/,
+    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing)\b|npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |Creating |Destroying |Synchroniz|Applying )/,
   logWord: /\b(?:warning|warn|error|failed|failure|exception|deprecat\w+|debug|info)\b/i,
   diffLine: /^(?:[ +\-\\@]|diff |index |new file|deleted file|similarity|rename |Binary files|$)/,
   tagLine: /^\s*<[/!?A-Za-z][^>]{0,240}>/,
@@ -61,6 +63,7 @@ const FEATURES = {
   fence: /^\s{0,6}(?:```|~~~)/,
   link: /\]\([^)]{1,200}\)|\]\[|https?:\/\/\S/,
   prose: /^\W{0,4}(?:[\w'’",;:()`*/.–—-]{1,40} ){5,}/,
+  columns: /\S(?: {2,}|\t)\S/,
   quoteLine: /^> |^!!! |^\|.{1,250}\|$|^\.\. \w/,
 } as const satisfies Record<string, RegExp>;
 
@@ -74,12 +77,12 @@ export interface FeatureCounts {
   share(...features: readonly Feature[]): number;
 }
 
-/** A sample of lines that are not blank: the first ones, then others evenly spread. Each is cut to `LINE_CAP`. */
-export function sampleLines(lines: readonly string[]): readonly string[] {
+/** A sample of lines that are not blank: the first ones, then others evenly spread. Each is cut to `cap`. */
+export function sampleLines(lines: readonly string[], cap = LINE_CAP): readonly string[] {
   const sample: string[] = [];
   const take = (line: string | undefined): void => {
-    if (line === undefined || /^\s*$/.test(line.slice(0, LINE_CAP))) return;
-    sample.push(line.length > LINE_CAP ? line.slice(0, LINE_CAP) : line.replace(/\r$/, ''));
+    if (line === undefined || /^\s*$/.test(line.slice(0, cap))) return;
+    sample.push(line.length > cap ? line.slice(0, cap) : line.replace(/\r$/, ''));
   };
   const head = Math.min(lines.length, HEAD_LINES);
   for (let index = 0; index < head; index++) take(lines[index]);

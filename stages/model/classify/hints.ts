@@ -3,6 +3,7 @@
  * own shape must agree with it, or a `cat` of a log would be taken for code.
  */
 import type { TextClass } from './classes.ts';
+import { printedBy } from './command.ts';
 
 /** Where a text came from, as far as it is known. */
 export interface ClassifyHints {
@@ -17,68 +18,83 @@ export interface ClassifyHints {
 export interface Expectation {
   readonly kind?: TextClass;
   readonly extension?: string;
+  /** True if the program that ran is known, which tells more than a tool's name. */
+  readonly certain?: boolean;
+  /** True if files were shown as they are. */
+  readonly file?: boolean;
 }
 
 const BY_EXTENSION: readonly (readonly [TextClass, string])[] = [
   [
     'code',
-    'py pyi js jsx mjs cjs ts tsx mts cts go rs java kt swift c h cc cpp cxx hpp hh cs rb php sh bash zsh ps1 css scss less sql lua pl r scala dart ex exs clj hs ml vue svelte gyp gypi',
+    'py pyi js jsx mjs cjs ts tsx mts cts go rs java kt swift c h cc cpp cxx hpp hh cs rb php sh bash zsh ps1 css scss less sql lua pl r scala dart ex exs clj cljs hs ml mli vue svelte gyp gypi pm pl6 pyx pxd cmake mk vim el lisp scm nix tf hcl proto graphql asm s f90 jl zig nim v sv vhd tcl awk m4 ac am gradle groovy kts fish bat cmd makefile gnumakefile cmakelists.txt jenkinsfile rakefile gemfile vagrantfile tex bib feature',
   ],
-  ['config', 'yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore'],
+  [
+    'config',
+    'yaml yml toml ini cfg conf env properties editorconfig npmrc gitignore dockerignore gitattributes gitmodules dockerfile containerfile service timer desktop requirements.txt constraints.txt codeowners hosts fstab crontab procfile lock',
+  ],
   ['json', 'json jsonl ndjson map webmanifest'],
-  ['narrative', 'md markdown mdx rst txt adoc'],
+  ['narrative', 'md markdown mdx rst adoc'],
   ['log', 'log out'],
   ['diff', 'diff patch'],
   ['html', 'html htm xhtml svg xml'],
+  ['other', 'csv tsv psv srt vtt'],
 ];
 
 const CLASS_OF_EXTENSION: ReadonlyMap<string, TextClass> = new Map(
   BY_EXTENSION.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)),
 );
 
-const BY_COMMAND: readonly (readonly [TextClass, RegExp])[] = [
-  ['diff', /\bgit (?:diff|show|format-patch|log -p|stash show)\b|(?:^|[|;&] *)diff\b/],
-  ['grep', /(?:^|[|;&(] *)(?:grep|egrep|fgrep|rg|ag|ack|git grep)\b/],
-  [
-    'log',
-    /\b(?:pytest|unittest|tox|jest|vitest|mocha|runtests?|cargo|npm|pnpm|yarn|bun|make|cmake|ninja|gradle|mvn|pip3?|poetry|uv|go (?:test|build|vet)|tsc|eslint|ruff|mypy|docker|kubectl logs|journalctl|dmesg|tail -f)\b/,
-  ],
-  ['listing', /(?:^|[|;&(] *)(?:ls|find|tree|fd|git ls-files|du)\b/],
-];
-
+/** What the words of a tool's name tell, after the server's prefix: `mcp__repo__grep_search`. */
 const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
-  ['grep', /^(?:grep|search|search_files|search_dir|ripgrep|codebase_search)$/i],
-  ['listing', /^(?:glob|ls|list_dir|list_files|find_file|list_directory)$/i],
+  [
+    'grep',
+    /(?:^|_)(?:grep|ripgrep|rg)(?:_|$)|^search$|(?:^|_)(?:search|find)_(?:files?|dir|code|codebase|text|content|pattern|in|for)(?:_|$)|(?:code|codebase|file|text)_search(?:_|$)/,
+  ],
+  [
+    'listing',
+    /^(?:glob|ls|dir|tree)(?:_|$)|(?:^|_)list_(?:dirs?|files?|director(?:y|ies)|folders?)(?:_|$)|^find_(?:files?|by_name)$|director(?:y|ies)_(?:tree|list\w*)$|^file_glob/,
+  ],
 ];
-
-const VIEWERS = /(?:^|[|;&(] *)(?:cat|head|tail|sed -n|nl|bat|less|more|awk)\b/;
-const FILE_ARGUMENT = /[\w./@-]+\.([A-Za-z][\w]{0,11})(?=['"\s;|&)]|$)/g;
 
 /** What the tool and its input make likely, before the text is looked at. */
 export function expectFrom(hints: ClassifyHints): Expectation {
-  const command = hints.command?.slice(0, 2000);
-  if (hints.path !== undefined) return fromExtension(extensionOf(hints.path));
-  if (command !== undefined) {
-    const found = BY_COMMAND.find(([, pattern]) => pattern.test(command));
-    if (found !== undefined) return { kind: found[0] };
-    if (VIEWERS.test(command)) {
-      const names = [...command.matchAll(FILE_ARGUMENT)].map((match) => match[1]!.toLowerCase());
-      const known = names.find((name) => CLASS_OF_EXTENSION.has(name));
-      if (known !== undefined) return fromExtension(known);
-    }
-    return {};
+  if (hints.path !== undefined) return fromFiles([hints.path]);
+  if (hints.command !== undefined) {
+    const { kind, files } = printedBy(hints.command);
+    if (files !== undefined) return fromFiles(files);
+    return kind === undefined ? {} : { kind, certain: true };
   }
-  const tool = BY_TOOL.find(([, pattern]) => pattern.test(hints.toolName ?? ''));
+  const name = toolWords(hints.toolName ?? '');
+  const tool = BY_TOOL.find(([, pattern]) => pattern.test(name));
   return tool === undefined ? {} : { kind: tool[0] };
 }
 
-function extensionOf(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1);
-  const dot = name.lastIndexOf('.');
-  return dot < 0 ? name.toLowerCase() : name.slice(dot + 1).toLowerCase();
+/** A tool's own name in lower case, its words joined by `_`. */
+function toolWords(toolName: string): string {
+  const own = toolName.slice(0, 100).replace(/^.*(?:__|[.:/])(?=\w)/, '');
+  return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
 }
 
-function fromExtension(extension: string): Expectation {
-  const kind = CLASS_OF_EXTENSION.get(extension);
-  return kind === undefined ? {} : { kind, extension };
+/** The class that all files share; their extension where they share that too. */
+function fromFiles(files: readonly string[]): Expectation {
+  const extensions = new Set(files.map(extensionOf));
+  const kinds = new Set([...extensions].map((extension) => CLASS_OF_EXTENSION.get(extension)));
+  const [kind] = kinds;
+  // Tools that call a path what is no file give one without a dot: `/v1/users`.
+  const file = kind !== undefined || files.some((path) => /\.[^/\\]*$/.test(path));
+  if (kinds.size !== 1 || kind === undefined) return { file };
+  const [extension] = extensions;
+  return extensions.size === 1 && extension !== undefined
+    ? { kind, extension, file }
+    : { kind, file };
+}
+
+function extensionOf(path: string): string {
+  const name = path
+    .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+    .toLowerCase();
+  if (CLASS_OF_EXTENSION.has(name)) return name;
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? name : name.slice(dot + 1);
 }

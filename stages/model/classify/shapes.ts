@@ -15,26 +15,42 @@ export function looksLikeJson(text: string): boolean {
 }
 
 const ENCODED = /^(?:data:[\w/.+;=,-]{0,100})?[A-Za-z0-9+/=_-]{64,}$/;
+/** Lines up to this long are hashes, keys and ids, one a line, or the body of a PEM file. */
+const LONGEST_KEY = 75;
+const HEX = /^[0-9a-fA-F]{1,128}$/;
 
-/** True if nearly all of a text of 512 characters or more is base64, hex or the like. */
+/**
+ * True if nearly all of a text of 512 characters or more is base64, hex or the like, on one
+ * line or wrapped at one width. Armoured keys and lists of hashes are what people copy.
+ */
 export function looksLikeBlob(text: string): boolean {
-  if (text.length < 512) return false;
+  if (text.length < 512 || text.slice(0, PROBE).includes('-----BEGIN ')) return false;
+  const last = text.trimEnd().length;
   let encoded = 0;
   let start = 0;
+  let width: number | undefined;
   while (start < text.length) {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
-    if (end - start < 64) {
-      start = end + 1;
-      continue;
-    }
-    // A head of the line tells: a long line is looked at in three places, not in full.
-    const middle = start + Math.floor((end - start) / 2);
-    const pieces = [start, middle, Math.max(start, end - 400)].map((at) =>
-      text.slice(at, Math.min(end, at + 400)).trimEnd(),
-    );
-    if (pieces.every((piece) => piece.length < 64 || ENCODED.test(piece))) encoded += end - start;
+    if (end - start > LONGEST_KEY) {
+      width ??= end - start;
+      if (end - start === width && isEncoded(text, start, end)) encoded += end - start;
+    } else if (end > start && end < last) return false;
     start = end + 1;
+    if (start > PROBE && encoded < start / 2) return false;
   }
   return encoded >= text.length * 0.9;
+}
+
+function isEncoded(text: string, start: number, end: number): boolean {
+  // Padding ends a value: where more follows, this is one of a list.
+  if (text[end - 1] === '=' && end < text.length - 1) return false;
+  // A head of the line tells: a long line is looked at in three places, not in full.
+  const middle = start + Math.floor((end - start) / 2);
+  return [start, middle, Math.max(start, end - 400)]
+    .map((at) => text.slice(at, Math.min(end, at + 400)).trimEnd())
+    .every(
+      (piece) =>
+        piece.length < 64 || (ENCODED.test(piece) && (end - start > 128 || !HEX.test(piece))),
+    );
 }

@@ -1,0 +1,73 @@
+/**
+ * Evidence of prose, in any script: lines of words with blanks between them, and ends of
+ * sentences among them. Rows, names, usage texts and code have words too, but no sentences.
+ */
+
+/** What one line tells: it reads as prose, belongs to the layout of a document, or speaks against it. */
+export type LineKind = 'prose' | 'layout' | 'other';
+
+/** What of a line is looked at for the words it is made of. */
+const CAP = 300;
+const MIN_WORDS = 5;
+const MIN_LETTERS = 12;
+/** Share of the words that must be plain ones. */
+const PLAIN_SHARE = 0.75;
+
+const LAYOUT =
+  /^\s*(?:#{1,6} |[=~^*_-]{3,}\s*$|[-*+•–] |\(?\d{1,3}[.)] |>(?!>> )|\||\[!?\[|\[[^\]]{1,80}\]:|!\[|<[/!a-zA-Z]|\.\. |:{1,3}[a-z-]|:::|!!! |```|~~~)/;
+/** How comments, changed lines and other marked rows begin. */
+const MARKED = /^\s*(?:\/\/|\/\*|\*\/|[#;%]|--|" |dnl |rem |[<>+|!@$&=\\{}])/i;
+/** Blanks as a column has them, not those after a sentence. */
+const COLUMNS = /\t|[^\s.!?:;] {2,}\S|[.!?:;] {3,}\S/;
+/** Two commas or semicolons with no blank behind them. */
+const CELLS = /[,;](?=[^\s\d])[^\s,;][^,;]*[,;](?=\S)|[,;]\d[^,;]*[,;](?=[^\s\d])/;
+const PLAIN =
+  /^[("'“‘«„¿¡[*_`]{0,4}\p{L}[\p{L}\p{M}\p{N}'’‑-]{0,40}[.,;:!?…)\]"'”’»*_`。، ؛؟]{0,5}$/u;
+const NUMBER = /^[($€£~]{0,2}\d[\d.,]{0,12}(?:%|[a-z]{1,3})?[.,;:)]{0,3}$/;
+const DASH = /^[–—-]$/;
+/** Scripts that put no blanks between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/gu;
+const SENTENCE_END =
+  /[\p{L}\p{M}\p{N})\]"'”’»`*_%][.!?…](?=["'”’»)\]*_`]{0,3}(?:\s|$))|[。！？؟۔।॥։።]|[ฯๆ] /gu;
+const CLAUSE_MARK = /[，、。；：！？]/;
+
+/** True if words with blanks between them, or a script without blanks, make up this line. */
+export function classifyLine(line: string): LineKind {
+  const head = line.length > CAP ? line.slice(0, CAP) : line;
+  if (LAYOUT.test(head)) return 'layout';
+  const text = head.trim();
+  if (MARKED.test(text) || COLUMNS.test(text) || CELLS.test(text)) return 'other';
+  const unspaced = text.match(UNSPACED)?.length ?? 0;
+  if (unspaced >= text.length * 0.5)
+    return unspaced >= MIN_LETTERS && CLAUSE_MARK.test(text) ? 'prose' : 'other';
+  return isWordy(text, line.length > CAP) ? 'prose' : 'other';
+}
+
+function isWordy(text: string, cut: boolean): boolean {
+  const words = text.split(/\s+/);
+  if (cut) words.pop();
+  if (words.length < MIN_WORDS) return false;
+  let plain = 0;
+  for (const word of words) if (PLAIN.test(word) || NUMBER.test(word) || DASH.test(word)) plain++;
+  return plain >= words.length * PLAIN_SHARE && /\p{Ll}|\p{Lo}/u.test(text);
+}
+
+/** How many sentences end in a line. */
+export function sentenceEnds(line: string): number {
+  return line.match(SENTENCE_END)?.length ?? 0;
+}
+
+/** True if there is positive evidence that sentences are what the lines are made of. */
+export function looksLikeProse(lines: readonly string[]): boolean {
+  const counts = { prose: 0, layout: 0, other: 0 };
+  let ends = 0;
+  for (const line of lines) {
+    const kind = classifyLine(line);
+    counts[kind] += line.length;
+    if (kind === 'prose') ends += sentenceEnds(line);
+  }
+  // A sentence takes 20 words or so, some 120 characters; few go on for 400.
+  const { prose, layout, other } = counts;
+  return ends > 0 && ends * 400 >= prose && prose + layout * 0.5 >= other && prose * 12 >= layout;
+}
