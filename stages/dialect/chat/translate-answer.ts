@@ -102,9 +102,12 @@ function readAnswerMessage(message: JsonObject, context: AnswerContext): Canonic
   blocks.push(...readAnswerContent(message.content));
   if (spoken !== undefined) blocks.push({ kind: 'text', text: spoken });
   if (refusal !== undefined) blocks.push({ kind: 'refusal', text: refusal });
+  const ids = new Set(['']);
   for (const call of objectsOf(message.tool_calls)) {
     const read = readToolCall(call);
-    blocks.push(read.id === '' ? { ...read, id: `call_${context.ids()}` } : read);
+    // Some servers give none, or the same one to all.
+    blocks.push(ids.has(read.id) ? { ...read, id: `call_${context.ids()}` } : read);
+    ids.add(read.id);
   }
   if (filledString(old.name) !== undefined) {
     blocks.push(readToolCall({ id: `call_${context.ids()}`, function: old }));

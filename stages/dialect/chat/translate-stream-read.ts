@@ -7,13 +7,13 @@ import {
   numberOf,
   objectOf,
   objectsOf,
-  parseArguments,
   parseJson,
   stringOf,
 } from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readChatError, readChatStop } from './translate-answer.ts';
 import { readAnswerContent } from './translate-message.ts';
+import { ChatCalls, isWhole, type GrowingCall } from './translate-stream-calls.ts';
 import { toChatUsage } from './usage.ts';
 
 /** A reader for one stream. */
@@ -21,19 +21,15 @@ export function createChatReader(context: AnswerContext): StreamReader {
   return new ChatReader(context);
 }
 
-/** A tool call as it grows. It opens when its name is known. */
-interface GrowingCall {
-  readonly key: string;
-  readonly id: string;
-  name: string;
-  input: string;
-}
-
 class ChatReader implements StreamReader {
   readonly #context: AnswerContext;
   readonly #serial = new BlockSerializer();
-  /** The latest call under each index of the wire. */
-  readonly #calls = new Map<number, GrowingCall>();
+  readonly #calls = new ChatCalls((id) => ({
+    key: `block${this.#blocks++}`,
+    id: id ?? `call_${this.#context.ids()}`,
+    name: '',
+    input: '',
+  }));
   #blocks = 0;
   #prose: { readonly key: string; readonly kind: 'text' | 'thinking' | 'refusal' } | undefined;
   #started = false;
@@ -101,9 +97,9 @@ class ChatReader implements StreamReader {
       }
     }
     events.push(...this.#say('refusal', stringOf(delta.refusal) ?? ''));
-    for (const part of objectsOf(delta.tool_calls)) events.push(...this.#call(part));
+    events.push(...this.#call(objectsOf(delta.tool_calls)));
     const old = objectOf(delta.function_call);
-    if (Object.keys(old).length > 0) events.push(...this.#call({ index: -1, function: old }));
+    if (Object.keys(old).length > 0) events.push(...this.#call([{ index: -1, function: old }]));
     return events;
   }
 
@@ -130,36 +126,20 @@ class ChatReader implements StreamReader {
   /** When something else begins, a call with whole arguments is done; others may still grow out of turn. */
   #endFinishedCalls(): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    for (const call of this.#calls.values()) {
-      if (!this.#serial.isOpen(call.key) || call.input === '') continue;
-      if (parseArguments(call.input) !== undefined) events.push(...this.#serial.close(call.key));
+    for (const call of this.#calls.all()) {
+      if (this.#serial.isOpen(call.key) && isWhole(call.input))
+        events.push(...this.#serial.close(call.key));
     }
     return events;
   }
 
-  #call(part: JsonObject): CanonicalEvent[] {
-    const called = objectOf(part.function);
-    const id = filledString(part.id);
-    const name = filledString(called.name);
-    const index = numberOf(part.index) ?? this.#indexOf(id);
+  #call(parts: readonly JsonObject[]): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    let call = this.#calls.get(index);
-    // Some servers number every call 0: another id with a name is another call.
-    if (call === undefined || (id !== undefined && id !== call.id && name !== undefined)) {
-      events.push(...this.#endProse(), ...this.#endFinishedCalls());
-      const key = `block${this.#blocks++}`;
-      call = { key, id: id ?? `call_${this.#context.ids()}`, name: '', input: '' };
-      this.#calls.set(index, call);
+    for (const { call, isNew, name, text } of this.#calls.place(parts)) {
+      if (isNew) events.push(...this.#endProse(), ...this.#endFinishedCalls());
+      events.push(...this.#grow(call, name, text));
     }
-    const said = called.arguments;
-    const text = isObject(said) ? JSON.stringify(said) : (stringOf(said) ?? '');
-    return [...events, ...this.#grow(call, name, text)];
-  }
-
-  #indexOf(id: string | undefined): number {
-    const known = [...this.#calls].find(([, call]) => call.id === id)?.[0];
-    if (known !== undefined) return known;
-    return id === undefined ? Math.max(0, this.#calls.size - 1) : this.#calls.size;
+    return events;
   }
 
   #grow(call: GrowingCall, name: string | undefined, text: string): CanonicalEvent[] {

@@ -1,0 +1,151 @@
+/**
+ * Which tool call a piece of a chat stream belongs to. The dialect numbers calls and names
+ * each one once, with its id, but servers leave out the number or the id, number every call
+ * 0, or say name and id again with every piece.
+ *
+ * | the piece has                            | it belongs to                                   |
+ * |------------------------------------------|-------------------------------------------------|
+ * | an id that a call has                    | that call                                       |
+ * | another id and a name                    | a new call                                      |
+ * | another name than the call of its place  | a new call                                      |
+ * | that call's name, its arguments whole    | a new call, once it has arguments of its own    |
+ * | the second name of one delta at a place  | a new call                                      |
+ * | anything else                            | the call of its place                           |
+ *
+ * Its place is its number; without one, in a delta of several such pieces, its position
+ * among them, otherwise the latest call.
+ */
+import type { JsonObject } from '../canonical.ts';
+import {
+  filledString,
+  isObject,
+  numberOf,
+  objectOf,
+  parseArguments,
+  stringOf,
+} from '../translate-json.ts';
+
+/** A tool call as it grows. It opens when its name is known. */
+export interface GrowingCall {
+  readonly key: string;
+  readonly id: string;
+  name: string;
+  input: string;
+}
+
+/** What a piece of a call says. */
+interface Piece {
+  /** Undefined for the latest call. */
+  readonly place: string | undefined;
+  readonly isNumbered: boolean;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+/** A piece that has found its call. */
+export interface PlacedPiece {
+  readonly call: GrowingCall;
+  readonly isNew: boolean;
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+export class ChatCalls {
+  readonly #newCall: (id: string | undefined) => GrowingCall;
+  readonly #all: GrowingCall[] = [];
+  readonly #byPlace = new Map<string, GrowingCall>();
+  readonly #byId = new Map<string, GrowingCall>();
+  /** Whole calls that were named once more: the next arguments begin another of that name. */
+  readonly #namedAgain = new Set<GrowingCall>();
+
+  /** `newCall` makes a call under the id of the wire, or under one of its own where there is none. */
+  constructor(newCall: (id: string | undefined) => GrowingCall) {
+    this.#newCall = newCall;
+  }
+
+  /** The calls so far, in the order in which they began. */
+  all(): readonly GrowingCall[] {
+    return this.#all;
+  }
+
+  /** The pieces of one delta, each with its call. Take one up before the next is asked for. */
+  *place(parts: readonly JsonObject[]): Generator<PlacedPiece> {
+    const isList = parts.filter((part) => indexOf(part) === undefined).length > 1;
+    const touched = new Set<GrowingCall>();
+    for (const [position, part] of parts.entries()) {
+      const piece = this.#withName(readPiece(part, isList ? position : undefined));
+      const known = this.#find(piece, touched);
+      const call = known ?? this.#open(piece);
+      if (piece.id !== undefined && !this.#byId.has(piece.id)) this.#byId.set(piece.id, call);
+      touched.add(call);
+      yield { call, isNew: known === undefined, name: piece.name, text: piece.text };
+    }
+  }
+
+  /** Arguments behind a name that was said again take that name. */
+  #withName(piece: Piece): Piece {
+    const call = this.#at(piece);
+    if (call === undefined || piece.name !== undefined || piece.text.trim() === '') return piece;
+    return this.#namedAgain.has(call) ? { ...piece, name: call.name } : piece;
+  }
+
+  /** The call that `piece` continues; undefined where it begins one. */
+  #find(piece: Piece, touched: ReadonlySet<GrowingCall>): GrowingCall | undefined {
+    const { id, name, text } = piece;
+    const call = this.#at(piece);
+    const sameId = id === undefined ? undefined : this.#byId.get(id);
+    if (sameId !== undefined) return this.#isOther(sameId, piece) ? undefined : sameId;
+    if (call === undefined || name === undefined || call.name === '') return call;
+    if (touched.has(call) || name !== call.name) return undefined;
+    if (!isWhole(call.input)) {
+      // A server that makes up an id for every piece is still in the midst of this call.
+      return id === undefined || call.input !== '' ? call : undefined;
+    }
+    if (id !== undefined || text.trim() !== '') return undefined;
+    this.#namedAgain.add(call);
+    return call;
+  }
+
+  /** True where a server gives the same id to several calls. */
+  #isOther(sameId: GrowingCall, piece: Piece): boolean {
+    if (piece.name === undefined || sameId.name === '') return false;
+    return piece.name !== sameId.name || (piece.isNumbered && this.#at(piece) !== sameId);
+  }
+
+  #at({ place }: Piece): GrowingCall | undefined {
+    return place === undefined ? this.#all.at(-1) : this.#byPlace.get(place);
+  }
+
+  #open({ id, place }: Piece): GrowingCall {
+    const call = this.#newCall(id === undefined || this.#byId.has(id) ? undefined : id);
+    this.#all.push(call);
+    if (place !== undefined) this.#byPlace.set(place, call);
+    return call;
+  }
+}
+
+/** True for arguments to which nothing can be added. */
+export function isWhole(input: string): boolean {
+  return input.trimEnd().endsWith('}') && parseArguments(input) !== undefined;
+}
+
+function readPiece(part: JsonObject, position: number | undefined): Piece {
+  const called = objectOf(part.function);
+  const said = called.arguments;
+  const index = indexOf(part);
+  const unnumbered = position === undefined ? undefined : `position ${position}`;
+  return {
+    place: index ?? unnumbered,
+    isNumbered: index !== undefined,
+    id: filledString(part.id),
+    name: filledString(called.name),
+    text: isObject(said) ? JSON.stringify(said) : (stringOf(said) ?? ''),
+  };
+}
+
+/** The number of a call, which some servers write as a string. */
+function indexOf({ index }: JsonObject): string | undefined {
+  const number = numberOf(index);
+  return number === undefined ? filledString(index) : String(number);
+}

@@ -1,0 +1,153 @@
+/**
+ * Credentials that are known by their own shape, wherever they stand. The table follows
+ * what secret scanners (gitleaks, trufflehog) know; lengths are lower bounds, since a
+ * mistake should fall on the side of not sending.
+ *
+ * Nearly all text has none, and must be told so fast. Every one of these is at least
+ * sixteen characters without a blank, so only runs of that length are looked at, which
+ * are found by looking at every sixteenth character; and in a run only at the starts of
+ * words, with the few shapes that begin with that character.
+ */
+
+/** Regular expressions, with blanks between; each begins with a plain or an escaped character. */
+const SHAPES = [
+  // Clouds.
+  'A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}\\b ABSK[A-Za-z0-9+/]{40} AIza[\\w-]{30} AKID[A-Za-z0-9]{32}',
+  'ya29\\.[\\w-]{20} GOCSPX-[\\w-]{20} 1//0[\\w-]{30} LTAI[A-Za-z0-9]{16} amzn\\.mws\\.[0-9a-f-]{30}',
+  'do[opr]_v1_[0-9a-f]{32} dapi[0-9a-f]{32} dckr_[op]at_[\\w-]{20} HRKU-[\\w-]{20} fo1_[\\w-]{30}',
+  'fm[12][ar]?_[\\w+/=-]{30} rnd_[A-Za-z0-9]{20} nfp_[A-Za-z0-9]{30} vercel_blob_rw_\\w{20} vc[api]_[A-Za-z0-9]{24}',
+  'pscale_(?:tkn|oauth|pw)_[\\w.-]{30} napi_[a-z0-9]{40} sbp_[0-9a-f]{32} sb_secret_[\\w-]{16}',
+  'v1\\.0-[0-9a-f]{24}-[0-9a-f]{60} tskey-[a-z]+-[\\w-]{16} ocid1\\.key\\.[\\w.]{20}',
+  // Source, packages, build and infrastructure.
+  'gh[opsur]_[A-Za-z0-9]{30} github_pat_\\w{30} gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|oas|ffct)-[\\w-]{16}',
+  'npm_[A-Za-z0-9]{30} pypi-[\\w-]{40} rubygems_[0-9a-f]{32} oy2[a-z0-9]{43}\\b cio[A-Za-z0-9]{32}\\b CLOJARS_\\w{40}',
+  'hv[sbr]\\.[\\w-]{20} atlasv1\\.[\\w=-]{30} pul-[0-9a-f]{40} dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{20}',
+  'CCIP(?:AT|RJ)_\\w{20} bkua_[0-9a-f]{32} sq[apu]_[0-9a-f]{40} AKCp[A-Za-z0-9]{50} ops_eyJ[\\w+/=-]{40}',
+  's\\.(?=\\w*\\d)(?=\\w*[A-Z])[A-Za-z0-9]{24}\\b AGE-SECRET-KEY-1[0-9A-Z]{40} sntry[su]_[\\w+/=-]{30} sgp_[0-9a-f_]{40}',
+  'NR(?:AK|II|IQ|RA|JS)-[\\w-]{19} glsa_\\w{20} glc_[A-Za-z0-9+/=]{30} eyJrIjoi[A-Za-z0-9+/=]{30} dt0[a-z]01\\.[A-Z0-9]{24}\\.[A-Z0-9]{40}',
+  // Models.
+  'sk-[\\w-]{20} hf_[A-Za-z0-9]{20} api_org_[A-Za-z0-9]{20} r8_[A-Za-z0-9]{20} gsk_[A-Za-z0-9]{20} xai-[A-Za-z0-9-]{20}',
+  'pplx-[A-Za-z0-9-]{20} nvapi-[\\w-]{20} csk-[a-z0-9]{30} lsv2_(?:pt|sk)_\\w{20} pcsk_\\w{20} tgp_v1_[\\w-]{20}',
+  'tvly-[\\w-]{20} fc-[0-9a-f]{32} e2b_[0-9a-f]{32} fw_[A-Za-z0-9]{20}\\b jina_[A-Za-z0-9]{30} pa-[\\w-]{40}',
+  // Money and shops.
+  'whsec_[A-Za-z0-9+/=]{20} sq0[a-z]{3}-[\\w-]{20} EAAA[\\w-]{50} shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{28}',
+  'rzp_(?:live|test)_[A-Za-z0-9]{14} FLWSECK[_-]\\w{12} access_token\\$[\\w$]{40} EZ[AT]K[A-Za-z0-9]{50} shippo_(?:live|test)_[0-9a-f]{32}',
+  'access-(?:sandbox|development|production)-[0-9a-f-]{30}',
+  // Messages and mail.
+  'xox[a-z](?:\\.xox[a-z])?-[\\w-]{10} xapp-\\d-[\\w-]{16} hooks\\.slack\\.com/(?:services|workflows|triggers)/[\\w/]{16}',
+  'discord(?:app)?\\.com/api/webhooks/\\d{10,20}/[\\w-]{20}',
+  'webhook\\.office\\.com/webhookb2/[\\w-]{30} outlook\\.office\\.com/webhook/[\\w-]{30} hooks\\.zapier\\.com/hooks/catch/\\d+/\\w{5}',
+  'SG\\.[\\w-]{16,32}\\.[\\w-]{16} key-[0-9a-zA-Z]{32}\\b xkeysib-[0-9a-f]{40} xsmtpsib-[0-9a-f]{40}',
+  'EAA[A-Za-z0-9]{60} A{20,22}\\w{4,40}%[\\w%]{30} re_[A-Za-z0-9]{8}_[A-Za-z0-9]{16}',
+  // Work.
+  'lin_(?:api|oauth)_[A-Za-z0-9]{20} secret_[A-Za-z0-9]{32} ntn_[A-Za-z0-9]{30} fig[dour]{1,2}_[\\w-]{20} phx_\\w{30}',
+  'AT(?:ATT|CTT|OATT)3[\\w=-]{20} ATBB[A-Za-z0-9]{24} pat[A-Za-z0-9]{14}\\.[0-9a-f]{40} pat-[a-z]{2,3}\\d-[0-9a-f-]{36}',
+  'PMAK-[0-9a-f-]{40} CFPAT-[\\w-]{30} rdme_[a-z0-9]{40} tfp_[\\w.-]{40} fio-u-[\\w=-]{40} pk_\\d{5,10}_[A-Z0-9]{32}',
+  'patAT\\w{30} dG9rO[A-Za-z0-9+/=]{40} ctp_[A-Za-z0-9]{30} duffel_(?:live|test)_[\\w-]{30} ico-[A-Za-z0-9]{32}',
+  // Tokens, and keys in Base64 as cluster configurations and key files hold them.
+  'eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10} b3BlbnNzaC1rZXktdjE',
+  // Hashes of passwords, as web servers and systems keep them.
+  '\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{50} \\$(?:1|5|6|apr1)\\$(?:rounds=\\d+\\$)?[./A-Za-z0-9]{1,16}\\$[./A-Za-z0-9]{22}',
+  '\\$y\\$[./A-Za-z0-9]+\\$[./A-Za-z0-9]{1,86}\\$[./A-Za-z0-9]{40} \\$(?:argon2(?:id|i|d)|scrypt|pbkdf2)[\\w-]*\\$',
+  'pbkdf2_sha\\d+\\$\\d+\\$[^\\s$]+\\$[\\w+/=]{30} bcrypt_sha256\\$\\$2b',
+];
+
+/** The same for shapes that begin with one of several characters. */
+const OPEN_SHAPES: readonly (readonly [string, string])[] = [
+  ['rs', '[rs]k_(?:live|test|prod)_\\w{16}'],
+  ['MNO', '[MNO][\\w-]{22,27}\\.[\\w-]{6}\\.[\\w-]{27}'],
+  ['lt', '(?:live|test)_[0-9a-f]{35}\\b'],
+  ['SA', '(?:SK|AC)[0-9a-f]{32}\\b'],
+  ['0123456789', '\\d{8,10}:AA[\\w-]{32}|\\d/\\d{10,20}:[0-9a-f]{32}\\b'],
+  ['0123456789abcdef', '[0-9a-f]{32}-us\\d{1,2}\\b'],
+];
+
+/** How private keys begin when they are once more in Base64, as cluster configurations hold them. */
+const ENCODED_KEYS = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => {
+  const begin = Buffer.from(`-----BEGIN ${kind}PRIVATE KEY`);
+  return begin.subarray(0, begin.length - (begin.length % 3)).toString('base64');
+});
+
+/** Shapes that may begin with anything, and the rare characters in them. */
+const MARKED: readonly (readonly [string, RegExp])[] = [
+  ['PRIVATE KEY', /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/],
+  ['PuTTY-User-Key-File', /PuTTY-User-Key-File-\d:/],
+  ['Q~', /[\w~.-]{3}\dQ~[\w~.-]{31}/],
+  ['SHA}', /\{S?SHA\}[A-Za-z0-9+/]{27,}=*/],
+  // 64 bytes, as storage accounts have them; with a dash before it is a checksum.
+  ['==', /(?<![\w+/=-])[A-Za-z0-9+/]{86}==/],
+];
+
+/** No shape is shorter than this. */
+const MIN_RUN_CHARS = 16;
+
+/** A shape may end before its run does, and a word may begin late in it. */
+const MIN_SHAPE_CHARS = 12;
+const BACKSLASH = 92;
+
+const IN_RUN = 1;
+const IN_WORD = 2;
+const KINDS = new Uint8Array(65_536);
+for (let code = 0; code < 128; code++) {
+  const char = String.fromCharCode(code);
+  if (/\w/.test(char)) KINDS[code] = IN_RUN | IN_WORD;
+  else if (/[-+/=.:$]/.test(char)) KINDS[code] = IN_RUN;
+}
+
+/** The shapes by the code of their first character. */
+const BY_START = byStart();
+
+/** True when `text` holds something that has the shape of a credential. Linear in its length. */
+export function hasCredentialShape(text: string): boolean {
+  for (const [mark, shape] of MARKED) if (text.includes(mark) && shape.test(text)) return true;
+  const length = text.length;
+  let last = MIN_RUN_CHARS - 1;
+  while (last < length) {
+    const first = last - MIN_RUN_CHARS + 1;
+    let at = last;
+    while (at >= first && KINDS[text.charCodeAt(at)] !== 0) at--;
+    if (at >= first) {
+      last = at + MIN_RUN_CHARS;
+      continue;
+    }
+    let end = last + 1;
+    while (end < length && KINDS[text.charCodeAt(end)] !== 0) end++;
+    if (isInRun(text, first, end)) return true;
+    last = end + MIN_RUN_CHARS;
+  }
+  return false;
+}
+
+function isInRun(text: string, first: number, end: number): boolean {
+  // The letter of an escape, as in `\nAKIA…` in JSON, is not the first of the word.
+  let isStart = true;
+  let escaped = first > 0 && text.charCodeAt(first - 1) === BACKSLASH;
+  for (let at = first; at < end - MIN_SHAPE_CHARS; at++) {
+    const code = text.charCodeAt(at);
+    const inWord = (KINDS[code]! & IN_WORD) !== 0;
+    if ((isStart || !inWord) && isAt(text, at, code)) return true;
+    isStart = !inWord || escaped;
+    escaped = false;
+  }
+  return false;
+}
+
+function isAt(text: string, at: number, code: number): boolean {
+  const shapes = BY_START[code];
+  if (shapes === undefined) return false;
+  shapes.lastIndex = at;
+  return shapes.test(text);
+}
+
+function byStart(): readonly (RegExp | undefined)[] {
+  const sources = new Map<string, string[]>();
+  const add = (starts: string, source: string): void => {
+    for (const start of starts) sources.set(start, [...(sources.get(start) ?? []), source]);
+  };
+  const plain = SHAPES.flatMap((row) => row.split(' '));
+  for (const source of [...plain, ...ENCODED_KEYS]) add(source.replace('\\', '')[0]!, source);
+  for (const [starts, source] of OPEN_SHAPES) add(starts, source);
+  const found: (RegExp | undefined)[] = [];
+  for (const [start, all] of sources) found[start.charCodeAt(0)] = new RegExp(all.join('|'), 'y');
+  return found;
+}

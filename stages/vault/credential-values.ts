@@ -1,0 +1,198 @@
+/**
+ * Credentials that are known by what stands before them: a name such as `password` or
+ * `api_key`, a header, a command's option, the address that they open.
+ */
+
+/** A password in an address, or a long random name before its `@`. */
+const LOGIN = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s:/@"'`]{0,64}:(?![$<{*%])([^\s/"'`<>?#\\]{3,128})@/gi;
+const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic)?@/gi;
+
+/**
+ * Rare pieces of the words without which there is no name and no header: `key`, `token`,
+ * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `identified by`. Nearly all
+ * text has none of them, and whole words would take twice as long to look for.
+ */
+const HINT =
+  /k(?:ey|en)|w(?<=(?:ss|p)w)(?:or)?d|c(?:ret|red)|b(?:earer|asic|y\s+')|[:=>](?<=(?:ss|sscode|phrase|sig|signature|auth)\d?["']?\s?.)/i;
+/** Options that take a login or a password. */
+const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
+
+/** Between a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a call. */
+const BETWEEN = `(?:\\\\?["'])?\\]?\\s*(?:(?:[:=]+>?|(?<=["'])\\s*,|>|\\((?=["'\`]))\\s*|["']?\\s+(?:value|default)\\s*=\\s*|\\s+is\\s+(?=["'\`]))`;
+const PASSWORD_NAME = '(?:pass(?:word|wd|phrase|code|(?<=\\bpass|_pass))|pwd)\\d?';
+const KEY_NAME =
+  '(?:secret|token|credential|key(?<=(?:api|access|account|private|shared|auth|encryption|encrypt|signing|sign|master|client|service|admin|app|application|webhook|license|deploy|functions?|host|storage|subscription|hmac|jwt|session|cookie|server|integration|write|ingest|primary|secondary|user|root|aes|ssh)[_. -]?key))';
+/** A value in quotes, escaped or not, or as far as the next mark that ends one. */
+const VALUE = `(?:\\\\?["'\`]([^\\s"'\`\\\\]{4,})|([^\\s"'\`,;(){}<>\\\\&]{4,}))`;
+
+/** Names of passwords: their values may be short and may be words. */
+const PASSWORD = new RegExp(`${PASSWORD_NAME}s?${BETWEEN}${VALUE}`, 'gi');
+/** An assignment to another name that says what it is; the value is judged by `looksRandom`. */
+const ASSIGNMENT = new RegExp(
+  `(?:${PASSWORD_NAME}|${KEY_NAME})\\w*${BETWEEN}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,})`,
+  'gi',
+);
+/** Any other key: its value must look more random than an identifier or a date does. */
+const OTHER_KEY = new RegExp(`key\\d?${BETWEEN}\\\\?["'\`]?([\\w+/=.~-]{24,})`, 'gi');
+/** A password made of words: in quotes, or the rest of a line as in YAML. */
+const PASSPHRASE =
+  /(?:pass(?:word|wd|phrase)|secret(?:_?key)?)["']?\s*[:=]\s*(?:"([^\s"]{12,})"|'([^\s']{12,})'|([^\s"'`,;(){}<>[\]/$]{16,})[ \t]*$)/gim;
+/** A token in a header. */
+const BEARER = /\b(?:Bearer|token|apikey|Key|SSWS)\s+([\w.~+/=-]{20,})/gi;
+/** A name and a password in Base64, as in a header or a file with logins. */
+const ENCODED_LOGIN = /\b(?:basic|_?auth["']?\s*[:=])\s*["']?([A-Za-z0-9+/]{6,}={0,2})/gi;
+/** What stands in connection strings beside the password, whatever that is. */
+const CONNECTION =
+  /\b(?:user(?: ?id|name)?|uid|server|host|data source|database|dbname|initial catalog|port|endpoint)\s*=\s*[^;=\n"']{1,100}[;\s]\s*(?:password|pwd)\s*=\s*([^\s;"']{3,})|\b(?:password|pwd)=([^\s;"']{3,});\s*[a-z ]{2,30}=/gi;
+/** The same as parts of an address. */
+const IN_QUERY = /[?&](?:password|passwd|pwd)=([^\s&"'`<>]{4,})/gi;
+/** The signature that makes an address open. */
+const SIGNATURE = /\bsig(?:nature)?=(?:[A-Za-z0-9%+/]{30,}|[0-9a-f]{64})/i;
+/** `machine` and `login` may stand on the same line or above it. */
+const NETRC = /\blogin\s+\S{1,100}\s+password\s+(\S{3,})/gi;
+const SQL = /\b(?:identified\s+by|password)\s+(?:password\s+)?'([^\s']{4,})'/gi;
+/** Settings that are a name, a blank and a value. */
+const SETTING =
+  /^[ \t]*(?:ENV[ \t]+\w*(?:PASSWORD|PASS|SECRET|TOKEN|KEY)|requirepass|masterauth)[ \t]+["']?([^\s"'=]{4,})/gim;
+const CLUSTER_SECRET = /\bkind["']?\s*:\s*["']?Secret\b["']?\s*(?:[,\n\r]|$)/;
+const CLUSTER_DATA = /\b(?:data|stringData)["']?\s*:\s*(?:\{|[\r\n]+\s+[\w.-]+\s*:)/;
+
+/** `curl -u name:password` and its like; who else has a `-u` is judged by the value. */
+const USER_OPTION =
+  /\s(?:-[a-zA-Z]{0,5}u|--(?:proxy-)?user)[\s=]*["']?([^\s:"'`$<{]{0,64}):([^\s"'`]{3,})/g;
+const HTTP_CLIENT = /\b(?:curl|wget|http|https|xh)\s/;
+const PASSWORD_OPTION =
+  /--(?:\w+-)*(?:password|passwd|token|secret|api-?key|pass)\s+["']?([^\s"'`-][^\s"'`]{3,})/g;
+const SHORT_OPTION =
+  /\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,120}?\s-p|(?:sshpass|docker login|podman login|mongo(?:sh|dump)?)\b[^\n|;]{0,120}?\s-p\s*|redis-cli\b[^\n|;]{0,120}?\s-a\s+)["']?([^\s"'`-][^\s"'`]{3,})/g;
+
+/** Outside quotes no name in code looks like this. */
+const NO_IDENTIFIER = /[-!@#%^&*+~?]|^[a-z]+$/;
+/** A message, a pattern, a path into something, a type. */
+const NO_PASSPHRASE = /requir|valid|[|(){}[\]<>\\/]|^\w+(\.\w+)+$|^[A-Za-z][a-z]+([A-Z][a-z]*)+$/;
+/** Words of the name itself: what calls itself so is a name again, unless it goes on. */
+const OWN_NAMES = /pass(word|wd|phrase)?s?|secrets?|tokens?|keys?|[^a-z0-9]/gi;
+/** A word with a mark as nobody writes them but in passwords. */
+const MARKED_WORD = /^[^\s|()[\]{}<>./\\-]*\w[!@#%^&*+~?$][^|()[\]{}<>/\\]*$/;
+/** A word and a number, or all three kinds. */
+const BARE_PASSWORD = /^[a-z]+\d+$|^(?=.*[A-Z])(?=.*[a-z])[A-Za-z\d]{6,}$/;
+const MIN_PASSPHRASE_CHARS = 12;
+
+/** True when `text` gives away a credential by what stands before it. */
+export function hasNamedCredential(text: string): boolean {
+  return (
+    (text.includes('://') && isLogin(text)) ||
+    (OPTION.test(text) && isInCommand(text)) ||
+    (HINT.test(text) && isNamed(text))
+  );
+}
+
+function isLogin(text: string): boolean {
+  return (
+    some(text, LOGIN, ([, value]) => !isStandIn(value!)) ||
+    some(text, LOGIN_TOKEN, ([, value]) => looksRandom(value!))
+  );
+}
+
+function isNamed(text: string): boolean {
+  return (
+    some(text, ASSIGNMENT, ([, value]) => looksRandom(value!)) ||
+    some(text, PASSWORD, ([, quoted, bare]) =>
+      quoted === undefined ? isBarePassword(bare!) : isPassword(quoted),
+    ) ||
+    some(text, PASSPHRASE, ([, double, single, bare]) =>
+      bare === undefined
+        ? isPassphrase(double ?? single!)
+        : NO_IDENTIFIER.test(bare) && isPassphrase(bare),
+    ) ||
+    some(text, OTHER_KEY, ([, value]) => isKey(value!)) ||
+    some(text, BEARER, ([, value]) => looksRandom(value!)) ||
+    some(text, ENCODED_LOGIN, ([, value]) => isEncodedLogin(value!)) ||
+    some(text, PASSWORD_OPTION, ([, value]) => looksRandom(value!)) ||
+    some(text, SETTING, ([, value]) => looksRandom(value!)) ||
+    some(text, SQL, ([, value]) => !isStandIn(value!)) ||
+    (text.includes('login') && some(text, NETRC, ([, value]) => !isStandIn(value!))) ||
+    (text.includes('=') && isInParameters(text)) ||
+    (CLUSTER_SECRET.test(text) && CLUSTER_DATA.test(text))
+  );
+}
+
+function isInParameters(text: string): boolean {
+  return (
+    some(text, CONNECTION, ([, after, before]) => !isStandIn(after ?? before!)) ||
+    some(text, IN_QUERY, ([, value]) => !isStandIn(value!)) ||
+    SIGNATURE.test(text)
+  );
+}
+
+function isInCommand(text: string): boolean {
+  return (
+    some(text, USER_OPTION, (match) => isUserOption(text, match)) ||
+    some(text, SHORT_OPTION, ([, value]) => !isStandIn(value!))
+  );
+}
+
+function isUserOption(text: string, { 1: name, 2: value, index }: RegExpMatchArray): boolean {
+  if (isStandIn(value!) || (/^\d+$/.test(name!) && /^\d+$/.test(value!))) return false;
+  const line = text.slice(text.lastIndexOf('\n', index) + 1, index! + 1);
+  return HTTP_CLIENT.test(line) || isPassword(value!);
+}
+
+function some(text: string, shape: RegExp, is: (match: RegExpMatchArray) => boolean): boolean {
+  for (const match of text.matchAll(shape)) if (is(match)) return true;
+  return false;
+}
+
+/** True for a value that refers to one kept elsewhere, or that stands where one would. */
+function isStandIn(value: string): boolean {
+  return (
+    /^\$(?:[{(]|[A-Za-z_]\w*$)|^(?:%[\w(]|[{<[])|^(process|os|env|config|self|this|ctx|req|args|options|settings)\b[.[]/.test(
+      value,
+    ) ||
+    /(example|sample|change_?-?me|placeholder|your[-_]|dummy|redacted|x{4,}|\*{3,}|\.{3})/i.test(
+      value,
+    )
+  );
+}
+
+function kindsOf(value: string): number {
+  return [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
+}
+
+/** True for a value that nobody would type as an example: mixed characters and few repeats. */
+function looksRandom(value: string): boolean {
+  if (isStandIn(value)) return false;
+  const distinct = new Set(value).size;
+  return /\d/.test(value) && kindsOf(value) >= 2 && distinct >= Math.min(8, value.length * 0.5);
+}
+
+/** True for a value in quotes that stands as a password and is no word or name. */
+function isPassword(value: string): boolean {
+  if (isStandIn(value)) return false;
+  return /^\d{4,}$/.test(value) || looksRandom(value) || MARKED_WORD.test(value);
+}
+
+/** The same without quotes, where code has names with digits in them. */
+function isBarePassword(value: string): boolean {
+  if (isStandIn(value) || !/\d/.test(value)) return false;
+  return /[!@#%^&*+~?$]/.test(value) ? kindsOf(value) >= 3 : BARE_PASSWORD.test(value);
+}
+
+function isKey(value: string): boolean {
+  if (isStandIn(value)) return false;
+  if (/^[0-9a-f]{32,}$/i.test(value)) return new Set(value).size >= 8;
+  return (
+    /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) && new Set(value).size >= 14
+  );
+}
+
+function isEncodedLogin(value: string): boolean {
+  const login = Buffer.from(value, 'base64').toString('latin1');
+  return /^[\x20-\x7e]{1,64}:[\x20-\x7e]+$/.test(login);
+}
+
+/** True for the value of a password that somebody may have made up of words. */
+function isPassphrase(value: string): boolean {
+  if (isStandIn(value) || NO_PASSPHRASE.test(value)) return false;
+  return value.replace(OWN_NAMES, '').length >= MIN_PASSPHRASE_CHARS;
+}
