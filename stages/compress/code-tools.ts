@@ -1,5 +1,5 @@
 /**
- * Comment positions by a real parser (tree-sitter). Loading is asynchronous and takes some
+ * Positions of comments and of blank lines between the parts of the code by a real parser (tree-sitter). Loading is asynchronous and takes some
  * 100 ms a language, so it belongs in a worker; what it returns works synchronously.
  */
 import { readFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export function grammarFor(extension: string): string | undefined {
 /** Every file extension that a grammar is there for. */
 export const CODE_EXTENSIONS: readonly string[] = GRAMMARS.flatMap(([, names]) => names.split(' '));
 
-/** Parsers for the languages of `extensions`, ready to use; call it again for others. Text over `maxChars` is left alone. */
+/** Parsers for the languages of `extensions`, ready to use; call it again for others. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
 export async function loadCodeTools(
   extensions: readonly string[],
   maxChars = 400_000,
@@ -60,7 +60,8 @@ function findComments(parser: Parser, text: string): readonly LineRange[] | unde
     // Inside a text that does not parse, a string may be taken for a comment.
     if (tree.rootNode.hasError) return undefined;
     const lines = text.split('\n');
-    return commentNodes(tree.rootNode).flatMap((node) => wholeLines(node, lines));
+    const comments = commentNodes(tree.rootNode).flatMap((node) => wholeLines(node, lines));
+    return [...comments, ...spareBlanks(tree.rootNode, lines, comments)];
   } finally {
     tree.delete();
   }
@@ -78,5 +79,39 @@ function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] 
   const last = end.column === 0 ? end.row - 1 : end.row;
   const before = lines[start.row]!.slice(0, start.column);
   const after = end.column === 0 ? '' : (lines[end.row] ?? '').slice(end.column);
-  return before.trim() === '' && after.trim() === '' ? [{ from: start.row, to: last + 1 }] : [];
+  if (before.trim() !== '' || after.trim() !== '' || isContinued(lines, start.row)) return [];
+  return [{ from: start.row, to: last + 1 }];
+}
+
+/** A line that ends in a backslash takes the next one in: to a macro, a command, a string. */
+function isContinued(lines: readonly string[], row: number): boolean {
+  return /\\\r?$/.test(lines[row - 1]?.slice(-2) ?? '');
+}
+
+/** Kinds of nodes whose blank lines are content, or may be. */
+const CONTENT =
+  /string|template_literal|heredoc|here_|nowdoc|^text|comment|quoted|regex|uninterpreted|raw_/;
+
+/** Blank lines behind a blank line, a comment or the beginning that stand between nodes and in none. */
+function spareBlanks(
+  root: Node,
+  lines: readonly string[],
+  comments: readonly LineRange[],
+): readonly LineRange[] {
+  const ends = new Set(comments.map(({ to }) => to));
+  return lines.flatMap((line, row) => {
+    if (line.trim() !== '' || (row > 0 && !ends.has(row) && lines[row - 1]!.trim() !== ''))
+      return [];
+    return isContinued(lines, row) || isContent(root, row) ? [] : [{ from: row, to: row + 1 }];
+  });
+}
+
+function isContent(root: Node, row: number): boolean {
+  let node = root.descendantForPosition({ row, column: 0 });
+  // A node without parts that reaches over the line is a token, whatever its name.
+  if (node !== null && node.childCount === 0 && node.parent !== null) {
+    if (node.startPosition.row < row || node.endPosition.row > row) return true;
+  }
+  for (; node !== null; node = node.parent) if (CONTENT.test(node.type)) return true;
+  return false;
 }
