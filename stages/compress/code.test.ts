@@ -43,13 +43,7 @@ const STRINGS: readonly (readonly [string, string, string, string, string])[] = 
   ],
   ['java', '//', 'package a;\n', 'class A { String b = """\n  x\n\n\n\n  // y\n  """; }', '\n'],
   ['cs', '//', 'using A;\n', 'class B { string c = @"\n\n\n\n// y\n"; }', '\n'],
-  [
-    'cpp',
-    '//',
-    '#include <a>\n',
-    'auto b = R"(\n\n\n\n// y\n)";\n#define C 1 \\\n\nint d;',
-    '\n',
-  ],
+  ['cpp', '//', '#include <a>\n', 'auto b = R"(\n\n\n\n// y\n)";\n#define C 1 \\\n\nint d;', '\n'],
   ['rb', '#', "require 'a'\n", 'b = <<~END\n  x\n\n\n\n  # y\nEND\nc = %q(\n\n\n# z\n)', '\n'],
   ['php', '//', '<?php\n', '$a = <<<END\nx\n\n\n\n// y\nEND;\n$b = "\n\n\n# z\n";', '\n'],
   [
@@ -59,13 +53,7 @@ const STRINGS: readonly (readonly [string, string, string, string, string])[] = 
     "cat <<EOF\n# x\n\n\n\n$A\nEOF\nawk '\n# y\n\n\n{ print }'\nb='\n\n\n'",
     '\n',
   ],
-  [
-    'sh',
-    '#',
-    '#!/bin/sh\n',
-    'cat <<-"A" <<B\n\t# x\n\n\n\tA\n# y\n\n\nB\nrun \\\n# z\n\n\n  on',
-    '\n',
-  ],
+  ['sh', '#', '#!/bin/sh\n', 'cat <<-"A"\n\t# x\n\n\n\tA\nrun \\\n# z\n  on', '\n'],
 ];
 
 test('strings over several lines are kept to the byte, remarks around them go', () => {
