@@ -1,5 +1,5 @@
 /**
- * Comment positions by a real parser (tree-sitter). Loading is asynchronous and takes some
+ * Positions of comments and of blank lines between the parts of the code by a real parser (tree-sitter). Loading is asynchronous and takes some
  * 100 ms a language, so it belongs in a worker; what it returns works synchronously.
  */
 import { readFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export function grammarFor(extension: string): string | undefined {
 /** Every file extension that a grammar is there for. */
 export const CODE_EXTENSIONS: readonly string[] = GRAMMARS.flatMap(([, names]) => names.split(' '));
 
-/** Parsers for the languages of `extensions`, ready to use; call it again for others. Text over `maxChars` is left alone. */
+/** Parsers for the languages of `extensions`, ready to use; call it again for others. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
 export async function loadCodeTools(
   extensions: readonly string[],
   maxChars = 400_000,
@@ -42,34 +42,66 @@ export async function loadCodeTools(
   const folder = join(dirname(require.resolve('@vscode/tree-sitter-wasm/package.json')), 'wasm');
   await Parser.init();
   const names = new Set(extensions.map(grammarFor).filter((name) => name !== undefined));
-  const parsers = new Map<string, Parser>();
+  const grammars = new Map<string, Grammar>();
   for (const name of names) {
     const language = await Language.load(await readFile(join(folder, `tree-sitter-${name}.wasm`)));
-    parsers.set(name, new Parser().setLanguage(language));
+    const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
+    grammars.set(name, {
+      parser: new Parser().setLanguage(language),
+      strings: [...new Set(kinds)],
+    });
   }
   return (text, extension) => {
-    const parser = parsers.get(grammarFor(extension) ?? '');
-    return parser === undefined || text.length > maxChars ? undefined : findComments(parser, text);
+    const grammar = grammars.get(grammarFor(extension) ?? '');
+    return grammar === undefined || text.length > maxChars
+      ? undefined
+      : findComments(grammar, text);
   };
 }
 
-function findComments(parser: Parser, text: string): readonly LineRange[] | undefined {
+/** Kinds of nodes in which lines are content: strings, here-documents, text between tags or languages. */
+const CONTENT = /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|regex|uninterpreted/;
+/** Kinds that only stand inside such nodes. */
+const PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
+
+interface Grammar {
+  readonly parser: Parser;
+  /** The kinds of nodes that hold content. */
+  readonly strings: readonly string[];
+}
+
+function findComments(
+  { parser, strings }: Grammar,
+  text: string,
+): readonly LineRange[] | undefined {
   const tree = parser.parse(text);
   if (tree === null) return undefined;
   try {
     // Inside a text that does not parse, a string may be taken for a comment.
     if (tree.rootNode.hasError) return undefined;
     const lines = text.split('\n');
-    return commentNodes(tree.rootNode).flatMap((node) => wholeLines(node, lines));
+    const content = rowsInside(tree.rootNode.descendantsOfType([...strings]));
+    const nodes = tree.rootNode.descendantsOfType(COMMENTS);
+    // Some grammars find comments in here-documents.
+    const comments = nodes
+      .flatMap((node) => wholeLines(node, lines))
+      .filter(({ from }) => !content.has(from));
+    for (const row of rowsInside(nodes)) content.add(row);
+    return [...comments, ...spareBlanks(tree.rootNode, lines, { comments, content })];
   } finally {
     tree.delete();
   }
 }
 
-function commentNodes(root: Node): readonly Node[] {
-  return root
-    .descendantsOfType(['comment', 'line_comment', 'block_comment'])
-    .filter((node) => node !== null);
+const COMMENTS = ['comment', 'line_comment', 'block_comment'];
+
+/** The rows of nodes behind their first. */
+function rowsInside(nodes: readonly Node[]): Set<number> {
+  const rows = new Set<number>();
+  for (const { startPosition: start, endPosition: end } of nodes)
+    for (let row = start.row + 1; row <= end.row; row++)
+      if (row < end.row || end.column > 0) rows.add(row);
+  return rows;
 }
 
 /** The lines of a comment, if nothing else stands on its first and last line. */
@@ -78,5 +110,39 @@ function wholeLines(node: Node, lines: readonly string[]): readonly LineRange[] 
   const last = end.column === 0 ? end.row - 1 : end.row;
   const before = lines[start.row]!.slice(0, start.column);
   const after = end.column === 0 ? '' : (lines[end.row] ?? '').slice(end.column);
-  return before.trim() === '' && after.trim() === '' ? [{ from: start.row, to: last + 1 }] : [];
+  if (before.trim() !== '' || after.trim() !== '' || isContinued(lines, start.row)) return [];
+  return [{ from: start.row, to: last + 1 }];
+}
+
+/** A line that ends in a backslash takes the next one in: to a macro, a command, a string. */
+function isContinued(lines: readonly string[], row: number): boolean {
+  return /\\\r?$/.test(lines[row - 1]?.slice(-2) ?? '');
+}
+
+interface Found {
+  readonly comments: readonly LineRange[];
+  /** Rows that lie inside strings and the like. */
+  readonly content: ReadonlySet<number>;
+}
+
+/** Blank lines behind a blank line, a comment or the beginning that are no part of a token. */
+function spareBlanks(
+  root: Node,
+  lines: readonly string[],
+  { comments, content }: Found,
+): readonly LineRange[] {
+  const ends = new Set(comments.map(({ to }) => to));
+  return lines.flatMap((line, row) => {
+    if (line.trim() !== '' || (row > 0 && !ends.has(row) && lines[row - 1]!.trim() !== ''))
+      return [];
+    if (content.has(row) || isContinued(lines, row) || isInToken(root, row)) return [];
+    return [{ from: row, to: row + 1 }];
+  });
+}
+
+/** Whether a node without parts reaches over the start of a row, whatever its kind. */
+function isInToken(root: Node, row: number): boolean {
+  const node = root.descendantForPosition({ row, column: 0 });
+  if (node === null || node.childCount > 0 || node.equals(root)) return false;
+  return node.startPosition.row < row || node.endPosition.row > row;
 }

@@ -1,14 +1,13 @@
 /**
- * Source code: lines that hold only comments go, runs of blank lines shrink to one. Every
- * other line stays to the letter, so that identifiers, signatures and syntax are whole.
+ * Source code: lines that hold only comments go, runs of blank lines between statements
+ * shrink to one. Every other line stays to the letter, so that identifiers, signatures,
+ * strings and syntax are whole; so do comments that are there for tools, and warnings.
  */
 import { lineNumbering } from '../model/classify/envelope.ts';
+import { keptComments } from './code-comments.ts';
+import { hereDocuments, mayBeginInside } from './code-excerpt.ts';
 import type { Compressed, Compressor, LineRange } from './compressor.ts';
 import { MARK } from './marker.ts';
-
-/** Comments that tools act upon. */
-const DIRECTIVE =
-  /^#!|eslint|oxlint|prettier-|@ts-|istanbul|c8 ignore|v8 ignore|noqa|type: ?ignore|pylint|mypy:|fmt: ?o|pragma|go:(?:build|generate|embed|linkname)|\+build|nolint|NOLINT|clang-|shellcheck|rubocop|frozen_string_literal|-\*- coding|sourceMappingURL|<reference |@jsx|webpackChunkName|__PURE__|phpcs|codingStandards|swiftlint|region\b|TODO|FIXME|HACK|XXX|SAFETY/;
 
 /** Strips comment lines; needs `context.commentLines`. */
 export const stripCode: Compressor = {
@@ -20,29 +19,46 @@ export const stripCode: Compressor = {
     const raw = text.split('\n');
     const widths = lineNumbering(raw);
     const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
-    const comments = context.commentLines(lines.join('\n'), extension);
-    if (comments === undefined) return undefined;
-    return dropLines(raw, lines, comments, extension);
+    const known = widths !== undefined && isFirst(raw);
+    if (!known && mayBeginInside(lines, extension)) return undefined;
+    const spare = context.commentLines(lines.join('\n'), extension);
+    const content = hereDocuments(lines, extension);
+    if (spare === undefined || content === undefined) return undefined;
+    return dropLines(raw, lines, { spare, content, extension });
   },
 };
+
+/** Whether a numbered view begins with the first line of its file. */
+function isFirst(numbered: readonly string[]): boolean {
+  const first = numbered.find((line) => line !== '') ?? '';
+  return Number(/^ *(\d{1,9})/.exec(first)?.[1]) === 1;
+}
+
+interface Parsed {
+  /** Lines that hold nothing but a comment, or are blank behind another. */
+  readonly spare: readonly LineRange[];
+  /** Lines that are content whatever the parser made of them. */
+  readonly content: ReadonlySet<number>;
+  readonly extension: string;
+}
 
 function dropLines(
   raw: readonly string[],
   lines: readonly string[],
-  comments: readonly LineRange[],
-  extension: string,
+  { spare, content, extension }: Parsed,
 ): Compressed | undefined {
+  const isBlank = lines.map((line) => line.trim() === '');
+  const comments = spare.filter(({ from }) => isBlank[from] !== true);
+  const spareBlanks = new Set(spare.map(({ from }) => from).filter((at) => isBlank[at]));
   const keep = lines.map(() => true);
-  for (const { from, to } of comments) {
-    if (!lines.slice(from, to).some((line) => DIRECTIVE.test(line.slice(0, 400))))
-      keep.fill(false, from, to);
-  }
+  const kept = keptComments(lines, comments);
+  for (const range of comments) if (!kept.has(range)) keep.fill(false, range.from, range.to);
+  for (const at of content) keep[at] = true;
   let blank = true;
-  keep.forEach((kept, at) => {
-    if (!kept) return;
-    const empty = lines[at]!.trim() === '';
-    if (empty && blank) keep[at] = false;
-    blank = empty;
+  keep.forEach((stays, at) => {
+    if (!stays) return;
+    if (blank && spareBlanks.has(at) && !content.has(at)) keep[at] = false;
+    blank = isBlank[at]!;
   });
   const out = raw.filter((_, at) => keep[at]);
   const removed = rangesOf(keep);

@@ -36,7 +36,8 @@ export interface LineRange {
 }
 
 /**
- * Lines of `text` that hold nothing but a comment, for source with this file extension.
+ * Lines of `text` that hold nothing but a comment, and blank lines behind others that are
+ * no part of a string, for source with this file extension.
  * Undefined where the language is unknown or the text does not parse.
  */
 export type CommentLines = (text: string, extension: string) => readonly LineRange[] | undefined;

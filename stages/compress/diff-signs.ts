@@ -10,7 +10,9 @@
  */
 
 /** Shorter runs keep their signs: small edits are read line against line. */
-export const MIN_RUN = 8;
+const MIN_RUN = 8;
+/** Lines that without their sign would seem to have one, or to be a header. */
+const AMBIGUOUS = /^.(?:[-+\\]|@@|\*\*\* |diff |Index: )/s;
 const PACKED = /^@@([+-])(\d{1,7})$/;
 
 /** How a packed run is explained to a reader. */
@@ -32,7 +34,8 @@ export function packSigns(lines: readonly string[]): readonly string[] {
   for (let at = 0; at < lines.length;) {
     const sign = lines[at]![0];
     let end = at + 1;
-    while (end < lines.length && lines[end]![0] === sign) end++;
+    const isPackable = (line: string): boolean => line[0] === sign && !AMBIGUOUS.test(line);
+    while (end < lines.length && isPackable(lines[end - 1]!) && isPackable(lines[end]!)) end++;
     const run = lines.slice(at, end);
     if ((sign === '+' || sign === '-') && run.length >= MIN_RUN)
       out.push(`@@${sign}${run.length}`, ...run.map((line) => line.slice(1)));

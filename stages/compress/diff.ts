@@ -2,7 +2,8 @@
  * Diffs: the file's three header lines become one, context shrinks to a line a side, signs
  * of long runs are said once, and hunks of lock files and generated files are counted
  * instead of shown. No + or − line of source is ever left out, and hunk headers keep true
- * line numbers.
+ * line numbers. What is no plain unified diff (words marked inside lines, colours, three
+ * ways, counts that lie) stays as it is.
  */
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor, LineRange } from './compressor.ts';
@@ -22,6 +23,8 @@ export const shrinkDiff: Compressor = {
   classes: ['diff'],
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
+    // Lines without signs that still tell of changes: what is left out could be one of them.
+    if (!isPlain(lines)) return undefined;
     // A line that looks like the head of a packed run would be read as one.
     const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);
     const least =
@@ -32,10 +35,22 @@ export const shrinkDiff: Compressor = {
   },
 };
 
+/** Whether every hunk that can be read has lines with signs, as those of `--word-diff` have not. */
+function isPlain(lines: readonly string[]): boolean {
+  for (let at = 0; at < lines.length;) {
+    const hunk = readHunk(lines, at);
+    if (hunk !== undefined && !hunk.lines.some((line) => /^[+-]/.test(line))) return false;
+    at = hunk?.end ?? at + 1;
+  }
+  return true;
+}
+
 function shrink(lines: readonly string[], pack: boolean): Compressed {
   const out: string[] = [];
   const removed: LineRange[] = [];
   let names = false;
+  let counted = false;
+  // Only a hunk that follows another at once is of the same file for certain.
   let above: string | undefined;
   for (let at = 0; at < lines.length;) {
     const hunk = readHunk(lines, at);
@@ -47,23 +62,46 @@ function shrink(lines: readonly string[], pack: boolean): Compressed {
       out.push(...header.lines);
       if (!header.generated) continue;
       const end = generatedEnd(lines, at);
-      if (end > at) out.push(countHunks(lines.slice(at, end)));
+      if (end === at) continue;
+      counted = true;
+      out.push(countHunks(lines.slice(at, end)));
       removed.push({ from: at, to: end });
       at = end;
     } else if (hunk !== undefined) {
-      out.push(...trimHunk(hunk, removed, { pack, above }));
+      const whole = isWholeFile(lines, at);
+      out.push(...trimHunk(hunk, removed, { pack, above, whole }));
       above = hunk.heading;
       at = hunk.end;
-    } else out.push(lines[at++]!);
+    } else {
+      above = undefined;
+      out.push(lines[at++]!);
+    }
   }
   const signs = pack && out.some(isPackedHead);
-  return { text: [heading(names, signs, removed.length > 0), ...out].join('\n'), removed };
+  const less = removed.length > 0;
+  return { text: [heading({ names, signs, less, counted }), ...out].join('\n'), removed };
+}
+
+/** A file that comes or goes as a whole; a first hunk without context may also be an insertion. */
+function isWholeFile(lines: readonly string[], at: number): boolean {
+  return (
+    /^--- \/dev\/null\b/.test(lines[at - 2] ?? '') ||
+    /^\+{3} \/dev\/null\b/.test(lines[at - 1] ?? '')
+  );
+}
+
+interface Used {
+  readonly names: boolean;
+  readonly signs: boolean;
+  readonly less: boolean;
+  /** Hunks of generated files are counted instead of shown. */
+  readonly counted: boolean;
 }
 
 /** What is to be known to read the rest: only what the text makes use of. */
-function heading(names: boolean, signs: boolean, less: boolean): string {
+function heading({ names, signs, less, counted }: Used): string {
   const parts = [
-    `diff with ${less ? 'less context, ' : ''}all + and - lines kept`,
+    `diff with ${less ? 'less context, ' : ''}all + and - lines ${counted ? 'of source ' : ''}kept`,
     ...(names ? ['"*** p" = --- a/p and +++ b/p'] : []),
     ...(signs ? [SIGNS_LEGEND] : []),
     'the source is complete',
@@ -87,7 +125,7 @@ function readFileHeader(lines: readonly string[], at: number): FileHeader | unde
   const match = /^diff --git (a\/.{1,400} b\/.{1,400})$/s.exec(lines[at]!);
   if (match === null) return undefined;
   let end = at + 1;
-  while (end < lines.length && EXTENDED.test(lines[end]!.slice(0, 40))) {
+  while (end < lines.length && EXTENDED.test(lines[end]!.slice(0, 100))) {
     end++;
     if (lines[end - 1]!.startsWith('+++ ')) break;
   }

@@ -8,6 +8,7 @@ import { MARK } from './marker.ts';
 
 const HEADER = `${MARK}source lines are left out below inner frames; the files have them]`;
 const FRAME = /^( *)File "[^"]{1,400}", line \d{1,7}(?:, in |$)/;
+const CARETS = /^\s+[~^]+\s*$/;
 /** Frames at the end of a stack that keep their source lines. */
 const INNERMOST = 2;
 const MIN_DROPPED = 4;
@@ -39,8 +40,9 @@ function stacksOf(lines: readonly string[]): readonly (readonly Frame[])[] {
       continue;
     }
     const below: number[] = [];
-    // One line of source and, since Python 3.11, one of carets.
-    while (below.length < 2 && isBelow(lines[at + 1], frame[1]!.length)) below.push(++at);
+    // One line of source and, since Python 3.11, one of carets; other lines, as of local values, are no source.
+    if (isBelow(lines[at + 1], frame[1]!.length)) below.push(++at);
+    if (below.length > 0 && CARETS.test(lines[at + 1]?.slice(0, 500) ?? '')) below.push(++at);
     if (open === undefined) stacks.push((open = []));
     open.push(below);
   }

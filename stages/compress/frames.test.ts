@@ -61,4 +61,14 @@ test('inner frames lose their source lines, the outermost and the innermost two 
   assert.is(removed, TRACE.split('\n').length - (lines.length - 1));
 });
 
+test('below a frame only source and carets are left out', () => {
+  const more = (line: string): string =>
+    TRACE.replaceAll(/^( +return inner_\d+.*)$/gm, (source) => `${source}\n${line}`);
+  const values = dropFrameSource.apply(more('    user = 12 apples'), CONTEXT);
+  const kept = (values?.text ?? more('    user = 12 apples')).split('\n');
+  assert.is(kept.filter((line) => line.includes('user = 12')).length, 9);
+  const carets = dropFrameSource.apply(more('           ~~~~~^^^^'), CONTEXT)!.text;
+  assert.is(carets.split('\n').filter((line) => line.includes('^^^^')).length, 3);
+});
+
 test.run();

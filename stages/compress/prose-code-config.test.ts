@@ -147,7 +147,7 @@ test('configuration loses comments and stays equal', () => {
   const read = (text: string): unknown =>
     parseAllDocuments(text).map((document) => document.toJS() as unknown);
   assert.equal(read(out), read(yaml));
-  const toml = '# a\n[x]\n; b\nk = """\n# content\n"""\n# c\nv = 1\n';
+  const toml = '# a\n[x]\n# b\nk = """\n# content\n"""\n# c\nv = 1\n';
   assert.is(
     stripConfig.apply(toml, context(''))!.text.split('\n').slice(1).join('\n'),
     '[x]\nk = """\n# content\n"""\nv = 1\n',

@@ -1,18 +1,20 @@
 /**
  * Stack traces: frames inside libraries and repeated frames go, with a marker; messages,
- * causes, the project's own frames, and the first and last frame of every stack stay.
- * A stack seen before in the same text is named, not repeated.
+ * causes, the project's own frames, the frames nearest the error and the outermost one of
+ * every stack stay.
  */
 import { cleanLine } from './log-clean.ts';
 import type { Compressed, Compressor } from './compressor.ts';
 import { joinKept } from './marker.ts';
+import { isElsewhere, isLibraryFrame, ownFamilies } from './trace-library.ts';
 
 /** A line that names a place in a stack: Python, JavaScript, Java, Go, Rust, Ruby, C#. */
 const FRAME =
   /^\s*(?:File "[^"]{1,300}", line \d+|at .{1,300}|\.\.\. \d+ more|\d+: 0x[0-9a-f]+|\S{1,300}\.go:\d+|from \S{1,300}:\d+:in )/;
-const LIBRARY =
-  /site-packages\/|dist-packages\/|\/lib\/python\d|node_modules\/|node:internal|\(internal\/|<frozen |\/rustc\/|\.cargo\/registry|\/usr\/(?:local\/)?(?:lib|go|share)\/|\b(?:java|javax|jdk|sun|kotlin|scala|org\.(?:springframework|junit|apache|hibernate|gradle))\.|\/gems\/|System\.(?:Threading|Runtime)|testing\.tRunner|runtime\//;
+const PYTHON = /^\s*File "/;
 const MIN_RUN = 2;
+/** So many frames at the error stay where they are a library's: they tell how it was called. */
+const NEAREST = 3;
 
 /** Shortens stack traces. */
 export const shortenTraces: Compressor = {
@@ -20,10 +22,11 @@ export const shortenTraces: Compressor = {
   classes: ['trace', 'log'],
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
-    const frames = readFrames(lines);
-    if (frames.length < 4) return undefined;
+    const stacks = stacksOf(readFrames(lines));
+    if (stacks.flat().length < 4) return undefined;
+    const families = ownFamilies(stacks.map((stack) => stack.map(({ name }) => name)));
     const keep = lines.map(() => true);
-    for (const stack of stacksOf(frames)) dropFrames(stack, lines, keep);
+    for (const stack of stacks) dropFrames(stack, droppable(stack, lines, families), keep);
     const { text: out, removed } = joinKept(lines, keep);
     return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
   },
@@ -33,7 +36,8 @@ export const shortenTraces: Compressor = {
 interface Frame {
   readonly from: number;
   readonly to: number;
-  readonly library: boolean;
+  /** The frame's line without colours. */
+  readonly name: string;
 }
 
 function readFrames(lines: readonly string[]): readonly Frame[] {
@@ -43,11 +47,11 @@ function readFrames(lines: readonly string[]): readonly Frame[] {
     if (!FRAME.test(line)) continue;
     let to = at + 1;
     // Python prints the source line, and since 3.11 a line of carets, below a frame.
-    if (/^\s*File "/.test(line)) {
+    if (PYTHON.test(line)) {
       const indent = /^\s*/.exec(line)![0].length;
       while (to < lines.length && to - at < 4 && isDeeper(lines[to]!, indent)) to++;
     }
-    frames.push({ from: at, to, library: LIBRARY.test(cleanLine(line)) });
+    frames.push({ from: at, to, name: cleanLine(line) });
     at = to - 1;
   }
   return frames;
@@ -69,17 +73,34 @@ function stacksOf(frames: readonly Frame[]): readonly (readonly Frame[])[] {
   return stacks;
 }
 
-function dropFrames(stack: readonly Frame[], lines: readonly string[], keep: boolean[]): void {
+/** For each frame whether it may go. A stack in which all is a library's has no other place to look at. */
+function droppable(
+  stack: readonly Frame[],
+  lines: readonly string[],
+  families: ReadonlySet<string>,
+): readonly boolean[] {
+  const library = stack.map(({ name }) => isLibraryFrame(name, families));
+  if (!stack.some(({ name }, at) => library[at] !== true && !isElsewhere(name)))
+    library.fill(false);
+  const atError = PYTHON.test(stack[0]!.name) ? library.toReversed() : library;
+  const own = atError.indexOf(false);
+  const nearest = own < 0 ? 0 : Math.min(own, NEAREST);
+  const isNearest = (at: number): boolean =>
+    atError === library ? at < nearest : at >= stack.length - nearest;
   const seen = new Set<string>();
-  const droppable = stack.map((frame, at) => {
-    const name = lines.slice(frame.from, frame.to).join('\n');
-    const again = seen.has(name);
-    seen.add(name);
-    return at > 0 && at < stack.length - 1 && (frame.library || again);
+  return stack.map((frame, at) => {
+    const whole = lines.slice(frame.from, frame.to).join('\n');
+    const again = seen.has(whole);
+    seen.add(whole);
+    const inner = at > 0 && at < stack.length - 1;
+    return inner && (again || (library[at] === true && !isNearest(at)));
   });
+}
+
+function dropFrames(stack: readonly Frame[], mayGo: readonly boolean[], keep: boolean[]): void {
   for (let at = 0; at < stack.length;) {
     let end = at;
-    while (end < stack.length && droppable[end] === true) end++;
+    while (end < stack.length && mayGo[end] === true) end++;
     if (end - at >= MIN_RUN) keep.fill(false, stack[at]!.from, stack[end - 1]!.to);
     at = Math.max(end, at + 1);
   }

@@ -1,0 +1,63 @@
+/**
+ * Which frames of a stack are a library's: those whose file lies where packages are
+ * installed, those of a language's own runtime, and those of well-known containers and
+ * test runners unless the project is one itself. Names alone (`runtime/`, `vendor/`,
+ * `org.apache.`) say nothing: a project's own code has them too.
+ */
+
+/** Where package managers and language installers put code; either slash. */
+const INSTALLED = new RegExp(
+  [
+    String.raw`[\\/](?:site-packages|dist-packages|node_modules)[\\/]|^\s*at .{0,200}\bnode_modules[\\/]`,
+    String.raw`[\\/]lib(?:64)?[\\/]python\d|\\Python\d+\\[Ll]ib\\|<frozen `,
+    String.raw`\bnode:|\(internal\/(?:modules|process|main|bootstrap|timers|streams|util)\b[\w/]{0,100}\.js:`,
+    String.raw`[\\/]\.cargo[\\/](?:registry|git)[\\/]|[\\/]\.rustup[\\/]|\/rustc\/[0-9a-f]`,
+    String.raw`\/pkg\/mod\/|\/usr\/(?:local\/)?(?:lib|lib64|go)\/|\/nix\/store\/`,
+    String.raw`\/vendor\/(?:bundle|cache|[\w-]{1,60}\.(?:com|org|io|in|net|dev|sh))\/`,
+    String.raw`\/gems\/[\w-]{1,80}-\d|\/lib\/ruby\/\d`,
+  ].join('|'),
+);
+
+const JAVA = String.raw`^\s*at (?:[\w.$-]{1,80}(?:@[\w.+-]{1,40})?\/)?(?:[\w.-]{0,80}\/)?`;
+/** What comes with the platform: Java's and its languages' own packages, .NET's threads. */
+const PLATFORM = new RegExp(
+  String.raw`${JAVA}(?:java|javax|jdk|sun|com\.sun|kotlin|kotlinx|scala|groovy\.lang)\.|^\s*at System\.(?:Threading|Runtime)\.`,
+);
+/** Containers and test runners that call a project. Libraries that it calls are not among them. */
+const FRAMEWORK = new RegExp(
+  String.raw`${JAVA}(org\.springframework|org\.hibernate|org\.junit|org\.gradle|org\.apache\.(?:catalina|coyote|tomcat|maven))\.`,
+);
+/** Frames that stand for others, which are printed elsewhere. */
+const ELSEWHERE = /^\s*\.\.\. \d+ more/;
+
+/** True for a frame in installed code; `own` are the families that the project itself may be. */
+export function isLibraryFrame(frame: string, own: ReadonlySet<string>): boolean {
+  if (INSTALLED.test(frame) || PLATFORM.test(frame)) return true;
+  const family = FRAMEWORK.exec(frame)?.[1];
+  return family !== undefined && !own.has(family);
+}
+
+/** True for `... 23 more`. */
+export function isElsewhere(frame: string): boolean {
+  return ELSEWHERE.test(frame);
+}
+
+/**
+ * Families of frameworks that a text may be about: the one that is nearest the error in a
+ * stack, and the one that most frames are of.
+ */
+export function ownFamilies(stacks: readonly (readonly string[])[]): ReadonlySet<string> {
+  const own = new Set<string>();
+  const counts = new Map<string, number>();
+  let all = 0;
+  for (const stack of stacks) {
+    const frames = stack.filter((frame) => !PLATFORM.test(frame) && !isElsewhere(frame));
+    all += frames.length;
+    const families = frames.map((frame) => FRAMEWORK.exec(frame)?.[1]);
+    if (families[0] !== undefined) own.add(families[0]);
+    for (const family of families)
+      if (family !== undefined) counts.set(family, (counts.get(family) ?? 0) + 1);
+  }
+  for (const [family, count] of counts) if (count * 2 > all) own.add(family);
+  return own;
+}
