@@ -5,13 +5,13 @@
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import { emptyTotals } from '../stages/ledger/figures.ts';
 import type { Totals } from '../stages/ledger/figures.ts';
-import type { SavingsReport, TimeSpan } from '../stages/ledger/queries.ts';
+import type { SavingsReport, Spent, TimeSpan } from '../stages/ledger/queries.ts';
 
 export interface LedgerQuestions {
   /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` tells. */
   today(nowMs: number): Promise<Totals>;
-  /** The sums of a span. Rejects where the file cannot be read. */
-  totals(span: TimeSpan): Promise<Totals>;
+  /** What was spent in a span. Rejects where the file cannot be read. */
+  spent(span: Required<TimeSpan>): Promise<Spent>;
   savings(nowMs: number, sinceMs?: number): Promise<SavingsReport>;
   close(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export function askLedger(file: string): LedgerQuestions {
         return emptyTotals();
       }
     },
-    async totals(span) {
+    async spent(span) {
       const { reader, queries } = await opened();
-      return queries.totalsOf(reader, span);
+      return queries.spentIn(reader, span);
     },
     async savings(nowMs, sinceMs) {
       const { reader, queries } = await opened();

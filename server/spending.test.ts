@@ -136,6 +136,83 @@ test('a limit that is nearly used warns in the trace and passes', () =>
     assert.is(t.proxy.services.spending.view().warned, 1);
   }));
 
+const CHAT_PRICES = `providers:
+  chat:
+    pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 1000000 }
+budget: { enabled: true, per_day_usd: 500 }
+`;
+
+/** Posts to the chat provider's port. */
+async function post(t: TestProxy, path: string, body: object): Promise<number> {
+  const headers = { authorization: 'Bearer k' };
+  return (await exchange(t.proxy.port, { path, body: JSON.stringify(body), headers })).status;
+}
+
+test('whatever has a price is estimated, held and refused: embeddings and legacy completions', () =>
+  withProxy({ yaml: CHAT_PRICES }, async (t) => {
+    const { spending } = t.proxy.services;
+    const long = 'x'.repeat(3_600);
+    const tooMuch: [string, object][] = [
+      ['/v1/embeddings', { model: 'emb', input: long }],
+      ['/v1/embeddings', { model: 'emb', input: [long, 'x'] }],
+      ['/v1/embeddings', { model: 'emb', input: Array.from({ length: 600 }, (_, at) => at) }],
+      ['/v1/embeddings', { model: 'emb', input: [Array.from({ length: 600 }, (_, at) => at)] }],
+      ['/v1/completions', { model: 'gpt', prompt: long, max_tokens: 1 }],
+      ['/v1/completions', { model: 'gpt', prompt: 'x', max_tokens: 600 }],
+      ['/v1/responses/compact', { model: 'gpt', input: long, max_output_tokens: 1 }],
+    ];
+    for (const [path, body] of tooMuch) assert.is(await post(t, path, body), 402, path);
+    assert.is(t.upstream.requests.length, 0);
+    assert.is(await post(t, '/v1/embeddings', { model: 'emb', input: 'x'.repeat(720) }), 200);
+    const [row] = (await t.rows(tooMuch.length + 1)).slice(-1);
+    assert.ok(row?.costNanoUsd);
+    assert.equal(
+      [spending.view().spentTodayNanoUsd, spending.view().heldNanoUsd],
+      [row.costNanoUsd, 0],
+    );
+    assert.is(spending.view().tokensToday, row.inputTokensSent);
+  }));
+
+test('a day that is used up refuses what cannot be estimated, and lets what is free pass', () =>
+  withProxy({ yaml: CHAT_PRICES }, async (t) => {
+    t.proxy.services.spending.startDay(501e9);
+    assert.is(await post(t, '/v1/embeddings', { model: 'emb', input: 'x' }), 402);
+    assert.is(await post(t, '/v1/images/generations', { model: 'gpt-image-1', prompt: 'x' }), 402);
+    assert.is(await post(t, '/v1/files', { purpose: 'batch' }), 200);
+    for (const path of ['/v1/models', '/v1/batches']) {
+      const answer = await exchange(t.proxy.port, { path, method: 'GET' });
+      assert.is.not(answer.status, 402, path);
+    }
+  }));
+
+test('a start counts what the running proxy counted, of every kind of request', () =>
+  withProxy(
+    { yaml: `${CHAT_PRICES.replace('500', '1000000')}cache: { enabled: true }\n` },
+    async (t) => {
+      const chat = { model: 'gpt', temperature: 0, messages: [{ role: 'user', content: 'hi' }] };
+      await post(t, '/v1/embeddings', { model: 'emb', input: 'some words' });
+      await post(t, '/v1/chat/completions', chat);
+      await t.rows(2);
+      await post(t, '/v1/chat/completions', chat);
+      const stop = t.upstream.script(undefined, '400');
+      await post(t, '/v1/embeddings', { model: 'emb', input: 'fails' });
+      stop();
+      const rows = await t.rows(4);
+      assert.is(rows.filter((row) => row.cacheHit).length, 1);
+      const counted = t.proxy.services.spending.view();
+      const clock = createManualClock(rows.at(-1)!.startedMs + 1);
+      const questions = askLedger(t.db);
+      const guard = createSpendingGuard(UNLIMITED, clock);
+      await recallDay(guard, questions, clock, rows.at(-1)!.startedMs + 1);
+      await questions.close();
+      assert.ok(counted.spentTodayNanoUsd > 0);
+      assert.equal(
+        [guard.view().spentTodayNanoUsd, guard.view().tokensToday],
+        [counted.spentTodayNanoUsd, counted.tokensToday],
+      );
+    },
+  ));
+
 const UNLIMITED = {
   enabled: true,
   perRequestNanoUsd: null,

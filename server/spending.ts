@@ -25,17 +25,14 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
  */
 export async function recallDay(
   guard: SpendingGuard,
-  ledger: Pick<LedgerQuestions, 'totals'>,
+  ledger: Pick<LedgerQuestions, 'spent'>,
   clock: Clock,
   startedMs: number,
 ): Promise<void> {
   const sinceMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
   if (sinceMs >= startedMs) return;
-  const { costNanoUsd, sentInputTokens, outputTokens } = await ledger.totals({
-    sinceMs,
-    untilMs: startedMs,
-  });
-  guard.startDay(costNanoUsd, sentInputTokens + outputTokens);
+  const { costNanoUsd, tokens } = await ledger.spent({ sinceMs, untilMs: startedMs });
+  guard.startDay(costNanoUsd, tokens);
 }
 
 /** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */

@@ -8,6 +8,12 @@ import type { SpendingNote } from './guard.ts';
 /** Agents ask for room of 32,000 tokens and more and use a fraction of it; few answers are longer than this. */
 const LIKELY_OUTPUT_TOKENS = 4_096;
 
+/** What a request will use in all likelihood; the model is undefined where nothing names it. */
+export interface EstimatedUse {
+  readonly model: string | undefined;
+  readonly usage: Usage;
+}
+
 /**
  * The usage to price as a request's estimate: all input at the plain price, although some
  * of it may be cached, and as much output as is likely, at most what the request allows.

@@ -12,6 +12,7 @@
  * | settle                         | the estimate is given back, the real cost is spent             |
  * | settleUnmeasured               | the estimate is spent: an answer came without any figures      |
  * | release                        | the estimate is given back                                     |
+ * | count                          | the cost of what nothing was held for is spent, by the day     |
  * | midnight UTC                   | the day's spending starts anew; what is held stays held        |
  *
  * What is held counts like what is spent, so requests that run at the same time cannot
@@ -107,6 +108,8 @@ export interface SpendingGuard {
   reserve(request: SpendingRequest, allowOnce?: boolean): Grant;
   /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
   allowNext(): void;
+  /** Adds to the day what nothing was reserved for. */
+  count(costNanoUsd: number, tokens: number): void;
   /** Adds what the ledger knows of the present UTC day from before this process began. */
   startDay(spentNanoUsd: number, tokens?: number): void;
   configure(settings: SpendingSettings): void;
@@ -174,10 +177,14 @@ class Guard implements SpendingGuard {
     this.#allowances.add();
   }
 
-  startDay(spentNanoUsd: number, tokens = 0): void {
+  count(costNanoUsd: number, tokens: number): void {
     this.#turnDay();
-    this.#day.spent += spentNanoUsd;
+    this.#day.spent += costNanoUsd;
     this.#tokens.spent += tokens;
+  }
+
+  startDay(spentNanoUsd: number, tokens = 0): void {
+    this.count(spentNanoUsd, tokens);
   }
 
   configure(settings: SpendingSettings): void {

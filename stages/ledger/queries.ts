@@ -47,6 +47,28 @@ export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<
   return inSpan(db, span).select(totalColumns).executeTakeFirstOrThrow();
 }
 
+/** What was spent from `sinceMs` on. */
+export interface Spent {
+  readonly costNanoUsd: number;
+  /** Sent input and output; kept answers took none. */
+  readonly tokens: number;
+}
+
+/** What the requests have spent that began before the end of `span` and ended in it. */
+export async function spentIn(db: LedgerReader, span: Required<TimeSpan>): Promise<Spent> {
+  const began = { sinceMs: span.sinceMs - DAY_MS, untilMs: span.untilMs };
+  return inSpan(db, began)
+    .where(sql`started_ms + coalesce(latency_ms, 0)`, '>=', span.sinceMs)
+    .where(sql`coalesce(cache_hit, 0)`, '=', 0)
+    .select([
+      sum('costNanoUsd').as('costNanoUsd'),
+      sql<number>`coalesce(sum(coalesce(input_tokens_sent, 0) + coalesce(output_tokens, 0)), 0)`.as(
+        'tokens',
+      ),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
 /** The sums for each value of a column, most requests first. */
 export async function totalsBy(
   db: LedgerReader,

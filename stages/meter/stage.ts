@@ -158,16 +158,26 @@ function savedTokens(
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
 }
 
-/** Ends what the request holds of its limits: with its cost, or without one where nothing was answered. */
-function settleSpending({ last }: Settlement<ProxyFrame>, row: LedgerRow): void {
+/**
+ * Ends what the request holds of its limits: with the cost in its row, or without one where
+ * nothing was answered. What nothing was held for counts all the same, so that a start finds
+ * in the ledger what was counted here.
+ */
+function settleSpending(
+  { last }: Settlement<ProxyFrame>,
+  row: LedgerRow,
+  guard: Services['spending'],
+): void {
   const { head } = last;
-  const spending = (head?.request ?? last.request?.request)?.report.spending;
-  if (head === undefined || head.status >= 400) spending?.release();
-  else {
-    const { inputTokensSent, outputTokens } = row;
-    if (inputTokensSent === null && outputTokens === null) return spending?.settleUnmeasured();
-    spending?.settle(row.costNanoUsd, (inputTokensSent ?? 0) + (outputTokens ?? 0));
-  }
+  const report = (head?.request ?? last.request?.request)?.report;
+  if (report === undefined || report.cacheHit === true) return;
+  const { costNanoUsd, inputTokensSent, outputTokens } = row;
+  const spending = report.spending;
+  const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
+  if (spending === undefined) guard.count(costNanoUsd ?? 0, tokens);
+  else if (inputTokensSent !== null || outputTokens !== null) spending.settle(costNanoUsd, tokens);
+  else if (head === undefined || head.status >= 400) spending.release();
+  else spending.settleUnmeasured();
 }
 
 /** Sets the provider's count of a request beside our estimate of it. */
@@ -215,7 +225,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const record = () => {
           learn(settlement, state, services, sizeOf);
           const row = toRow(settlement, state, ctx.run, { services, sizeOf, familyOf });
-          settleSpending(settlement, row);
+          settleSpending(settlement, row, services.spending);
           services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.

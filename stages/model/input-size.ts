@@ -19,11 +19,16 @@ const MEDIA = new Set(['data', 'file_data']);
  */
 export function estimateInputTokens({ original }: ProxyRequest): number {
   const { json, body } = original;
-  if (json === undefined) return Math.round(body.bytes.length / CHARS_PER_TOKEN);
+  if (json === undefined) return tokensOfLength(body.bytes.length);
   const found = { chars: 0, media: 0 };
   const waiting: unknown[] = [json];
   while (waiting.length > 0) measure(waiting.pop(), waiting, found);
-  return Math.round(found.chars / CHARS_PER_TOKEN) + found.media * MEDIA_TOKENS;
+  return tokensOfLength(found.chars) + found.media * MEDIA_TOKENS;
+}
+
+/** Estimated tokens of a text of `chars` characters. */
+export function tokensOfLength(chars: number): number {
+  return Math.round(chars / CHARS_PER_TOKEN);
 }
 
 interface Found {

@@ -5,6 +5,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
+import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
 import type { SpendingNote, SpendingRequest } from '../budget/guard.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
@@ -14,6 +15,7 @@ import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
+import { estimateUnread, mayCost } from './unread.ts';
 
 export interface SpendConfig {
   /** Off, nothing is estimated or refused; what is spent is counted all the same. */
@@ -25,14 +27,22 @@ const ALLOW_HEADER = 'x-svc-allow-spend';
 /** A limit that is nearly used warns at every request; the log need not say it more often than this. */
 const LOG_EVERY_MS = 60_000;
 
+function useOf(request: ProxyRequest): EstimatedUse {
+  const { body, facts, json } = request.original;
+  if (json === undefined) return estimateUnread(body);
+  const usage = estimateUsage(estimateInputTokens(request), facts.maxOutputTokens);
+  return { model: modelOf(request), usage };
+}
+
 /** What `request` is estimated to cost at the provider that is asked first; null where no price is known. */
 function estimateOf(request: ProxyRequest, services: Services) {
   const target = request.route?.targets[0];
   const provider = services.providers.get(target?.provider ?? '');
-  const wanted = target?.model ?? modelOf(request);
-  const inputTokens = estimateInputTokens(request);
-  const usage = estimateUsage(inputTokens, request.original.facts.maxOutputTokens);
-  const tokens = inputTokens + (usage.outputTokens ?? 0);
+  const { model: named, usage } = useOf(request);
+  const wanted = target?.model ?? named;
+  const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
+  if (tokens === 0) return { tokens, nanoUsd: 0 };
   if (provider === undefined || wanted === undefined) return { tokens, nanoUsd: null };
   const model = provider.modelAliases.get(wanted) ?? wanted;
   const atMs = services.clock.wallMs();
@@ -43,6 +53,7 @@ function toSpending(
   request: ProxyRequest,
   config: SpendConfig,
   services: Services,
+  runId: string,
 ): SpendingRequest {
   const session = clientSession(request.original.body.headers);
   if (!config.enabled) {
@@ -52,7 +63,8 @@ function toSpending(
   return {
     estimateNanoUsd: nanoUsd,
     estimateTokens: tokens,
-    session: session ?? conversationId(request),
+    // Unread requests say nothing of the conversation that they belong to: each is its own.
+    session: session ?? (request.original.json === undefined ? runId : conversationId(request)),
   };
 }
 
@@ -89,11 +101,11 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
     return {
       on: {
         request({ request }, ctx) {
-          const { endpoint, body } = request.original;
-          if (endpoint.operation !== 'generate') return undefined;
+          const { body } = request.original;
+          if (!mayCost(body)) return undefined;
           // What was spent just now counts.
           if (config.enabled) services.afterwards.flush();
-          const wanted = toSpending(request, config, services);
+          const wanted = toSpending(request, config, services, ctx.run.id);
           const mayPass = headerValue(body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
           const grant = services.spending.reserve(wanted, mayPass);
           if (!grant.granted) throw spendingFault(grant.note);

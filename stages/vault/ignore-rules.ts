@@ -5,7 +5,7 @@
  * repository that the root is part of.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { isSecretDir } from './risk.ts';
 
@@ -44,7 +44,7 @@ export function createIgnoreRules(root: string, skip: readonly string[] = []): I
   let above: Level[] | undefined;
   const levelOf = (dir: string): Level | undefined => {
     if (levels.has(dir)) return levels.get(dir);
-    const rules = readRules(join(root, dir));
+    const rules = readRules(join(root, dir, '.gitignore'));
     const level =
       rules === undefined
         ? undefined
@@ -93,29 +93,48 @@ function test(level: Level | undefined, path: string, isDir: boolean): boolean |
 }
 
 /**
- * The rule files above the root, nearest first, when the root lies in a git repository. A
+ * The rule files above the root, nearest first, when the root lies in a git repository, and
+ * behind them the repository's own `info/exclude`, which every `.gitignore` outranks. A
  * root that is itself ignored was named by its user, who wants it: then none of them counts.
  */
 function levelsAbove(root: string): Level[] {
   const found: Level[] = [];
-  for (let dir = root; !existsSync(join(dir, '.git'));) {
+  let dir = root;
+  const add = (rules: Ignore | undefined): boolean => {
+    const prefix = relative(dir, root).split(sep).join('/');
+    if (rules === undefined) return true;
+    if (prefix !== '' && rules.ignores(`${prefix}/`)) return false;
+    found.push({ rules, local: (path) => (prefix === '' ? path : `${prefix}/${path}`) });
+    return true;
+  };
+  while (!existsSync(join(dir, '.git'))) {
     const up = dirname(dir);
     if (up === dir) return [];
     dir = up;
-    const rules = readRules(dir);
-    const prefix = relative(dir, root).split(sep).join('/');
-    if (rules?.ignores(`${prefix}/`) === true) return [];
-    if (rules !== undefined) found.push({ rules, local: (path) => `${prefix}/${path}` });
+    if (!add(readRules(join(dir, '.gitignore')))) return [];
   }
-  return found;
+  return add(readRules(join(gitFolder(dir), 'info', 'exclude'))) ? found : [];
 }
 
-function readRules(dir: string): Ignore | undefined {
+/** Where the repository at `top` keeps what its worktrees share: their `.git` is a file that tells. */
+function gitFolder(top: string): string {
+  const git = join(top, '.git');
+  const named = readText(git)?.match(/^gitdir: (.+)$/m)?.[1];
+  if (named === undefined) return git;
+  const own = resolve(top, named);
+  return resolve(own, readText(join(own, 'commondir'))?.trim() ?? '.');
+}
+
+function readRules(file: string): Ignore | undefined {
+  const text = readText(file);
+  if (text === undefined) return undefined;
+  // As git does where file names tell capitals apart; on macOS they do not.
+  return ignore({ ignorecase: process.platform === 'darwin' }).add(text);
+}
+
+function readText(file: string): string | undefined {
   try {
-    // As git does where file names tell capitals apart; on macOS they do not.
-    return ignore({ ignorecase: process.platform === 'darwin' }).add(
-      readFileSync(join(dir, '.gitignore'), 'utf8'),
-    );
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

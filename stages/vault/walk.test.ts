@@ -61,6 +61,27 @@ test('rules above the root count within a repository, unless the root itself was
   assert.equal(build, ['a.md']);
 });
 
+test('a repository’s own info/exclude counts, also from below and from a worktree; a .gitignore outranks it', async () => {
+  const files = {
+    'docs/a.tmp': 'x',
+    'docs/b.md': 'x',
+    'docs/c.bak': 'x',
+    '.gitignore': '!*.bak\n',
+  };
+  const rules = '*.tmp\n*.bak\n';
+  const own = { ...files, '.git/info/exclude': rules };
+  assert.equal((await walked(own))[0], ['.gitignore', 'docs/b.md', 'docs/c.bak']);
+  assert.equal((await walked(own, 'docs'))[0], ['b.md', 'c.bak']);
+  const worktree = {
+    ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`tree/${path}`, text])),
+    'tree/.git': 'gitdir: ../main/.git/worktrees/tree\n',
+    'main/.git/worktrees/tree/commondir': '../..\n',
+    'main/.git/info/exclude': rules,
+  };
+  const [found] = await walked(worktree, 'tree');
+  assert.ok(!found.includes('docs/a.tmp') && found.includes('docs/c.bak'), found.join());
+});
+
 test('what is left out is counted by reason', async () => {
   const [found, skipped] = await walked({
     'ok.md': 'x',

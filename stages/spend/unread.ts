@@ -1,0 +1,99 @@
+/** What a request that passes unread is likely to use: enough of its body is looked at to price it. */
+import type { EstimatedUse } from '../budget/estimate.ts';
+import { estimateUsage } from '../budget/estimate.ts';
+import type { Operation } from '../dialect/endpoints.ts';
+import { modelInPath } from '../dialect/endpoints.ts';
+import type { BodyFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
+import { tokensOfLength } from '../model/input-size.ts';
+import type { Usage } from '../model/usage.ts';
+import { emptyUsage } from '../model/usage.ts';
+import type { ByteSpan } from '../wire/json-path.ts';
+import { createPathScanner } from '../wire/json-path.ts';
+
+/** A request of which nothing is known before it is answered. */
+const UNKNOWN: EstimatedUse = Object.freeze({
+  model: undefined,
+  usage: Object.freeze({ ...emptyUsage, inputTokens: 0, outputTokens: 0, estimated: true }),
+});
+
+/** Nothing is generated or embedded by these, and providers take nothing for them. */
+const FREE: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
+const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b|:countTokens\b/;
+
+const scan = createPathScanner([
+  ['model'],
+  ['input'],
+  ['prompt'],
+  ['max_tokens'],
+  ['max_output_tokens'],
+]);
+
+const COMMA = 0x2c;
+
+/** True for a request that may cost something: only what is posted is ever charged for. */
+export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
+  if (endpoint.operation === 'generate') return true;
+  return method === 'POST' && !FREE.has(endpoint.operation) && !FREE_PATH.test(target);
+}
+
+/**
+ * Model and likely usage of a request that was not parsed. All zero where its body cannot
+ * tell, be it compressed, a form, or a picture's description.
+ */
+export function estimateUnread({ endpoint, target, headers, bytes }: BodyFrame): EstimatedUse {
+  const { operation } = endpoint;
+  const isEmbedding = operation === 'embeddings' || /:\w*embed/i.test(target);
+  if (!isEmbedding && operation !== 'completions' && operation !== 'compact') return UNKNOWN;
+  if (headerValue(headers, 'content-encoding') !== undefined) return UNKNOWN;
+  const found = spansIn(bytes);
+  if (found === undefined) return UNKNOWN;
+  const [model, input, prompt, ...limits] = found;
+  const asked = input ?? prompt ?? { start: 0, end: bytes.length };
+  const inputTokens = tokensIn(bytes, asked);
+  const most = limits
+    .map((span) => valueAt(bytes, span))
+    .find((value) => typeof value === 'number');
+  const named = valueAt(bytes, model);
+  return {
+    model: modelInPath(target) ?? (typeof named === 'string' ? named : undefined),
+    usage: isEmbedding ? embedding(inputTokens) : estimateUsage(inputTokens, most),
+  };
+}
+
+function embedding(inputTokens: number): Usage {
+  return { ...emptyUsage, inputTokens, outputTokens: 0, estimated: true };
+}
+
+/** Undefined where the body is no JSON that can be walked, which its provider will say. */
+function spansIn(bytes: Buffer): readonly (ByteSpan | undefined)[] | undefined {
+  try {
+    return scan(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list of numbers is text that the client has cut into tokens itself. */
+function tokensIn(bytes: Buffer, { start, end }: ByteSpan): number {
+  const isTokens = /^[\s[]*\d/.test(bytes.toString('latin1', start, Math.min(end, start + 64)));
+  if (!isTokens) return tokensOfLength(end - start);
+  let count = 1;
+  for (
+    let at = bytes.indexOf(COMMA, start);
+    at >= 0 && at < end;
+    at = bytes.indexOf(COMMA, at + 1)
+  ) {
+    count += 1;
+  }
+  return count;
+}
+
+function valueAt(bytes: Buffer, span: ByteSpan | undefined): unknown {
+  if (span === undefined || span.end - span.start > 1_000) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8', span.start, span.end)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
