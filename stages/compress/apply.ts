@@ -4,7 +4,13 @@ import type { Classification } from '../model/classify/classes.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
-import { countLines, isSkipped, type CompressContext, type LineRange } from './compressor.ts';
+import {
+  countLines,
+  isSkipped,
+  type CompressContext,
+  type Compressor,
+  type LineRange,
+} from './compressor.ts';
 import { hasMark } from './has-mark.ts';
 import { compressorsFor } from './modes.ts';
 
@@ -20,6 +26,8 @@ export interface Applied {
   /** Lines left out, numbered in what the first lossy algorithm saw. */
   readonly removed: readonly LineRange[];
   readonly removedLines: number;
+  /** Names of the algorithms that failed on this text, and so did nothing to it. */
+  readonly failed?: readonly string[];
 }
 
 /** What `applyClass` needs beside the text. */
@@ -69,10 +77,12 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   const by: string[] = [];
   let removed: readonly LineRange[] = [];
   let removedLines = 0;
+  const failed: string[] = [];
   let current = body;
   for (const compressor of compressorsFor(context.mode, classification.kind)) {
-    const result = compressor.apply(current, { ...rest, classification });
-    if (result === undefined || result.text === current) continue;
+    const result = attempt(compressor, current, { ...rest, classification });
+    if (result === 'failed') failed.push(compressor.name);
+    if (result === 'failed' || result === undefined || result.text === current) continue;
     if (estimateTokens(result.text) > estimateTokens(current)) continue;
     current = result.text;
     by.push(compressor.name);
@@ -80,13 +90,31 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     removedLines += countLines(result.removed);
   }
   const out = head + current + tail;
+  const failures = failed.length === 0 ? {} : { failed };
   if (by.length === 0 || current.trim() === '' || estimateTokens(out) >= estimateTokens(text))
-    return unchanged;
+    return { ...unchanged, ...failures };
   return {
     text: out,
     classification,
     by,
     removed,
     removedLines,
+    ...failures,
   };
+}
+
+/**
+ * A fault of one algorithm costs its saving on this one text. It comes from the text
+ * alone, so the same text is left as it is in every later turn.
+ */
+function attempt(
+  compressor: Compressor,
+  text: string,
+  context: CompressContext,
+): ReturnType<Compressor['apply']> | 'failed' {
+  try {
+    return compressor.apply(text, context);
+  } catch {
+    return 'failed';
+  }
 }
