@@ -8,10 +8,12 @@ import {
   countLines,
   isSkipped,
   type CompressContext,
+  type Compressed,
   type Compressor,
   type LineRange,
 } from './compressor.ts';
 import { hasMark } from './has-mark.ts';
+import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
 import { compressorsFor } from './modes.ts';
 
 /** Longest text that is looked at, in characters: a bound on work that needs no clock. */
@@ -23,7 +25,7 @@ export interface Applied {
   readonly classification: Classification;
   /** Names of the algorithms that changed something, in order. */
   readonly by: readonly string[];
-  /** Lines left out, numbered in what the first lossy algorithm saw. */
+  /** Lines left out, numbered as in the block; where lines were encoded anew, as the first lossy algorithm saw them. */
   readonly removed: readonly LineRange[];
   readonly removedLines: number;
   /** Names of the algorithms that failed on this text, and so did nothing to it. */
@@ -33,6 +35,9 @@ export interface Applied {
 /** What `applyClass` needs beside the text. */
 export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly hints: ClassifyHints;
+  /** Lines of the block before and behind the text; none if not given. */
+  readonly linesBefore?: number;
+  readonly linesAfter?: number;
 };
 
 /** How often an unmarked result is looked at again; two rounds have always sufficed. */
@@ -60,7 +65,7 @@ export function applyClass(text: string, context: ApplyContext): Applied {
 }
 
 function applyOnce(text: string, context: ApplyContext): Applied {
-  const { hints, ...rest } = context;
+  const { hints, linesBefore = 0, linesAfter = 0, ...rest } = context;
   const classification = classify(text, hints);
   const unchanged: Applied = {
     text,
@@ -74,33 +79,52 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   if (isSkipped(context.applied, context.mode, classification.kind, hints.toolName))
     return unchanged;
   const { head, body, tail } = openEnvelope(text);
-  const by: string[] = [];
-  let removed: readonly LineRange[] = [];
-  let removedLines = 0;
+  const first = linesBefore + lineBreaks(head);
+  const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
+  const done: Step[] = [];
   const failed: string[] = [];
-  let current = body;
+  let step: Step = { name: '', text: body, removed: [] };
+  let rows: readonly Row[] | undefined;
   for (const compressor of compressorsFor(context.mode, classification.kind)) {
-    const result = attempt(compressor, current, { ...rest, classification });
+    const result = attempt(compressor, step.text, { ...rest, classification });
     if (result === 'failed') failed.push(compressor.name);
-    if (result === 'failed' || result === undefined || result.text === current) continue;
-    if (estimateTokens(result.text) > estimateTokens(current)) continue;
-    current = result.text;
-    by.push(compressor.name);
-    if (removed.length === 0) removed = result.removed;
-    removedLines += countLines(result.removed);
+    if (result === 'failed' || result === undefined || result.text === step.text) continue;
+    const before = done.length === 0 ? toRows(body, first) : rows;
+    const followed = before === undefined ? undefined : followRows(before, result);
+    const after = followed === undefined ? undefined : numberRows(followed, total);
+    const made = after?.map((row) => row.text).join('\n') ?? result.text;
+    if (estimateTokens(made) > estimateTokens(step.text)) continue;
+    rows = after;
+    step = { name: compressor.name, text: made, removed: result.removed };
+    done.push(step);
   }
-  const out = head + current + tail;
+  const out = head + step.text + tail;
   const failures = failed.length === 0 ? {} : { failed };
-  if (by.length === 0 || current.trim() === '' || estimateTokens(out) >= estimateTokens(text))
+  if (done.length === 0 || step.text.trim() === '' || estimateTokens(out) >= estimateTokens(text))
     return { ...unchanged, ...failures };
+  const removed =
+    rows === undefined
+      ? (done.find((one) => one.removed.length > 0)?.removed ?? [])
+      : removedOf(rows, first, first + lineBreaks(body) + 1);
   return {
     text: out,
     classification,
-    by,
+    by: done.map((one) => one.name),
     removed,
-    removedLines,
+    removedLines: countLines(removed),
     ...failures,
   };
+}
+
+/** What an algorithm made of the text of the one before. */
+interface Step extends Compressed {
+  readonly name: string;
+}
+
+function lineBreaks(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 /**

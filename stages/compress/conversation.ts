@@ -182,7 +182,13 @@ function rewrite(
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
-  const context: ApplyContext = { ...options, query: state.query, hints: hintsOf(block) };
+  const context: ApplyContext = {
+    ...options,
+    query: state.query,
+    hints: hintsOf(block),
+    linesBefore: head.split('\n').length - 1,
+    linesAfter: tail.split('\n').length - 1,
+  };
   const small = estimateTokens(body) < MIN_TOKENS;
   const applied = small ? undefined : applyCached(body, context, cache);
   const plain: Applied = applied ?? {
