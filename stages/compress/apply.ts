@@ -83,36 +83,44 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const done: Step[] = [];
   const failed: string[] = [];
-  let step: Step = { name: '', text: body, removed: [] };
-  let rows: readonly Row[] | undefined;
+  let current = body;
   for (const compressor of compressorsFor(context.mode, classification.kind)) {
-    const result = attempt(compressor, step.text, { ...rest, classification });
+    const result = attempt(compressor, current, { ...rest, classification });
     if (result === 'failed') failed.push(compressor.name);
-    if (result === 'failed' || result === undefined || result.text === step.text) continue;
-    const before = done.length === 0 ? toRows(body, first) : rows;
-    const followed = before === undefined ? undefined : followRows(before, result);
-    const after = followed === undefined ? undefined : numberRows(followed, total);
-    const made = after?.map((row) => row.text).join('\n') ?? result.text;
-    if (estimateTokens(made) > estimateTokens(step.text)) continue;
-    rows = after;
-    step = { name: compressor.name, text: made, removed: result.removed };
-    done.push(step);
+    if (result === 'failed' || result === undefined || result.text === current) continue;
+    if (estimateTokens(result.text) > estimateTokens(current)) continue;
+    current = result.text;
+    done.push({ name: compressor.name, ...result });
   }
-  const out = head + step.text + tail;
   const failures = failed.length === 0 ? {} : { failed };
-  if (done.length === 0 || step.text.trim() === '' || estimateTokens(out) >= estimateTokens(text))
+  if (done.length === 0) return { ...unchanged, ...failures };
+  const made = numbered(body, done, first, total);
+  const out = head + made.text + tail;
+  if (made.text.trim() === '' || estimateTokens(out) >= estimateTokens(text))
     return { ...unchanged, ...failures };
-  const removed =
-    rows === undefined
-      ? (done.find((one) => one.removed.length > 0)?.removed ?? [])
-      : removedOf(rows, first, first + lineBreaks(body) + 1);
   return {
     text: out,
     classification,
     by: done.map((one) => one.name),
-    removed,
-    removedLines: countLines(removed),
+    removed: made.removed,
+    removedLines: countLines(made.removed),
     ...failures,
+  };
+}
+
+/** What the steps made of the text, with every line named by its number in the block. */
+function numbered(body: string, steps: readonly Step[], first: number, total: number): Compressed {
+  const { text } = steps.at(-1)!;
+  const removed = steps.find((step) => step.removed.length > 0)?.removed ?? [];
+  if (removed.length === 0) return { text, removed };
+  let rows: readonly Row[] | undefined = toRows(body, first);
+  for (const step of steps) rows = rows === undefined ? undefined : followRows(rows, step);
+  if (rows === undefined) return { text, removed };
+  return {
+    text: numberRows(rows, total)
+      .map((row) => row.text)
+      .join('\n'),
+    removed: removedOf(rows, first, first + lineBreaks(body) + 1),
   };
 }
 

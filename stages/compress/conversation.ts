@@ -73,6 +73,8 @@ export interface BlockOutcome {
 const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
 export const MIN_TOKENS = 60;
+/** Texts of more lines are not searched for what went out before. */
+const MAX_LINES = 50_000;
 
 /** What is known before a block: grows block by block, and is what a memo keeps. */
 export interface ConversationState {
@@ -199,13 +201,27 @@ function rewrite(
     removedLines: 0,
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
-  const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }, nameRepeats(plain, state)];
-  if (plain.text !== body) made.push(nameRepeats(untouched, state));
-  const candidates = small ? made : made.flatMap((one) => [one, ...thinNumbers(one)]);
+  const texts = plain.text === body ? [plain] : [plain, untouched];
+  const made: Rewritten[] = [
+    { ...plain, repeatedLines: 0 },
+    ...texts.filter(isSearched).map((one) => nameRepeats(one, state)),
+  ];
+  const candidates = small
+    ? made
+    : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
   const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
   return { ...best, text: head + best.text + tail };
+}
+
+/** A text of a hundred thousand lines is looked through by the algorithms of its class only. */
+function isSearched({ text }: { readonly text: string }): boolean {
+  if (text.length <= MAX_LINES) return true;
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && lines <= MAX_LINES; at = text.indexOf('\n', at + 1))
+    lines++;
+  return lines <= MAX_LINES;
 }
 
 function nameRepeats(applied: Applied, state: ConversationState): Rewritten {
@@ -249,7 +265,7 @@ function remember(
   text: string,
   state: ConversationState,
 ): void {
-  if (label !== undefined) state.sent.add(label, text);
+  if (label !== undefined && isSearched({ text })) state.sent.add(label, text);
   if (block.kind !== 'tool_use') return;
   const call = `call ${++state.calls}${block.toolName === undefined ? '' : ` (${block.toolName})`}`;
   for (const [name, written] of longStrings('input', block.toolInput))

@@ -40,18 +40,25 @@ export const cleanLog: Compressor = {
   name: 'log-clean',
   classes: ['log', 'trace'],
   apply(text): Compressed | undefined {
-    const plain = text.split('\n').map(withoutColours);
-    const drawn = plain.map(redrawn);
-    const dropped = drawn.reduce((sum, line) => sum + line.dropped, 0);
-    const lines = drawn.map((line) => line.text);
-    const last = lines.at(-1) === '' ? lines.length - 1 : lines.length;
-    if (dropped > 0) lines.splice(last, 0, redrawNote(dropped));
-    const short = foldRuns(lines);
-    const whole = foldRuns(plain.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
-    const cleaned = estimateTokens(short) <= estimateTokens(whole) ? short : whole;
+    const lines = text.split('\n');
+    const isColoured = text.includes(ESCAPE) || text.includes('^[[');
+    const plain = isColoured ? lines.map(withoutColours) : lines;
+    const cleaned = text.includes('\r') ? withoutRedraws(plain) : foldRuns(plain);
     return cleaned === text ? undefined : { text: cleaned, removed: [] };
   },
 };
+
+/** The shorter of: with all states of progress, and with the last ones and a note. */
+function withoutRedraws(lines: readonly string[]): string {
+  const drawn = lines.map(redrawn);
+  const dropped = drawn.reduce((sum, line) => sum + line.dropped, 0);
+  const last = drawn.map((line) => line.text);
+  if (dropped === 0) return foldRuns(last);
+  last.splice(last.at(-1) === '' ? -1 : last.length, 0, redrawNote(dropped));
+  const short = foldRuns(last);
+  const whole = foldRuns(lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
+  return estimateTokens(short) <= estimateTokens(whole) ? short : whole;
+}
 
 /** Equal lines in a row are one line and a count. */
 function foldRuns(lines: readonly string[]): string {

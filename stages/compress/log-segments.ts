@@ -9,7 +9,7 @@ import { MARK } from './marker.ts';
 /** Longest segment, in characters: what a score looks at. */
 const SEGMENT = 400;
 /** Segments at either end that are looked at; the middle of a line of a megabyte is not. */
-const MAX_SEGMENTS = 64;
+const MAX_SEGMENTS = 128;
 /** Segments that a cut line keeps for what they say, beside its first and last. */
 const MAX_KEPT = 6;
 
@@ -18,9 +18,11 @@ export function segmentsOf(line: string): readonly string[] {
   const bare = line.slice(stampLength(line));
   if (bare.length <= SEGMENT && !bare.includes('\r')) return [bare];
   const all = split(bare);
-  return all.length <= 2 * MAX_SEGMENTS
-    ? all
-    : [...all.slice(0, MAX_SEGMENTS), ...all.slice(-MAX_SEGMENTS)];
+  return all.filter((_, at) => isSeen(at, all.length));
+}
+
+function isSeen(at: number, count: number): boolean {
+  return at < MAX_SEGMENTS || at >= count - MAX_SEGMENTS;
 }
 
 /** Cuts at carriage returns and at white space or, where there is none, anywhere. Joined, they are the text. */
@@ -51,7 +53,7 @@ export function cutLine(line: string, maxTokens: number): string {
   if (line.length < 4 * SEGMENT || estimateTokens(line) <= maxTokens) return line;
   const all = split(line);
   const telling = all
-    .map((part, at) => ({ at, score: scoreLine(part) }))
+    .map((part, at) => ({ at, score: isSeen(at, all.length) ? scoreLine(part) : 0 }))
     .filter(({ score }) => isFailure(score))
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
     .slice(0, MAX_KEPT);

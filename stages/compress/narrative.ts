@@ -12,6 +12,8 @@ import { estimateTokens } from '../model/tokens.ts';
 /** A narrative below this many tokens is left alone. */
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
+/** Characters of the shortest sentence that is ever dropped. */
+const SHORTEST = 20;
 /** Share of tokens that stays, by mode. */
 const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
@@ -28,7 +30,7 @@ export const extractNarrative: Compressor = {
   name: 'narrative',
   classes: ['narrative'],
   apply(text, context): Compressed | undefined {
-    if (estimateTokens(text) < MIN_TOKENS) return undefined;
+    if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
     const chunks = chunkText(text, context.maxChars);
     const prose = chunks.filter((chunk) => chunk.droppable).length;
     if (prose < MIN_CHUNKS) return undefined;
@@ -38,6 +40,18 @@ export const extractNarrative: Compressor = {
     return out.removed.length === 0 ? undefined : out;
   },
 };
+
+/** False where the lines are too short for sentences: a megabyte of such lines need not be cut up to see that. */
+function mayHoldProse(text: string): boolean {
+  let room = 0;
+  for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
+    const end = text.indexOf('\n', from);
+    const length = (end < 0 ? text.length : end) - from;
+    room += Math.floor(length / SHORTEST);
+    from += length + 1;
+  }
+  return room >= MIN_CHUNKS;
+}
 
 function choose(
   chunks: readonly Chunk[],
