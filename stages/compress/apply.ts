@@ -4,8 +4,16 @@ import type { Classification } from '../model/classify/classes.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
-import { countLines, isSkipped, type CompressContext, type LineRange } from './compressor.ts';
+import {
+  countLines,
+  isSkipped,
+  type CompressContext,
+  type Compressed,
+  type Compressor,
+  type LineRange,
+} from './compressor.ts';
 import { hasMark } from './has-mark.ts';
+import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
 import { compressorsFor } from './modes.ts';
 
 /** Longest text that is looked at, in characters: a bound on work that needs no clock. */
@@ -17,14 +25,19 @@ export interface Applied {
   readonly classification: Classification;
   /** Names of the algorithms that changed something, in order. */
   readonly by: readonly string[];
-  /** Lines left out, numbered in what the first lossy algorithm saw. */
+  /** Lines left out, numbered as in the block; where lines were encoded anew, as the first lossy algorithm saw them. */
   readonly removed: readonly LineRange[];
   readonly removedLines: number;
+  /** Names of the algorithms that failed on this text, and so did nothing to it. */
+  readonly failed?: readonly string[];
 }
 
 /** What `applyClass` needs beside the text. */
 export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly hints: ClassifyHints;
+  /** Lines of the block before and behind the text; none if not given. */
+  readonly linesBefore?: number;
+  readonly linesAfter?: number;
 };
 
 /** How often an unmarked result is looked at again; two rounds have always sufficed. */
@@ -52,7 +65,7 @@ export function applyClass(text: string, context: ApplyContext): Applied {
 }
 
 function applyOnce(text: string, context: ApplyContext): Applied {
-  const { hints, ...rest } = context;
+  const { hints, linesBefore = 0, linesAfter = 0, ...rest } = context;
   const classification = classify(text, hints);
   const unchanged: Applied = {
     text,
@@ -66,27 +79,74 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   if (isSkipped(context.applied, context.mode, classification.kind, hints.toolName))
     return unchanged;
   const { head, body, tail } = openEnvelope(text);
-  const by: string[] = [];
-  let removed: readonly LineRange[] = [];
-  let removedLines = 0;
+  const first = linesBefore + lineBreaks(head);
+  const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
+  const done: Step[] = [];
+  const failed: string[] = [];
   let current = body;
   for (const compressor of compressorsFor(context.mode, classification.kind)) {
-    const result = compressor.apply(current, { ...rest, classification });
-    if (result === undefined || result.text === current) continue;
+    const result = attempt(compressor, current, { ...rest, classification });
+    if (result === 'failed') failed.push(compressor.name);
+    if (result === 'failed' || result === undefined || result.text === current) continue;
     if (estimateTokens(result.text) > estimateTokens(current)) continue;
     current = result.text;
-    by.push(compressor.name);
-    if (removed.length === 0) removed = result.removed;
-    removedLines += countLines(result.removed);
+    done.push({ name: compressor.name, ...result });
   }
-  const out = head + current + tail;
-  if (by.length === 0 || current.trim() === '' || estimateTokens(out) >= estimateTokens(text))
-    return unchanged;
+  const failures = failed.length === 0 ? {} : { failed };
+  if (done.length === 0) return { ...unchanged, ...failures };
+  const made = numbered(body, done, first, total);
+  const out = head + made.text + tail;
+  if (made.text.trim() === '' || estimateTokens(out) >= estimateTokens(text))
+    return { ...unchanged, ...failures };
   return {
     text: out,
     classification,
-    by,
-    removed,
-    removedLines,
+    by: done.map((one) => one.name),
+    removed: made.removed,
+    removedLines: countLines(made.removed),
+    ...failures,
   };
+}
+
+/** What the steps made of the text, with every line named by its number in the block. */
+function numbered(body: string, steps: readonly Step[], first: number, total: number): Compressed {
+  const { text } = steps.at(-1)!;
+  const removed = steps.find((step) => step.removed.length > 0)?.removed ?? [];
+  if (removed.length === 0) return { text, removed };
+  let rows: readonly Row[] | undefined = toRows(body, first);
+  for (const step of steps) rows = rows === undefined ? undefined : followRows(rows, step);
+  if (rows === undefined) return { text, removed };
+  return {
+    text: numberRows(rows, total)
+      .map((row) => row.text)
+      .join('\n'),
+    removed: removedOf(rows, first, first + lineBreaks(body) + 1),
+  };
+}
+
+/** What an algorithm made of the text of the one before. */
+interface Step extends Compressed {
+  readonly name: string;
+}
+
+function lineBreaks(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
+
+/**
+ * A fault of one algorithm costs its saving on this one text. It comes from the text
+ * alone, so the same text is left as it is in every later turn.
+ */
+function attempt(
+  compressor: Compressor,
+  text: string,
+  context: CompressContext,
+): ReturnType<Compressor['apply']> | 'failed' {
+  try {
+    return compressor.apply(text, context);
+  } catch {
+    return 'failed';
+  }
 }

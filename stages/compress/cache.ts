@@ -59,7 +59,9 @@ export function createBlockCache(maxEntries: number): BlockCache {
 function keyOf(text: string, context: ApplyContext): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
   const hasCode = commentLines !== undefined;
-  const rest = [mode, query, maxChars, logBudgetTokens, hints, hasCode, applied?.id];
+  const { linesBefore, linesAfter } = context;
+  const place = [linesBefore, linesAfter];
+  const rest = [mode, query, maxChars, logBudgetTokens, hints, hasCode, applied?.id, place];
   return createHash('sha1')
     .update(JSON.stringify(rest))
     .update('\u0000')

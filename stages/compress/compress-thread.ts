@@ -1,7 +1,8 @@
 /**
- * Compression off the event loop. Small conversations are done at once, where
- * the request is; larger ones go to a thread, and one that takes too long ends
- * that thread: the next job gets a new one, and the request goes out as it was.
+ * Compression off the event loop. Small conversations are done at once, where the
+ * request is; larger ones wait for a thread that does one job at a time. A job whose
+ * time runs out while it is worked on ends that thread, and so does a fault that kills
+ * it: what was decided by then is kept, and the jobs behind go to a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
@@ -11,13 +12,18 @@ import type { CacheFigures, CompressJob, FromCompressor, JobOutcome, ToCompresso
 /** Up to this much text is compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
 
-/** How a job ended: with outcomes, or without because time ran out, the client left or the thread broke. */
+/** Outcomes of all blocks, or of the first ones and why there are no more. */
 export type JobResult =
   | { readonly outcomes: readonly JobOutcome[]; readonly where: 'inline' | 'thread' }
-  | { readonly failed: 'timeout' | 'cancelled' | 'broken' };
+  | {
+      /** Time ran out, the client left, or something broke. */
+      readonly failed: 'timeout' | 'cancelled' | 'broken';
+      /** What was decided before; the first blocks of the job, maybe none. */
+      readonly decided: readonly JobOutcome[];
+    };
 
 export interface CompressThread {
-  /** Compresses within `maxTimeMs` (0: no limit). Never rejects. */
+  /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
@@ -32,7 +38,9 @@ export interface CompressThreadOptions {
 const NO_FIGURES: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 };
 
 interface Waiting {
-  readonly resolve: (result: JobResult) => void;
+  readonly message: ToCompressor;
+  readonly decided: JobOutcome[];
+  readonly finish: (result: JobResult) => void;
 }
 
 export function createCompressThread(options: CompressThreadOptions): CompressThread {
@@ -44,7 +52,9 @@ class ThreadedCompressor implements CompressThread {
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   #worker: Worker | undefined;
-  #waiting = new Map<number, Waiting>();
+  #queue: Waiting[] = [];
+  /** What the thread works on. */
+  #current: Waiting | undefined;
   #nextId = 1;
   #figures: CacheFigures = NO_FIGURES;
 
@@ -61,8 +71,8 @@ class ThreadedCompressor implements CompressThread {
       this.#inline ??= this.#loadInline();
       return { outcomes: await (await this.#inline).compress(job), where: 'inline' };
     } catch {
-      // A fault in an algorithm must not cost the request; the trace tells that nothing was done.
-      return { failed: 'broken' };
+      // A fault must not cost the request; the trace tells that nothing was done.
+      return { failed: 'broken', decided: [] };
     }
   }
 
@@ -75,26 +85,35 @@ class ThreadedCompressor implements CompressThread {
   }
 
   #runThreaded(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
-    const id = this.#nextId;
-    this.#nextId += 1;
+    const message: ToCompressor = { id: this.#nextId++, job };
     return new Promise((resolve) => {
       const finish = (result: JobResult): void => {
-        if (!this.#waiting.delete(id)) return;
         stopTimer?.();
         signal.removeEventListener('abort', onAbort);
         resolve(result);
       };
-      const onAbort = (): void => finish({ failed: 'cancelled' });
+      const waiting: Waiting = { message, decided: [], finish };
+      const onAbort = (): void => {
+        // A job in work goes on within its time: what it finds out the next turn need not.
+        if (waiting === this.#current) resolve({ failed: 'cancelled', decided: [] });
+        else this.#leave(waiting, 'cancelled');
+      };
       const onTimeout = (): void => {
-        finish({ failed: 'timeout' });
-        this.#restart();
+        if (waiting === this.#current) this.#endThread('timeout');
+        else this.#leave(waiting, 'timeout');
       };
       const stopTimer = maxTimeMs > 0 ? this.#options.clock.after(maxTimeMs, onTimeout) : undefined;
-      this.#waiting.set(id, { resolve: finish });
       signal.addEventListener('abort', onAbort, { once: true });
-      const message: ToCompressor = { id, job };
-      this.#thread().postMessage(message);
+      this.#queue.push(waiting);
+      this.#next();
     });
+  }
+
+  /** Hands the oldest job to the thread if that has nothing to do. */
+  #next(): void {
+    if (this.#current !== undefined) return;
+    this.#current = this.#queue.shift();
+    if (this.#current !== undefined) this.#thread().postMessage(this.#current.message);
   }
 
   #thread(): Worker {
@@ -105,34 +124,45 @@ class ThreadedCompressor implements CompressThread {
     });
     worker.unref();
     worker.on('message', (message: FromCompressor) => this.#onMessage(message));
-    worker.once('error', () => this.#onBroken(worker));
-    worker.once('exit', () => this.#onBroken(worker));
+    const onBroken = (): void => {
+      if (this.#worker === worker) this.#endThread('broken');
+    };
+    worker.once('error', onBroken);
+    worker.once('exit', onBroken);
     this.#worker = worker;
     return worker;
   }
 
   #onMessage(message: FromCompressor): void {
-    const waiting = this.#waiting.get(message.id);
+    const current = this.#current;
+    if (current?.message.id !== message.id) return;
     if ('failure' in message) {
-      waiting?.resolve({ failed: 'broken' });
-      return;
+      this.#current = undefined;
+      current.finish({ failed: 'broken', decided: current.decided });
+      return this.#next();
     }
-    this.#figures = message.cache;
-    waiting?.resolve({ outcomes: message.outcomes, where: 'thread' });
+    current.decided.push(...message.outcomes);
+    if (!('done' in message)) return;
+    this.#figures = message.done;
+    this.#current = undefined;
+    current.finish({ outcomes: current.decided, where: 'thread' });
+    this.#next();
   }
 
-  /** What the thread still had to do is not done: those requests go out as they were. */
-  #onBroken(worker: Worker): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    for (const { resolve } of this.#waiting.values()) resolve({ failed: 'broken' });
+  #leave(waiting: Waiting, failed: 'timeout' | 'cancelled'): void {
+    this.#queue = this.#queue.filter((other) => other !== waiting);
+    waiting.finish({ failed, decided: [] });
   }
 
-  #restart(): void {
+  /** Ends the thread and the job in work; the next one gets a new thread. */
+  #endThread(failed: 'timeout' | 'cancelled' | 'broken'): void {
     const worker = this.#worker;
+    const current = this.#current;
     this.#worker = undefined;
+    this.#current = undefined;
     void worker?.terminate();
-    for (const { resolve } of this.#waiting.values()) resolve({ failed: 'timeout' });
+    current?.finish({ failed, decided: current.decided });
+    this.#next();
   }
 
   figures(): CacheFigures {
@@ -148,7 +178,8 @@ class ThreadedCompressor implements CompressThread {
 
   async close(): Promise<void> {
     const worker = this.#worker;
-    this.#worker = undefined;
+    for (const waiting of this.#queue) this.#leave(waiting, 'cancelled');
+    this.#endThread('cancelled');
     await worker?.terminate();
   }
 }

@@ -1,4 +1,4 @@
-/** The compressing thread: takes jobs one after another. */
+/** The compressing thread: takes jobs, of which it is given one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { FromCompressor, ToCompressor } from './job.ts';
@@ -6,19 +6,22 @@ import type { FromCompressor, ToCompressor } from './job.ts';
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by compress-thread.ts
 const { cacheEntries } = workerData as { cacheEntries: number };
 const compressor = createConversationCompressor(cacheEntries);
-let last: Promise<void> = Promise.resolve();
+
+const say = (message: FromCompressor): void => parentPort?.postMessage(message);
 
 async function answer({ id, job }: ToCompressor): Promise<void> {
-  let message: FromCompressor;
+  let told = 0;
   try {
-    const outcomes = await compressor.compress(job);
-    message = { id, outcomes, cache: compressor.figures() };
+    const all = await compressor.compress(job, (outcomes) => {
+      told += outcomes.length;
+      say({ id, outcomes });
+    });
+    say({ id, outcomes: all.slice(told), done: compressor.figures() });
   } catch (thrown) {
-    message = { id, failure: thrown instanceof Error ? thrown.message : String(thrown) };
+    say({ id, failure: thrown instanceof Error ? thrown.message : String(thrown) });
   }
-  parentPort?.postMessage(message);
 }
 
 parentPort?.on('message', (message: ToCompressor) => {
-  last = last.then(() => answer(message));
+  void answer(message);
 });

@@ -24,6 +24,7 @@ function toConversationBlock(block: Block, request: ProxyRequest): ConversationB
     kind: kindOf(block),
     text: block.text,
     message: block.message,
+    ...(block.toolUseId === undefined ? {} : { toolUseId: block.toolUseId }),
     ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
     ...(block.toolInput === undefined ? {} : { toolInput: parsed(block.toolInput) }),
     ...(block.isError === undefined ? {} : { isError: block.isError }),

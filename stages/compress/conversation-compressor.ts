@@ -6,15 +6,21 @@
 import { createBlockCache } from './cache.ts';
 import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
-import type { BlockOutcome } from './conversation.ts';
+import type { BlockOutcome, Watch } from './conversation.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from './memo.ts';
 
 /** Conversations whose state is kept for their next turn. */
 const MAX_CONVERSATIONS = 32;
+/** A block of this many characters takes a millisecond or more. */
+const LONG_CHARS = 4096;
 
 export interface ConversationCompressor {
-  compress(job: CompressJob): Promise<readonly JobOutcome[]>;
+  /** The outcomes of all blocks. `tell` hears those so far, each once, before a block that may take long. */
+  compress(
+    job: CompressJob,
+    tell?: (outcomes: readonly JobOutcome[]) => void,
+  ): Promise<readonly JobOutcome[]>;
   figures(): CacheFigures;
 }
 
@@ -24,10 +30,16 @@ export function createConversationCompressor(cacheEntries: number): Conversation
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   const code = createCodeTools();
   return {
-    async compress({ blocks, options }) {
+    async compress({ blocks, options }, tell) {
       const commentLines = options.mode === 'aggressive' ? await code() : undefined;
       const full = commentLines === undefined ? options : { ...options, commentLines };
-      return memo.compress(blocks, full, cache).map(withoutKeptText);
+      let told = 0;
+      const watch: Watch = (decided, next) => {
+        if (next.text.length < LONG_CHARS || decided.length === told) return;
+        tell?.(decided.slice(told).map(withoutKeptText));
+        told = decided.length;
+      };
+      return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
     },
     figures: () => ({
       entries: cache.entries,

@@ -5,13 +5,14 @@
  * is the same in every turn, on every machine and after every restart.
  */
 import type { Classification } from '../model/classify/classes.ts';
-import type { ClassifyHints } from '../model/classify/hints.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { applyClass, type Applied, type ApplyContext } from './apply.ts';
+import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
 import { thinGutter } from './gutter.ts';
 import { hasMark } from './has-mark.ts';
+import { queriesOf } from './query.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
 
@@ -24,6 +25,8 @@ export interface ConversationBlock {
   readonly text: string;
   /** The message that the block belongs to; blocks of one message may be asked about by that message's text. */
   readonly message?: number;
+  /** The call that a block of a tool result answers; several blocks may be parts of one result. */
+  readonly toolUseId?: string;
   readonly toolName?: string;
   /** The tool's input, parsed. */
   readonly toolInput?: unknown;
@@ -62,16 +65,16 @@ export interface BlockOutcome {
   readonly removed: readonly LineRange[];
   /** Lines that are named by reference to an earlier block. */
   readonly repeatedLines: number;
+  /** Names of the algorithms that failed on it, and so left it as it was. */
+  readonly failed?: readonly string[];
 }
 
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
 export const MIN_TOKENS = 60;
-const QUERY_CHARS = 1500;
-const LABEL_CHARS = 24;
-/** The first thing in a command that looks like a file. */
-const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
+/** Texts of more lines are not searched for what went out before. */
+const MAX_LINES = 50_000;
 
 /** What is known before a block: grows block by block, and is what a memo keeps. */
 export interface ConversationState {
@@ -79,19 +82,22 @@ export interface ConversationState {
   readonly sent: SentLines;
   tokens: number;
   query: string;
-  results: number;
   calls: number;
-  userTexts: number;
+  readonly labels: LabelCounts;
 }
 
 export function emptyState(): ConversationState {
-  const counts = { tokens: 0, results: 0, calls: 0, userTexts: 0 };
-  return { outcomes: [], sent: new SentLines(), query: '', ...counts };
+  const labels = noLabels();
+  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', calls: 0, labels };
 }
+
+/** Hears what is decided so far, and which block is looked at next. */
+export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
  * What goes out for every block. `state` may already hold the outcome of the first `done`
- * blocks (see `memo.ts`); it is extended in place. `cache` saves time only.
+ * blocks (see `memo.ts`); it is extended in place. `cache` saves time only. A block that an
+ * algorithm fails on goes out as it was, as far as that algorithm is concerned.
  */
 export function compressConversation(
   blocks: readonly ConversationBlock[],
@@ -99,28 +105,16 @@ export function compressConversation(
   cache?: BlockCache,
   state: ConversationState = emptyState(),
   done = 0,
+  watch?: Watch,
 ): readonly BlockOutcome[] {
+  const queries = queriesOf(blocks);
   for (let at = done; at < blocks.length; at++) {
-    const query = queryOf(blocks, at);
+    const query = queries[at]!;
     if (query !== '') state.query = query;
+    watch?.(state.outcomes, blocks[at]!);
     state.outcomes.push(compressBlock(blocks[at]!, options, cache, state));
   }
   return state.outcomes;
-}
-
-/** Short user text of the block's own message, or its own last paragraph: what is being asked. */
-function queryOf(blocks: readonly ConversationBlock[], at: number): string {
-  const block = blocks[at]!;
-  if (block.kind !== 'user_text') return '';
-  const same =
-    block.message === undefined
-      ? [block]
-      : blocks.filter((other) => other.message === block.message && other.kind === 'user_text');
-  return same
-    .map((other) => splitPasted(other.text))
-    .map((parts) => `${parts.intro}\n${parts.asked}`.slice(-QUERY_CHARS))
-    .join('\n')
-    .slice(-2 * QUERY_CHARS);
 }
 
 function compressBlock(
@@ -131,9 +125,11 @@ function compressBlock(
 ): BlockOutcome {
   const tokensBefore = estimateTokens(block.text);
   state.tokens += tokensBefore;
-  const label = labelOf(block, state);
+  const label = labelOf(block, state.labels);
   const reason = keptReason(block, options, state);
-  const made = reason === undefined ? rewrite(block, options, cache, state) : undefined;
+  const tried = reason === undefined ? attempt(block, options, cache, state) : undefined;
+  const made = tried === 'failed' ? undefined : tried;
+  const failed = tried === 'failed' ? ['rewrite'] : made?.failed;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
   remember(block, label, text, state);
@@ -148,7 +144,17 @@ function compressBlock(
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
     removed: changed ? made.removed : [],
     repeatedLines: changed ? made.repeatedLines : 0,
+    ...(failed === undefined ? {} : { failed }),
   };
+}
+
+/** What is not an algorithm of a class must not cost the request either. */
+function attempt(...args: Parameters<typeof rewrite>): Rewritten | 'failed' | undefined {
+  try {
+    return rewrite(...args);
+  } catch {
+    return 'failed';
+  }
 }
 
 function keptReason(
@@ -178,7 +184,13 @@ function rewrite(
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
-  const context: ApplyContext = { ...options, query: state.query, hints: hintsOf(block) };
+  const context: ApplyContext = {
+    ...options,
+    query: state.query,
+    hints: hintsOf(block),
+    linesBefore: head.split('\n').length - 1,
+    linesAfter: tail.split('\n').length - 1,
+  };
   const small = estimateTokens(body) < MIN_TOKENS;
   const applied = small ? undefined : applyCached(body, context, cache);
   const plain: Applied = applied ?? {
@@ -189,13 +201,27 @@ function rewrite(
     removedLines: 0,
   };
   const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
-  const made: Rewritten[] = [{ ...plain, repeatedLines: 0 }, nameRepeats(plain, state)];
-  if (plain.text !== body) made.push(nameRepeats(untouched, state));
-  const candidates = small ? made : made.flatMap((one) => [one, ...thinNumbers(one)]);
+  const texts = plain.text === body ? [plain] : [plain, untouched];
+  const made: Rewritten[] = [
+    { ...plain, repeatedLines: 0 },
+    ...texts.filter(isSearched).map((one) => nameRepeats(one, state)),
+  ];
+  const candidates = small
+    ? made
+    : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
   const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
   return { ...best, text: head + best.text + tail };
+}
+
+/** A text of a hundred thousand lines is looked through by the algorithms of its class only. */
+function isSearched({ text }: { readonly text: string }): boolean {
+  if (text.length <= MAX_LINES) return true;
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && lines <= MAX_LINES; at = text.indexOf('\n', at + 1))
+    lines++;
+  return lines <= MAX_LINES;
 }
 
 function nameRepeats(applied: Applied, state: ConversationState): Rewritten {
@@ -232,32 +258,6 @@ function pastedPart(block: ConversationBlock): { head: string; body: string; tai
   return { head: parts.intro, body: parts.pasted, tail: parts.asked };
 }
 
-const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
-const COMMAND_KEYS = ['command', 'cmd', 'script'];
-
-/** Where a tool result came from, as far as the tool's input tells. */
-export function hintsOf(block: ConversationBlock): ClassifyHints {
-  const input =
-    typeof block.toolInput === 'object' && block.toolInput !== null ? block.toolInput : {};
-  const text = (keys: readonly string[]): string | undefined => {
-    for (const key of keys) {
-      const value = (input as Record<string, unknown>)[key];
-      if (typeof value === 'string') return value;
-      if (Array.isArray(value) && value.every((part) => typeof part === 'string'))
-        return value.join(' ');
-    }
-    return undefined;
-  };
-  const command = text(COMMAND_KEYS);
-  const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
-  const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
-  return {
-    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
-    ...(command === undefined ? {} : { command }),
-    ...(path === undefined ? {} : { path }),
-  };
-}
-
 /** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */
 function remember(
   block: ConversationBlock,
@@ -265,7 +265,7 @@ function remember(
   text: string,
   state: ConversationState,
 ): void {
-  if (label !== undefined) state.sent.add(label, text);
+  if (label !== undefined && isSearched({ text })) state.sent.add(label, text);
   if (block.kind !== 'tool_use') return;
   const call = `call ${++state.calls}${block.toolName === undefined ? '' : ` (${block.toolName})`}`;
   for (const [name, written] of longStrings('input', block.toolInput))
@@ -279,17 +279,4 @@ function longStrings(name: string, input: unknown): readonly (readonly [string, 
   return Object.entries(input).flatMap(([key, value]) =>
     longStrings(name === 'input' ? key : `${name}.${key}`, value),
   );
-}
-
-/** How later blocks name this one; undefined where they may not refer to it. */
-function labelOf(block: ConversationBlock, state: ConversationState): string | undefined {
-  if (block.kind === 'user_text') return `user text ${++state.userTexts}`;
-  if (block.kind !== 'tool_result') return undefined;
-  state.results++;
-  const { command, path, toolName } = hintsOf(block);
-  const said =
-    path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
-  const what = said.slice(said.lastIndexOf('/', said.length - 2) + 1);
-  const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
-  return `result ${state.results} (${short})`;
 }

@@ -18,7 +18,8 @@ export function hasMark(text: string): boolean {
   const lineBreak = /[\n\r]/g;
   for (let at = text.indexOf(MARK); at >= 0; at = text.indexOf(MARK, lineBreak.lastIndex)) {
     const near = text.slice(Math.max(0, at - MAX_BEFORE), at);
-    const before = cleanLine(`${near.slice(near.lastIndexOf('\n') + 1)}.`).slice(0, -1);
+    const start = Math.max(near.lastIndexOf('\n'), near.lastIndexOf('\r')) + 1;
+    const before = cleanLine(near.slice(start));
     if (NOTHING.test(before.slice(stampLength(`${before} `)))) return true;
     // Behind the first mark of a line no other can begin it.
     lineBreak.lastIndex = at;

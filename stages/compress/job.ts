@@ -21,10 +21,15 @@ export interface CacheFigures {
 
 export type ToCompressor = { readonly id: number; readonly job: CompressJob };
 
+/**
+ * What the thread says of a job: outcomes by and by, in order, each once, before a block
+ * that may take long and at the end; the last message is done or failed.
+ */
 export type FromCompressor =
+  | { readonly id: number; readonly outcomes: readonly JobOutcome[] }
   | {
       readonly id: number;
       readonly outcomes: readonly JobOutcome[];
-      readonly cache: CacheFigures;
+      readonly done: CacheFigures;
     }
   | { readonly id: number; readonly failure: string };

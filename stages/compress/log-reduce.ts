@@ -5,6 +5,8 @@
  */
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
+import { readRepeated } from './log-clean.ts';
+import { cutLine, segmentsOf } from './log-segments.ts';
 import {
   isFailure,
   isSuspicious,
@@ -13,7 +15,7 @@ import {
   statesFailure,
   templateOf,
 } from './log-score.ts';
-import { joinKept, MARK } from './marker.ts';
+import { joinKept, MARK, readOmitted } from './marker.ts';
 
 /** A log below this many tokens is left alone: markers would eat what is won. */
 const MIN_TOKENS = 250;
@@ -34,35 +36,49 @@ export const reduceLog: Compressor = {
     const total = estimateTokens(text);
     if (total < MIN_TOKENS) return undefined;
     const lines = text.split('\n');
-    const bare = lines.map((line) => line.slice(stampLength(line)));
-    const suspicious = bare.map(isSuspicious);
-    const hasFailed = bare.some((line, at) => statesFailure(line, suspicious[at]));
+    const segments = lines.map(segmentsOf);
+    const suspicious = segments.map((parts) => parts.filter(isSuspicious));
+    const hasFailed = suspicious.some((parts) => parts.some((part) => statesFailure(part, true)));
     const { share, floor } = hasFailed ? RED : GREEN;
     const budget = Math.min(context.logBudgetTokens, Math.max(floor, total * share));
     if (total <= budget) return undefined;
     const stamp = sharedStamp(lines);
-    const rest = lines.map((line) => line.slice(line.startsWith(stamp) ? stamp.length : 0));
-    const scores = spreadScores(rankedScores(bare, suspicious));
-    const candidate = fill(scores, rest, budget - HEADER_TOKENS);
-    if (candidate.removed.length === 0) return undefined;
+    const ranking = rankedScores(lines, segments, suspicious);
+    const rest = lines.map((line) => {
+      const bare = line.startsWith(stamp) ? line.slice(stamp.length) : line;
+      return cutLine(bare, budget / 4);
+    });
+    const candidate = fill(spreadScores(ranking), lines, rest, budget - HEADER_TOKENS);
+    if (candidate === undefined) return undefined;
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
   },
 };
 
-/** Chooses lines until the result is near the budget: what markers cost is only known once it is built. */
-function fill(scores: readonly number[], rest: readonly string[], budget: number): Compressed {
-  const ranked = rank(scores, rest);
-  let best = joinKept(rest, choose(ranked, budget));
+/**
+ * Chooses lines until the result is near the budget: what markers cost is only known once
+ * it is built. Undefined where no line would stay, or none would go.
+ */
+function fill(
+  scores: readonly number[],
+  lines: readonly string[],
+  rest: readonly string[],
+  budget: number,
+): Compressed | undefined {
+  const ranked = rank(scores, lines, rest);
+  const join = (aim: number): Compressed => joinKept(rest, choose(ranked, lines, aim));
+  let best = join(budget);
   let aim = budget;
   for (let round = 0; round < 3; round++) {
     const used = estimateTokens(best.text);
     if (used > budget * 0.96) break;
     aim = Math.round(aim * (budget / Math.max(used, budget / 2)));
-    const next = joinKept(rest, choose(ranked, aim));
+    const next = join(aim);
     if (estimateTokens(next.text) > budget) break;
     best = next;
   }
-  return best;
+  const says = best.text.split('\n').some((line) => line.trim() !== '' && !line.startsWith(MARK));
+  const isCut = rest.some((line) => line.includes('\n'));
+  return says && (isCut || best.removed.length > 0) ? best : undefined;
 }
 
 /** A line that may be kept: where it stands and what it costs. */
@@ -72,42 +88,68 @@ interface Ranked {
 }
 
 /** The lines worth keeping, best first; of equals the later one. */
-function rank(scores: readonly number[], lines: readonly string[]): readonly Ranked[] {
-  return lines
+function rank(
+  scores: readonly number[],
+  lines: readonly string[],
+  rest: readonly string[],
+): readonly Ranked[] {
+  return rest
     .map((line, at) => ({ at, tokens: estimateTokens(line) }))
-    .filter(({ at }) => scores[at]! > -2)
+    .filter(({ at }) => scores[at]! > -2 && !lines[at]!.startsWith(MARK))
     .toSorted((a, b) => scores[b.at]! - scores[a.at]! || b.at - a.at);
 }
 
-/** Which lines to keep: by falling score until the budget is spent. Missing means no. */
-function choose(ranked: readonly Ranked[], budget: number): boolean[] {
+/**
+ * Which lines to keep: by falling score until the budget is spent. Missing means no. A
+ * count of repeats goes with its line. Of what earlier steps left, notes stay, and gaps
+ * are announced anew.
+ */
+function choose(ranked: readonly Ranked[], lines: readonly string[], budget: number): boolean[] {
   const keep: boolean[] = [];
+  lines.forEach((line, at) => {
+    if (line.startsWith(MARK) && isNote(line)) keep[at] = true;
+  });
   let spent = 0;
   for (const { at, tokens } of ranked) {
     if (spent >= budget) break;
+    const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
-    const cost = tokens + 1 + GAP_TOKENS * (1 - joins);
+    const cost = tokens + 1 + GAP_TOKENS * (isFolded ? 1 : 1 - joins);
     if (spent + cost > budget) continue;
     keep[at] = true;
+    if (isFolded) keep[at + 1] = true;
     spent += cost;
   }
   return keep;
 }
 
+function isNote(mark: string): boolean {
+  return readOmitted(mark) === undefined && readRepeated(mark) === undefined;
+}
+
 /** Scores with repetition and position counted in. */
-function rankedScores(bare: readonly string[], suspicious: readonly boolean[]): number[] {
+function rankedScores(
+  lines: readonly string[],
+  segments: readonly (readonly string[])[],
+  suspicious: readonly (readonly string[])[],
+): readonly number[] {
   const seen = new Map<string, number>();
-  const plain = bare.map((line, at) => scoreLine(line, suspicious[at]));
+  const plain = segments.map((parts, at) =>
+    Math.max(...parts.map((part) => scoreLine(part, suspicious[at]!.includes(part)))),
+  );
   const lastFailure = plain.findLastIndex(isFailure);
-  return bare.map((line, at) => {
+  const total = lines.reduce((sum, line) => sum + line.length, 0);
+  return lines.map((line, at) => {
     const own = plain[at]!;
     if (own <= -2) return own;
-    const template = templateOf(line);
+    const template = templateOf(segments[at]![0]!);
     const times = seen.get(template) ?? 0;
     seen.set(template, times + 1);
-    const length = line.length > 1200 ? -3 : 0;
+    // Of a line that fills the text something must stay, however little it says.
+    const isLong = line.length > 1200 && line.length < total / 2;
+    const length = isLong && !isFailure(own) ? -3 : 0;
     const end = lastFailure >= 0 && at <= lastFailure && lastFailure - at < 25 ? 1.5 : 0;
-    const tail = at >= bare.length - 6 ? 1 : 0;
+    const tail = at >= lines.length - 6 ? 1 : 0;
     const again = times < 2 ? 0 : -3 - Math.min(4, times / 4);
     return own + end + tail + length + again;
   });
@@ -133,14 +175,18 @@ function raise(scores: number[], at: number, score: number): void {
 function sharedStamp(lines: readonly string[]): string {
   let prefix: string | undefined;
   let stamped = 0;
+  let marks = 0;
   for (const line of lines) {
     const length = stampLength(line);
-    if (length === 0) continue;
+    if (length === 0) {
+      if (line.startsWith(MARK)) marks++;
+      continue;
+    }
     stamped++;
     prefix ??= line.slice(0, length);
     while (!line.startsWith(prefix)) prefix = prefix.slice(0, -1);
   }
-  return prefix !== undefined && prefix.length >= 8 && stamped >= lines.length * 0.9 - 1
+  return prefix !== undefined && prefix.length >= 8 && stamped >= (lines.length - marks) * 0.9 - 1
     ? prefix
     : '';
 }

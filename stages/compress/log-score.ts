@@ -9,6 +9,17 @@ type Weighted = readonly [weight: number, pattern: RegExp];
 /** Longest part of a line that is scored, in characters. */
 const SCORED = 500;
 
+/** From this weight on a line states a failure, whatever harmless phrase stands beside. */
+const STATED = 7;
+
+/** How programs that speak other languages word their error messages, by the letters that it takes to write them. */
+const ELSEWHERE =
+  /\bfehler|fehlgeschlagen|gescheitert|nicht gefunden|konnte nicht|\berror(?:es|e)\b|\berreurs?\b|\bimpossible (?:de\b|d['’])|introuvable|\bimpossibile|\bfallit[oa]|non trovat[oa]|no se pudo|no se encuentra|\berros?\b|\bfalha|\bfalhou|\bchyba\b|selhal|nelze|\bfout\b|mislukt|\bvirhe|misslyckades|\bhata\b/i;
+const ELSEWHERE_WIDE =
+  /\bfall[oó]\b|échec|échoué|não (?:foi possível|encontrad)|błąd|nie można|nie udało|epäonnistui|başarısız|lỗi|ошибк|не удалось|сбой|помилк|не найден|错误|錯誤|失败|失敗|无法|無法|异常|找不到|エラー|できません|見つかりません|오류|실패|없습니다|خطأ|فشل|שגיאה|त्रुटि/i;
+// oxlint-disable-next-line no-control-regex -- all that is not ASCII
+const WIDE = /[^\u0000-\u007f]/;
+
 const FAILURE: readonly Weighted[] = [
   [
     10,
@@ -22,7 +33,18 @@ const FAILURE: readonly Weighted[] = [
     9,
     /^\s*(?:FAIL(?:ED|URE|URES)?|ERROR|FATAL|CRITICAL)\b|^\s*--- FAIL|^not ok\b|\[(?:FAIL(?:ED)?|ERROR|FATAL)\]|\bFAIL[:!]|\bFAILED\b|[✗✕✘×❌] /,
   ],
-  [8, /\b[A-Z]\w*(?:Error|Exception|Failure|Fault)\b(?!\.(?:py|js|ts|go|rs)\b)/],
+  [
+    9,
+    /\b(?:level|lvl|severity|loglevel)"?[:=] ?"?(?:err(?:or)?|fatal|crit(?:ical)?|emerg\w*|alert|panic|severe|[56]0)\b|^[EF]\d{4} \d\d:/i,
+  ],
+  [8, /\b(?:ERROR|FATAL|CRITICAL|EMERG(?:ENCY)?|SEVERE|PANIC)\b/],
+  [
+    8,
+    /out of memory|\boom[-_]?(?:kill|reap)|no space left|\bdisk (?:is )?full|quota exceeded|\bI\/O error|bus error|segfault|page fault|(?:by|received|got) signal|signal \d+\b|stack overflow|deadlock|core dump/i,
+  ],
+  [8, /\b[A-Z]\w*(?:Error|Exception|Failure|Fault|NotFound)\b(?!\.(?:py|js|ts|go|rs)\b)/],
+  [8, ELSEWHERE],
+  [8, ELSEWHERE_WIDE],
   [
     8,
     /: (?:fatal )?error\b|\berror (?:TS|CS|C|LNK|MSB|E)\d+|\berror [\w-]+\/[\w-]+|^\s*error {1,3}\S|\bpanic:|^\s*\d+:\d+ +error\b/i,
@@ -37,7 +59,7 @@ const FAILURE: readonly Weighted[] = [
   ],
   [
     5,
-    /\b(?:fail(?:s|ed|ing|ure|ures)?|errors?|abort(?:ed|ing)?|killed|crash(?:ed)?|broken|denied|stopped)\b/i,
+    /\b(?:fail(?:s|ed|ing|ure|ures)?|errors?|abort(?:ed|ing)?|killed|crash(?:ed)?|broken|denied|stopped|fatal|critical|overflow|corrupt(?:ed|ion)?)\b/i,
   ],
 ];
 
@@ -55,7 +77,8 @@ const SUMMARY: readonly Weighted[] = [
 
 const PLACE: readonly Weighted[] = [
   [4, /(?:^|[\s("'[])(?:[\w.@-]*\/)*[\w.@-]+\.[A-Za-z]\w{0,5}[:(]\d+/],
-  [3, /^\s*(?:--> |File "|at .{1,200}:\d+)/],
+  [3, /^\s*(?:--> |File "|at .{1,200}:\d+)|\bon \S{1,200} line \d/],
+  [4, /^\s*(?:left|right|expected|actual|received|got|want)\b ?[:=]|^\s*\d{1,3}\) \S/i],
   [2, /^\s*(?:\d+ \||\||> ?\d* ?\||\^|~{2,}|\+ |- ).{0,3}\S/],
   [3, /^(?:##\[group\]|\[command\]|\+ \S|\$ \S|> \S|Run \S|::group::|make: \*\*\*|ninja:|FAILED:)/],
   [
@@ -65,14 +88,20 @@ const PLACE: readonly Weighted[] = [
   [1, /\bwarn(?:ing)?s?\b/i],
 ];
 
-/** Words that look like failure and are none; they take away what the tables gave. */
+/** Phrases that look like failure and are none; a line is judged by what stands beside them. */
 const BENIGN: readonly RegExp[] = [
-  /\b(?:no|0|zero|without(?: any)?) (?:tests? )?(?:error|failure|fail|failed|warning|conflict|issue|problem)s?\b/i,
-  /\b(?:errors?|fail(?:ed|ures)?|failures|skipped)[:=] ?0\b/i,
-  /(?:if-no-files-found|continue-on-error|fail[-_]fast|fail[-_]ci[-_]if[-_]error|fail[-_]on|ignore[-_]error|error[-_]?format|allow[-_]fail\w*|-Werror|-Wno-error|RUST_BACKTRACE|set -e\w*|pipefail|errexit)/i,
-  /^\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Collecting|Unpacking|Setting up|Adding|Fetching|Get:\d+|Requirement already|Using cached|Preparing|Selecting|Created wheel|copying|creating|adding|Building wheel|Updating|Locking|Cloning)\b/,
-  /^\s*(?:[✓✔√]|ok \d|ok\b|PASS(?:ED)?\b|--- PASS|=== RUN|=== CONT|=== PAUSE|test \S+ \.\.\. ok|\S+ PASSED\b)|\.\.\. (?:ok|PASS(?:ED)?|skipped.{0,60})$|\bPASSED +\[ *\d+%\]$/,
+  /\b(?:no|0|zero|without(?: any)?) (?:tests? )?(?:error|failure|fail|failed|warning|conflict|issue|problem)s?\b/gi,
+  /\b(?:errors?|fail(?:ed|ures)?|failures|skipped)[:=] ?0\b/gi,
+  /(?:if-no-files-found|continue-on-error|fail[-_]fast|fail[-_]ci[-_]if[-_]error|fail[-_]on|ignore[-_]error|error[-_]?format|allow[-_]fail\w*|-Werror|-Wno-error|RUST_BACKTRACE|set -e\w*|pipefail|errexit)(?:[:= ]+\w+)?/gi,
 ];
+
+/** Steps of package managers and compilers, which go well unless the line says otherwise. */
+const STEP =
+  /^\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Collecting|Unpacking|Setting up|Adding|Fetching|Get:\d+|Requirement already|Using cached|Preparing|Selecting|Created wheel|copying|creating|adding|Building wheel|Updating|Locking|Cloning)\b/;
+const STEP_FAILED =
+  /\b(?:failed|failure|not found|denied|refused|cannot|could not|unable to|timed out|aborted)\b|\berrors?: |: error\b/i;
+const PASSED =
+  /^\s*(?:[✓✔√]|ok \d|ok\b|PASS(?:ED)?\b|--- PASS|=== RUN|=== CONT|=== PAUSE|test \S+ \.\.\. ok|\S+ PASSED\b)|\.\.\. (?:ok|PASS(?:ED)?|skipped.{0,60})$|\bPASSED +\[ *\d+%\]$/;
 
 /** Lines that are almost never worth reading after a failure. */
 const NOISE =
@@ -83,7 +112,7 @@ const NOISE =
  * of it, and one pattern is quicker than eight.
  */
 const SUSPICIOUS =
-  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dumped|memory|sig(?:segv|kill|abrt)|sanitizer|undefined|critical|elifecycle|E {3}|not ok|[✗✕✘×❌]|\b[45]\d\d\b/i;
+  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|[:=] ?[56]0\b|elifecycle|E {3}|^[EF]\d{4} |not ok|[✗✕✘×❌]|\b[45]\d\d\b/i;
 
 const sum = (rules: readonly Weighted[], line: string): number =>
   rules.reduce(
@@ -93,7 +122,10 @@ const sum = (rules: readonly Weighted[], line: string): number =>
 
 /** True if a line holds a word that failures are stated with: few do, and only those are looked at closely. */
 export function isSuspicious(line: string): boolean {
-  return SUSPICIOUS.test(line.length > SCORED ? line.slice(0, SCORED) : line);
+  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  return (
+    SUSPICIOUS.test(text) || ELSEWHERE.test(text) || (WIDE.test(text) && ELSEWHERE_WIDE.test(text))
+  );
 }
 
 /**
@@ -103,9 +135,11 @@ export function isSuspicious(line: string): boolean {
 export function scoreLine(line: string, suspicious = isSuspicious(line)): number {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (text.trim() === '') return -3;
-  if (BENIGN.some((pattern) => pattern.test(text))) return -2;
-  const failure = suspicious ? sum(FAILURE, text) : 0;
-  const summary = sum(SUMMARY, text);
+  if (isFine(text)) return -2;
+  const telling = suspicious ? withoutBenign(text) : text;
+  const failure = suspicious ? sum(FAILURE, telling) : 0;
+  const summary = sum(SUMMARY, telling);
+  if (telling !== text && Math.max(failure, summary) < STATED) return -2;
   const place = sum(PLACE, text);
   const noise = NOISE.test(text) ? -5 : 0;
   return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;
@@ -115,8 +149,17 @@ export function scoreLine(line: string, suspicious = isSuspicious(line)): number
 export function statesFailure(line: string, suspicious = isSuspicious(line)): boolean {
   if (!suspicious) return false;
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
-  if (BENIGN.some((pattern) => pattern.test(text))) return false;
-  return sum(FAILURE, text) >= 7 || SUMMARY[0]![1].test(text);
+  if (isFine(text)) return false;
+  const telling = withoutBenign(text);
+  return sum(FAILURE, telling) >= STATED || SUMMARY[0]![1].test(telling);
+}
+
+function isFine(text: string): boolean {
+  return PASSED.test(text) || (STEP.test(text) && !STEP_FAILED.test(text));
+}
+
+function withoutBenign(text: string): string {
+  return BENIGN.reduce((rest, pattern) => rest.replace(pattern, ' '), text);
 }
 
 /** True if a line states a failure outright: such lines are never noise. */
@@ -125,7 +168,7 @@ export function isFailure(score: number): boolean {
 }
 
 const STAMP =
-  /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? ?|\[\d\d:\d\d:\d\d(?:\.\d+)?\] ?|\[ *\d+\.\d+\] ?)/;
+  /^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]? ?|\[\d\d:\d\d:\d\d(?:\.\d+)?\] ?|\d\d:\d\d:\d\d(?:[.,]\d{1,9})? |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\[ *\d+\.\d+\] ?)/;
 
 /** Length of a time stamp at the beginning of a line, 0 where there is none. */
 export function stampLength(line: string): number {

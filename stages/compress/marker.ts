@@ -22,6 +22,17 @@ export function omittedMore(range: LineRange): string {
     : `${MARK}omitted lines ${range.from + 1}–${range.to}]`;
 }
 
+const OMITTED =
+  /^\[svc omitted (?:\d+ of \d+ lines here \(lines? (\d+)(?:–(\d+))?\); the source is complete|lines? (\d+)(?:–(\d+))?)\]$/;
+
+/** The lines that a marker says are missing; undefined where the line is none. */
+export function readOmitted(line: string): LineRange | undefined {
+  const match = line.startsWith(MARK) ? OMITTED.exec(line) : null;
+  if (match === null) return undefined;
+  const first = Number(match[1] ?? match[3]);
+  return { from: first - 1, to: Number(match[2] ?? match[4] ?? first) };
+}
+
 /** Puts markers where lines are missing; `keep[i]` says whether line i stays. Single blank lines go unannounced. */
 export function joinKept(
   lines: readonly string[],

@@ -12,7 +12,9 @@ import {
   type ConversationBlock,
   type ConversationOptions,
   type ConversationState,
+  type Watch,
 } from './conversation.ts';
+import { queriesOf } from './query.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 
 interface Entry {
@@ -33,10 +35,11 @@ export class ConversationMemo {
     blocks: readonly ConversationBlock[],
     options: ConversationOptions,
     cache?: BlockCache,
+    watch?: Watch,
   ): readonly BlockOutcome[] {
     const chain = hashChain(blocks, options);
     const { state, count } = this.take(chain);
-    const outcomes = compressConversation(blocks, options, cache, state, count);
+    const outcomes = compressConversation(blocks, options, cache, state, count, watch);
     const key = chain.at(-1);
     if (key !== undefined) this.keep(key, { state, count: blocks.length });
     return [...outcomes];
@@ -62,7 +65,7 @@ export class ConversationMemo {
   }
 }
 
-/** One hash a block, each covering everything up to it. */
+/** One hash a block, each covering everything up to it, and what further down in its message is asked about it. */
 function hashChain(
   blocks: readonly ConversationBlock[],
   options: ConversationOptions,
@@ -78,11 +81,12 @@ function hashChain(
     applied?.id,
   ];
   let previous = JSON.stringify(settings);
-  return blocks.map((block) => {
+  const queries = queriesOf(blocks);
+  return blocks.map((block, at) => {
     const { text, ...rest } = block;
     previous = createHash('sha1')
       .update(previous)
-      .update(JSON.stringify(rest))
+      .update(JSON.stringify([rest, queries[at]]))
       .update('\u0000')
       .update(text)
       .digest('base64');

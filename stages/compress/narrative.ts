@@ -1,7 +1,7 @@
 /**
  * Narrative, extractive: with a query known, the sentences that have least to do with it
  * and hold least that anyone could ask for later are left out whole; without a query only
- * near-copies of earlier sentences are. Kept sentences are never changed inside.
+ * copies of earlier sentences are. Kept sentences are never changed inside.
  */
 import type { CompressContext, Compressed, Compressor, LineRange } from './compressor.ts';
 import { MARK } from './marker.ts';
@@ -12,6 +12,8 @@ import { estimateTokens } from '../model/tokens.ts';
 /** A narrative below this many tokens is left alone. */
 const MIN_TOKENS = 600;
 const MIN_CHUNKS = 12;
+/** Characters of the shortest sentence that is ever dropped. */
+const SHORTEST = 20;
 /** Share of tokens that stays, by mode. */
 const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
 /**
@@ -20,14 +22,15 @@ const KEEP = { strict: 1, hybrid: 0.728, aggressive: 0.325 } as const;
  */
 const NEAR = 0.5;
 const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
-const NEAR_COPY = 0.9;
+/** Shorter sentences may well be meant twice. */
+const MIN_COPY_CHARS = 40;
 
 /** Leaves out sentences of long prose. */
 export const extractNarrative: Compressor = {
   name: 'narrative',
   classes: ['narrative'],
   apply(text, context): Compressed | undefined {
-    if (estimateTokens(text) < MIN_TOKENS) return undefined;
+    if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
     const chunks = chunkText(text, context.maxChars);
     const prose = chunks.filter((chunk) => chunk.droppable).length;
     if (prose < MIN_CHUNKS) return undefined;
@@ -38,12 +41,24 @@ export const extractNarrative: Compressor = {
   },
 };
 
+/** False where the lines are too short for sentences: a megabyte of such lines need not be cut up to see that. */
+function mayHoldProse(text: string): boolean {
+  let room = 0;
+  for (let from = 0; from < text.length && room < MIN_CHUNKS;) {
+    const end = text.indexOf('\n', from);
+    const length = (end < 0 ? text.length : end) - from;
+    room += Math.floor(length / SHORTEST);
+    from += length + 1;
+  }
+  return room >= MIN_CHUNKS;
+}
+
 function choose(
   chunks: readonly Chunk[],
   words: readonly Words[],
   context: CompressContext,
 ): boolean[] {
-  const keep = nearCopies(chunks, words).map((copy) => !copy);
+  const keep = copies(chunks).map((copy) => !copy);
   const scores = queryScores(chunks, words, context.query);
   // Without a word in common there is nothing to rank by: what is unique stays.
   if (scores === undefined) return keep;
@@ -68,29 +83,34 @@ function choose(
   return keep;
 }
 
-/** Which chunks say what an earlier one has said: same numbers and negations, nearly the same words. */
-function nearCopies(chunks: readonly Chunk[], words: readonly Words[]): readonly boolean[] {
-  const seen = new Map<string, Set<string>[]>();
-  return chunks.map((chunk, at) => {
-    if (!chunk.droppable || chunk.text.length < 40) return false;
-    const own = words[at]!;
-    const facts = (chunk.text.match(/\d[\d.,]*|\b(?:not?|never|none|without|n't)\b/gi) ?? []).join(
-      ' ',
-    );
-    const key = `${facts}|${own.slice(0, 2).join(' ')}`;
-    const set = new Set(own);
-    const known = seen.get(key);
-    if (known?.some((other) => overlap(other, set) >= NEAR_COPY) === true) return true;
-    if (known === undefined) seen.set(key, [set]);
-    else if (known.length < 8) known.push(set);
+/** Which chunks say, word for word, what an earlier one has said. */
+function copies(chunks: readonly Chunk[]): readonly boolean[] {
+  const seen = new Set<string>();
+  return chunks.map((chunk) => {
+    if (!chunk.droppable || chunk.text.length < MIN_COPY_CHARS) return false;
+    const key = wordingOf(chunk.text);
+    if (seen.has(key)) return true;
+    seen.add(key);
     return false;
   });
 }
 
-function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
-  let shared = 0;
-  for (const word of a) if (b.has(word)) shared++;
-  return shared / (a.size + b.size - shared || 1);
+const AROUND = /^["'“”‘’([]+|[.,;:!"'“”‘’)\]…]+$/g;
+/** Of a number only what ends a clause can go: 5' is not 5". */
+const BEHIND_NUMBER = /[.,;:)]+$/;
+
+/**
+ * A sentence without what cannot carry meaning: white space, and punctuation around its
+ * words, but for a question mark. The case of its first letter goes too; further in, case
+ * may tell a name from a word. Signs inside a word or before a number stay.
+ */
+function wordingOf(sentence: string): string {
+  const words = sentence
+    .split(/\s+/)
+    .map((word) => word.replace(/\d/.test(word) ? BEHIND_NUMBER : AROUND, ''))
+    .filter((word) => word !== '')
+    .join(' ');
+  return words.slice(0, 1).toLowerCase() + words.slice(1);
 }
 
 /** Kept chunks as they stood, one short marker in each gap. */

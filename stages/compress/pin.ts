@@ -1,12 +1,9 @@
 /**
  * What a conversation began with stays with it: mode and settings are pinned at
- * its first eligible request, and a block that was too slow once goes out as it
- * is from then on. Otherwise a changed setting or a busy machine would change
- * bytes that the provider has already cached.
+ * its first eligible request. Otherwise a changed setting would change bytes that
+ * the provider has already cached.
  */
-import { createHash } from 'node:crypto';
 import type { Decisions } from '../decisions/decisions.ts';
-import type { ConversationBlock } from './conversation.ts';
 import type { JobOptions } from './job.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
@@ -64,39 +61,4 @@ export function pinOptions(
   if (pin === undefined) return { options, change: undefined };
   if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
   return { options, change: pin.mode === options.mode ? undefined : 'mode' };
-}
-
-function fingerprint(block: ConversationBlock): string {
-  const digest = createHash('sha256').update(block.text).digest('base64url');
-  return `${block.index}:${digest.slice(0, 16)}`;
-}
-
-/** The blocks with those protected that were too slow in an earlier turn. */
-export function withoutSlow(
-  decisions: Decisions,
-  conversation: string,
-  blocks: readonly ConversationBlock[],
-): readonly ConversationBlock[] {
-  const slow = decisions.get(`slow:${conversation}`)?.split(' ');
-  if (slow === undefined) return blocks;
-  const known = new Set(slow);
-  return blocks.map((block) =>
-    block.protectedReason === undefined && known.has(fingerprint(block))
-      ? { ...block, protectedReason: 'too-slow' }
-      : block,
-  );
-}
-
-/** Remembers that `blocks` went out as they were because time ran out. */
-export function rememberSlow(
-  decisions: Decisions,
-  conversation: string,
-  blocks: readonly ConversationBlock[],
-): void {
-  const key = `slow:${conversation}`;
-  const known = new Set(decisions.get(key)?.split(' '));
-  for (const block of blocks) {
-    if (block.protectedReason === undefined) known.add(fingerprint(block));
-  }
-  decisions.set(key, [...known].join(' '));
 }

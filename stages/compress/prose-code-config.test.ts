@@ -55,7 +55,7 @@ test('with a question, what is near it stays, and every kept sentence is one of 
   }
 });
 
-test('without a question only near-copies go', () => {
+test('without a question only copies go', () => {
   const copies = Array.from(
     { length: 20 },
     () => 'The same remark about the same weather was printed in every one of the papers that day.',

@@ -14,11 +14,12 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
-import { pinOptions, rememberSlow, withoutSlow } from './pin.ts';
+import { pinOptions } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
+import { compressWithinLimit } from './within-limit.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
@@ -72,25 +73,26 @@ async function compressRequest(
   }
   const report = { mode: options.mode };
   if (options.mode === 'strict') return withReport(request, report);
-  const all = toConversationBlocks(request);
-  const taken = withoutSlow(services.decisions, conversation, all);
-  const result = await services.compressor.run(
-    { blocks: taken, options },
-    config.maxTimeMs,
-    ctx.run.signal,
-  );
-  if ('failed' in result) {
-    ctx.note('not_compressed_because', result.failed);
-    if (result.failed === 'timeout') rememberSlow(services.decisions, conversation, taken);
+  const result = await compressWithinLimit(toConversationBlocks(request), {
+    decisions: services.decisions,
+    compressor: services.compressor,
+    conversation,
+    options,
+    maxTimeMs: config.maxTimeMs,
+    signal: ctx.run.signal,
+  });
+  if (result.failed !== undefined) ctx.note('not_compressed_because', result.failed);
+  const failed = result.outcomes.flatMap((outcome) => outcome.failed ?? []);
+  if (failed.length > 0) ctx.note('algorithms_failed', [...new Set(failed)]);
+  if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
     return withReport(request, report);
-  }
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
   const before = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensBefore, 0);
   const after = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensAfter, 0);
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
   ctx.note('blocks_changed', changed);
-  ctx.note('where', result.where);
+  if (result.where !== undefined) ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
   // Loaded with the algorithms: a start that compresses nothing yet need not wait for them.
   const { samplesOf } = await import('./samples.ts');

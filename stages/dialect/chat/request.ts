@@ -54,6 +54,8 @@ function readMessage(list: BlockList, message: JsonObject, i: number): void {
   const reasoning = message['reasoning_content'] === undefined ? 'reasoning' : 'reasoning_content';
   addField(list, message, reasoning, path, holder, 'thinking');
   addField(list, message, 'content', path, holder);
+  // A result that says nothing is a result all the same, and is counted as one.
+  if (holder.role === 'tool' && isEmpty(message['content'])) list.add(holder, 'tool_result');
   for (const [j, part] of listOf(message['content']).entries()) {
     if (isObject(part)) readPart(list, part, [...path, 'content', j], holder);
   }
@@ -86,6 +88,9 @@ function holderOf(list: BlockList, message: JsonObject, i: number): BlockHolder 
       return { message: i, role: 'user', kind: 'text' };
   }
 }
+
+const isEmpty = (content: unknown): boolean =>
+  typeof content !== 'string' && listOf(content).length === 0;
 
 /** Adds the string at a field of a message; there are no blocks for fields that hold none. */
 function addField(

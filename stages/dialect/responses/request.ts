@@ -64,7 +64,10 @@ function readItem(list: BlockList, item: JsonObject, i: number): void {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
-      return addContent(list, item, 'output', path, resultHolder(list, item, i));
+    case 'computer_call_output':
+    case 'shell_call_output':
+    case 'apply_patch_call_output':
+      return addOutput(list, item, path, resultHolder(list, item, i));
     case 'reasoning':
       return list.add({ message: i, role: 'assistant', kind: 'thinking' }, 'thinking');
     default:
@@ -100,6 +103,15 @@ function addShellCall(list: BlockList, item: JsonObject, i: number): void {
   const input = item['action'] === undefined ? undefined : JSON.stringify(item['action']);
   if (id !== undefined) list.call(id, { name: 'shell', input });
   list.add({ message: i, role: 'assistant', kind: 'tool_use' }, 'tool_use');
+}
+
+/** A result is counted as one also where it says nothing, or nothing that is text or a list of parts. */
+function addOutput(list: BlockList, item: JsonObject, path: JsonPath, holder: BlockHolder): void {
+  const output = item['output'];
+  if (typeof output !== 'string' && !listOf(output).some(isObject)) {
+    return list.add(holder, 'tool_result');
+  }
+  addContent(list, item, 'output', path, holder);
 }
 
 /** Adds what stands at `field`: one string, or a list of parts. */

@@ -1,0 +1,57 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createBlockCache } from './cache.ts';
+import {
+  compressConversation,
+  type ConversationBlock,
+  type ConversationOptions,
+} from './conversation.ts';
+
+const LOG = Array.from({ length: 400 }, (_, n) =>
+  n === 250 ? 'src/app.ts:3:1 - error TS2322: wrong' : `Compiling module-${n} v0.${n}.1`,
+).join('\n');
+
+test('an algorithm that fails leaves that text as it was, in every turn, and is named', () => {
+  const source = Array.from(
+    { length: 60 },
+    (_, n) => `# remark ${n}\ndef f${n}(value):\n    return value + ${n}\n`,
+  ).join('\n');
+  const options: ConversationOptions = {
+    mode: 'aggressive',
+    maxChars: 120,
+    thresholdTokens: 0,
+    logBudgetTokens: 800,
+    commentLines: () => {
+      throw new Error('no such language');
+    },
+  };
+  const code: ConversationBlock = {
+    index: 0,
+    role: 'user',
+    kind: 'tool_result',
+    text: source,
+    toolName: 'bash',
+    toolInput: { command: 'cat a.py' },
+  };
+  const build: ConversationBlock = {
+    index: 0,
+    role: 'user',
+    kind: 'tool_result',
+    text: LOG,
+    toolName: 'bash',
+    toolInput: { command: 'npm run build' },
+  };
+  const blocks = [build, { ...code, index: 1 }];
+  const [log] = compressConversation(blocks.slice(0, 1), options);
+  for (const cache of [undefined, createBlockCache(9)]) {
+    for (let turn = 0; turn < 2; turn++) {
+      const out = compressConversation(blocks, options, cache);
+      assert.ok(log!.changed);
+      assert.is(out[0]!.text, log!.text);
+      assert.is(out[1]!.text, source);
+      assert.equal(out[1]!.failed, ['code']);
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,76 @@
+/**
+ * What is remembered of a conversation so that a busy machine changes no byte that the
+ * provider has already cached: how far it was sent, and which blocks went out as they
+ * were because time ran out before they were decided.
+ */
+import { createHash } from 'node:crypto';
+import type { Decisions } from '../decisions/decisions.ts';
+import type { ConversationBlock } from './conversation.ts';
+
+/** The blocks with those protected that went out undecided in an earlier turn. */
+export function withoutUndecided(
+  decisions: Decisions,
+  conversation: string,
+  blocks: readonly ConversationBlock[],
+): readonly ConversationBlock[] {
+  const slow = decisions.get(`slow:${conversation}`)?.split(' ');
+  if (slow === undefined) return blocks;
+  const known = new Set(slow);
+  return blocks.map((block) =>
+    mayShrink(block) && known.has(fingerprint(block)) ? asItIs(block) : block,
+  );
+}
+
+/** The block, protected because it was not decided in time. */
+export function asItIs(block: ConversationBlock): ConversationBlock {
+  return block.protectedReason === undefined ? { ...block, protectedReason: 'too-slow' } : block;
+}
+
+/** Remembers that `blocks` went out as they were because time ran out. */
+export function rememberUndecided(
+  decisions: Decisions,
+  conversation: string,
+  blocks: readonly ConversationBlock[],
+): void {
+  const key = `slow:${conversation}`;
+  const known = new Set(decisions.get(key)?.split(' '));
+  for (const block of blocks) if (mayShrink(block)) known.add(fingerprint(block));
+  if (known.size > 0) decisions.set(key, [...known].join(' '));
+}
+
+/** Remembers that all of `blocks` went out. */
+export function rememberSent(
+  decisions: Decisions,
+  conversation: string,
+  blocks: readonly ConversationBlock[],
+): void {
+  const last = blocks.at(-1);
+  if (last !== undefined)
+    decisions.set(`sent:${conversation}`, `${blocks.length} ${fingerprint(last)}`);
+}
+
+/**
+ * How many of the blocks went out in an earlier turn. Where the conversation has gone
+ * another way since, all up to the model's last answer count as sent.
+ */
+export function sentCount(
+  decisions: Decisions,
+  conversation: string,
+  blocks: readonly ConversationBlock[],
+): number {
+  const sent = decisions.get(`sent:${conversation}`)?.split(' ');
+  if (sent === undefined) return 0;
+  const count = Number(sent[0]);
+  const last = blocks[count - 1];
+  if (last !== undefined && fingerprint(last) === sent[1]) return count;
+  return blocks.findLastIndex((block) => block.role === 'assistant') + 1;
+}
+
+function mayShrink({ kind, protectedReason }: ConversationBlock): boolean {
+  return protectedReason === undefined && (kind === 'tool_result' || kind === 'user_text');
+}
+
+function fingerprint(block: ConversationBlock): string {
+  const digest = createHash('sha256').update(block.text).digest('base64url');
+  return `${block.index}:${digest.slice(0, 16)}`;
+}

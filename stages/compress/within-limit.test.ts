@@ -1,0 +1,154 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createManualClock } from '../../engine/index.ts';
+import type { Decisions } from '../decisions/decisions.ts';
+import { createCompressThread } from './compress-thread.ts';
+import type { CompressThread } from './compress-thread.ts';
+import { compressConversation } from './conversation.ts';
+import type { ConversationBlock } from './conversation.ts';
+import { compressWithinLimit } from './within-limit.ts';
+
+const LIMIT_MS = 1000;
+const options = {
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 0,
+  logBudgetTokens: 500,
+} as const;
+
+const logOf = (name: string): string =>
+  Array.from({ length: 700 }, (_, n) =>
+    n === 250 ? `src/${name}.ts:3:1 - error TS2322: wrong` : `Compiling ${name}-${n} v0.${n}.1`,
+  ).join('\n');
+
+/** Each text is a tool result with an answer of the model behind it. */
+const turns = (...names: string[]): ConversationBlock[] =>
+  names
+    .flatMap((name): Omit<ConversationBlock, 'index'>[] => [
+      { role: 'tool', kind: 'tool_result', text: logOf(name), toolName: 'bash' },
+      { role: 'assistant', kind: 'other', text: 'I see.', protectedReason: 'assistant' },
+    ])
+    .slice(0, -1)
+    .map((block, index) => ({ ...block, index }));
+
+function memory(): Decisions {
+  const values = new Map<string, string>();
+  return {
+    get: (key) => values.get(key),
+    set: (key, value) => void values.set(key, value),
+    flush: async () => undefined,
+    get size() {
+      return values.size;
+    },
+  };
+}
+
+interface Bench {
+  readonly clock: ReturnType<typeof createManualClock>;
+  readonly thread: CompressThread;
+  send(
+    blocks: readonly ConversationBlock[],
+    thread?: CompressThread,
+  ): Promise<readonly (string | undefined)[]>;
+}
+
+function createBench(): Bench {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 0, clock });
+  const decisions = memory();
+  const { signal } = createCanceller();
+  return {
+    clock,
+    thread,
+    async send(blocks, compressor = thread) {
+      const { outcomes } = await compressWithinLimit(blocks, {
+        decisions,
+        compressor,
+        conversation: 'c',
+        options,
+        maxTimeMs: LIMIT_MS,
+        signal,
+      });
+      return outcomes.map((outcome) => outcome.text);
+    },
+  };
+}
+
+/** Ends every job at the block with this index, as a thread does that is ended while it works on it. */
+function endsAt(index: number): CompressThread {
+  return {
+    run: async ({ blocks, options: own }) => ({
+      failed: 'timeout',
+      decided: compressConversation(blocks.slice(0, index), own).map((outcome) => ({
+        ...outcome,
+        text: outcome.changed ? outcome.text : undefined,
+      })),
+    }),
+    figures: () => ({ entries: 0, sizeBytes: 0, hits: 0, misses: 0 }),
+    close: async () => undefined,
+  };
+}
+
+test('what went out smaller does so again when time runs out in a later turn, and ever after', async () => {
+  const bench = createBench();
+  const [first] = await bench.send(turns('a'));
+  assert.ok(first !== undefined && first.length < logOf('a').length / 2);
+  const pending = bench.send(turns('a', 'b'));
+  bench.clock.advance(LIMIT_MS + 1);
+  assert.equal(await pending, [first, undefined, undefined]);
+  const later = await bench.send(turns('a', 'b', 'c'));
+  assert.equal(later.slice(0, 4), [first, undefined, undefined, undefined]);
+  assert.ok(later[4] !== undefined);
+  await bench.thread.close();
+});
+
+test('a request sent again is sent as it was, however little time there is', async () => {
+  const bench = createBench();
+  const first = await bench.send(turns('a', 'b'));
+  const pending = bench.send(turns('a', 'b'));
+  bench.clock.advance(LIMIT_MS + 1);
+  assert.equal(await pending, first);
+  await bench.thread.close();
+});
+
+test('blocks decided before time ran out go out so; those from there on as they were, in every later turn', async () => {
+  const bench = createBench();
+  const sent = await bench.send(turns('a', 'b', 'c'), endsAt(2));
+  assert.ok(sent[0] !== undefined && sent[0].length < logOf('a').length / 2);
+  assert.equal(sent.slice(1), [undefined, undefined, undefined, undefined]);
+  const later = await bench.send(turns('a', 'b', 'c', 'd'));
+  assert.equal(later.slice(0, 6), [...sent, undefined]);
+  assert.ok(later[6] !== undefined);
+  await bench.thread.close();
+});
+
+test('a conversation that nothing was sent of keeps to the limit', async () => {
+  const bench = createBench();
+  const pending = bench.send(turns('a', 'b'));
+  bench.clock.advance(LIMIT_MS + 1);
+  assert.equal(await pending, [undefined, undefined, undefined]);
+  await bench.thread.close();
+});
+
+test('a job out of time does not end those of others, whether they wait or are in work', async () => {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 0, clock });
+  const { signal } = createCanceller();
+  const run = (name: string, limitMs: number) =>
+    thread.run({ blocks: turns(name), options }, limitMs, signal);
+  const inWork = run('a', 1);
+  const waiting = run('b', 1);
+  const patient = [run('c', 5000), run('d', 0)];
+  clock.advance(2);
+  assert.equal(await inWork, { failed: 'timeout', decided: [] });
+  assert.equal(await waiting, { failed: 'timeout', decided: [] });
+  for (const result of await Promise.all(patient)) assert.ok('outcomes' in result);
+  const patientInWork = run('e', 5000);
+  const impatient = run('f', 1);
+  clock.advance(2);
+  assert.ok('failed' in (await impatient));
+  assert.ok('outcomes' in (await patientInWork));
+  await thread.close();
+});
+
+test.run();

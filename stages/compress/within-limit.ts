@@ -1,0 +1,85 @@
+/**
+ * Compresses a request within its time. Where time runs out, or a fault ends the thread,
+ * what was decided by then goes out so, and the rest as it was, now and in every later
+ * turn. What went out smaller in an earlier turn must do so again, however long it takes:
+ * sending it as it was would cost the provider's cache of all that follows.
+ */
+import type { CancelSignal } from '../../engine/index.ts';
+import type { Decisions } from '../decisions/decisions.ts';
+import { estimateTokens } from '../model/tokens.ts';
+import type { CompressThread, JobResult } from './compress-thread.ts';
+import type { ConversationBlock } from './conversation.ts';
+import type { JobOptions, JobOutcome } from './job.ts';
+import {
+  asItIs,
+  rememberSent,
+  rememberUndecided,
+  sentCount,
+  withoutUndecided,
+} from './undecided.ts';
+
+export interface WithinLimit {
+  readonly decisions: Decisions;
+  readonly compressor: CompressThread;
+  readonly conversation: string;
+  readonly options: JobOptions;
+  readonly maxTimeMs: number;
+  readonly signal: CancelSignal;
+}
+
+/** What goes out for every block; `failed` says why not all of them were decided. */
+export interface LimitedOutcomes {
+  readonly outcomes: readonly JobOutcome[];
+  readonly where?: 'inline' | 'thread';
+  readonly failed?: 'timeout' | 'cancelled' | 'broken';
+}
+
+export async function compressWithinLimit(
+  all: readonly ConversationBlock[],
+  limits: WithinLimit,
+): Promise<LimitedOutcomes> {
+  const { decisions, compressor, conversation, options, maxTimeMs, signal } = limits;
+  const blocks = withoutUndecided(decisions, conversation, all);
+  const result = await compressor.run({ blocks, options }, maxTimeMs, signal);
+  const sentSmaller = (outcomes: readonly JobOutcome[]): void => {
+    if (outcomes.some((outcome) => outcome.changed)) rememberSent(decisions, conversation, blocks);
+  };
+  if ('outcomes' in result) {
+    sentSmaller(result.outcomes);
+    return result;
+  }
+  // Nothing goes out for a client that has left.
+  if (result.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
+  const sent = sentCount(decisions, conversation, blocks);
+  const undecided = blocks.slice(Math.max(sent, result.decided.length));
+  rememberUndecided(decisions, conversation, undecided);
+  const decided =
+    result.decided.length >= sent ? result.decided : await again(blocks.slice(0, sent), limits);
+  sentSmaller(decided);
+  const rest = blocks.slice(decided.length).map(untouched);
+  return { outcomes: [...decided, ...rest], failed: result.failed };
+}
+
+/** The outcomes of blocks that were sent before, without a limit. */
+async function again(
+  blocks: readonly ConversationBlock[],
+  { compressor, options, signal }: WithinLimit,
+): Promise<readonly JobOutcome[]> {
+  const result: JobResult = await compressor.run({ blocks, options }, 0, signal);
+  return 'outcomes' in result ? result.outcomes : result.decided;
+}
+
+function untouched(block: ConversationBlock): JobOutcome {
+  const tokens = estimateTokens(block.text);
+  return {
+    index: block.index,
+    text: undefined,
+    changed: false,
+    reason: asItIs(block).protectedReason!,
+    by: [],
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    removed: [],
+    repeatedLines: 0,
+  };
+}
