@@ -44,11 +44,17 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
   }
 
   return [
-    { method: 'GET', path: '/', handle: () => Response.json(root(options.version)) },
+    {
+      method: 'GET',
+      path: '/',
+      audience: 'everybody',
+      handle: () => Response.json(root(options.version)),
+    },
     { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
     {
       method: 'GET',
       path: '/health',
+      audience: 'everybody',
       handle: async (_request, { verdict }) =>
         verdict === 'public'
           ? Response.json({ status: 'ok', version: options.version })
