@@ -79,8 +79,9 @@ function reasons(
   vault: VaultFacts,
 ): string[] {
   const list: string[] = [];
-  const { trouble, dropped } = ledger.stats();
+  const { trouble, dropped, replaced } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
+  if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
