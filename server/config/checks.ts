@@ -21,6 +21,8 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...checkFallbackModels(values),
     ...checkCustom(values),
     ...checkOutbound(values),
+    ...checkOrigins(values),
+    ...checkFormats(values),
     ...checkPorts(values),
     ...checkRate(values),
     ...checkLedger(values),
@@ -229,6 +231,26 @@ function checkOutbound(values: Values): readonly Fault[] {
     const reason = typeof from.value === 'string' ? proxyFault(from.value) : undefined;
     return reason === undefined ? [] : [fault(from, key, `${key}: ${reason}`)];
   });
+}
+
+/** A browser names a scheme, a host and a port; anything else would match no page. */
+function checkOrigins(values: Values): readonly Fault[] {
+  const key = 'security.allowed_origins';
+  const isOrigin = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+\/?)$/i;
+  return [values.get(key)]
+    .flat()
+    .filter((origin) => !isOrigin.test(origin))
+    .map((origin) => {
+      const text = `${key}: ${quote(origin)} is no origin; write https://host or https://host:port, or *`;
+      return fault(values.from(key), key, text, { expected: 'https://host' });
+    });
+}
+
+function checkFormats(values: Values): readonly Fault[] {
+  const key = 'streaming.formats';
+  if (values.get(key).length > 0) return [];
+  const text = `${key}: an empty list leaves no format for a stream; name sse, chunked or both`;
+  return [fault(values.from(key), key, text, { expected: 'sse, chunked or both' })];
 }
 
 function checkPorts(values: Values): readonly Fault[] {

@@ -10,12 +10,12 @@ import {
   existsSync,
   fchmodSync,
   lstatSync,
-  mkdirSync,
   openSync,
   renameSync,
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import { makeFolders } from '../folder.ts';
 import { ownerOf } from './header.ts';
 
 /** The file must not be used as a ledger. Never cured by trying again. */
@@ -37,7 +37,7 @@ const COMPANIONS = ['-wal', '-shm'] as const;
  * nothing, or what the disk says.
  */
 export function prepareLedgerFile(file: string, ownUid: number | undefined): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(file));
   checkOwner(file, ownUid);
   checkContent(file);
   createPrivately(file);
