@@ -85,6 +85,21 @@ test('a file whose process is gone, or whose pid belongs to a later process, is 
   }
 });
 
+test('a file that svc did not write is left alone; one that was cut short is taken over', () => {
+  const place = makePlace();
+  writeFile(place, {});
+  writeFileSync(pidFile(place.home), 'my notes');
+  const claim = () => claimHome(place.home, makeContext(place).context, HOW);
+  assert.throws(claim, /in the way: svc did not write it/);
+  assert.is(readFileSync(pidFile(place.home), 'utf8'), 'my notes');
+  assert.equal(readdirSync(place.home), ['svc.pid']);
+  for (const cut of ['', '{"pid":12']) {
+    writeFileSync(pidFile(place.home), cut);
+    claim().release();
+  }
+  place.dispose();
+});
+
 test('the release of a claim that was lost leaves the new one alone', () => {
   const place = makePlace();
   const claim = claimHome(place.home, makeContext(place).context, HOW);

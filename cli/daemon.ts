@@ -9,7 +9,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SvcError, isSvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
-import { createPrivateFile, ensurePrivateFolder, writePrivateFile } from '../server/config/home.ts';
+import {
+  createPrivateFile,
+  ensurePrivateFolder,
+  reasonOf,
+  writePrivateFile,
+} from '../server/config/home.ts';
 import { controlPath } from '../server/control.ts';
 import type { CliContext } from './context.ts';
 import type { ServeFlags } from './flags.ts';
@@ -225,12 +230,28 @@ function endedEarly(code: number | null, home: string): SvcError {
   });
 }
 
+/** Refuses what is no pid file: it may be somebody's, and a stale one is deleted. One that a crash cut short is ours. */
+function refuseForeign(path: string): void {
+  let text: string;
+  try {
+    text = fs.readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw new SvcError('config', `${path} is in the way: ${reasonOf(cause)}`, { cause });
+  }
+  if (text === '' || text.startsWith('{')) return;
+  throw new SvcError('config', `${path} is in the way: svc did not write it`, {
+    cure: 'Move it away, or give svc a home folder of its own with SVC_HOME.',
+  });
+}
+
 /**
  * Takes a stale file away. It is renamed before it is judged, because between
  * looking and removing another start may have put its own in place; that one
  * is put back.
  */
 function setAside(path: string): void {
+  refuseForeign(path);
   const aside = `${path}.${process.pid}.stale`;
   try {
     fs.renameSync(path, aside);

@@ -18,6 +18,7 @@ export const exitCodes = Object.freeze({
   spending_limit: 7,
   rate_limited: 7,
   bad_request: 8,
+  expectation_failed: 8,
   unprocessable: 8,
   payload_too_large: 8,
   headers_too_large: 8,

@@ -43,15 +43,21 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const background = context.tellParent !== undefined;
   const claim = claimHome(home, context, { flags, background });
   context.events.on('exit', claim.release);
+  let started = false;
   try {
     const proxy = await startProxy({
       loaded,
       reload: () => loadConfig(options),
       version: context.version,
       clock: context.clock,
+      onTrouble(error) {
+        // A file that stops the start is told of by whoever reports that.
+        if (started || error.kind !== 'config') printError(context, error);
+      },
     }).catch(async (thrown: unknown) => {
       throw await explainStart(thrown);
     });
+    started = true;
     const { version } = context;
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });

@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'conflict'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'unprocessable'
   | 'rate_limited'
   | 'headers_too_large'

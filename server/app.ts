@@ -4,7 +4,7 @@
  * same for paths of our own, without a socket.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancelled, createCanceller, toSvcError } from '../engine/index.ts';
+import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
@@ -13,17 +13,17 @@ import {
   notFound,
   rateLimited,
   shuttingDown,
-  unsupportedMedia,
+  unknownExpectation,
 } from '../stages/model/errors.ts';
-import { collectBody } from './body.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-response.ts';
-import { originForm } from './gate.ts';
+import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
+import { readOwnBody, toOwnRequest } from './own-request.ts';
 import { proxy } from './proxy.ts';
 import type { ProxyCall } from './proxy.ts';
-import { allowedMethods } from './router.ts';
-import type { RouteContext, Router } from './router.ts';
+import { allowedMethods, checkAudience } from './router.ts';
+import type { Match, RouteContext, Router } from './router.ts';
 import { Running } from './running.ts';
 import type { ServerServices } from './services.ts';
 
@@ -49,8 +49,11 @@ export interface App {
   paused: boolean;
 }
 
-/** Methods that may carry a body of ours, which must then be JSON. */
-const JSON_METHODS = new Set(['POST']);
+/** Who asks for a path of our own. */
+type Caller = Omit<RouteContext, 'params'>;
+
+/** What some path or other answers. */
+const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
 export function createApp(options: AppOptions): App {
   return new HttpApp(options);
@@ -100,13 +103,14 @@ class HttpApp implements App {
       this.#fail(request, response, rateLimited(decision.retryAfterS), requestId);
       return;
     }
+    const { expect } = request.headers;
+    if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unknownExpectation();
     const target = originForm(request.url ?? '/');
     const endpoint = this.#endpointOf(request, target);
     if (endpoint === undefined) {
       void this.#serveOwn(request, response, target, {
         requestId,
         verdict: admission.verdict,
-        params: {},
       });
     } else if (this.#draining) {
       this.#fail(request, response, shuttingDown(), requestId, true);
@@ -137,8 +141,14 @@ class HttpApp implements App {
 
   #endpointOf(request: IncomingMessage, target: string): Endpoint | undefined {
     const found = resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
+    if (found !== undefined && 'allow' in found)
+      throw methodNotAllowed(allowedMethods(found.allow));
+    // Forwarded, it would come back with the credential that we add.
+    if (request.method === 'TRACE') {
+      this.#options.router.match('TRACE', pathOf(target));
+      throw methodNotAllowed(METHODS);
+    }
     if (found === undefined) return undefined;
-    if ('allow' in found) throw methodNotAllowed(allowedMethods(found.allow));
     // A probe asks us whether anyone is there: a path of our own.
     return found.operation === 'probe' ? undefined : found;
   }
@@ -176,12 +186,14 @@ class HttpApp implements App {
     request: IncomingMessage,
     response: ServerResponse,
     target: string,
-    context: RouteContext,
+    caller: Caller,
   ): Promise<void> {
-    const { requestId } = context;
+    const { requestId } = caller;
     try {
-      const own = await this.#toOwnRequest(request, response, target);
-      const answer = await this.#route(own, context);
+      const { maxRequestBytes } = this.#options.generations.current.config.limits;
+      const given = await readOwnBody(request, response, maxRequestBytes);
+      const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
+      const answer = await this.#answerOwn(match, toOwnRequest(request, given), caller);
       const headers = [...answer.headers].flat();
       headers.push('X-Request-ID', requestId, 'X-Content-Type-Options', 'nosniff');
       headers.push(...this.#options.generations.current.cors.headers(request.headers.origin));
@@ -194,47 +206,23 @@ class HttpApp implements App {
     }
   }
 
-  async #toOwnRequest(
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: string,
-  ): Promise<Request> {
-    const method = request.method ?? 'GET';
-    const headers = new Headers();
-    for (const [name, value] of pairs(request.rawHeaders)) headers.append(name, value);
-    // Only the path and the query mean anything; the host was judged by the gate.
-    const url = new URL(`http://localhost${target}`);
-    if (method === 'GET' || method === 'HEAD') {
-      request.resume();
-      return new Request(url, { method, headers });
-    }
-    const controller = createCanceller();
-    response.once('close', () => controller.abort(new Cancelled('client_gone')));
-    const { maxRequestBytes } = this.#options.generations.current.config.limits;
-    const body = await collectBody(request, response, maxRequestBytes, controller.signal);
-    if (body.length > 0 && JSON_METHODS.has(method) && !isJson(headers.get('content-type'))) {
-      throw unsupportedMedia('This path takes application/json');
-    }
-    // A method that no route has is refused before anybody looks at the body.
-    return new Request(url, {
-      method,
-      headers,
-      body: body.length > 0 ? new Uint8Array(body) : null,
-    });
+  #routeOf(method: string, path: string, verdict: RouteContext['verdict']): Match {
+    const match = this.#options.router.match(method, path);
+    if (match === undefined) throw notFound();
+    checkAudience(match.route, verdict);
+    return match;
   }
 
-  async #route(request: Request, context: RouteContext): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    const match = this.#options.router.match(request.method, pathname);
-    if (match === undefined) throw notFound();
+  async #answerOwn({ route, params }: Match, request: Request, caller: Caller): Promise<Response> {
     this.#options.services.afterwards.flush();
-    return match.handle(request, { ...context, params: match.params });
+    return route.handle(request, { ...caller, params });
   }
 
   async fetch(request: Request): Promise<Response> {
     const requestId = this.#options.newId();
     try {
-      return await this.#route(request, { requestId, verdict: 'local', params: {} });
+      const match = this.#routeOf(request.method, new URL(request.url).pathname, 'local');
+      return await this.#answerOwn(match, request, { requestId, verdict: 'local' });
     } catch (thrown) {
       const error = toSvcError(thrown);
       return new Response(new Uint8Array(errorBody(error, requestId)), {
@@ -271,8 +259,4 @@ class HttpApp implements App {
 
 function* pairs(flat: readonly string[]): Generator<[string, string]> {
   for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i]!, flat[i + 1]!];
-}
-
-function isJson(contentType: string | null): boolean {
-  return contentType !== null && /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
 }

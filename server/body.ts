@@ -3,12 +3,20 @@
  * declares about its length is never trusted.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CancelSignal } from '../engine/index.ts';
+import type { CancelSignal, SvcError } from '../engine/index.ts';
 import { malformedRequest, payloadTooLarge } from '../stages/model/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
+/** Messages of which the parser could read no more. */
+const broken = new WeakMap<IncomingMessage, SvcError>();
 /** Longest silence inside a body. Without a limit, clients that never finish would pile up. */
 const MAX_SILENCE_MS = 30_000;
+
+/** Tells whoever reads this body, now or later, that no more of it can be read. */
+export function breakBody(message: IncomingMessage, error: SvcError): void {
+  broken.set(message, error);
+  if (message.listenerCount('error') > 0) message.emit('error', error);
+}
 
 /**
  * The whole body as it was on the wire; a client that waits for it is told to go on. Rejects with `payload_too_large` above
@@ -27,7 +35,12 @@ export function collectBody(
     message.resume();
     return Promise.resolve(EMPTY);
   }
-  if (message.headers.expect !== undefined) response.writeContinue();
+  const fault = broken.get(message);
+  if (fault !== undefined) return Promise.reject(fault);
+  // HTTP/1.0 knows no interim answers.
+  if (message.headers.expect !== undefined && message.httpVersion !== '1.0') {
+    response.writeContinue();
+  }
   const whole = wholeBody(message);
   if (whole !== undefined) {
     if (whole.length > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));

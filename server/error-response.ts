@@ -26,6 +26,7 @@ export const errorTable = Object.freeze({
   conflict: { status: 409, type: 'conflict' },
   payload_too_large: { status: 413, type: 'payload_too_large' },
   unsupported_media_type: { status: 415, type: 'unsupported_media_type' },
+  expectation_failed: { status: 417, type: 'expectation_failed' },
   unprocessable: { status: 422, type: 'unprocessable' },
   upgrade_required: { status: 426, type: 'upgrade_required' },
   rate_limited: { status: 429, type: 'rate_limit_exceeded', code: 'RATELIMIT_001' },

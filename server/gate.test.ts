@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
-import { isOwnField, originForm } from './gate.ts';
+import { isOwnField } from './gate.ts';
+import { originForm } from './gate/target.ts';
 import { KEY, type Sketch, gateWith, outcome, request } from './gate/testing.ts';
 
 test('a forwarding field takes locality away and never gives it', () => {
@@ -27,6 +28,40 @@ test('a forwarding field takes locality away and never gives it', () => {
     'X-Original-Forwarded-For',
     'X-Envoy-External-Address',
     'fORWARDED',
+    'X-Forwarded',
+    'Forwarded-For',
+    'forwarded-proto',
+    'Forwarded-Host',
+    'X-Forward-For',
+    'X-Original-For',
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'Proxy-Client-IP',
+    'WL-Proxy-Client-IP',
+    'HTTP_CLIENT_IP',
+    'Client-IP',
+    'ClientIP',
+    'Real-IP',
+    'Remote-IP',
+    'X-Remote-IP',
+    'X-Remote-Addr',
+    'X-Originating-IP',
+    'X-Vercel-Forwarded-For',
+    'X-Vercel-Proxied-For',
+    'X-MS-Forwarded-Client-IP',
+    'X-Azure-ClientIP',
+    'X-Azure-SocketIP',
+    'X-AppEngine-User-IP',
+    'X-Sucuri-ClientIP',
+    'X-ProxyUser-Ip',
+    'DO-Connecting-IP',
+    'Incap-Client-IP',
+    'X-NF-Client-Connection-IP',
+    'CDN-Src-IP',
+    'Ali-CDN-Real-IP',
+    'CloudFront-Viewer-Address',
+    'CF-Connecting-IPv6',
+    'x-cLIENT-iP',
   ];
   for (const field of fields) {
     for (const value of ['127.0.0.1', 'for=127.0.0.1', '::1', '']) {
@@ -37,7 +72,19 @@ test('a forwarding field takes locality away and never gives it', () => {
       assert.is(outcome(gate(request({ headers: keyed }))), 'keyed', field);
     }
   }
-  for (const field of ['X-Forward', 'X-Stainless-Lang', 'Viable', 'X-Forwarder', 'User-Agent']) {
+  for (const field of [
+    'X-Forward',
+    'X-Stainless-Lang',
+    'Viable',
+    'X-Forwarder',
+    'User-Agent',
+    'X-Zip',
+    'X-Tip',
+    'X-Vendor',
+    'X-Author',
+    'Skip',
+    'X-Waiting-For',
+  ]) {
     assert.is(outcome(gate(request({ headers: [field, '10.0.0.9'] }))), 'local', field);
   }
 });

@@ -14,6 +14,8 @@
  *    A key that was revoked or has expired: 401, from anywhere.
  * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
  *    and what answers them must then tell nothing about the machine.
+ *
+ * Rules 5 and 7 are kept by the routes as well, each of which says whom it answers.
  */
 import type { SvcError } from '../engine/error.ts';
 import {
@@ -27,6 +29,7 @@ import type { KeyCheck, Keyed } from './auth.ts';
 import { isLoopback } from './gate/addresses.ts';
 import { type NameOptions, type Names, createNames, parseAuthority } from './gate/names.ts';
 import { type GateRequest, type HeaderScan, scanHeaders } from './gate/scan.ts';
+import { isCleanTarget, pathOf } from './gate/target.ts';
 
 export type { GateRequest } from './gate/scan.ts';
 
@@ -109,19 +112,6 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/**
- * The path and query of a request target, also of an absolute one (`http://host/path`),
- * which a server must understand (RFC 9112 §3.2.2). Never goes through a URL parser: `//x`
- * is a path here, not a host.
- */
-export function originForm(target: string): string {
-  if (target.startsWith('/') || !target.includes('://')) return target;
-  const start = target.slice('http://'.length).search(/[/?]/);
-  if (start === -1) return '/';
-  const rest = target.slice('http://'.length + start);
-  return rest.startsWith('?') ? `/${rest}` : rest;
-}
-
 /** True for a field (lower-case name) that speaks to this proxy and must never reach an upstream: `x-svc-key` and its kin. */
 export function isOwnField(lowerName: string): boolean {
   return lowerName.startsWith('x-svc-');
@@ -202,7 +192,7 @@ function framingFault(request: GateRequest, scan: HeaderScan): string | undefine
   }
   const target = request.url ?? '';
   if (target === '*') return request.method === 'OPTIONS' ? undefined : 'The target is malformed';
-  return /^[!"$-~]+$/.test(target) ? undefined : 'The target is malformed';
+  return isCleanTarget(target) ? undefined : 'The target is malformed';
 }
 
 /** Rule 3, for the field and for an absolute target alike. */
@@ -244,12 +234,6 @@ function isCrossSite(scan: HeaderScan, isFriend: (origin: string) => boolean): b
 function listedOrigins(allowed: readonly string[]): ReadonlySet<string> {
   const names = allowed.map((origin) => origin.toLowerCase().replace(/\/$/, ''));
   return new Set(names.filter((origin) => origin !== '*' && origin !== 'null'));
-}
-
-function pathOf(target: string): string {
-  const path = originForm(target);
-  const query = path.indexOf('?');
-  return query === -1 ? path : path.slice(0, query);
 }
 
 function refuse(error: SvcError, close: boolean): Refusal {

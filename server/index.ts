@@ -50,6 +50,8 @@ export interface StartOptions {
   readonly clock?: Clock;
   /** Where providers that are code find their keys; default: the process's environment. */
   readonly env?: Variables;
+  /** Hears what is wrong with the ledger, besides the log: a damaged file that was put aside, a disk that refuses. */
+  readonly onTrouble?: (error: SvcError) => void;
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
 }
@@ -81,7 +83,12 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   ensurePrivateFolder(config.home);
   let custom = await loadCustomProviders(config, env);
   const log = openLog(config, custom, clock);
-  const services = await createServices({ config, log, clock });
+  const services = await createServices({
+    config,
+    log,
+    clock,
+    ...(options.onTrouble && { onTrouble: options.onTrouble }),
+  });
   const keys = createKeyring({
     file: join(config.home, 'keys.json'),
     configKey: config.security.apiKey ?? undefined,

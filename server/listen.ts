@@ -7,8 +7,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SvcError, createTurn } from '../engine/index.ts';
-import { headersTooLarge, malformedRequest } from '../stages/model/errors.ts';
+import { headersTooLarge, malformedRequest, noTunnel } from '../stages/model/errors.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
+import { breakBody } from './body.ts';
 import { rawErrorResponse } from './error-response.ts';
 
 /** Size of a request head above which the answer is 431. */
@@ -35,21 +36,40 @@ export interface Listener {
   destroy(): void;
 }
 
-function onClientError(newId: () => string, isAnswering: (socket: Duplex) => boolean) {
+type Answers = WeakMap<Duplex, ServerResponse>;
+
+function onClientError(newId: () => string, answers: Answers) {
   return (error: Error & { code?: string }, socket: Duplex) => {
-    // Words of ours in the middle of an answer would be taken for a part of it.
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
-      socket.destroy();
+    const answer = answers.get(socket);
+    const isAnswering = answer?.writableFinished === false;
+    if (isAnswering && isBrokenBody(error, answer)) {
+      // Nothing was said yet: who reads the body says what was wrong with it.
+      answer.shouldKeepAlive = false;
+      breakBody(answer.req, toFailure(error));
       return;
     }
-    const failure =
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? headersTooLarge(`The request head is over ${MAX_HEAD_BYTES} bytes`)
-        : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-          ? malformedRequest('The request did not arrive in time')
-          : malformedRequest('The request is not valid HTTP/1.1');
-    socket.end(rawErrorResponse(failure, newId()));
+    // Words of ours in the middle of an answer would be taken for a part of it.
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy();
+    else socket.end(rawErrorResponse(toFailure(error), newId()));
   };
+}
+
+/** True if the body of the request that is being answered cannot be read, and its client still waits. */
+function isBrokenBody(error: Error & { code?: string }, answer: ServerResponse): boolean {
+  const isSyntax =
+    error.code?.startsWith('HPE_') === true && error.code !== 'HPE_INVALID_EOF_STATE';
+  return isSyntax && !answer.req.complete && !answer.headersSent && !answer.destroyed;
+}
+
+function toFailure({ code }: Error & { code?: string }): SvcError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return headersTooLarge(`The request head is over ${MAX_HEAD_BYTES} bytes`);
+  }
+  return malformedRequest(
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request did not arrive in time'
+      : 'The request is not valid HTTP/1.1',
+  );
 }
 
 function createListener(handlers: ListenerHandlers): Server {
@@ -67,7 +87,7 @@ function createListener(handlers: ListenerHandlers): Server {
   });
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
-  const answers = new WeakMap<Duplex, ServerResponse>();
+  const answers: Answers = new WeakMap();
   const turn = createTurn();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answers.set(request.socket, response);
@@ -81,15 +101,21 @@ function createListener(handlers: ListenerHandlers): Server {
   server.on('request', handle);
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
   server.on('checkContinue', handle);
+  server.on('checkExpectation', handle);
+  // This is not the kind of proxy that opens tunnels.
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => undefined);
+    if (answers.get(socket)?.writableFinished === false) socket.destroy();
+    else socket.end(rawErrorResponse(noTunnel(), handlers.newId()));
+  });
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() === 'websocket') {
       handlers.upgrade(request, socket, head);
     } else ignoreUpgrade(server, request, socket, head);
   });
-  const isAnswering = (socket: Duplex) => answers.get(socket)?.writableFinished === false;
   server.on(
     'clientError',
-    onClientError(() => handlers.newId(), isAnswering),
+    onClientError(() => handlers.newId(), answers),
   );
   return server;
 }

@@ -2,7 +2,7 @@
  * The paths that the proxy answers itself. What it forwards is decided by
  * `stages/dialect/endpoints.ts`; everything that neither knows is 404.
  */
-import { methodNotAllowed } from '../stages/model/errors.ts';
+import { authMissing, forbidden, methodNotAllowed } from '../stages/model/errors.ts';
 
 /** What a route gets to know beside the request. */
 export interface RouteContext {
@@ -18,20 +18,26 @@ export type RouteHandler = (
   context: RouteContext,
 ) => Response | Promise<Response>;
 
+/** Whom a route answers: everybody; callers on this machine and holders of a key; or this machine only. */
+export type Audience = 'everybody' | 'admitted' | 'this-machine';
+
 /** One path of our own. A `:name` segment matches one segment of anything. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** Default: `admitted`. */
+  readonly audience?: Audience;
   readonly handle: RouteHandler;
 }
 
-interface Match {
-  readonly handle: RouteHandler;
+/** A route found for a path. */
+export interface Match {
+  readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
 export interface Router {
-  /** The handler for a path of ours; undefined for a path that is not. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
+  /** The route of a path as it was spelled; undefined for a path that is not ours. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
   match(method: string, path: string): Match | undefined;
   readonly routes: readonly Route[];
 }
@@ -49,7 +55,22 @@ function toPattern(path: string): { pattern: RegExp; names: string[] } {
 
 /** The methods of a path, `HEAD` and `OPTIONS` with them. */
 export function allowedMethods(methods: readonly string[]): string[] {
-  return methods.includes('GET') ? [...methods, 'HEAD', 'OPTIONS'] : [...methods, 'OPTIONS'];
+  const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS'];
+  return [...methods, ...implied.filter((method) => !methods.includes(method))];
+}
+
+/**
+ * Throws where a caller that the gate let in as `verdict` is not of the route's audience. The gate
+ * judges by path before this; a path that it read otherwise than the router opens nothing.
+ */
+export function checkAudience(
+  { audience = 'admitted' }: Route,
+  verdict: RouteContext['verdict'],
+): void {
+  if (verdict === 'local' || audience === 'everybody') return;
+  if (verdict === 'public') throw authMissing();
+  if (audience === 'this-machine')
+    throw forbidden('This path answers callers on its own machine only');
 }
 
 export function createRouter(routes: readonly Route[]): Router {
@@ -60,7 +81,7 @@ export function createRouter(routes: readonly Route[]): Router {
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
   }
 
-  function candidates(path: string): { route: Route; params: Match['params'] }[] {
+  function candidates(path: string): Match[] {
     const fixed = exact.get(path);
     if (fixed !== undefined) return fixed.map((route) => ({ route, params: NO_PARAMS }));
     return patterns.flatMap(({ route, pattern, names }) => {
@@ -81,7 +102,7 @@ export function createRouter(routes: readonly Route[]): Router {
       if (hit === undefined) {
         throw methodNotAllowed(allowedMethods(found.map(({ route }) => route.method)));
       }
-      return { handle: hit.route.handle, params: hit.params };
+      return hit;
     },
   };
 }

@@ -21,7 +21,7 @@ import {
 } from '../stages/model/errors.ts';
 import type { BodyFrame } from '../stages/model/frame.ts';
 import { errorBody, rawErrorResponse } from './error-response.ts';
-import { originForm } from './gate.ts';
+import { isCleanTarget, originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
 import type { Running } from './running.ts';
@@ -86,7 +86,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
       return refuse(request, socket, error, rateLimitHeaders(decision));
     }
     const target = originForm(request.url ?? '/');
-    if (target.split('?', 1)[0] !== '/ws') {
+    if (pathOf(target) !== '/ws') {
       resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
       throw notFound('No WebSocket is spoken on this path');
     }
@@ -256,6 +256,8 @@ function readFrame(data: RawData, headers: readonly string[]): Asked {
   }
   const fields = new Map<string, unknown>(Object.entries(frame));
   const target = textField(fields, 'endpoint') ?? '/v1/messages';
+  if (!isCleanTarget(target))
+    throw malformedRequest("Field 'endpoint' holds what no path may hold");
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw notFound(`No such endpoint: ${target}`);
   const key = textField(fields, 'api_key');

@@ -71,6 +71,8 @@ test('init writes a private file once, and it is valid', async () => {
   assert.match(second.stderr, /exists already\n.*--force/);
   assert.is(readFileSync(path, 'utf8'), '# mine\n');
   assert.is((await run(place, ['config', 'init', '--force'])).code, 0);
+  const { stdout } = await run(place, ['config', 'init', '--force', '--json']);
+  assert.is((JSON.parse(stdout) as { written: boolean }).written, true);
   assert.is((await run(place, ['config', 'validate'])).code, 0);
   assert.is((await run(place, ['config', 'path'])).stdout, `${path}\n`);
   place.dispose();

@@ -123,6 +123,7 @@ class Init extends Command<CliContext> {
   });
 
   force = Option.Boolean('--force', false, { description: 'Write over an existing file' });
+  json = Option.Boolean('--json', false, { description: 'Print JSON' });
 
   async execute() {
     const { context } = this;
@@ -132,6 +133,10 @@ class Init extends Command<CliContext> {
     ensurePrivateFolder(home);
     if (this.force) writePrivateFile(path, freshConfig());
     else this.create(path, freshConfig());
+    if (this.json) {
+      printJson(context, { path, written: true });
+      return 0;
+    }
     print(context, path);
     note(
       context,

@@ -106,7 +106,7 @@ function requestOf(name: BodyKind & DialectName, json: Json, text: string): Prox
       model: undefined,
       stream: false,
       maxOutputTokens: undefined,
-      asksForUsage: false,
+      usageWish: 'unsaid',
       hasTools: false,
       hasThinking: false,
     },

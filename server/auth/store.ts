@@ -7,7 +7,6 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { makeFolders } from '../../stages/folder.ts';
 
 /** One proxy key as it is stored. Times are ISO 8601 in UTC. */
 export interface StoredKey {
@@ -61,7 +61,7 @@ export function changeKeys(
   nowMs: number,
   change: (keys: readonly StoredKey[]) => readonly StoredKey[],
 ): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(file));
   const next = `${file}.new`;
   const descriptor = openExclusively(next, nowMs);
   let isRenamed = false;

@@ -27,6 +27,28 @@ const BAD: readonly BadCase[] = [
     { env: { SVC_DB: 'postgres://u:p@db/svc' } },
     'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
   ],
+  env(
+    'HTTPS_PROXY',
+    'http://',
+    'outbound.https_proxy: it is not the address of a proxy; write http://host:port or https://host:port, or unset it (HTTPS_PROXY)',
+  ),
+  env(
+    'http_proxy',
+    'a b',
+    'outbound.http_proxy: it is not the address of a proxy; write http://host:port or https://host:port, or unset it (http_proxy)',
+  ),
+  env('HTTP_PROXY', 'proxy:99999', 'outbound.http_proxy: it is not the address of a proxy;'),
+  env('HTTPS_PROXY', ':3128', 'outbound.https_proxy: it is not the address of a proxy;'),
+  env(
+    'HTTPS_PROXY',
+    'socks5://h:1',
+    'outbound.https_proxy: proxies of the kind "socks5:" are not spoken to;',
+  ),
+  env('HTTPS_PROXY', 'http://u:p%zz@h:1', 'outbound.https_proxy: its user or password has a %'),
+  file(
+    'outbound: {https_proxy: "http://["}',
+    'outbound.https_proxy: it is not the address of a proxy;',
+  ),
   file(
     'providers: {local: {base_url: "http://127.0.0.1:1"}}',
     "Missing required field 'providers.local.kind': one of messages, chat, generative, passthrough (/etc/svc/c.yaml:1)",

@@ -4,6 +4,7 @@ import { nearest } from './distance.ts';
 import { fault, quote, type Fault, type Place } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
+import { proxyFault } from './proxy-address.ts';
 import type { SettingKey } from './settings.ts';
 import { PROVIDER_KINDS, PROVIDER_NAME, PUBLIC_BASE_URLS } from './slices/providers.ts';
 import { isPostgresUrl } from './slices/storage.ts';
@@ -19,6 +20,9 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...checkReferences(values, chosen),
     ...checkFallbackModels(values),
     ...checkCustom(values),
+    ...checkOutbound(values),
+    ...checkOrigins(values),
+    ...checkFormats(values),
     ...checkPorts(values),
     ...checkRate(values),
     ...checkLedger(values),
@@ -219,6 +223,34 @@ function unknownProvider(
   const near = nearest(name, known);
   const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
   return fault(place, key, `${key}: there is no provider ${quote(name)}; ${hint}`);
+}
+
+function checkOutbound(values: Values): readonly Fault[] {
+  return (['outbound.https_proxy', 'outbound.http_proxy'] as const).flatMap((key) => {
+    const from = values.from(key);
+    const reason = typeof from.value === 'string' ? proxyFault(from.value) : undefined;
+    return reason === undefined ? [] : [fault(from, key, `${key}: ${reason}`)];
+  });
+}
+
+/** A browser names a scheme, a host and a port; anything else would match no page. */
+function checkOrigins(values: Values): readonly Fault[] {
+  const key = 'security.allowed_origins';
+  const isOrigin = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+\/?)$/i;
+  return [values.get(key)]
+    .flat()
+    .filter((origin) => !isOrigin.test(origin))
+    .map((origin) => {
+      const text = `${key}: ${quote(origin)} is no origin; write https://host or https://host:port, or *`;
+      return fault(values.from(key), key, text, { expected: 'https://host' });
+    });
+}
+
+function checkFormats(values: Values): readonly Fault[] {
+  const key = 'streaming.formats';
+  if (values.get(key).length > 0) return [];
+  const text = `${key}: an empty list leaves no format for a stream; name sse, chunked or both`;
+  return [fault(values.from(key), key, text, { expected: 'sse, chunked or both' })];
 }
 
 function checkPorts(values: Values): readonly Fault[] {

@@ -50,10 +50,13 @@ export function variablesOf(concrete: string): readonly string[] {
  * Reads the text of an `.env` file: `NAME=value` lines, quotes, comments, `export`.
  * Nothing is expanded.
  *
- * @returns the variables and, for messages, the line of each.
+ * @returns the variables and, for messages, the line of each; and the lines that say nothing.
  * @throws SvcError `config` CONFIG_001 when it cannot be read as such.
  */
-export function readEnvFile(text: string, name: string): { variables: Variables; places: Places } {
+export function readEnvFile(
+  text: string,
+  name: string,
+): { variables: Variables; places: Places; warnings: readonly string[] } {
   let variables: Variables;
   try {
     variables = parseEnv(text);
@@ -63,6 +66,9 @@ export function readEnvFile(text: string, name: string): { variables: Variables;
   const lines = text.split(/\r?\n/);
   return {
     variables,
+    warnings: strayLines(lines).map(
+      (line) => `${name}:${line + 1} is no NAME=value line; it is left out`,
+    ),
     places: (variable) => {
       const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
       // The last definition is the one that counts.
@@ -70,6 +76,27 @@ export function readEnvFile(text: string, name: string): { variables: Variables;
       return { source: 'env-file', where: `${name}:${line + 1}, ${variable}` };
     },
   };
+}
+
+/** Lines, from 0, that are neither a variable, nor within its quotes, nor a comment. */
+function strayLines(lines: readonly string[]): readonly number[] {
+  const stray: number[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]!;
+    if (/^\s*(#|$)/.test(line)) continue;
+    const value = /^\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*(.*)$/.exec(line)?.[1];
+    if (value === undefined) stray.push(at);
+    else at = lastLineOf(value, lines, at);
+  }
+  return stray;
+}
+
+/** The line on which a quoted value that begins on line `at` ends. */
+function lastLineOf(value: string, lines: readonly string[], at: number): number {
+  const quoteMark = /^["'`]/.exec(value)?.[0];
+  if (quoteMark === undefined || value.includes(quoteMark, 1)) return at;
+  const end = lines.findIndex((line, index) => index > at && line.includes(quoteMark));
+  return end === -1 ? at : end;
 }
 
 /** Where a variable stands. */

@@ -1,7 +1,7 @@
 /** What can be wrong with a configuration, and the one error that tells it all at once. */
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from './distance.ts';
-import { allSpellings } from './settings.ts';
+import { allSpellings, findSetting } from './settings.ts';
 
 /** Where a value came from, weakest first. */
 export type Source = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
@@ -42,6 +42,12 @@ export function wrongValue(place: Place, key: string, found: string, expected: s
 /** A key that is not a setting. */
 export function unknownKey(place: Place, path: readonly string[]): Fault {
   const key = path.join('.');
+  if (path.some((segment) => segment.includes('.')) && findSetting(key.split('.')) !== undefined) {
+    const nested = key.split('.').join(': {') + ': …' + '}'.repeat(key.split('.').length - 1);
+    return fault(place, key, `${key} is written as one key; sections are nested: ${nested}`, {
+      nearest: key,
+    });
+  }
   const near = nearestKey(path);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   const details = near === undefined ? {} : { nearest: near };

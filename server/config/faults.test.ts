@@ -104,8 +104,28 @@ const BAD: readonly BadCase[] = [
   ),
   file('security: {api_key: 12345}', 'security.api_key: found a number, expected a key without'),
   file(
-    'security: {allowed_origins: "*"}',
-    'security.allowed_origins: found "*", expected a list of origins, or * (',
+    'security: {allowed_origins: ["https://a.example/", "https://b.example/path"]}',
+    'security.allowed_origins: "https://b.example/path" is no origin; write https://host',
+  ),
+  file(
+    'security: {allowed_origins: a.example}',
+    'security.allowed_origins: "a.example" is no origin',
+  ),
+  file(
+    'security: {allowed_origins: [7]}',
+    'security.allowed_origins: found 7 as item 1, expected a',
+  ),
+  file(
+    'streaming: {formats: []}',
+    'streaming.formats: an empty list leaves no format for a stream',
+  ),
+  file(
+    'server.port: 9000',
+    'server.port is written as one key; sections are nested: server: {port: …} (',
+  ),
+  file(
+    'proxy.port: 9000',
+    'proxy.port is written as one key; sections are nested: proxy: {port: …} (',
   ),
   file(
     'advanced: {max_request_size_bytes: 0}',
@@ -113,7 +133,7 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'streaming: {formats: [sse, websocket]}',
-    'streaming.formats: found a list of 2, expected a list of sse and chunked (',
+    'streaming.formats: found "websocket" as item 2, expected a list of sse and chunked (',
   ),
   file('budget: {per_day_usd: -1}', 'budget.per_day_usd: found -1, expected US dollars, from 0 to'),
   file(

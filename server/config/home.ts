@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { makeFolders } from '../../stages/folder.ts';
 
 /** Replaces a leading `~` by `userHome`, and makes the path absolute from `base`. */
 export function absolutePath(path: string, base: string, userHome: string): string {
@@ -31,7 +32,7 @@ export function resolveHome(
  */
 export function ensurePrivateFolder(folder: string): void {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     const stat = fs.statSync(folder);
     if (!stat.isDirectory()) throw new Error('it is not a folder');
     const own = process.getuid?.();

@@ -126,7 +126,16 @@ function check(
 ): Fault | undefined {
   if (value === null && setting.default === null) return undefined;
   if (setting.type.accepts(value)) return undefined;
-  return wrongValue(place, key, describe(value, setting.secret === true), setting.type.text);
+  return wrongValue(place, key, foundIn(value, setting), setting.type.text);
+}
+
+/** What is wrong with a value: of a list, its first bad element. */
+function foundIn(value: unknown, { type, secret }: Setting<unknown>): string {
+  const { isItem } = type;
+  const at = Array.isArray(value) && isItem ? value.findIndex((item) => !isItem(item)) : -1;
+  const item: unknown = at === -1 ? value : (value as readonly unknown[])[at];
+  const found = describe(item, secret === true);
+  return at === -1 ? found : `${found} as item ${at + 1}`;
 }
 
 function distrust(

@@ -24,6 +24,40 @@ const PORTS = [
   { source: 'flag', port: 1004, where: '--port', sources: { flags: { 'server.port': '1004' } } },
 ] as const;
 
+test('lines of an env file that say nothing are told with their place', async () => {
+  const text =
+    'not a line\n=x\nSVC_MODE strict\n# a comment\n\nexport A="two\nlines"\nSVC_PORT=8000\n';
+  const { warnings, config } = await loadConfig({
+    env: {},
+    envFile: 'my.env',
+    cwd: '/w',
+    home: '/home/ada',
+    readFile: (path) => (path === '/w/my.env' ? { text, mode: 0o600 } : undefined),
+  });
+  assert.is(config.server.port, 8000);
+  assert.equal(
+    warnings.map((line) => line.split(' ', 1)[0]),
+    ['my.env:1', 'my.env:2', 'my.env:3'],
+  );
+});
+
+test('one origin needs no list', async () => {
+  for (const [text, origins] of [
+    ['security: {allowed_origins: "*"}', ['*']],
+    ['security: {allowed_origins: https://a.example:8443}', ['https://a.example:8443']],
+    ['security: {allowed_origins: []}', []],
+  ] as const) {
+    const { config } = await loadConfig({
+      env: {},
+      configPath: '/c.yaml',
+      cwd: '/w',
+      home: '/home/ada',
+      readFile: (path) => (path === '/c.yaml' ? { text, mode: 0o600 } : undefined),
+    });
+    assert.equal(config.security.allowedOrigins, origins);
+  }
+});
+
 test('in every combination of sources the strongest wins', async () => {
   for (let present = 0; present < 16; present++) {
     const used = PORTS.filter((_, index) => index === 0 || (present & (1 << (index - 1))) !== 0);

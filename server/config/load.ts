@@ -88,7 +88,8 @@ export async function inspectConfig(options: LoadOptions): Promise<Inspection> {
   const layers: Layer[] = [];
   if (file !== undefined) layers.push(await readLayer(file, options.home));
   if (fromFile !== undefined) {
-    layers.push(variableLayer(fromFile.variables, 'env-file', fromFile.places, fromCwd));
+    const layer = variableLayer(fromFile.variables, 'env-file', fromFile.places, fromCwd);
+    layers.push({ ...layer, warnings: [...fromFile.warnings, ...layer.warnings] });
   }
   layers.push(variableLayer(options.env, 'environment', inEnvironment, fromCwd));
   layers.push(flagLayer(options.flags ?? {}, fromCwd));

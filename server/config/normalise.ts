@@ -191,7 +191,7 @@ function safety(values: Values): Pick<Config, 'security' | 'limits' | 'streaming
     security: {
       requireApiKey: get('security.require_api_key'),
       apiKey: get('security.api_key'),
-      allowedOrigins: get('security.allowed_origins'),
+      allowedOrigins: [get('security.allowed_origins')].flat(),
       trustBrowserOrigins: get('security.trust_browser_origins'),
     },
     limits: limits(values),

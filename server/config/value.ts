@@ -19,6 +19,8 @@ export interface ValueType<T> {
   readonly text: string;
   readonly definition: Definition;
   readonly accepts: (value: unknown) => value is T;
+  /** What accepts one element, where the value can be a list. */
+  readonly isItem?: (value: unknown) => boolean;
 }
 
 /** The names that would reach an object's prototype; refused wherever the user chooses a name. */
@@ -89,6 +91,7 @@ export function listOf<T>(item: ValueType<T>, noun: string): ValueType<readonly 
     form: item.form === 'text' ? 'list' : 'structure',
     text: noun,
     definition: { list: item.definition },
+    isItem: item.accepts,
     accepts: (value): value is readonly T[] => Array.isArray(value) && value.every(item.accepts),
   };
 }
@@ -100,6 +103,7 @@ export function oneOrMore<T>(item: ValueType<T>, noun: string): ValueType<T | re
     form: 'list',
     text: noun,
     definition: { either: item.definition, or: many.definition },
+    isItem: item.accepts,
     accepts: (value): value is T | readonly T[] => item.accepts(value) || many.accepts(value),
   };
 }

@@ -45,37 +45,40 @@ const markForwarded: Mark = (scan) => {
 };
 
 // Fields that proxies, tunnels and CDNs add about the client they speak for. They are
-// never read for an address; that one is there is what counts.
+// never read for an address; that one is there is what counts. Most have a name of one of
+// the kinds that `isForwarding` knows; these are the others.
 const FORWARDING = [
   'forwarded',
   'via',
-  'x-real-ip',
-  'x-client-ip',
-  'client-ip',
-  'x-cluster-client-ip',
-  'x-original-forwarded-for',
-  'x-original-host',
-  'x-envoy-external-address',
-  'x-envoy-original-path',
-  'x-remote-addr',
-  'x-remote-ip',
-  'x-proxyuser-ip',
-  'x-azure-clientip',
-  'x-azure-socketip',
-  'x-appengine-user-ip',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
-  'cf-pseudo-ipv4',
+  'cdn-loop',
   'cf-ray',
   'cf-visitor',
-  'cdn-loop',
-  'true-client-ip',
-  'fastly-client-ip',
-  'fly-client-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'cf-ipcountry',
+  'cloudfront-viewer-address',
+  'coming-from',
+  'x-coming-from',
+  'fly-forwarded-port',
   'tailscale-user-login',
+  'x-amz-cf-id',
+  'x-arr-log-id',
+  'x-envoy-external-address',
+  'x-envoy-original-path',
+  'x-forwarded',
+  'x-original-host',
+  'x-original-url',
+  'x-rewrite-url',
+  'x-proxyuser-ip',
+  'x-remote-addr',
+  'remote-addr',
+  'x-vercel-id',
 ] as const;
 
-const FORWARDING_PREFIX = 'x-forwarded-';
+const FORWARDING_PREFIXES = ['x-forwarded-', 'forwarded-'];
+/** `X-Real-IP`, `True-Client-IP`, `X-Azure-ClientIP`, `Original-For`: an address or a hop that is spoken for. */
+const FORWARDING_END =
+  /(?:^|[-_])(?:client|socket|real|remote|src|source)?ip$|(?:^|[-_])(?:forwarded|forward|proxied|original|connecting)-?for$/;
 
 const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
   [
@@ -151,7 +154,7 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
     if (UNCLEAN.test(value)) scan.unclean = true;
-    if (INTERESTING[slot(name)] === 0) continue;
+    if (INTERESTING[slot(name)] === 0 && !endsAsForwarding(name)) continue;
     const mark = MARKS.get(name) ?? markOf(name.toLowerCase());
     mark?.(scan, value);
   }
@@ -159,7 +162,22 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
 }
 
 function markOf(lowerName: string): Mark | undefined {
-  return lowerName.startsWith(FORWARDING_PREFIX) ? markForwarded : MARKS.get(lowerName);
+  return MARKS.get(lowerName) ?? (isForwarding(lowerName) ? markForwarded : undefined);
+}
+
+function isForwarding(lowerName: string): boolean {
+  return (
+    FORWARDING_PREFIXES.some((prefix) => lowerName.startsWith(prefix)) ||
+    FORWARDING_END.test(lowerName)
+  );
+}
+
+/** True for a name that ends in `ip` or `or`, in either case: few other fields do. */
+function endsAsForwarding(name: string): boolean {
+  const last = name.charCodeAt(name.length - 1) | 32;
+  if (last !== 0x70 && last !== 0x72) return false;
+  const before = name.charCodeAt(name.length - 2) | 32;
+  return last === 0x70 ? before === 0x69 : before === 0x6f;
 }
 
 /** A name's first and third letter and its length, folded into 14 bits: nearly every field is told apart by that alone. */
@@ -175,9 +193,11 @@ function slotOf(first: number, third: number, length: number): number {
 function interestingSlots(): Uint8Array {
   const slots = new Uint8Array(32 * 32 * 16);
   for (const name of MARKS.keys()) slots[slot(name)] = 1;
-  // `x-forwarded-…` has any length.
-  const first = slotOf(FORWARDING_PREFIX.charCodeAt(0), FORWARDING_PREFIX.charCodeAt(2), 0);
-  slots.fill(1, first, first + 16);
+  // What follows a prefix has any length.
+  for (const prefix of FORWARDING_PREFIXES) {
+    const first = slotOf(prefix.charCodeAt(0), prefix.charCodeAt(2), 0);
+    slots.fill(1, first, first + 16);
+  }
   return slots;
 }
 

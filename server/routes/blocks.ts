@@ -3,9 +3,9 @@
  * whoever sits at this machine. These are pieces of users' conversations, so a proxy key
  * from elsewhere does not open them.
  */
-import { forbidden, notFound } from '../../stages/model/errors.ts';
+import { notFound } from '../../stages/model/errors.ts';
 import type { KeptBlock, LostBlocks } from '../../stages/lost/lost-blocks.ts';
-import type { Route, RouteContext } from '../router.ts';
+import type { Route } from '../router.ts';
 
 /** Routes over `lost`; `last` stands for the request that came last and lost something. */
 export function blockRoutes(lost: LostBlocks): Route[] {
@@ -13,8 +13,8 @@ export function blockRoutes(lost: LostBlocks): Route[] {
     {
       method: 'GET',
       path: '/v1/svc/blocks/:id',
+      audience: 'this-machine',
       handle(_request, context) {
-        refuseRemote(context);
         const block = lost.get(context.params['id'] ?? '');
         if (block === undefined) throw notFound('No block of that id is kept');
         return Response.json(blockJson(block));
@@ -23,8 +23,8 @@ export function blockRoutes(lost: LostBlocks): Route[] {
     {
       method: 'GET',
       path: '/v1/svc/lost/:id',
+      audience: 'this-machine',
       handle(_request, context) {
-        refuseRemote(context);
         const asked = context.params['id'] ?? '';
         const id = asked === 'last' ? lost.lastRequestId : asked;
         const blocks = id === undefined ? undefined : lost.ofRequest(id);
@@ -36,11 +36,6 @@ export function blockRoutes(lost: LostBlocks): Route[] {
       },
     },
   ];
-}
-
-function refuseRemote({ verdict }: RouteContext): void {
-  if (verdict === 'local') return;
-  throw forbidden('What was removed from conversations is shown on this machine only');
 }
 
 function nothingKept(asked: string): string {

@@ -1,4 +1,4 @@
-/** `/config/reload`, for callers on this machine; the gate has turned all others away. */
+/** `/config/reload`, for callers on this machine. */
 import type { Route } from '../router.ts';
 
 /** What a reload did, in the words of the answer. */
@@ -15,6 +15,7 @@ export function configRoutes(reload: () => Promise<ReloadReport>): Route[] {
     {
       method: 'POST',
       path: '/config/reload',
+      audience: 'this-machine',
       async handle() {
         const { message, applied, needsRestart } = await reload();
         return Response.json({ status: 'ok', message, applied, needs_restart: needsRestart });

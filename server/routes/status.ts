@@ -44,11 +44,17 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
   }
 
   return [
-    { method: 'GET', path: '/', handle: () => Response.json(root(options.version)) },
+    {
+      method: 'GET',
+      path: '/',
+      audience: 'everybody',
+      handle: () => Response.json(root(options.version)),
+    },
     { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
     {
       method: 'GET',
       path: '/health',
+      audience: 'everybody',
       handle: async (_request, { verdict }) =>
         verdict === 'public'
           ? Response.json({ status: 'ok', version: options.version })
@@ -73,8 +79,9 @@ function reasons(
   vault: VaultFacts,
 ): string[] {
   const list: string[] = [];
-  const { trouble, dropped } = ledger.stats();
+  const { trouble, dropped, replaced } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
+  if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);

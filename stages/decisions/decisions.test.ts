@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openDecisions } from './decisions.ts';
@@ -29,6 +29,21 @@ test('what was set is there after a restart, the last value of each key', async 
     const again = await open();
     assert.equal([again.get('a'), again.get('b'), again.size], ['3', '2', 2]);
     assert.is(statSync(file).mode & 0o777, 0o600);
+  });
+});
+
+test("somebody else's file is put aside, and told of", async () => {
+  await within(async (file) => {
+    writeFileSync(file, 'my notes\nof a day\n');
+    const troubles: string[] = [];
+    const onTrouble = (error: Error) => void troubles.push(error.message);
+    const decisions = await openDecisions({ file, onTrouble });
+    decisions.set('a', '1');
+    await decisions.flush();
+    assert.match(troubles.join(), /holds no decisions; it lies at .*corrupt-/);
+    const aside = readdirSync(dirname(file)).find((name) => name.includes('corrupt-'));
+    assert.is(readFileSync(join(dirname(file), aside!), 'utf8'), 'my notes\nof a day\n');
+    assert.is(readFileSync(file, 'utf8'), '["a","1"]\n');
   });
 });
 

@@ -5,6 +5,7 @@
  * the newest ones are kept.
  */
 import { appendFile, chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { moveUnreadable } from '../aside.ts';
 
 /** Decisions kept; older ones belong to conversations that nobody continues. */
 const MAX_DECISIONS = 20_000;
@@ -151,8 +152,14 @@ class FileDecisions implements Decisions {
 export async function openDecisions(options: DecisionsOptions): Promise<Decisions> {
   try {
     const text = await readFile(options.file, 'utf8');
+    const lines = parseLines(text);
+    // One line that is cut short is a process that was killed; many that are not ours are somebody's file.
+    if (lines.length === 0 && text.trimEnd().includes('\n')) {
+      const where = await moveUnreadable(options.file);
+      throw new Error(`${options.file} holds no decisions; it lies at ${where} now`);
+    }
     await chmod(options.file, 0o600);
-    return new FileDecisions(options, parseLines(text));
+    return new FileDecisions(options, lines);
   } catch (thrown) {
     const isNew = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
     if (!isNew) options.onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -13,8 +13,11 @@ export interface RequestFacts {
   readonly model: string | undefined;
   readonly stream: boolean;
   readonly maxOutputTokens: number | undefined;
-  /** True if a chat stream already asks for the usage chunk; false where the notion does not exist. */
-  readonly asksForUsage: boolean;
+  /**
+   * Whether a chat request wants the usage chunk; `declined` is also what no provider takes.
+   * `unsaid` where the notion does not exist.
+   */
+  readonly usageWish: 'wanted' | 'declined' | 'unsaid';
   readonly hasTools: boolean;
   readonly hasThinking: boolean;
 }

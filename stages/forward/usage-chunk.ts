@@ -8,10 +8,11 @@ import type { ChunkFrame } from '../model/frame.ts';
 import { isRewritable, setParam } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 
-/** True if the usage of this answer would stay unknown unless we ask. */
+/** True if neither the client nor the configuration said whether the stream reports its usage. */
 export function mustAskForUsage(request: ProxyRequest): boolean {
   const { dialect, facts } = request.original;
-  return dialect.name === 'chat' && isRewritable(request) && facts.stream && !facts.asksForUsage;
+  if (dialect.name !== 'chat' || !facts.stream || facts.usageWish !== 'unsaid') return false;
+  return isRewritable(request) && !request.edits.params.has('stream_options');
 }
 
 /** The request with `stream_options.include_usage`; other stream options stay. */

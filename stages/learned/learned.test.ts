@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/index.ts';
@@ -116,6 +116,8 @@ test('a damaged file is told of, and learning begins anew', async () => {
   writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
   const learned = await open();
   assert.is(troubles.length, 1);
+  const aside = readdirSync(dirname(file)).find((name) => name.startsWith('learned.json.corrupt-'));
+  assert.match(readFileSync(join(dirname(file), aside!), 'utf8'), /\{"samp$/);
   assert.equal(learned.status(), { patterns: [], models: [], applied: null });
   feed(learned, good, 1);
   await learned.flush();

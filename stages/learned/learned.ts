@@ -7,6 +7,7 @@
  * class. Repeats of earlier lines are still named, and nothing else changes.
  */
 import type { Clock } from '../../engine/index.ts';
+import { moveUnreadable } from '../aside.ts';
 import { nothingLearned, readLearned, writeLearned } from './learned-file.ts';
 import type { LearnedState } from './learned-file.ts';
 import { MeanTable } from './means.ts';
@@ -101,7 +102,10 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
   try {
     return new FileLearned(options, await readLearned(options.file));
   } catch (thrown) {
-    options.onTrouble(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    // What is written next must not be written over what could not be read.
+    const where = await moveUnreadable(options.file).catch(() => undefined);
+    const what = `${options.file} cannot be read${where === undefined ? '' : `; it lies at ${where} now`}`;
+    options.onTrouble(new Error(what, { cause: thrown }));
     return new FileLearned(options, nothingLearned);
   }
 }

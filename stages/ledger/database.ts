@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { CamelCasePlugin, Kysely, SqliteDialect } from 'kysely';
 import { SvcError } from '../../engine/index.ts';
+import { ownerOf } from './header.ts';
 import type { LedgerSchema } from './tables.ts';
 import { APPLICATION_ID, migrations } from './tables.ts';
 
@@ -58,6 +59,11 @@ function connect(file: string): Database.Database {
   if (!existsSync(file)) {
     throw new SvcError('not_found', `There is no ledger at ${file}`, {
       cure: 'It is made when the proxy starts: svc serve',
+    });
+  }
+  if (ownerOf(file) === 'stranger') {
+    throw new SvcError('config', `${file} is no ledger of svc`, {
+      cure: 'Set SVC_DB to the path of the ledger, or to one where there is no file yet.',
     });
   }
   try {

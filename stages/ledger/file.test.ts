@@ -1,8 +1,10 @@
 import {
+  chmodSync,
   closeSync,
   lchownSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readdirSync,
   statSync,
   symlinkSync,
@@ -112,9 +114,93 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
   );
 });
 
+/** A ledger whose pages behind the first are noise, so that it breaks as soon as it is opened for use. */
+async function damageLedger(file: string): Promise<void> {
+  const { writer } = open({ file });
+  for (let n = 0; n < 100; n += 1) writer.record(rowOf(n + 10_000));
+  await writer.close();
+  const fd = openSync(file, 'r+');
+  // The list of tables, which follows the header.
+  writeSync(fd, Buffer.alloc(4096 - 100, 0xee), 0, 4096 - 100, 100);
+  closeSync(fd);
+}
+
+/** The database header of another program's file: sound, and damaged behind. */
+function strangersHead(applicationId: number): Buffer {
+  const head = Buffer.alloc(4096, 0xee);
+  head.write('SQLite format 3\0', 'latin1');
+  head.set([64, 32, 32], 21);
+  head.writeUInt32BE(applicationId, 68);
+  return head;
+}
+
+test('a file that somebody else wrote is refused, with its mode, and nothing lies beside it', async () => {
+  const file = path.join(folder, 'notes.txt');
+  const contents: readonly (Buffer | string)[] = [
+    'my notes\n'.repeat(100),
+    'x',
+    '\n',
+    ' ',
+    Buffer.alloc(5000),
+    Buffer.from([0x50, 0x4b, 3, 4, 0, 0]),
+    'SQLite format',
+    'SQLite format 2\0 and more of it',
+    strangersHead(0),
+    strangersHead(0x0f055111),
+  ];
+  for (const content of contents) {
+    writeFileSync(file, content);
+    chmodSync(file, 0o644);
+    const { writer } = open({ file });
+    await refusal(writer.ready(), /no ledger of svc/);
+    await writer.close();
+    assert.equal(readFileSync(file), Buffer.from(content));
+    assert.is(statSync(file).mode & 0o777, 0o644);
+    assert.equal(readdirSync(folder), ['notes.txt']);
+    assert.throws(() => openLedgerReader(file), /no ledger of svc/);
+  }
+  const link = path.join(folder, 'link.db');
+  symlinkSync(file, link);
+  const { writer } = open({ file: link });
+  await refusal(writer.ready(), /no ledger of svc/);
+  await writer.close();
+});
+
+test("another program's database is not even opened", async () => {
+  const file = path.join(folder, 'app.db');
+  const db = new Database(file);
+  db.pragma('journal_mode = WAL');
+  db.exec('CREATE TABLE requests (x); INSERT INTO requests VALUES (1)');
+  db.close();
+  chmodSync(file, 0o644);
+  const before = readFileSync(file);
+  const { writer } = open({ file });
+  await refusal(writer.ready(), /another program/);
+  await writer.close();
+  assert.equal(readFileSync(file), before);
+  assert.is(statSync(file).mode & 0o777, 0o644);
+  assert.equal(readdirSync(folder), ['app.db']);
+});
+
+test('an empty file and a database without tables become a ledger', async () => {
+  const empty = path.join(folder, 'empty.db');
+  writeFileSync(empty, '');
+  const vacant = path.join(folder, 'vacant.db');
+  const db = new Database(vacant);
+  db.exec('VACUUM');
+  db.close();
+  for (const file of [empty, vacant]) {
+    const { writer, troubles } = open({ file });
+    writer.record(rowOf(1));
+    await writer.close();
+    assert.equal(troubles, []);
+    assert.is((await stored(file)).length, 1);
+  }
+});
+
 test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
   const file = path.join(folder, 'monitor.db');
-  writeFileSync(file, 'not a database at all '.repeat(500));
+  await damageLedger(file);
   const { writer, troubles } = open({ file });
   writer.record(rowOf(1));
   await writer.flush();
@@ -123,12 +209,13 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
   assert.is(aside.length, 1);
   assert.match(troubles[0]?.message ?? '', /was damaged/);
   assert.is(troubles.length, 1);
+  assert.is(writer.stats().replaced, troubles[0]);
   await writer.close();
 });
 
 test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
   const file = path.join(folder, 'monitor.db');
-  writeFileSync(file, 'not a database at all '.repeat(500));
+  await damageLedger(file);
   const one = open({ file });
   const two = open({ file });
   for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));

@@ -10,12 +10,13 @@ import {
   existsSync,
   fchmodSync,
   lstatSync,
-  mkdirSync,
   openSync,
   renameSync,
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import { makeFolders } from '../folder.ts';
+import { ownerOf } from './header.ts';
 
 /** The file must not be used as a ledger. Never cured by trying again. */
 export class LedgerRefused extends Error {
@@ -32,11 +33,13 @@ const COMPANIONS = ['-wal', '-shm'] as const;
 
 /**
  * Makes sure that the file exists, is ours and has mode 0600; folders that must be made get 0700.
- * An existing folder keeps its mode: it may be `/tmp`. Throws `LedgerRefused`, or what the disk says.
+ * An existing folder keeps its mode: it may be `/tmp`. Throws `LedgerRefused`, having touched
+ * nothing, or what the disk says.
  */
 export function prepareLedgerFile(file: string, ownUid: number | undefined): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(file));
   checkOwner(file, ownUid);
+  checkContent(file);
   createPrivately(file);
   for (const name of [file, ...COMPANIONS.map((suffix) => file + suffix)]) makePrivate(name);
 }
@@ -81,6 +84,15 @@ function checkOwner(file: string, ownUid: number | undefined): void {
   if (target !== undefined && !target.isFile()) {
     throw new LedgerRefused(`The ledger ${file} is not a plain file`, 'Set SVC_DB to a file.');
   }
+}
+
+/** Refuses what some other program, or a person, wrote: a path given by mistake must not cost a file. */
+function checkContent(file: string): void {
+  if (ownerOf(file) !== 'stranger') return;
+  throw new LedgerRefused(
+    `${file} is no ledger of svc: another program's database, or a file of another kind`,
+    'Set SVC_DB to another path, or move that file away.',
+  );
 }
 
 /** Makes an empty file of mode 0600, if there is none, before SQLite can make it with the umask's mode. */

@@ -27,8 +27,6 @@ export interface LedgerStore {
     readonly rejected: number;
     readonly reason: string | undefined;
   };
-  /** Deletes up to `limit` rows that began before `beforeMs` and returns how many went. */
-  prune(beforeMs: number, limit: number): number;
   /** False once the path leads to another file, or to none: what is written here would be lost. */
   isInPlace(): boolean;
   /** Closes, and renames a damaged file; returns where it lies now, or undefined if another process did it already. */
@@ -87,10 +85,6 @@ function toStore(db: Database.Database, file: string, inode: number | undefined)
      VALUES (${ledgerColumns.map(() => '?').join(', ')})
      ON CONFLICT (id) DO NOTHING`,
   );
-  const pruneStatement = db.prepare(
-    `DELETE FROM requests WHERE rowid IN
-     (SELECT rowid FROM requests WHERE started_ms < ? ORDER BY started_ms LIMIT ?)`,
-  );
   const insertAll = db.transaction((cells: readonly Cell[]) => {
     for (let at = 0; at < cells.length; at += width) statement.run(cells.slice(at, at + width));
   });
@@ -104,7 +98,6 @@ function toStore(db: Database.Database, file: string, inode: number | undefined)
       }
       return insertSingly(cells, width, (row) => insertAll.immediate(row));
     },
-    prune: (beforeMs, limit) => pruneStatement.run(beforeMs, limit).changes,
     isInPlace: () => inodeOf(file) === inode,
     putAside: (nowMs) => putAside(db, file, inode, nowMs),
     close: () => db.close(),

@@ -17,7 +17,6 @@ const DEFAULT_MAX_QUEUED_ROWS = 10_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
-const DAY_MS = 86_400_000;
 
 /** A writer whose file belongs to a thread; starts that thread, and another when it dies. */
 export class ThreadedWriter implements LedgerWriter {
@@ -41,8 +40,7 @@ export class ThreadedWriter implements LedgerWriter {
   /** Rows that have left the queue; a flush waits for it to reach `target`. */
   #settled = 0;
   #flushing: { readonly target: number; readonly resolve: () => void }[] = [];
-  readonly #pruning = new Map<number, (rows: number) => void>();
-  #pruneSeq = 0;
+  #replaced: SvcError | undefined;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
@@ -87,19 +85,6 @@ export class ThreadedWriter implements LedgerWriter {
     });
   }
 
-  prune(olderThanDays: number): Promise<number> {
-    const beforeMs = this.#options.clock.wallMs() - olderThanDays * DAY_MS;
-    const worker = this.#worker;
-    if (worker === undefined) return Promise.resolve(0);
-    this.#pruneSeq += 1;
-    const seq = this.#pruneSeq;
-    return new Promise((resolve) => {
-      this.#pruning.set(seq, resolve);
-      worker.ref();
-      this.#post({ type: 'prune', seq, beforeMs });
-    });
-  }
-
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -111,6 +96,7 @@ export class ThreadedWriter implements LedgerWriter {
       queued: this.#queue.rows,
       dropped: this.#dropped,
       trouble: this.#trouble.current,
+      replaced: this.#replaced,
     };
   }
 
@@ -139,8 +125,6 @@ export class ThreadedWriter implements LedgerWriter {
     this.#queue.takeBack();
     this.#release(Infinity);
     this.#endOpening();
-    for (const resolve of this.#pruning.values()) resolve(0);
-    this.#pruning.clear();
     if (this.#state !== 'running') return;
     const delayMs = Math.min(FIRST_RESTART_MS * 2 ** this.#restarts, LONGEST_RESTART_MS);
     this.#restarts += 1;
@@ -157,11 +141,6 @@ export class ThreadedWriter implements LedgerWriter {
       case 'written':
         this.#onWritten(message.seq, message.rejected, message.reason);
         break;
-      case 'pruned':
-        this.#pruning.get(message.seq)?.(message.rows);
-        this.#pruning.delete(message.seq);
-        this.#rest();
-        break;
       case 'trouble':
         this.#stuck = true;
         this.#trouble.begin(diskError(`The ledger cannot be written: ${message.message}`));
@@ -169,7 +148,8 @@ export class ThreadedWriter implements LedgerWriter {
         this.#release(Infinity);
         break;
       case 'replaced':
-        this.#options.onTrouble(replacedError(this.#options.file, message.aside, message.message));
+        this.#replaced = replacedError(this.#options.file, message.aside, message.message);
+        this.#options.onTrouble(this.#replaced);
         break;
       case 'refused':
         this.#refuse(new SvcError('config', message.message, { cure: message.cure }));
@@ -254,8 +234,7 @@ export class ThreadedWriter implements LedgerWriter {
 
   /** The thread keeps the process alive only while somebody waits for it. */
   #rest(): void {
-    const awaited = this.#pruning.size > 0 || this.#flushing.length > 0;
-    if (this.#state === 'running' && !awaited) this.#worker?.unref();
+    if (this.#state === 'running' && this.#flushing.length === 0) this.#worker?.unref();
   }
 
   #drop(rows: number, reason = 'the queue is full'): void {

@@ -33,7 +33,7 @@ test('a disk that refuses costs rows only past the bound, is told once, and is u
   await writer.flush();
   assert.equal(
     { ...writer.stats(), trouble: writer.stats().trouble?.code },
-    { written: 0, queued: 120, dropped: 80, trouble: 'RESOURCE_002' },
+    { written: 0, queued: 120, dropped: 80, trouble: 'RESOURCE_002', replaced: undefined },
   );
   const told = troubles.map((error) => error.message);
   assert.is(new Set(told).size, told.length);

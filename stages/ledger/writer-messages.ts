@@ -13,7 +13,6 @@ export interface WriterSetup {
 /** To the writer thread. `seq` numbers batches, so that each is acknowledged by itself. */
 export type ToWriter =
   | { readonly type: 'rows'; readonly seq: number; readonly cells: readonly Cell[] }
-  | { readonly type: 'prune'; readonly seq: number; readonly beforeMs: number }
   | { readonly type: 'close' };
 
 /** From the writer thread. */
@@ -28,7 +27,6 @@ export type FromWriter =
       readonly rejected: number;
       readonly reason: string | undefined;
     }
-  | { readonly type: 'pruned'; readonly seq: number; readonly rows: number }
   /** Writing failed for now; the same work is tried again. */
   | { readonly type: 'trouble'; readonly message: string }
   /** The file was damaged and now lies at `aside`; a new one was begun. */

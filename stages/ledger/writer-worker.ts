@@ -14,8 +14,6 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
 /** A lock is everyday while two proxies share a file; it is trouble only when it lasts. */
 const QUIET_BUSY_TRIES = 3;
-/** Rows deleted at a time, so that writing goes on in between. */
-const PRUNE_SLICE = 1000;
 
 class WriterThread {
   readonly #port: MessagePort;
@@ -28,7 +26,6 @@ class WriterThread {
   /** True once `close` has been asked for: then everything is tried once more, and not again. */
   #lastTry = false;
   #timer: NodeJS.Timeout | undefined;
-  #prunedRows = 0;
 
   constructor(port: MessagePort, setup: WriterSetup) {
     this.#port = port;
@@ -67,25 +64,9 @@ class WriterThread {
           ...this.#openStore().insert(message.cells),
         });
         break;
-      case 'prune':
-        this.#prune(message.seq, message.beforeMs);
-        break;
       case 'close':
         this.#end();
     }
-  }
-
-  /** Deletes one slice; the rest goes to the end of the queue, after a turn in which rows can arrive. */
-  #prune(seq: number, beforeMs: number): void {
-    const removed = this.#openStore().prune(beforeMs, PRUNE_SLICE);
-    this.#prunedRows += removed;
-    if (removed < PRUNE_SLICE) {
-      this.#say({ type: 'pruned', seq, rows: this.#prunedRows });
-      this.#prunedRows = 0;
-      return;
-    }
-    this.#queue.push({ type: 'prune', seq, beforeMs });
-    this.#pauseMs(0);
   }
 
   #openStore(): LedgerStore {

@@ -54,7 +54,13 @@ test('a row comes back as it was recorded, with null for what nobody measured', 
   writer.record(bare);
   await writer.close();
   assert.equal(await stored(file), [{ ...full }, { ...bare }]);
-  assert.equal(writer.stats(), { written: 2, queued: 0, dropped: 0, trouble: undefined });
+  assert.equal(writer.stats(), {
+    written: 2,
+    queued: 0,
+    dropped: 0,
+    trouble: undefined,
+    replaced: undefined,
+  });
   assert.equal(troubles, []);
 });
 
@@ -133,20 +139,6 @@ test('file 0600, folder 0700, under any umask, companions too', async () => {
   } finally {
     process.umask(umask);
   }
-});
-
-test('prune deletes the old, in slices, and keeps the rest', async () => {
-  const { writer, file } = open();
-  const dayMs = 86_400_000;
-  for (let n = 0; n < 2500; n += 1) writer.record(rowOf(n, { startedMs: Date.now() - 40 * dayMs }));
-  writer.record(rowOf(9000, { startedMs: Date.now() - 29 * dayMs }));
-  await writer.flush();
-  assert.is(await writer.prune(30), 2500);
-  assert.equal(
-    (await stored(file)).map((each) => each.id),
-    ['req_9000'],
-  );
-  await writer.close();
 });
 
 test('reading before there is a ledger says so', () => {

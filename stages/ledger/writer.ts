@@ -36,6 +36,8 @@ export interface LedgerWriterStats {
   readonly dropped: number;
   /** What is wrong now; undefined while all is well. */
   readonly trouble: SvcError | undefined;
+  /** The last damaged file that this writer put aside, and where. */
+  readonly replaced: SvcError | undefined;
 }
 
 export interface LedgerWriter {
@@ -45,8 +47,6 @@ export interface LedgerWriter {
   ready(): Promise<void>;
   /** Resolves when every row recorded so far is in the file, or when the disk turns out to refuse them. */
   flush(): Promise<void>;
-  /** Deletes rows older than so many days; resolves with their number, 0 if the thread ends first. */
-  prune(olderThanDays: number): Promise<number>;
   /** Flushes for at most two seconds, then ends the thread; rows that did not make it count as dropped. */
   close(): Promise<void>;
   stats(): LedgerWriterStats;

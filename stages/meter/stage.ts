@@ -62,7 +62,7 @@ function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
-/** The same; of a stream that was cut off, what it had said by then is estimated. */
+/** The same; of a stream that was cut off, or that the client forbade to tell it, what was said is estimated. */
 function usageOf(
   { last }: Settlement<ProxyFrame>,
   state: Measured,
@@ -71,12 +71,19 @@ function usageOf(
 ): Usage {
   const { observer } = state;
   const usage = toldUsage(last.head, state);
-  if (last.head === undefined || observer === undefined || observer.terminated()) return usage;
+  if (last.head === undefined || observer === undefined) return usage;
+  if (observer.terminated() && !isForbidden(last.head, usage)) return usage;
   const ratio = learned.tokenRatio(observer.model() ?? modelOf(last.head.request) ?? null);
   return withPartial(usage, observer.saidTokens() * ratio, () => {
     const size = sizeOf(last.head!.request);
     return size === undefined ? estimateInputTokens(last.head!.request) : size * ratio;
   });
+}
+
+/** True of a whole chat stream without usage whose client did not want it. */
+function isForbidden({ request, status, streaming }: HeadFrame, usage: Usage): boolean {
+  const isUntold = usage.inputTokens === null && usage.outputTokens === null;
+  return isUntold && streaming && status < 400 && request.original.facts.usageWish === 'declined';
 }
 
 /** What rows are made with, beside the run itself. */

@@ -163,6 +163,22 @@ export function methodNotAllowed(allow: readonly string[]): SvcError {
   });
 }
 
+/** A CONNECT: `HTTPS_PROXY` of some client points at us. */
+export function noTunnel(): SvcError {
+  return new SvcError(
+    'method_not_allowed',
+    'This proxy opens no tunnels: it is a base URL, no HTTPS_PROXY',
+    {
+      allowed: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+    },
+  );
+}
+
+/** An `Expect` that asks for something other than `100-continue`. */
+export function unknownExpectation(): SvcError {
+  return new SvcError('expectation_failed', 'Of Expect, only 100-continue is understood here');
+}
+
 /** The body is larger than `limitBytes`, as sent or once decoded. */
 export function payloadTooLarge(limitBytes: number): SvcError {
   return new SvcError('payload_too_large', `The request body is over ${limitBytes} bytes`, {

@@ -16,7 +16,7 @@ const UNREAD: RequestFacts = Object.freeze({
   model: undefined,
   stream: false,
   maxOutputTokens: undefined,
-  asksForUsage: false,
+  usageWish: 'unsaid',
   hasTools: false,
   hasThinking: false,
 });

@@ -10,8 +10,9 @@
  *   calibration.json   how many workers this machine does best with
  *   *.corrupt-<time>   what was moved aside; never deleted by us
  */
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../folder.ts';
 import type { Clock } from '../../engine/clock.ts';
 
 /** Where each part of an index lies. */
@@ -45,8 +46,7 @@ export function stampOf(clock: Pick<Clock, 'wallMs'>): string {
 
 /** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
 export function makePrivateDir(dir: string): void {
-  const made = mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (made !== undefined) chmodSync(dir, 0o700);
+  if (makeFolders(dir)) chmodSync(dir, 0o700);
 }
 
 /** Opens `path` with `flags`, mode 0600 also under umask 000, and returns the descriptor. */

@@ -6,6 +6,7 @@ import {
   dollars,
   flag,
   listOf,
+  oneOrMore,
   oneOf,
   path,
   seconds,
@@ -31,7 +32,7 @@ export const security = {
     guarded: true,
   }),
   'security.allowed_origins': setting({
-    type: listOf(words, 'a list of origins, or *'),
+    type: oneOrMore(words, 'a list of origins, or *'),
     default: ['*'],
     guarded: true,
     about:

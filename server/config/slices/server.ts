@@ -1,4 +1,5 @@
 /** Where the proxy listens, and how it reaches out. */
+import { withScheme } from '../proxy-address.ts';
 import { setting } from '../setting.ts';
 import { listOf, matching, port, words } from '../value.ts';
 
@@ -47,6 +48,7 @@ export const outbound = {
   'outbound.https_proxy': setting({
     type: words,
     default: null,
+    resolve: withScheme,
     env: ['HTTPS_PROXY', 'https_proxy'],
     about: 'Proxy through which `https:` providers are reached, as a URL.',
     secret: true,
@@ -56,6 +58,7 @@ export const outbound = {
   'outbound.http_proxy': setting({
     type: words,
     default: null,
+    resolve: withScheme,
     env: ['HTTP_PROXY', 'http_proxy'],
     about: 'Proxy through which `http:` providers are reached, as a URL.',
     secret: true,

@@ -30,13 +30,20 @@ export function chatFacts(body: unknown): RequestFacts {
     model: textOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
-    asksForUsage: isObject(options) && options['include_usage'] === true,
+    usageWish: usageWish(options),
     hasTools: listOf(fields['tools']).length > 0 || listOf(fields['functions']).length > 0,
     hasThinking:
       (textOf(fields['reasoning_effort']) ?? 'none') !== 'none' ||
       isObject(fields['reasoning']) ||
       (isObject(thinking) && thinking['type'] !== 'disabled'),
   });
+}
+
+function usageWish(options: unknown): RequestFacts['usageWish'] {
+  if (options === undefined) return 'unsaid';
+  if (!isObject(options)) return 'declined';
+  if (!Object.hasOwn(options, 'include_usage')) return 'unsaid';
+  return options['include_usage'] === true ? 'wanted' : 'declined';
 }
 
 export function chatBlocks(body: unknown): readonly Block[] {

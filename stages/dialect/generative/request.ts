@@ -26,7 +26,7 @@ export function generativeFacts(body: unknown, target: string): RequestFacts {
     model: modelInPath(target),
     stream: target.includes(':streamGenerateContent'),
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
-    asksForUsage: false,
+    usageWish: 'unsaid',
     hasTools: isObject(tools) || listOf(tools).length > 0,
     hasThinking: isObject(field(config, 'thinkingConfig', 'thinking_config').value),
   });

@@ -27,7 +27,7 @@ export function messagesFacts(body: unknown): RequestFacts {
     model: textOf(fields['model']),
     stream: fields['stream'] === true,
     maxOutputTokens: typeof fields['max_tokens'] === 'number' ? fields['max_tokens'] : undefined,
-    asksForUsage: false,
+    usageWish: 'unsaid',
     hasTools: listOf(fields['tools']).length > 0,
     hasThinking: isObject(thinking) && thinking['type'] !== 'disabled',
   });

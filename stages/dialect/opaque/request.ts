@@ -15,7 +15,7 @@ export function opaqueFacts(_body: unknown, target: string): RequestFacts {
     model: modelInPath(target),
     stream: false,
     maxOutputTokens: undefined,
-    asksForUsage: false,
+    usageWish: 'unsaid',
     hasTools: false,
     hasThinking: false,
   });

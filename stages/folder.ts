@@ -1,0 +1,30 @@
+/** Making folders without node's own recursion, which never ends where a file system refuses with ENOENT (as /proc does). */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Makes `folder`, and what leads to it, with mode 0700 less the umask. True if it was not there;
+ * what is there already, of whatever kind, is left alone. Throws what the disk says.
+ */
+export function makeFolders(folder: string): boolean {
+  const first = attempt(folder);
+  if (first !== 'no parent') return first === 'made';
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolders(parent);
+  const second = attempt(folder);
+  if (second !== 'no parent') return second === 'made';
+  const message = `no folder can be made in ${parent}`;
+  throw Object.assign(new Error(message), { code: 'ENOTSUP', path: folder });
+}
+
+function attempt(folder: string): 'made' | 'there' | 'no parent' {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return 'made';
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return 'there';
+    if (code === 'ENOENT') return 'no parent';
+    throw thrown;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Whose file it is that lies where the ledger should be, told from its first bytes alone:
+ * opening another program's database can already change it.
+ */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { APPLICATION_ID } from './tables.ts';
+
+/** `blank`: no file, an empty one, or a database without a table. `damaged`: an SQLite file whose header says no more than that. */
+export type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
+
+const MAGIC = 'SQLite format 3\0';
+/** The database header and the head of the page of tables behind it (sqlite.org/fileformat2.html). */
+const HEADER_BYTES = 108;
+/** Three bytes that have one value only. */
+const PAYLOAD_FRACTIONS = [64, 32, 32] as const;
+const PAYLOAD_AT = 21;
+const OWNER_AT = 68;
+const TABLE_CELLS_AT = 103;
+
+/** Whose the file is. Follows a link; changes nothing. Throws what the disk says. */
+export function ownerOf(file: string): Owner {
+  const header = headOf(file);
+  if (header.length === 0) return 'blank';
+  if (header.subarray(0, MAGIC.length).toString('latin1') !== MAGIC) return 'stranger';
+  if (header.length < HEADER_BYTES) return 'damaged';
+  if (header.readUInt32BE(OWNER_AT) === APPLICATION_ID) return 'ours';
+  const isSound = PAYLOAD_FRACTIONS.every((value, at) => header[PAYLOAD_AT + at] === value);
+  if (!isSound) return 'damaged';
+  const isEmpty = header.readUInt32BE(OWNER_AT) === 0 && header.readUInt16BE(TABLE_CELLS_AT) === 0;
+  return isEmpty && !hasBytes(`${file}-wal`) ? 'blank' : 'stranger';
+}
+
+function headOf(file: string): Buffer {
+  if (!hasBytes(file)) return Buffer.alloc(0);
+  const handle = openSync(file, 'r');
+  try {
+    const head = Buffer.alloc(HEADER_BYTES);
+    return head.subarray(0, readSync(handle, head, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function hasBytes(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
