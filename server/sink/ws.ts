@@ -120,7 +120,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     const rest = this.#splitter?.rest();
     if (rest !== undefined) await this.#event(rest);
     if (this.#splitter === undefined) await this.#endDocument();
-    else if (!this.#failed && this.#observer?.terminated() !== true) throw streamCutShort();
+    else if (!this.#failed && this.#observer?.isCutShort() === true) throw streamCutShort();
     if (this.#failed) return;
     const usage = this.#observer?.usage();
     if (usage !== undefined) {
