@@ -60,7 +60,7 @@ export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected
   'split-once': both(fine),
   events: { stream: fine, options: { count: 20, everyMs: 2 } },
   pings: { stream: fine },
-  flood: { stream: halfDone, options: { count: 20 } },
+  flood: { stream: cut, options: { count: 20 } },
   status: both(failed, { status: 418 }),
   '400': both(failed),
   '401': both(failed),

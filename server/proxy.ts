@@ -10,14 +10,13 @@ import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
 import { ledgerRow } from '../stages/ledger/row.ts';
 import type { BodyFrame } from '../stages/model/frame.ts';
-import { headerValue } from '../stages/model/headers.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { collectBody } from './body.ts';
 import { errorStatus } from './error-response.ts';
 import type { Generation } from './generation.ts';
 import type { ServerServices } from './services.ts';
 import { HttpSink } from './sink/http.ts';
-import { LINES_TYPE, createLineEncoding } from './sink/lines.ts';
+import { acceptsLines, createLineEncoding } from './sink/lines.ts';
 import { createPacer } from './sink/pace.ts';
 import { untouchableBecause } from './untouchable.ts';
 
@@ -102,8 +101,7 @@ function sayThatWorkBegins({ request, response, generation }: ProxyCall, body: B
 function toSink(call: ProxyCall): HttpSink {
   const { request, response, controller, requestId, generation, services } = call;
   const { streaming } = generation.config;
-  const wantsLines = headerValue(request.rawHeaders, 'accept')?.includes(LINES_TYPE) === true;
-  const lines = wantsLines
+  const lines = acceptsLines(request.rawHeaders)
     ? streaming.formats.includes('chunked')
     : !streaming.formats.includes('sse');
   const paced = streaming.bufferTokens > 0;

@@ -61,11 +61,31 @@ test('without chunked among the formats, lines are not offered', () =>
     assert.match(got.headers['content-type'] ?? '', 'text/event-stream');
   }));
 
+const ACCEPTS: readonly (readonly [accept: string | readonly string[], isLines: boolean])[] = [
+  ['Application/X-NDJSON', true],
+  ['text/event-stream, application/x-ndjson', true],
+  ['application/x-ndjson; q=0.5', true],
+  [['*/*', LINES], true],
+  ['application/x-ndjson;q=0', false],
+  ['application/x-ndjson; Q = 0.000, */*', false],
+  ['text/event-stream, application/x-ndjson;q=0.1', false],
+  ['application/x-ndjson-seq', false],
+  ['*/*', false],
+];
+
+test('`Accept` is read as HTTP has it', () =>
+  withProxy({}, async (t) => {
+    for (const [accept, isLines] of ACCEPTS) {
+      const got = await exchange(t.proxy.port, { body: STREAM, headers: { accept } });
+      assert.is(got.headers['content-type'] === LINES, isLines, String(accept));
+    }
+  }));
+
 /** Sends one event of the answer every `everyMs` and tells when each came through. */
-async function arrivals(t: TestProxy, everyMs: number, count: number) {
+async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '*/*') {
   t.upstream.script(undefined, 'events', { count, everyMs });
   const sentAtMs = Date.now();
-  const message = await openAnswer(t.proxy.port, { body: STREAM });
+  const message = await openAnswer(t.proxy.port, { body: STREAM, headers: { accept } });
   const times: number[] = [];
   message.on('data', () => times.push(Date.now() - sentAtMs));
   const { text } = await readAnswer(message);
@@ -81,8 +101,18 @@ test('buffer_tokens gathers, flush_interval_ms bounds the wait, nothing is lost'
     const { times } = await arrivals(t, 2, 50);
     assert.ok(times.length >= 2 && times.length <= 7, `${times.length} flushes of 10 tokens`);
   });
+  const byTwo = 'streaming: { buffer_tokens: 2, flush_interval_ms: 60000 }';
+  await withProxy({ yaml: byTwo }, async (t) => {
+    for (const accept of [LINES, 'text/event-stream']) {
+      const { times } = await arrivals(t, 30, 20, accept);
+      assert.ok(times.length >= 6, `${accept}: ${times.length} flushes of 2 tokens`);
+    }
+  });
   const byTime = 'streaming: { buffer_tokens: 1000, flush_interval_ms: 30 }';
   await withProxy({ yaml: byTime }, async (t) => {
+    const inLines = await arrivals(t, 10, 20, LINES);
+    assert.ok(inLines.times.length >= 4, `${inLines.times.length} flushes of lines`);
+    assert.match(inLines.text, /\{"type":"message_stop"\}\n$/);
     const { times, text } = await arrivals(t, 10, 20);
     assert.ok(times.length >= 4, `${times.length} flushes in some 200 ms`);
     assert.match(text, /event: message_stop\ndata: .*\n\n$/);

@@ -1,63 +1,10 @@
 /** `/ws` on both ports: the order of objects, gzip, errors, the queue, and leaving. */
 import { once } from 'node:events';
-import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WebSocket } from 'ws';
 import { withProxy } from '../fixtures/proxy.ts';
-import type { TestProxy } from '../fixtures/proxy.ts';
 import { CHAT, MESSAGE, PATIENCE_MS, json } from './testing.ts';
-
-interface Told {
-  readonly type?: string;
-  readonly error?: { readonly type: string; readonly message: string; readonly code?: string };
-  readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
-  readonly [field: string]: unknown;
-}
-
-/** A connection and everything that was said on it. */
-class Talk {
-  readonly told: Told[] = [];
-  readonly kinds = new Set<'text' | 'binary'>();
-  readonly socket: WebSocket;
-
-  constructor(socket: WebSocket) {
-    this.socket = socket;
-    socket.on('message', (data: Buffer, isBinary) => {
-      this.kinds.add(isBinary ? 'binary' : 'text');
-      const text = isBinary ? gunzipSync(data).toString() : data.toString();
-      this.told.push(JSON.parse(text) as Told);
-      socket.emit('told');
-    });
-  }
-
-  /** The objects up to the first that `ends`. */
-  async until(ends: (told: Told) => boolean, count = 1): Promise<readonly Told[]> {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    while (this.told.filter(ends).length < count) await once(this.socket, 'told', { signal });
-    return this.told;
-  }
-
-  ask(value: object, more: object = {}): void {
-    this.socket.send(json(value, more));
-  }
-}
-
-const isEnd = ({ type }: Told) => type === 'message_stop';
-const isError = ({ error }: Told) => error !== undefined;
-
-async function talk(port: number, headers: Record<string, string> = {}): Promise<Talk> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
-  const started = new Talk(socket);
-  await once(socket, 'open', { signal: AbortSignal.timeout(PATIENCE_MS) });
-  return started;
-}
-
-async function asked(t: TestProxy, value: object, more: object = {}): Promise<Talk> {
-  const started = await talk(t.proxy.wsPort);
-  started.ask(value, more);
-  return started;
-}
+import { asked, isEnd, isError, talk } from './websocket-testing.ts';
 
 test('events, then the usage, then the end, on both ports', () =>
   withProxy({}, async (t) => {
@@ -129,6 +76,13 @@ const BAD_FRAMES: readonly BadFrame[] = [
   ['an endpoint that climbs', '{"endpoint":"/v1/../x"}', 'not_found'],
   ['another machine', '{"endpoint":"http://evil.example/v1/messages"}', 'not_found'],
   ['a key with a line break', json(MESSAGE, { api_key: 'a\r\nX-Evil: 1' }), 'bad_request'],
+  ['a path with a space', json(MESSAGE, { endpoint: '/v1/messages?x= y' }), 'bad_request'],
+  ['a path with a line break', json(MESSAGE, { endpoint: '/v1/messages?\r\nx: y' }), 'bad_request'],
+  ['a path beyond ASCII', json(MESSAGE, { endpoint: '/v1/messages?x=東' }), 'bad_request'],
+  ['a path in Latin', json(MESSAGE, { endpoint: '/v1/messages?x=é' }), 'bad_request'],
+  ['a path with a NUL', json(MESSAGE, { endpoint: '/v1/messages?\0' }), 'bad_request'],
+  ['a path without end', json(MESSAGE, { endpoint: `/v1/x${'x'.repeat(9000)}` }), 'bad_request'],
+  ['a key without end', json(MESSAGE, { api_key: 'x'.repeat(9000) }), 'bad_request'],
   ['a binary frame', Buffer.from(json(MESSAGE)), 'bad_request'],
 ];
 
@@ -146,6 +100,8 @@ test('bad frames are told and the connection lives on', () =>
     }
     one.ask(MESSAGE);
     await one.until(isEnd);
+    const rows = await t.rows(BAD_FRAMES.length + 1);
+    assert.is(rows.length, BAD_FRAMES.length + 1, 'one row a frame');
     one.socket.terminate();
   }));
 
@@ -174,7 +130,8 @@ test('one runs, one waits, a third is refused', () =>
       ({ body }) => /first|second|third/.exec(body.toString())?.[0],
     );
     assert.equal(sent, ['first', 'second']);
-    assert.is((await t.rows(2)).length, 2);
+    const rows = await t.rows(3);
+    assert.equal(rows.map((row) => row.outcome).toSorted(), ['error', 'ok', 'ok']);
     one.socket.terminate();
   }));
 
@@ -210,8 +167,11 @@ test('who leaves while one waits takes it along', () =>
     one.ask(MESSAGE);
     await t.upstream.nextRequest();
     one.socket.close();
-    const [row] = await t.rows(1);
-    assert.is(row?.outcome, 'cancelled');
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map((row) => row.outcome),
+      ['cancelled', 'cancelled'],
+    );
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.is(t.upstream.requests.length, 1);
   }));

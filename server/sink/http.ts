@@ -16,6 +16,9 @@ import type { WholeEvents } from './whole-events.ts';
 
 /** A body up to this size is copied to save a system call. */
 const JOINED_BYTES = 16 * 1024;
+const NOTHING = Buffer.alloc(0);
+const LETTER_A = 0x61;
+const LETTER_V = 0x76;
 
 export interface HttpSinkOptions {
   readonly response: ServerResponse;
@@ -71,9 +74,15 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { pacer } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
-    const bytes = (this.#encode ?? this.#events)?.push(frame.bytes) ?? frame.bytes;
-    const due = this.#streaming && pacer !== undefined ? pacer.push(bytes) : bytes;
-    return due.length === 0 ? undefined : this.#send(due);
+    // Before any other form is made of them: the pacer counts events.
+    const due = this.#streaming && pacer !== undefined ? pacer.push(frame.bytes) : frame.bytes;
+    const bytes = due.length === 0 ? due : this.#shape(due);
+    return bytes.length === 0 ? undefined : this.#send(bytes);
+  }
+
+  /** What goes out now for these bytes of a body: in the client's form, or whole events only. */
+  #shape(bytes: Buffer): Buffer {
+    return (this.#encode ?? this.#events)?.push(bytes) ?? bytes;
   }
 
   /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
@@ -99,7 +108,8 @@ export class HttpSink implements Sink<ProxyFrame> {
 
   end(): Promise<void> {
     const { response, signal, pacer } = this.#options;
-    const last = [pacer?.end(), this.#encode?.end(), this.#events?.rest()];
+    const held = pacer?.end();
+    const last = [held && this.#shape(held), this.#encode?.end(), this.#events?.rest()];
     const rest = last.filter((bytes) => bytes !== undefined);
     for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
     return new Promise((resolve, reject) => {
@@ -114,9 +124,9 @@ export class HttpSink implements Sink<ProxyFrame> {
 
   #writeHead(head: HeadFrame, sizeBytes: number | undefined): void {
     const { response, requestId, extraHeaders, encode, pacer } = this.#options;
-    const headers = [...head.headers];
+    const headers = withOurCors(head.headers, extraHeaders);
     if (headerValue(headers, 'x-request-id') === undefined) headers.push('X-Request-ID', requestId);
-    headers.push('X-Svc-Request-ID', requestId, ...extraHeaders);
+    headers.push('X-Svc-Request-ID', requestId);
     this.#streaming = head.streaming && headerValue(headers, 'content-encoding') === undefined;
     this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
     if (this.#streaming && this.#encode === undefined) this.#events = createWholeEvents();
@@ -135,8 +145,9 @@ export class HttpSink implements Sink<ProxyFrame> {
       if (!this.#isBodyBegun && !response.destroyed) response.flushHeaders();
     });
     if (!this.#streaming || pacer === undefined) return;
-    pacer.start((bytes) => {
-      const sent = this.#send(bytes);
+    pacer.start((due) => {
+      const bytes = this.#shape(due);
+      const sent = bytes.length === 0 ? undefined : this.#send(bytes);
       if (sent !== undefined) sent.catch(() => undefined);
     });
     pacer.begin(head.request.original.dialect);
@@ -153,8 +164,8 @@ export class HttpSink implements Sink<ProxyFrame> {
       response.writeHead(errorStatus(error), headers).end(body);
       return;
     }
-    const held = pacer?.end();
-    if (held !== undefined && held.length > 0) response.write(held);
+    const held = this.#shape(pacer?.end() ?? NOTHING);
+    if (held.length > 0) response.write(held);
     // A document that is cut short must look cut short: only a broken connection says so.
     if (!this.#streaming || this.#declaredLength) {
       response.destroy();
@@ -168,6 +179,39 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     response.end();
   }
+}
+
+/**
+ * The provider's fields and ours. Who may read an answer is for this proxy to say: what the
+ * provider tells browsers speaks of its own origin, and two such fields are none to a browser.
+ */
+function withOurCors(theirs: readonly string[], ours: readonly string[]): string[] {
+  const headers: string[] = [];
+  let vary = '';
+  for (let i = 0; i + 1 < theirs.length; i += 2) {
+    const name = theirs[i]!;
+    // Hardly any field begins like these two, and an expression a field costs more than all else.
+    const first = name.charCodeAt(0) | 0x20;
+    if (first === LETTER_A && /^access-control-/i.test(name)) continue;
+    if (first === LETTER_V && ours.length > 0 && name.toLowerCase() === 'vary')
+      vary = joined(vary, theirs[i + 1]!);
+    else headers.push(name, theirs[i + 1]!);
+  }
+  for (let i = 0; i + 1 < ours.length; i += 2) {
+    if (ours[i] === 'Vary') vary = joined(vary, ours[i + 1]!);
+    else headers.push(ours[i]!, ours[i + 1]!);
+  }
+  if (vary !== '') headers.push('Vary', vary);
+  return headers;
+}
+
+/** Two lists of field names as one, each name once. */
+function joined(list: string, more: string): string {
+  const names = list === '' ? [] : list.split(/\s*,\s*/);
+  for (const name of more.trim().split(/\s*,\s*/)) {
+    if (!names.some((each) => each.toLowerCase() === name.toLowerCase())) names.push(name);
+  }
+  return names.join(', ');
 }
 
 function setHeader(headers: string[], name: string, value: string | undefined): void {

@@ -4,11 +4,34 @@
  */
 import type { SvcError } from '../../engine/index.ts';
 import type { ChunkEvent } from '../../stages/model/frame.ts';
+import type { Headers } from '../../stages/model/headers.ts';
 import { createSplitter } from '../../stages/wire/sse-split.ts';
 import { errorBody } from '../error-response.ts';
 import type { StreamEncoding } from './http.ts';
 
 export const LINES_TYPE = 'application/x-ndjson';
+
+/** True if these header fields ask for lines, and do not rather ask for events. */
+export function acceptsLines(headers: Headers): boolean {
+  let lines = 0;
+  let events = 0;
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (headers[i]!.toLowerCase() !== 'accept') continue;
+    for (const range of headers[i + 1]!.toLowerCase().split(',')) {
+      const [type, ...parameters] = range.split(';').map((part) => part.trim());
+      if (type === LINES_TYPE) lines = Math.max(lines, weightOf(parameters));
+      else if (type === 'text/event-stream') events = Math.max(events, weightOf(parameters));
+    }
+  }
+  return lines > 0 && lines >= events;
+}
+
+/** RFC 9110 §12.4.2; what cannot be read counts as nothing said. */
+function weightOf(parameters: readonly string[]): number {
+  const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
+  const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1));
+  return Number.isNaN(weight) ? 1 : weight;
+}
 
 function toLine({ data }: ChunkEvent): string {
   // The end of the body already says what this marker says, and it is not JSON.

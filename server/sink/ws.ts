@@ -1,6 +1,7 @@
 /**
  * The sink for WebSocket: the same answer as over HTTP, told as event objects.
- * A stream's events go out one by one, then the usage, then the end.
+ * A stream's events go out one by one, then the usage, then the end. An object
+ * with an `error` ends it in their place.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -8,16 +9,25 @@ import type { WebSocket } from 'ws';
 import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { UsageObserver } from '../../stages/dialect/dialect.ts';
-import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
+import { isMessagesTerminator } from '../../stages/dialect/messages/event.ts';
+import { streamCutShort } from '../../stages/model/errors.ts';
+import type { ChunkEvent, HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
+import { headerValue } from '../../stages/model/headers.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { createSplitter } from '../../stages/wire/sse-split.ts';
 import type { SseSplitter } from '../../stages/wire/sse-split.ts';
 import { errorBody } from '../error-response.ts';
+import { Decoding } from './decoding.ts';
+import { failureIn, failureOfStatus } from './failure.ts';
+import type { Failure } from './failure.ts';
 
 const compress = promisify(gzip);
 
 /** With more than this unsent, the run waits for the socket. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
+/** A document that is decoded may grow to so much, and an event as well. */
+const MAX_DECODED_BYTES = 32 * 1024 * 1024;
 
 export interface SocketSinkOptions {
   readonly socket: WebSocket;
@@ -27,15 +37,15 @@ export interface SocketSinkOptions {
   readonly gzip: boolean;
 }
 
-/** The event that ends every stream; a messages stream brings its own. */
-const STOP = 'message_stop';
-
 export class SocketSink implements Sink<ProxyFrame> {
   #options: SocketSinkOptions;
   #splitter: SseSplitter | undefined;
   #document: Buffer[] = [];
+  #documentBytes = 0;
   #observer: UsageObserver | undefined;
   #head: HeadFrame | undefined;
+  #decoding: Decoding | undefined;
+  /** True once an object with an error went out: nothing may follow it. */
   #failed = false;
 
   constructor(options: SocketSinkOptions) {
@@ -48,47 +58,90 @@ export class SocketSink implements Sink<ProxyFrame> {
   }
 
   async write(frame: ProxyFrame): Promise<void> {
-    if (frame.kind === 'head') {
-      this.#head = frame;
-      this.#observer = frame.request.original.dialect.observeUsage(frame.streaming);
-      if (frame.streaming && frame.status < 400) this.#splitter = createSplitter();
-      return;
-    }
-    if (frame.kind !== 'chunk') return;
+    if (frame.kind === 'head') return this.#begin(frame);
+    if (frame.kind !== 'chunk') return undefined;
+    if (this.#decoding !== undefined) return this.#decoding.push(frame.bytes);
     this.#observer?.push(frame.metered ?? frame.bytes);
-    if (this.#splitter === undefined) {
-      this.#document.push(frame.bytes);
+    return this.#take(frame.bytes);
+  }
+
+  #begin(head: HeadFrame): void {
+    this.#head = head;
+    this.#observer = head.request.original.dialect.observeUsage(head.streaming);
+    if (head.streaming && head.status < 400) {
+      this.#splitter = createSplitter({ maxEventBytes: MAX_DECODED_BYTES });
+    }
+    const encoding = headerValue(head.headers, 'content-encoding') ?? 'identity';
+    if (encoding.trim().toLowerCase() === 'identity') return;
+    this.#decoding = new Decoding({
+      encoding,
+      signal: this.#options.signal,
+      take: (bytes) => {
+        this.#observer?.push(bytes);
+        return this.#take(bytes);
+      },
+    });
+  }
+
+  /** Takes bytes that are not encoded, or not any more. */
+  async #take(bytes: Buffer): Promise<void> {
+    if (this.#splitter !== undefined) {
+      for (const event of this.#splitter.push(bytes)) await this.#event(event);
       return;
     }
-    for (const event of this.#splitter.push(frame.bytes)) {
-      if (event.data !== undefined) await this.#event(event.data);
+    this.#document.push(bytes);
+    this.#documentBytes += bytes.length;
+    if (this.#decoding !== undefined && this.#documentBytes > MAX_DECODED_BYTES) {
+      throw new SvcError('bad_gateway', `The provider's answer decodes to too much`);
     }
   }
 
   /** Our own end comes after the usage, so the dialect's end is held back. */
-  async #event(data: string): Promise<void> {
-    if (data === '' || data === '[DONE]') return;
-    if (data.includes(STOP) && /"type"\s*:\s*"message_stop"/.test(data)) return;
-    await this.#send(data);
+  async #event({ event, data }: ChunkEvent): Promise<void> {
+    if (this.#failed || data === undefined || data === '' || data === '[DONE]') return;
+    if (isMessagesTerminator(event, data)) return;
+    const payload = parseJson(data);
+    const failure = failureIn(event, data, payload);
+    if (failure !== undefined) return this.#tell(failure);
+    // The client reads objects only: half an event, and what is no JSON at all, are none.
+    if (isObject(payload)) await this.#send(data);
+  }
+
+  async #tell({ text, message }: Failure): Promise<void> {
+    this.#failed = true;
+    if (text !== undefined) await this.#send(text);
+    if (message === undefined) return;
+    const error = errorBody(new SvcError('bad_gateway', message), this.#options.requestId);
+    await this.#send(error.toString('utf8'));
   }
 
   async end(): Promise<void> {
+    await this.#decoding?.end();
     const rest = this.#splitter?.rest();
-    if (rest?.data !== undefined) await this.#event(rest.data);
-    if (this.#splitter === undefined) {
-      const text = Buffer.concat(this.#document).toString('utf8');
-      if ((this.#head?.status ?? 0) >= 400) return this.#send(toErrorText(text, this.#head));
-      await this.#send(text);
-    }
+    if (rest !== undefined) await this.#event(rest);
+    if (this.#splitter === undefined) await this.#endDocument();
+    else if (!this.#failed && this.#observer?.isCutShort() === true) throw streamCutShort();
+    if (this.#failed) return;
     const usage = this.#observer?.usage();
     if (usage !== undefined) {
       const counts = { input_tokens: totalInputTokens(usage), output_tokens: usage.outputTokens };
       await this.#send(JSON.stringify({ type: 'stats', usage: counts }));
     }
-    await this.#send(JSON.stringify({ type: STOP }));
+    await this.#send(JSON.stringify({ type: 'message_stop' }));
+  }
+
+  #endDocument(): Promise<void> {
+    const text = Buffer.concat(this.#document).toString('utf8');
+    const status = this.#head?.status ?? 0;
+    if (status >= 400) return this.#tell(failureOfStatus(text, status));
+    if (text !== '' && parseJson(text) === undefined) {
+      throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
+    }
+    return text === '' ? Promise.resolve() : this.#send(text);
   }
 
   async fail(error: SvcError): Promise<void> {
+    this.#decoding?.stop();
     if (this.#failed || this.#options.socket.readyState !== this.#options.socket.OPEN) return;
     this.#failed = true;
     await this.#send(errorBody(error, this.#options.requestId).toString('utf8'));
@@ -114,16 +167,4 @@ export class SocketSink implements Sink<ProxyFrame> {
 
 function closed(cause?: Error): SvcError {
   return new SvcError('cancelled', 'The WebSocket is closed', { cause });
-}
-
-/** An upstream's error as an object with `error.message`, whatever it looked like. */
-function toErrorText(text: string, head: HeadFrame | undefined): string {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null && 'error' in parsed) return text;
-  } catch {
-    // Not JSON: told below by its status, since a page of HTML helps nobody.
-  }
-  const message = `The provider answered with status ${head?.status ?? 'unknown'}`;
-  return JSON.stringify({ type: 'error', error: { type: 'bad_gateway', message } });
 }

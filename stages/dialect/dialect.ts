@@ -36,6 +36,8 @@ export interface UsageObserver {
   terminated(): boolean;
   /** True if an error event was seen inside the stream. */
   failed(): boolean;
+  /** Asked at the end: true if it came in the middle of the answer, and no error event said why. False where too little was kept to tell. */
+  isCutShort(): boolean;
 }
 
 /** One reader of a dialect: stateless, one frozen object each. */

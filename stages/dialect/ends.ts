@@ -3,6 +3,8 @@ import { createNeedleScanner } from '../wire/needle.ts';
 
 /** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
 const TAIL_BYTES = 4096;
+/** So much is looked at where the last few events are longer. */
+const KEPT_BYTES = 32 * 1024;
 const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
@@ -33,8 +35,8 @@ export function createHead(): Head {
   };
 }
 
-/** The last few events: to match an expression against four kilobytes costs more than to find them. */
-function lastEvents(bytes: Buffer): string {
+/** The last few events, or undefined if there are more than `bytes` hold. */
+function lastEvents(bytes: Buffer): string | undefined {
   let blankLines = 0;
   let isLineEndBehind = false;
   for (let i = bytes.length - 1; i >= 0; i -= 1) {
@@ -47,7 +49,7 @@ function lastEvents(bytes: Buffer): string {
     }
     isLineEndBehind = isLineEnd;
   }
-  return bytes.toString('latin1');
+  return undefined;
 }
 
 /** The end of a stream, so far. */
@@ -56,28 +58,46 @@ export interface Tail {
   bytes(): Buffer;
   /** The last few events, as text; what stands before them may be cut. */
   lastEvents(): string;
+  /** False if the last event is whole and so long that its beginning was not kept. */
+  holdsLastEvent(): boolean;
 }
 
 /** Keeps the last few kilobytes of a stream without copying them. */
 export function createTail(): Tail {
   let parts: Buffer[] = [];
   let size = 0;
+  let isAll = true;
   return {
     push(bytes) {
-      if (bytes.length >= TAIL_BYTES) {
-        parts = [bytes.subarray(bytes.length - TAIL_BYTES)];
-        size = TAIL_BYTES;
+      if (size + bytes.length > KEPT_BYTES) isAll = false;
+      if (bytes.length >= KEPT_BYTES) {
+        parts = [bytes.subarray(bytes.length - KEPT_BYTES)];
+        size = KEPT_BYTES;
         return;
       }
       parts.push(bytes);
       size += bytes.length;
-      while (size - parts[0]!.length >= TAIL_BYTES) size -= parts.shift()!.length;
+      while (size - parts[0]!.length >= KEPT_BYTES) size -= parts.shift()!.length;
     },
-    bytes: () => joined(parts),
-    lastEvents: () => lastEvents(joined(parts)),
+    bytes: () => lastBytes(parts, TAIL_BYTES),
+    lastEvents() {
+      // To match an expression against all that is kept costs more than to find what it is for.
+      const found = lastEvents(lastBytes(parts, TAIL_BYTES));
+      if (found !== undefined) return found;
+      const kept = lastBytes(parts, KEPT_BYTES);
+      return lastEvents(kept) ?? kept.toString('latin1');
+    },
+    holdsLastEvent() {
+      const text = lastBytes(parts, KEPT_BYTES).toString('latin1');
+      return isAll || !/[\r\n]$/.test(text) || /\n\r?\n|\r\r/.test(text.trimEnd());
+    },
   };
 }
 
-function joined(parts: readonly Buffer[]): Buffer {
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+/** The parts at the end that hold `count` bytes, or all of them. */
+function lastBytes(parts: readonly Buffer[], count: number): Buffer {
+  let size = 0;
+  let first = parts.length;
+  while (first > 0 && size < count) size += parts[--first]!.length;
+  return first === parts.length - 1 ? parts[first]! : Buffer.concat(parts.slice(first));
 }

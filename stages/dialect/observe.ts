@@ -32,6 +32,8 @@ export interface AnswerReader {
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */
   readonly ending: RegExp;
+  /** Matches the last lines of a stream that lacks its proper end and said everything all the same. */
+  readonly complete?: RegExp;
   /** Matches the last lines of a stream in which an error event was sent. */
   readonly failure: RegExp;
 }
@@ -76,6 +78,7 @@ function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageO
     model: () => observer.model(),
     terminated: () => observer.terminated(),
     failed: () => observer.failed(),
+    isCutShort: () => observer.isCutShort(),
   };
 }
 
@@ -94,6 +97,9 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
     if (event !== undefined) readEvent(event);
     return answer;
   };
+  const terminated = (): boolean => current().terminated || reader.ending.test(tail.lastEvents());
+  const isComplete = (): boolean => reader.complete?.test(tail.lastEvents()) === true;
+  const failed = (): boolean => current().failed || reader.failure.test(tail.lastEvents());
   return {
     push(bytes) {
       totalBytes += bytes.length;
@@ -116,8 +122,9 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
       }
       return answer.model;
     },
-    terminated: () => current().terminated || reader.ending.test(tail.lastEvents()),
-    failed: () => current().failed || reader.failure.test(tail.lastEvents()),
+    terminated,
+    failed,
+    isCutShort: () => !terminated() && !failed() && !isComplete() && tail.holdsLastEvent(),
   };
 }
 
@@ -162,6 +169,7 @@ function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageO
     model: () => read().model,
     terminated: () => read().terminated,
     failed: () => false,
+    isCutShort: () => size <= MAX_DOCUMENT_BYTES && !read().terminated,
   };
 }
 

@@ -34,10 +34,20 @@ export function toHead(
         : withRoute(request, { ...route, provider: provider.name }),
     attempts: scope.attempts,
     streaming,
+    observer: mustEnd(prepared, response, streaming)
+      ? prepared.dialect.observeUsage(true)
+      : undefined,
   });
 }
 
+/** True if the answer is a stream, of events or as one list, that can be seen to end in the middle. */
+function mustEnd({ request, dialect }: Prepared, response: UpstreamResponse, isEvents: boolean) {
+  if (response.status >= 400 || !isPlain(response)) return false;
+  return isEvents || (dialect.name === 'generative' && request.original.facts.stream);
+}
+
 /** True if the body's bytes are what they say, without a `Content-Encoding`. */
-export function isPlain(head: HeadFrame): boolean {
-  return (headerValue(head.headers, 'content-encoding') ?? 'identity') === 'identity';
+export function isPlain({ headers }: Pick<HeadFrame, 'headers'>): boolean {
+  const encoding = headerValue(headers, 'content-encoding');
+  return encoding === undefined || /^\s*(?:identity)?\s*$/i.test(encoding);
 }

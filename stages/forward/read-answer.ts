@@ -4,6 +4,8 @@
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 import type { Answer, CancelSignal } from '../../engine/index.ts';
+import type { UsageObserver } from '../dialect/dialect.ts';
+import { streamCutShort } from '../model/errors.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import type { Admission } from '../providers/admission.ts';
@@ -58,7 +60,7 @@ export async function readAnswer(
     if (options.mustHold && head.streaming && isPlain(head)) {
       return await readHeld(prepared, response, head, options);
     }
-    const source = { pieces: [], body: watch(response.body, head, options) };
+    const source = { pieces: [], body: watch({ pieces: [], body: response.body }, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   } catch (failed) {
     response.body.cancel(failed);
@@ -81,7 +83,7 @@ async function readHeld(
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    const source = { pieces: held.pieces, body: watch(held.body, head, options) };
+    const source = { pieces: held.pieces, body: watch(held, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   }
   const { failed } = held;
@@ -116,10 +118,11 @@ async function toAnswer(
   return stream(head, source.body, { ready: source.pieces, filter });
 }
 
-/** The body, with what becomes of it told to the provider's breaker. */
-function watch(body: UpstreamBody, head: HeadFrame, options: ReadOptions): UpstreamBody {
+/** The body behind `pieces`, with what becomes of it told to the provider's breaker. */
+function watch({ pieces, body }: Source, head: HeadFrame, options: ReadOptions): UpstreamBody {
   const errors = head.streaming && isPlain(head) ? createErrorWatch() : undefined;
-  return new WatchedBody(body, options.admission, options.scope.run.signal, errors);
+  for (const piece of pieces) head.observer?.push(piece);
+  return new WatchedBody(body, options, errors, head.observer);
 }
 
 class WatchedBody implements UpstreamBody {
@@ -127,18 +130,21 @@ class WatchedBody implements UpstreamBody {
   readonly #admission: Admission;
   readonly #signal: CancelSignal;
   readonly #errors: ErrorWatch | undefined;
+  readonly #observer: UsageObserver | undefined;
   #hasContent = false;
+  #hasFailed = false;
 
   constructor(
     body: UpstreamBody,
-    admission: Admission,
-    signal: CancelSignal,
+    { admission, scope }: ReadOptions,
     errors: ErrorWatch | undefined,
+    observer: UsageObserver | undefined,
   ) {
     this.#body = body;
     this.#admission = admission;
-    this.#signal = signal;
+    this.#signal = scope.run.signal;
     this.#errors = errors;
+    this.#observer = observer;
   }
 
   read(): Promise<Buffer | undefined> {
@@ -156,16 +162,30 @@ class WatchedBody implements UpstreamBody {
   }
 
   #saw = (piece: Buffer | undefined): Buffer | undefined => {
-    if (piece !== undefined && this.#errors?.(piece) === true) {
-      this.#hasContent = true;
+    if (piece === undefined) return this.#ended();
+    this.#observer?.push(piece);
+    if (this.#errors?.(piece) === true) {
+      this.#hasContent = this.#hasFailed = true;
       this.#admission.errorEvent();
     } else if (!this.#hasContent) {
       this.#hasContent = true;
       this.#admission.content();
     }
-    if (piece === undefined) this.#admission.release();
     return piece;
   };
+
+  /** However cleanly the connection ends: an answer that stops in its middle has failed. */
+  #ended(): undefined {
+    if (!this.#hasFailed && this.#observer?.isCutShort() === true) {
+      const error = streamCutShort();
+      this.#admission.failed(error, this.#signal);
+      this.#admission.release();
+      throw error;
+    }
+    if (!this.#hasContent) this.#admission.content();
+    this.#admission.release();
+    return undefined;
+  }
 
   #broke = (thrown: unknown): never => {
     this.#admission.failed(thrown, this.#signal);

@@ -87,6 +87,8 @@ function toTranslatedHead(head: HeadFrame, type: string, { reading, model }: Pre
     ...head,
     headers: ['content-type', type, ...kept],
     streaming: type === 'text/event-stream',
+    // It reads what the provider says, and the meter reads what the client gets.
+    observer: undefined,
     ...(model === undefined || isSame ? {} : { model }),
   });
 }

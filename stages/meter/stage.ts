@@ -24,23 +24,28 @@ import type { ClientFamily } from './client.ts';
 
 interface Measured {
   observer: UsageObserver | undefined;
+  /** True if the observer is given the answer by someone else. */
+  isFed: boolean;
   decoder: Decoder | undefined;
   firstByteMs: number | undefined;
 }
 
 const UNMEASURED: Measured = Object.freeze({
   observer: undefined,
+  isFed: false,
   decoder: undefined,
   firstByteMs: undefined,
 });
 
 function observe(state: Measured, bytes: Buffer): void {
+  if (state.isFed) return;
   if (state.decoder === undefined) state.observer?.push(bytes);
   else state.decoder.push(bytes);
 }
 
 function start(state: Measured, head: HeadFrame): void {
-  const observer = head.request.original.dialect.observeUsage(head.streaming);
+  state.isFed = head.observer !== undefined;
+  const observer = head.observer ?? head.request.original.dialect.observeUsage(head.streaming);
   state.observer = observer;
   const encoding = headerValue(head.headers, 'content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {

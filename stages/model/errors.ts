@@ -73,6 +73,11 @@ export function providerUnreachable(reason: string, cause?: unknown): SvcError {
   });
 }
 
+/** The request cannot be put into HTTP, and no provider was asked. What is wrong with it is in `cause`. */
+export function cannotBeSent(cause: Error): SvcError {
+  return new SvcError('bad_request', `The request cannot be sent: ${cause.message}`, { cause });
+}
+
 /** PROVIDER_004: the provider answered with a 5xx that cannot be relayed. */
 export function providerFailed(status: number): SvcError {
   return new SvcError('bad_gateway', `Provider error: ${status}`, { code: 'PROVIDER_004' });
@@ -132,6 +137,11 @@ export function outOfMemory(cause?: unknown): SvcError {
 /** RESOURCE_002: the disk is full. */
 export function diskFull(cause?: unknown): SvcError {
   return new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause });
+}
+
+/** A stream ended, however cleanly, without the words that end one in its dialect. */
+export function streamCutShort(): SvcError {
+  return new SvcError('bad_gateway', "The provider's stream ended in the middle of its answer");
 }
 
 /** TIMEOUT_001: the upstream sent no head in its time. */

@@ -4,6 +4,7 @@
  * the answer. A plain JSON answer is the same sequence as a stream.
  */
 import type { FrameKinds } from '../../engine/index.ts';
+import type { UsageObserver } from '../dialect/dialect.ts';
 import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { Headers } from './headers.ts';
@@ -46,6 +47,8 @@ export interface HeadFrame {
   readonly model?: string;
   /** What the provider itself has said of its usage so far, where the answer was translated. */
   readonly usage?: () => Usage;
+  /** Follows the body already, where it must be known how it ends: nobody else need read it for the same. */
+  readonly observer?: UsageObserver | undefined;
 }
 
 /** One event inside a chunk: `data` is its payload, `bytes` the piece of the chunk that carries it. */

@@ -7,7 +7,12 @@ import { Agent, errors } from './undici.ts';
 import type { Dispatcher } from './undici.ts';
 import { Cancelled, SvcError, createTurn, isSvcError } from '../../engine/index.ts';
 import type { Turn } from '../../engine/index.ts';
-import { providerUnreachable, upstreamTimeout } from '../model/errors.ts';
+import {
+  cannotBeSent,
+  providerUnreachable,
+  shuttingDown,
+  upstreamTimeout,
+} from '../model/errors.ts';
 import { CoalescingBody } from './coalescing-body.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
@@ -58,6 +63,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: CoalescingBody | undefined;
   #headTimer: NodeJS.Timeout | undefined;
   #stopped: Error | undefined;
+  /** While the library looks at the request: what it refuses then never concerned a provider. */
+  #isLookedAt = false;
 
   constructor(request: UpstreamRequest, turn: Turn) {
     this.#request = request;
@@ -80,6 +87,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #dispatch(dispatcher: Dispatcher): void {
     const { origin, path, method, headers, body, idleTimeoutMs } = this.#request;
+    this.#isLookedAt = true;
     try {
       dispatcher.dispatch(
         {
@@ -95,6 +103,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       );
     } catch (thrown) {
       this.#fail(toError(thrown));
+    } finally {
+      this.#isLookedAt = false;
     }
   }
 
@@ -109,7 +119,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     this.#release();
-    if (this.#body === undefined) this.#reject(toHeadError(error));
+    if (this.#body === undefined) this.#reject(toHeadError(error, this.#isLookedAt));
     else this.#body.fail(toBodyError(error));
   }
 
@@ -164,12 +174,28 @@ function toError(thrown: unknown): Error {
 }
 
 /** What a failure before the head means. A cancelled run keeps its own reason. */
-function toHeadError(error: Error): Error {
+function toHeadError(error: Error, isRefused: boolean): Error {
   if (isSvcError(error) || error instanceof Cancelled) return error;
+  if (isOfTheRequest(error)) return cannotBeSent(error);
+  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) {
+    return shuttingDown();
+  }
+  if (isRefused) {
+    return new SvcError('internal', `The request was not sent: ${error.message}`, { cause: error });
+  }
   if (error instanceof errors.ConnectTimeoutError || error instanceof errors.HeadersTimeoutError) {
     return upstreamTimeout();
   }
   return providerUnreachable(reasonOf(error), error);
+}
+
+/** True for what the library finds wrong with a request only when it writes it. */
+function isOfTheRequest(error: Error): boolean {
+  return (
+    error instanceof errors.InvalidArgumentError ||
+    error instanceof errors.NotSupportedError ||
+    error instanceof errors.RequestContentLengthMismatchError
+  );
 }
 
 /** What a failure inside the body means. */

@@ -2,6 +2,7 @@
  * Content encodings. Requests are decoded so that they can be read, with a cap on what
  * comes out; answers are decoded as a copy for metering only, and go on as they came.
  */
+import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { SvcError } from '../../engine/index.ts';
 import { payloadTooLarge, unsupportedMedia } from '../model/errors.ts';
@@ -181,6 +182,34 @@ function createZstdDecoder(onBytes: (bytes: Buffer) => void): Decoder {
     },
     end: () => Promise.resolve(!isLost),
   };
+}
+
+/**
+ * A stream that decodes an answer for a client that was never told of `contentEncoding`; `first`
+ * are the answer's first bytes. Undefined for an encoding that we do not read. It errors on bytes
+ * that are not what the head says; what breaks off gives what arrived.
+ */
+export function openDecoding(
+  contentEncoding: string | undefined,
+  first: Buffer,
+): Transform | undefined {
+  const [encoding, more] = layersOf(contentEncoding);
+  if (encoding === undefined || more !== undefined) return undefined;
+  if (encoding !== 'zstd' || zstd.createZstdDecompress !== undefined) {
+    return createUnpacker(encoding, first);
+  }
+  const copy = createZstdCopy((bytes) => void stream.push(bytes));
+  const stream = new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      try {
+        copy.push(bytes);
+        done();
+      } catch (thrown) {
+        done(thrown instanceof Error ? thrown : new Error('not zstd'));
+      }
+    },
+  });
+  return stream;
 }
 
 function finish(stream: Unpacker): Promise<boolean> {

@@ -227,7 +227,7 @@ function isSame(bytes: Buffer, start: number, end: number, wanted: Buffer): bool
 }
 
 /** The index after the value at `at`, or -1 if it is cut off. Iterative: its depth costs no stack. */
-function skipValue(bytes: Buffer, at: number, limit: number, outerDepth: number): number {
+export function skipValue(bytes: Buffer, at: number, limit: number, outerDepth: number): number {
   let depth = outerDepth;
   let i = at;
   while (i < limit) {
@@ -269,7 +269,7 @@ function endsScalar(byte: number): boolean {
  * beyond it the native search is faster, unless quotes are escaped all over the text, so
  * after each one that it stumbles on the walk begins again.
  */
-function skipString(bytes: Buffer, at: number, limit: number): number {
+export function skipString(bytes: Buffer, at: number, limit: number): number {
   let i = at + 1;
   while (i < limit) {
     const near = Math.min(limit, i + WALKED_BYTES);
@@ -288,7 +288,8 @@ function skipString(bytes: Buffer, at: number, limit: number): number {
   return -1;
 }
 
-function skipSpace(bytes: Buffer, at: number, limit: number): number {
+/** The index of the first byte from `at` on that is no space. */
+export function skipSpace(bytes: Buffer, at: number, limit: number): number {
   let i = at;
   while (i < limit && bytes[i]! <= 0x20) i += 1;
   return i;

@@ -55,6 +55,7 @@ export const chatReader: AnswerReader = Object.freeze({
     if (isObject(figures)) answer.usage = toChatUsage(figures);
     if (typeof model === 'string' && model !== '') answer.model = model;
   },
-  ending: /^data: ?\[DONE\]|"finish_reason"\s*:\s*"/m,
+  // Many servers never say `[DONE]`, and some send an empty reason with every chunk.
+  ending: /^data: ?\[DONE\]|"finish_reason"\s*:\s*"[^"]/m,
   failure: /^event: ?error|^data: ?\{\s*"error"\s*:\s*"|"error"\s*:\s*\{\s*"/m,
 });

@@ -47,6 +47,6 @@ export const generativeReader: AnswerReader = Object.freeze({
     if (typeof model === 'string' && model !== '') answer.model = model;
     if (typeof reason === 'string' || typeof blocked === 'string') answer.terminated = true;
   },
-  ending: /"(?:finishReason|blockReason)"\s*:\s*"/,
+  ending: /"(?:finishReason|blockReason)"\s*:\s*"[^"]/,
   failure: /^event: ?error|^data: ?\{\s*"error"\s*:\s*\{/m,
 });

@@ -37,6 +37,8 @@ export const messagesReader: AnswerReader = Object.freeze({
     const named = model ?? startModel;
     if (typeof named === 'string' && named !== '') answer.model = named;
   },
-  ending: /^event: ?message_stop|^data: ?\{\s*"type"\s*:\s*"message_stop"/m,
+  ending: /^event: ?message_stop|"type"\s*:\s*"message_stop"/m,
+  // What follows the reason only says once more that the message is complete.
+  complete: /"stop_reason"\s*:\s*"[^"]/,
   failure: /^event: ?error|^data: ?\{\s*"type"\s*:\s*"error"/m,
 });

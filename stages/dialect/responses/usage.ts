@@ -38,7 +38,8 @@ export const responsesReader: AnswerReader = Object.freeze({
     if (TERMINAL.has(type)) answer.terminated = true;
     if (type === 'response.failed') answer.failed = true;
   },
-  ending: /^event: ?response\.(?:completed|incomplete|failed)/m,
+  ending:
+    /^event: ?response\.(?:completed|incomplete|failed|cancelled)|"type"\s*:\s*"response\.(?:completed|incomplete|failed|cancelled)"|^data: ?\[DONE\]/m,
   failure:
     /^event: ?(?:error|response\.failed)|^data: ?\{\s*"type"\s*:\s*"(?:error|response\.failed)"/m,
 });

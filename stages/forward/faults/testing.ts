@@ -117,11 +117,8 @@ export const FAULTS: readonly Fault[] = [
     ['length-long'],
   ]),
   // After content there is no way back.
-  ...faults(false, { stream: halfDone }, [
-    ['error-event'],
-    ['flood', { count: 20 }],
-    ['gzip-corrupt'],
-  ]),
+  ...faults(false, { stream: halfDone }, [['error-event'], ['gzip-corrupt']]),
+  ...faults(false, { stream: cut }, [['flood', { count: 20 }]]),
   // A chat stream that gave its reason for stopping has ended.
   ...faults(false, { stream: halfDone, streamInChat: fine }, [['no-terminator']]),
   // Odd, and relayed to the byte.

@@ -1,0 +1,75 @@
+/** Decodes an answer for a client that reads objects and never saw a `Content-Encoding`. */
+import type { Transform } from 'node:stream';
+import { SvcError } from '../../engine/index.ts';
+import type { CancelSignal } from '../../engine/index.ts';
+import { openDecoding } from '../../stages/wire/decode.ts';
+
+export interface DecodingOptions {
+  /** The answer's `Content-Encoding`. */
+  readonly encoding: string;
+  readonly signal: CancelSignal;
+  /** Takes decoded bytes; nothing more is decoded until its promise settles. */
+  readonly take: (bytes: Buffer) => Promise<void>;
+}
+
+/** One answer on its way. Whatever fails, `push` or `end` rejects with it. */
+export class Decoding {
+  readonly #options: DecodingOptions;
+  #stream: Transform | undefined;
+  #taken: Promise<void> | undefined;
+
+  constructor(options: DecodingOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when there is room for more. */
+  async push(bytes: Buffer): Promise<void> {
+    const stream = (this.#stream ??= this.#open(bytes));
+    if (stream.write(bytes)) return;
+    const room = new Promise<void>((resolve) => stream.once('drain', resolve));
+    await Promise.race([room, this.#taken]);
+  }
+
+  /** Resolves when everything that was pushed has been taken. */
+  async end(): Promise<void> {
+    this.#stream?.end();
+    await this.#taken;
+  }
+
+  /** Gives up what has not been taken. */
+  stop(): void {
+    this.#stream?.destroy();
+  }
+
+  #open(first: Buffer): Transform {
+    const { encoding, signal } = this.#options;
+    const stream = openDecoding(encoding, first);
+    if (stream === undefined) throw unreadable(encoding);
+    signal.addEventListener('abort', () => void stream.destroy(toError(signal.reason)), {
+      once: true,
+    });
+    this.#taken = this.#takeFrom(stream);
+    this.#taken.catch(() => undefined);
+    return stream;
+  }
+
+  async #takeFrom(stream: Transform): Promise<void> {
+    try {
+      for await (const piece of stream) await this.#options.take(piece as Buffer);
+    } catch (thrown) {
+      // The coder's own errors are the only ones with a number.
+      const isCoder = thrown instanceof Error && 'errno' in thrown;
+      throw isCoder ? unreadable(this.#options.encoding, thrown) : thrown;
+    }
+  }
+}
+
+function unreadable(encoding: string, cause?: Error): SvcError {
+  const name = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+  const message = `The provider's answer cannot be decoded (Content-Encoding: ${name})`;
+  return new SvcError('bad_gateway', message, { cause });
+}
+
+function toError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('cancelled');
+}

@@ -1,0 +1,40 @@
+/**
+ * What a provider says of a failure, as the object with `error.message` that ends an answer over
+ * WebSocket, whatever it looked like.
+ */
+import { isObject, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
+
+/** What goes out: the provider's own object, ours with `message`, or both in this order. */
+export interface Failure {
+  readonly text?: string;
+  readonly message?: string;
+}
+
+const FAILED = new Set(['error', 'response.failed']);
+const UNNAMED = 'The provider sent an error inside its stream';
+
+/** The failure that an event of a stream tells of, `payload` being its data if that is JSON; undefined for any other event. */
+export function failureIn(
+  event: string | undefined,
+  data: string,
+  payload: unknown,
+): Failure | undefined {
+  const isNamed = event !== undefined && FAILED.has(event);
+  if (!isObject(payload)) return isNamed ? { message: data.slice(0, 1000) } : undefined;
+  const { type, error, message, response } = payload;
+  const isTyped = typeof type === 'string' && FAILED.has(type);
+  if (!isNamed && !isTyped && !isObject(error) && typeof error !== 'string') return undefined;
+  if (isObject(error) && typeof error['message'] === 'string') return { text: data };
+  const inner = isObject(response) && isObject(response['error']) ? response['error'] : {};
+  const told = textOf(error) ?? textOf(inner['message']) ?? textOf(message) ?? UNNAMED;
+  return { text: data, message: told };
+}
+
+/** The failure that an answer with an error status tells of. A page of HTML helps nobody. */
+export function failureOfStatus(text: string, status: number): Failure {
+  const payload = parseJson(text);
+  const error = isObject(payload) ? payload['error'] : undefined;
+  if (isObject(error) && typeof error['message'] === 'string') return { text };
+  const said = textOf(error) ?? (isObject(payload) ? textOf(payload['message']) : undefined);
+  return { message: said ?? `The provider answered with status ${status}` };
+}

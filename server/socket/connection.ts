@@ -1,0 +1,217 @@
+/**
+ * One WebSocket connection: one JSON text frame in, event objects out. Each frame is a request
+ * like a POST: it counts against the rate limit, is refused while the proxy drains, becomes one
+ * run through the same graph, and ends in one row of the ledger. A connection runs one at a time
+ * and keeps one more waiting.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { RawData, WebSocket } from 'ws';
+import { Cancelled, createCanceller, run, toSvcError } from '../../engine/index.ts';
+import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
+import { ledgerRow } from '../../stages/ledger/row.ts';
+import {
+  overloaded,
+  payloadTooLarge,
+  rateLimited,
+  shuttingDown,
+} from '../../stages/model/errors.ts';
+import type { BodyFrame } from '../../stages/model/frame.ts';
+import { errorBody, errorStatus } from '../error-response.ts';
+import type { Generation, Generations } from '../generation.ts';
+import type { Running } from '../running.ts';
+import type { ServerServices } from '../services.ts';
+import { SocketSink } from '../sink/ws.ts';
+import { untouchableBecause } from '../untouchable.ts';
+import { readFrame } from './frame.ts';
+import type { Asked } from './frame.ts';
+
+export interface SocketOptions {
+  readonly generations: Generations;
+  readonly services: ServerServices;
+  readonly newId: () => string;
+  readonly paused: () => boolean;
+  readonly draining: () => boolean;
+  /** The controllers of all runs, for the drain. */
+  readonly running: Running;
+}
+
+/** A connection that says nothing for this long after it opened is closed. */
+const FIRST_FRAME_MS = 5000;
+/** RFC 6455 §7.4.1. */
+const POLICY = 1008;
+/** Where a frame went that was never read far enough to name an endpoint. */
+const OWN_PATH = '/ws';
+
+/** A connection lives by its socket's events; nobody else holds it. */
+export function serveConnection(
+  client: WebSocket,
+  request: IncomingMessage,
+  options: SocketOptions,
+): void {
+  const connection = new Connection(client, request, options);
+  client.on('message', (data, isBinary) => connection.onFrame({ data, isBinary }));
+}
+
+interface Frame {
+  readonly data: RawData;
+  readonly isBinary: boolean;
+}
+
+class Connection {
+  #client: WebSocket;
+  #options: SocketOptions;
+  #headers: readonly string[];
+  #source: string;
+  #controller: Canceller | undefined;
+  #waiting: Frame | undefined;
+
+  constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#headers = ownHeaders(request.rawHeaders);
+    this.#source = request.socket.remoteAddress ?? '';
+    const { clock } = options.services;
+    const stopTimer = clock.after(FIRST_FRAME_MS, () => client.close(POLICY, 'no frame arrived'));
+    client.once('message', stopTimer);
+    client.on('close', () => {
+      stopTimer();
+      this.#controller?.abort(new Cancelled('client_gone'));
+      if (this.#waiting !== undefined) this.#record(this.#begin(), undefined);
+      this.#waiting = undefined;
+    });
+    // 'close' follows and does what there is to do.
+    client.on('error', () => undefined);
+  }
+
+  onFrame(frame: Frame): void {
+    const refusal = this.#refusalOf(frame);
+    if (refusal !== undefined) return this.#say(refusal, this.#options.newId());
+    if (this.#controller === undefined) return void this.#serve(frame);
+    if (this.#waiting !== undefined) {
+      const error = overloaded('One request runs and one waits on this connection; open another');
+      return this.#refuse(this.#begin(), error);
+    }
+    this.#waiting = frame;
+  }
+
+  /** Why this frame is not even taken as a request, as HTTP has it. */
+  #refusalOf({ data }: Frame): SvcError | undefined {
+    const { generations, draining } = this.#options;
+    const { limiter, config } = generations.current;
+    const decision = limiter.take(this.#source);
+    if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
+    if (draining()) return shuttingDown();
+    // The limit by which the library closes a connection is the one from when it opened.
+    const { maxProxiedRequestBytes } = config.limits;
+    return sizeOf(data) > maxProxiedRequestBytes
+      ? payloadTooLarge(maxProxiedRequestBytes)
+      : undefined;
+  }
+
+  #say(error: SvcError, requestId: string): void {
+    if (this.#client.readyState === this.#client.OPEN) {
+      this.#client.send(errorBody(error, requestId).toString('utf8'));
+    }
+  }
+
+  #begin({ signal } = createCanceller()): RunInfo {
+    const { clock } = this.#options.services;
+    return {
+      id: this.#options.newId(),
+      clock,
+      startedWallMs: clock.wallMs(),
+      startedMs: clock.monotonicMs(),
+      signal,
+    };
+  }
+
+  /** Answers a request that gets no run, and writes its row. */
+  #refuse(info: RunInfo, error: SvcError): void {
+    this.#say(error, info.id);
+    this.#record(info, error);
+  }
+
+  /** The row of a request without a run; one without an error was taken back by its client. */
+  #record(info: RunInfo, error: SvcError | undefined): void {
+    const { services } = this.#options;
+    services.record(
+      ledgerRow({
+        id: info.id,
+        startedMs: info.startedWallMs,
+        endpoint: OWN_PATH,
+        outcome: error === undefined ? 'cancelled' : 'error',
+        status: error === undefined ? null : errorStatus(error),
+        errorKind: error?.kind ?? null,
+        errorCode: error?.code ?? null,
+        latencyMs: services.clock.monotonicMs() - info.startedMs,
+      }),
+    );
+  }
+
+  async #serve(frame: Frame): Promise<void> {
+    const { generations, running } = this.#options;
+    const controller = createCanceller();
+    this.#controller = controller;
+    const info = this.#begin(controller);
+    const place = running.add(controller);
+    const { generation, release } = generations.pin();
+    try {
+      const asked = readFrame(frame.data, frame.isBinary, this.#headers);
+      const { signal } = controller;
+      const sink = new SocketSink({
+        socket: this.#client,
+        signal,
+        requestId: info.id,
+        gzip: asked.gzip,
+      });
+      await run(generation.plan, this.#toBody(asked, generation), info, sink);
+    } catch (thrown) {
+      this.#refuse(info, toSvcError(thrown));
+    } finally {
+      running.remove(place);
+      release();
+      this.#next();
+    }
+  }
+
+  #toBody(asked: Asked, { config }: Generation): BodyFrame {
+    return Object.freeze({
+      kind: 'body',
+      method: 'POST',
+      target: asked.target,
+      headers: asked.headers,
+      wireBytes: asked.bytes,
+      bytes: asked.bytes,
+      endpoint: asked.endpoint,
+      untouchable: this.#options.paused()
+        ? 'paused'
+        : untouchableBecause(asked.headers, config.compression.subscriptionTraffic),
+    });
+  }
+
+  #next(): void {
+    this.#controller = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined || this.#client.readyState !== this.#client.OPEN) return undefined;
+    // Between two runs the drain may have found nothing left to wait for.
+    if (this.#options.draining()) return this.#say(shuttingDown(), this.#options.newId());
+    void this.#serve(waiting);
+  }
+}
+
+function sizeOf(data: RawData): number {
+  if (!Array.isArray(data)) return data.byteLength;
+  return data.reduce((sizeBytes, part) => sizeBytes + part.length, 0);
+}
+
+/** Fields of the upgrade that make sense for a request: who the client is, never how the socket was opened. */
+function ownHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    const passes = name === 'user-agent' || name === 'x-svc-mode' || name === 'x-svc-bypass';
+    if (passes || name.startsWith('anthropic-')) kept.push(raw[i]!, raw[i + 1]!);
+  }
+  return kept;
+}

@@ -1,0 +1,91 @@
+/** Reads what a client's WebSocket frame asks for: the POST that it stands for. */
+import type { RawData } from 'ws';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../../stages/dialect/endpoints.ts';
+import { isObject, jsonTypeOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { invalidJson, malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';
+import { isCleanTarget } from '../gate/target.ts';
+import { withoutMembers } from '../../stages/wire/without-members.ts';
+
+/** What a client's frame asks for. */
+export interface Asked {
+  readonly endpoint: Endpoint;
+  readonly target: string;
+  readonly headers: readonly string[];
+  /** The frame's own bytes, less the members that are for us. */
+  readonly bytes: Buffer;
+  /** Answer in binary frames with gzip. */
+  readonly gzip: boolean;
+}
+
+/** Members of a frame that are for us and not for the provider. */
+const OURS: ReadonlySet<string> = new Set(['api_key', 'gzip', 'endpoint']);
+
+/**
+ * What the head of a request over HTTP may be made of, and how long it may be. A frame's words
+ * become such a head at the provider, who must not be troubled with what no client could send.
+ */
+const HEAD_TEXT = /^[!-~]{1,8192}$/;
+
+/** Reads a client's frame. Throws VALIDATION_001 and _003, `bad_request` for what no HTTP request can say, and `not_found` for an endpoint that is not proxied. */
+export function readFrame(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
+  if (isBinary) throw malformedRequest('Send one JSON text frame a request');
+  const bytes = bytesOf(data);
+  const frame = parse(bytes);
+  if (!isObject(frame)) throw wrongType('frame', 'object', jsonTypeOf(frame));
+  const target = textMember(frame, 'endpoint') ?? '/v1/messages';
+  if (!HEAD_TEXT.test(target) || !isCleanTarget(target)) {
+    throw malformedRequest("Field 'endpoint' holds what no path may hold, or is too long");
+  }
+  const endpoint = resolveEndpoint('POST', target, []);
+  if (endpoint === undefined || 'allow' in endpoint) throw notFound();
+  const key = textMember(frame, 'api_key');
+  if (key !== undefined && !HEAD_TEXT.test(key)) {
+    throw malformedRequest("Field 'api_key' holds what no key may hold");
+  }
+  return {
+    endpoint,
+    target,
+    headers: [...headers, ...ofRequest(endpoint, key, headers)],
+    bytes: withoutMembers(bytes, (name) => OURS.has(name)),
+    gzip: frame['gzip'] === true,
+  };
+}
+
+/** The library hands a frame over as one buffer, or as several. */
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw invalidJson(cause);
+  }
+}
+
+function textMember(frame: JsonObject, name: string): string | undefined {
+  if (!Object.hasOwn(frame, name)) return undefined;
+  const value = frame[name];
+  if (typeof value === 'string') return value;
+  throw wrongType(name, 'string', jsonTypeOf(value));
+}
+
+/** The header fields that a POST of this frame would have had. */
+function ofRequest(
+  endpoint: Endpoint,
+  key: string | undefined,
+  given: readonly string[],
+): string[] {
+  const isMessages = endpoint.dialect === 'messages';
+  const fields = ['Content-Type', 'application/json'];
+  const versioned = given.some((field) => field.toLowerCase() === 'anthropic-version');
+  if (isMessages && !versioned) fields.push('anthropic-version', '2023-06-01');
+  if (key === undefined) return fields;
+  if (isMessages) return [...fields, 'x-api-key', key];
+  if (endpoint.dialect === 'generative') return [...fields, 'x-goog-api-key', key];
+  return [...fields, 'Authorization', `Bearer ${key}`];
+}
