@@ -23,6 +23,8 @@ import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
 import { openLog } from './open-log.ts';
+import { createPluginWatch } from './plugin-watch.ts';
+import type { PluginWatch } from './plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
@@ -50,6 +52,8 @@ export interface StartOptions {
   readonly clock?: Clock;
   /** Where providers that are code find their keys; default: the process's environment. */
   readonly env?: Variables;
+  /** Told by whoever hears what nobody caught; left out, such an error ends the process as ever. */
+  readonly watch?: PluginWatch;
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
 }
@@ -68,6 +72,8 @@ export interface RunningProxy {
 }
 
 export { logFile } from './open-log.ts';
+export { createPluginWatch } from './plugin-watch.ts';
+export type { PluginWatch } from './plugin-watch.ts';
 
 /**
  * Starts a proxy. Resolves when both ports listen; throws `config` with cause
@@ -75,11 +81,12 @@ export { logFile } from './open-log.ts';
  */
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock, env = process.env } = options;
+  const watch = options.watch ?? createPluginWatch();
   const { config } = loaded;
   keepHeapSmall();
   refuseOpenBind(config);
   ensurePrivateFolder(config.home);
-  let custom = await loadCustomProviders(config, env);
+  let custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
   const services = await createServices({ config, log, clock });
   const keys = createKeyring({
@@ -94,7 +101,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     buildGeneration({ number, config: from.config, services, keys, ports, custom });
   const rebuild = async (from: LoadedConfig, number: number) => {
     const before = custom;
-    custom = await loadCustomProviders(from.config, env);
+    custom = await loadCustomProviders(from.config, env, watch);
     try {
       const generation = build(from, number);
       for (const reason of pluginReasons(custom)) log.error(reason);
@@ -201,6 +208,13 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     listeners.push(sockets);
     // Now that the ports are known, a provider that points at one of them can be told apart.
     generations.swap(build(loaded, 1));
+    watch.listen(({ code: { name, version }, why, thrown }) => {
+      // What an earlier version left running is not the fault of the present one.
+      if (custom.byName.get(name)?.version !== version) return;
+      const message = `stopped, its code threw outside of its hooks: ${why}`;
+      if (services.states.stop(name, message))
+        log.error(`custom provider ${name}: ${message}`, { cause: thrown });
+    });
     const commands = controlCommands({
       app,
       afterwards: services.afterwards,
