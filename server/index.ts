@@ -26,6 +26,7 @@ import { openLog } from './open-log.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
+import { fallbackWarnings } from './providers.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
@@ -105,6 +106,8 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     try {
       const generation = build(from, number);
       for (const reason of pluginReasons(custom)) log.error(reason);
+      const warnings = fallbackWarnings(from.config, generation.providers);
+      for (const warning of warnings) log.warning(warning);
       return generation;
     } catch (thrown) {
       custom = before;
@@ -251,7 +254,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       wsPort: sockets.port,
       version: options.version,
     });
-    for (const warning of loaded.warnings) log.warning(warning);
+    const { providers } = generations.current;
+    const warnings = [...loaded.warnings, ...fallbackWarnings(config, providers)];
+    for (const warning of warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
     clock.after(WARM_UP_MS, () => {
       services.prices.warm();
