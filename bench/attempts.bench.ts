@@ -187,7 +187,7 @@ function bodyFrame(isStream: boolean): BodyFrame {
 /** The graph with what keeps providers up, or with a forward stage that can do without. */
 function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
   const byKind = { messages: 'messages', chat: 'chat', generative: 'generative' };
-  const routing = { byKind, primary: undefined, byModel: new Map(), fallback: [] };
+  const routing = { byKind, primary: undefined, relays: false, byModel: new Map(), fallback: [] };
   const fetching = { streamingEnabled: true, streams: () => true, needsEvents: false };
   const middle = isOn
     ? [
@@ -197,7 +197,7 @@ function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
       ]
     : [plainForward(undefined, services)];
   const stages: Stage<ProxyFrame>[] = [
-    parse(undefined, services),
+    parse(routing, services),
     protect(undefined, services),
     route(routing, services),
     ...middle,

@@ -6,10 +6,10 @@ import type { BaseContext } from 'clipanion';
 import type { Clock } from '../engine/clock.ts';
 import { resolveHome } from '../server/config/home.ts';
 
-/** Signals and `exit`, as the process tells them. */
+/** Signals, `exit` and `uncaughtException`, as the process tells them. */
 export interface ProcessEvents {
-  on(event: string, listener: () => void): unknown;
-  off(event: string, listener: () => void): unknown;
+  on(event: string, listener: (told: unknown) => void): unknown;
+  off(event: string, listener: (told: unknown) => void): unknown;
 }
 
 export interface CliContext extends BaseContext {

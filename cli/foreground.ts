@@ -13,6 +13,8 @@ import { colorsFor, counted, isTerminal, note, printError } from './output.ts';
 import { exitCodes } from './exit.ts';
 import { ownerOf } from './port-owner.ts';
 import { readJson } from './remote.ts';
+import { catchStrays, stackOf } from './strays.ts';
+import type { Strays } from './strays.ts';
 
 /**
  * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0
@@ -33,7 +35,7 @@ export async function runForeground(context: CliContext, flags: ServeFlags): Pro
 async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const early = runningInstance(homeOf(context));
   if (early !== undefined) throw alreadyRuns(early);
-  const [{ loadConfig }, { startProxy, logFile }] = await Promise.all([
+  const [{ loadConfig }, { createPluginWatch, startProxy, logFile }] = await Promise.all([
     import('../server/config/load.ts'),
     import('../server/index.ts'),
   ]);
@@ -44,9 +46,12 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const claim = claimHome(home, context, { flags, background });
   context.events.on('exit', claim.release);
   let started = false;
+  const watch = createPluginWatch();
+  const strays = catchStrays(context, watch);
   try {
-    const proxy = await startProxy({
+    const starting = startProxy({
       loaded,
+      watch,
       reload: () => loadConfig(options),
       version: context.version,
       clock: context.clock,
@@ -57,16 +62,18 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     }).catch(async (thrown: unknown) => {
       throw await explainStart(thrown);
     });
+    const proxy = await Promise.race([starting, strays.fault]);
     started = true;
     const { version } = context;
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
     // Listens for signals before it says that it is there: whoever reads that may send one.
-    const stopped = untilStopped(context, proxy);
+    const stopped = untilStopped(context, proxy, strays);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
     else note(context, banner(facts, context, errColors(context)).join('\n'));
     return await stopped;
   } finally {
+    strays.release();
     end(context, claim);
   }
 }
@@ -80,8 +87,8 @@ function errColors(context: CliContext) {
   return colorsFor(context.stderr, context.env);
 }
 
-/** Waits for the end: first signal drains, second forces, SIGHUP reloads. */
-function untilStopped(context: CliContext, proxy: RunningProxy): Promise<number> {
+/** Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it likewise. */
+function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
   return new Promise((resolve, reject) => {
     let asked = 0;
@@ -91,6 +98,12 @@ function untilStopped(context: CliContext, proxy: RunningProxy): Promise<number>
       if (asked === 2) note(context, 'Stopping now.');
       proxy.stop(asked > 1).then(() => finish(asked > 1 ? exitCodes.cancelled : 0), reject);
     };
+    strays.onFault((thrown) => {
+      asked += 1;
+      proxy.services.log.error('svc failed and ends', { cause: thrown });
+      note(context, `error: svc failed and ends: ${stackOf(thrown)}`);
+      proxy.stop(asked > 1).then(() => finish(exitCodes.internal), reject);
+    });
     const onHangup = () => {
       // Without its terminal a proxy in the foreground has nobody left to serve.
       if (ownsTerminal && !hasTerminal()) onSignal();

@@ -31,17 +31,32 @@ export interface LoadedPlugins {
   readonly faults: readonly PluginFault[];
 }
 
+/** A module as it is about to be imported. */
+export interface PluginModule extends PluginSource {
+  /** The hash of its content. */
+  readonly version: string;
+  /** What is imported: the file, with its version in the query. */
+  readonly url: string;
+}
+
+/** Runs the import of a module. */
+export type RunImport = <T>(module: PluginModule, work: () => T) => T;
+
 /** A module that has not finished by then waits for something that does not come. */
 const IMPORT_MS = 5000;
 
 /** Loads every source. Never rejects. Old versions of a changed module stay in memory. */
-export async function loadProviders(sources: readonly PluginSource[]): Promise<LoadedPlugins> {
+export async function loadProviders(
+  sources: readonly PluginSource[],
+  runImport: RunImport = (_module, work) => work(),
+): Promise<LoadedPlugins> {
   const definitions = new Map<string, ProviderDefinition>();
   const versions = new Map<string, string>();
   const faults: PluginFault[] = [];
-  for (const { module, name } of sources) {
+  for (const source of sources) {
+    const { module, name } = source;
     try {
-      const { definition, version } = await load(module);
+      const { definition, version } = await load(source, runImport);
       definitions.set(name, definition);
       versions.set(name, version);
     } catch (thrown) {
@@ -52,21 +67,27 @@ export async function loadProviders(sources: readonly PluginSource[]): Promise<L
   return { definitions, versions, faults };
 }
 
-async function load(module: string): Promise<{ definition: ProviderDefinition; version: string }> {
+async function load(
+  { module, name }: PluginSource,
+  runImport: RunImport,
+): Promise<{ definition: ProviderDefinition; version: string }> {
   const path = await realpath(module).catch(() => {
     throw new Error('it does not exist');
   });
   refuseLanguage(path);
   await refuseForeign(path);
-  const hash = createHash('sha256')
+  const version = createHash('sha256')
     .update(await readFile(path))
     .digest('hex')
     .slice(0, 16);
-  const exported: unknown = await inTime(import(`${pathToFileURL(path).href}?v=${hash}`));
+  const url = `${pathToFileURL(path).href}?v=${version}`;
+  const exported: unknown = await inTime(
+    runImport({ module, name, version, url }, () => import(url)),
+  );
   const isModule = typeof exported === 'object' && exported !== null && 'default' in exported;
   const checked = checkDefinition(isModule ? exported.default : undefined);
   if (!checked.ok) throw new Error(checked.faults.join('; '));
-  return { definition: checked.definition, version: hash };
+  return { definition: checked.definition, version };
 }
 
 function refuseLanguage(path: string): void {

@@ -92,6 +92,8 @@ function toPlan(
     log: services.log,
     statusOf: (kind: ErrorKind) => errorTable[kind].status,
   };
+  // Without an address a passthrough is no provider: it says how requests reach those of their paths.
+  const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
     {
       compress: {
@@ -113,7 +115,8 @@ function toPlan(
       },
       route: {
         byKind: byKind(config, providers),
-        primary: config.routing.primary ?? undefined,
+        primary: named ? (config.routing.primary ?? undefined) : undefined,
+        relays: !named,
         byModel: byModel(config),
         fallback: toFallback(config),
       },

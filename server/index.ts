@@ -23,7 +23,10 @@ import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
 import { openLog } from './open-log.ts';
+import { createPluginWatch } from './plugin-watch.ts';
+import type { PluginWatch } from './plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
+import { fallbackWarnings } from './providers.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
@@ -34,6 +37,7 @@ import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
 import { vaultRoutes } from './routes/vault.ts';
+import { refuseOpenBind } from './open-bind.ts';
 import { openRouteRules } from './route-rules.ts';
 import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
@@ -52,6 +56,8 @@ export interface StartOptions {
   readonly env?: Variables;
   /** Hears what is wrong with the ledger, besides the log: a damaged file that was put aside, a disk that refuses. */
   readonly onTrouble?: (error: SvcError) => void;
+  /** Told by whoever hears what nobody caught; left out, such an error ends the process as ever. */
+  readonly watch?: PluginWatch;
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
 }
@@ -70,6 +76,8 @@ export interface RunningProxy {
 }
 
 export { logFile } from './open-log.ts';
+export { createPluginWatch } from './plugin-watch.ts';
+export type { PluginWatch } from './plugin-watch.ts';
 
 /**
  * Starts a proxy. Resolves when both ports listen; throws `config` with cause
@@ -77,11 +85,12 @@ export { logFile } from './open-log.ts';
  */
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { loaded, clock = systemClock, env = process.env } = options;
+  const watch = options.watch ?? createPluginWatch();
   const { config } = loaded;
   keepHeapSmall();
   refuseOpenBind(config);
   ensurePrivateFolder(config.home);
-  let custom = await loadCustomProviders(config, env);
+  let custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
   const services = await createServices({
     config,
@@ -101,10 +110,12 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     buildGeneration({ number, config: from.config, services, keys, ports, custom });
   const rebuild = async (from: LoadedConfig, number: number) => {
     const before = custom;
-    custom = await loadCustomProviders(from.config, env);
+    custom = await loadCustomProviders(from.config, env, watch);
     try {
       const generation = build(from, number);
       for (const reason of pluginReasons(custom)) log.error(reason);
+      const warnings = fallbackWarnings(from.config, generation.providers);
+      for (const warning of warnings) log.warning(warning);
       return generation;
     } catch (thrown) {
       custom = before;
@@ -213,6 +224,13 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     listeners.push(sockets);
     // Now that the ports are known, a provider that points at one of them can be told apart.
     generations.swap(build(loaded, 1));
+    watch.listen(({ code: { name, version }, why, thrown }) => {
+      // What an earlier version left running is not the fault of the present one.
+      if (custom.byName.get(name)?.version !== version) return;
+      const message = `stopped, its code threw outside of its hooks: ${why}`;
+      if (services.states.stop(name, message))
+        log.error(`custom provider ${name}: ${message}`, { cause: thrown });
+    });
     const commands = controlCommands({
       app,
       afterwards: services.afterwards,
@@ -249,7 +267,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       wsPort: sockets.port,
       version: options.version,
     });
-    for (const warning of loaded.warnings) log.warning(warning);
+    const { providers } = generations.current;
+    const warnings = [...loaded.warnings, ...fallbackWarnings(config, providers)];
+    for (const warning of warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
     clock.after(WARM_UP_MS, () => {
       services.prices.warm();
@@ -272,17 +292,3 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
 /** The price list takes 100 ms to read, and so may the vault; the start should not wait for them. */
 const WARM_UP_MS = 50;
-
-function refuseOpenBind(config: Config): void {
-  const { host } = config.server;
-  const isLoopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (isLoopback || config.security.apiKey !== null) return;
-  throw new SvcError(
-    'config',
-    `Listening on ${host} would let anyone on the network in, and security.api_key is not set`,
-    {
-      code: 'CONFIG_002',
-      cure: 'Make a key with `svc auth --generate` and set it as security.api_key, or listen on 127.0.0.1.',
-    },
-  );
-}

@@ -166,5 +166,100 @@ test('a primary that could not be loaded is told to the client', () =>
     'routing: { primary: acme }\n',
   ));
 
+/** What a hook may leave behind that cannot be sent or written, as its source, and what is told of it. */
+const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
+  ['request.body.self = request.body', /no body that can be written as JSON: .*circular/],
+  ['request.body.x = 10n', /no body that can be written as JSON: .*BigInt/],
+  ['request.body = undefined', /no body that can be written as JSON/],
+  ['request.body = () => 1', /no body that can be written as JSON/],
+  [
+    "Object.defineProperty(request.body, 'z', { enumerable: true, get() { throw new Error('gg') } })",
+    /written as JSON: gg/,
+  ],
+  ["request.body.toJSON = () => { throw new Error('tj') }", /written as JSON: tj/],
+  ["Object.defineProperty(request, 'path', { get() { throw new Error('pp') } })", /failed: pp/],
+  ['return 5', /a path that cannot be sent/],
+  ["request.path = '/a\\r\\nb: c'", /a path that cannot be sent/],
+  ["request.path = '/a b'", /a path that cannot be sent/],
+  ["request.path = '/\u00fc'", /a path that cannot be sent/],
+  ["request.headers['content-length'] = '3'", /'content-length', which the proxy sets itself/],
+  ["request.headers['Transfer-Encoding'] = 'chunked'", /'transfer-encoding', which the proxy/],
+  ["request.headers.host = 'evil'", /'host', which the proxy sets itself/],
+  ["request.headers.expect = '100-continue'", /'expect', which the proxy sets itself/],
+  ["request.headers.connection = 'upgrade'", /'connection', which the proxy sets itself/],
+  ["request.headers['x-a'] = 5", /the header field 'x-a', which cannot be sent/],
+  ["request.headers['x-a'] = 'a\\u0001b'", /'x-a', which cannot be sent/],
+  ["request.headers['x-a'] = 'a \u2014 b'", /'x-a', which cannot be sent/],
+  ['request.headers = new Headers()', /headers that are no plain object/],
+  ['request.headers = null', /headers that are no plain object/],
+  ['throw null', /failed: null/],
+  ['throw Object.create(null)', /failed: something that says nothing/],
+  ['return { then() {} }', /returned a promise/],
+  [
+    "throw Object.assign(new Error('mine'), { [Symbol.for('svc.error')]: true, kind: 'internal' })",
+    /failed: mine/,
+  ],
+];
+
+test('whatever a request hook leaves behind is told as its fault, and never as the upstream\u2019s', () =>
+  withAcme(
+    at,
+    async (t, write) => {
+      for (const [fault, told] of REQUEST_FAULTS) {
+        write(at(t.upstream.url).replace('delete request.body.stream_options;', `${fault};`));
+        await t.proxy.reload();
+        const sent = { path: '/v1/chat/completions', body: json(CHAT) };
+        const { status, text } = await exchange(t.proxy.port, sent);
+        assert.is(status, 502, fault);
+        assert.match(text, "The request hook of provider 'acme' failed: ", fault);
+        assert.match(
+          (JSON.parse(text) as { error: { message: string } }).error.message,
+          told,
+          fault,
+        );
+      }
+      assert.is(t.upstream.requests.length, 0);
+      const { breaker, health: shown } = t.proxy.services.states.view().get('acme')!;
+      assert.equal([breaker.state, breaker.failures, shown.state], ['closed', 0, 'healthy']);
+    },
+    'routing: { primary: acme }\n',
+  ));
+
+const RESPONSE_FAULTS = [
+  'body.self = body',
+  'body.n = 1n',
+  'return { status: 200, body: undefined }',
+  "return { get body() { throw new Error('rr') } }",
+  'return 7',
+];
+
+test('a response hook and an event hook likewise', () =>
+  withAcme(
+    at,
+    async (t, write) => {
+      const plain = "request.path.replace('/v1/', '/2026-01/')";
+      for (const fault of RESPONSE_FAULTS) {
+        const text = at(t.upstream.url).replace(plain, 'request.path');
+        write(text.replace('for (const choice', `${fault};\n    for (const choice`));
+        await t.proxy.reload();
+        const sent = { path: '/v1/chat/completions', body: json(CHAT) };
+        const answered = await exchange(t.proxy.port, sent);
+        assert.is(answered.status, 502, fault);
+        assert.match(answered.text, "The response hook of provider 'acme' failed: ", fault);
+      }
+      for (const fault of ['event.data.self = event.data', 'return 7', "event.event = 'a\\nb'"]) {
+        const text = at(t.upstream.url).replace(plain, 'request.path');
+        write(text.replace('return event.data.type', `${fault};\n    return event.data.type`));
+        await t.proxy.reload();
+        const body = json(CHAT, { stream: true });
+        const told = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+        assert.match(told.text, "The event hook of provider 'acme' failed: ", fault);
+      }
+      const { breaker, health: shown } = t.proxy.services.states.view().get('acme')!;
+      assert.equal([breaker.state, breaker.failures, shown.state], ['closed', 0, 'healthy']);
+    },
+    'routing: { primary: acme }\n',
+  ));
+
 test.after(closeClients);
 test.run();

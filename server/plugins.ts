@@ -4,6 +4,8 @@ import { loadProviders } from '../plugins/load.ts';
 import type { PluginFault } from '../plugins/load.ts';
 import type { Config } from './config/config.ts';
 import type { Variables } from './config/env.ts';
+import { createPluginWatch } from './plugin-watch.ts';
+import type { PluginCode, PluginWatch } from './plugin-watch.ts';
 
 /** A provider that is code, and its key where it names one. */
 export interface CustomProvider {
@@ -23,8 +25,12 @@ export interface CustomProviders {
 export async function loadCustomProviders(
   { customProviders }: Pick<Config, 'customProviders'>,
   env: Variables,
+  watch: PluginWatch = createPluginWatch(),
 ): Promise<CustomProviders> {
-  const { definitions, versions, faults } = await loadProviders(customProviders);
+  const { definitions, versions, faults } = await loadProviders(
+    customProviders,
+    ({ name, version, url }, work) => watch.importing({ name, version }, url, work),
+  );
   const byName = new Map<string, CustomProvider>();
   const all = [...faults];
   for (const [name, definition] of definitions) {
@@ -32,7 +38,9 @@ export async function loadCustomProviders(
     const variable = typeof auth === 'object' ? auth.env : undefined;
     const secret = variable === undefined ? undefined : env[variable];
     if (variable === undefined || (secret !== undefined && secret !== '')) {
-      byName.set(name, { definition, secret, version: versions.get(name) ?? '' });
+      const version = versions.get(name) ?? '';
+      const watched = watchedHooks({ name, version }, definition, watch);
+      byName.set(name, { definition: watched, secret, version });
       continue;
     }
     const module = customProviders.find((one) => one.name === name)?.module ?? '';
@@ -43,6 +51,23 @@ export async function loadCustomProviders(
     });
   }
   return { byName, faults: all };
+}
+
+/** The same hooks, run so that what they leave running is known as theirs. */
+function watchedHooks(
+  code: PluginCode,
+  definition: ProviderDefinition,
+  watch: PluginWatch,
+): ProviderDefinition {
+  const { request, response, event } = definition;
+  return {
+    ...definition,
+    ...(request && { request: (given) => watch.as(code, () => request.call(definition, given)) }),
+    ...(response && {
+      response: (given) => watch.as(code, () => response.call(definition, given)),
+    }),
+    ...(event && { event: (given) => watch.as(code, () => event.call(definition, given)) }),
+  };
 }
 
 /** One line a fault, for `/health`, the log and `svc config validate`. */

@@ -9,7 +9,7 @@ export function statesJson(states: ProviderStates) {
   };
 }
 
-function toJson({ health, breaker, keys, pace }: ProviderStateView) {
+function toJson({ health, breaker, keys, pace, stopped }: ProviderStateView) {
   return {
     health: {
       state: health.state,
@@ -33,6 +33,8 @@ function toJson({ health, breaker, keys, pace }: ProviderStateView) {
       refused,
     })),
     pace: pace === undefined ? null : { ...pace },
+    // Its own code failed: it is not asked until the next reload.
+    stopped: stopped ?? null,
   };
 }
 

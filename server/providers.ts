@@ -102,6 +102,20 @@ export function priceOverrides(
   );
 }
 
+/** What is told at the start of fallbacks that nobody has given a key. */
+export function fallbackWarnings(
+  { routing }: Config,
+  providers: ReadonlyMap<string, Provider>,
+): string[] {
+  return routing.fallback.flatMap((target) => {
+    const provider = providers.get(target.split('/', 1)[0]!);
+    if (provider === undefined || !provider.needsKey || provider.keys.length > 0) return [];
+    return [
+      `fallback ${provider.name} has no key (providers.${provider.name}.api_key): it stands in only for clients that bring one for it, on its own paths`,
+    ];
+  });
+}
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
 
 /** Throws `config` where a provider points at one of our own listeners: every request would come back to us for ever. */

@@ -40,7 +40,7 @@ export interface GraphConfig {
  */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
   const stages: Stage<ProxyFrame>[] = [
-    parse(undefined, services),
+    parse(config.route, services),
     protect(undefined, services),
     compress(config.compress, services),
     inject(config.inject, services),

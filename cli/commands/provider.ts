@@ -172,7 +172,8 @@ async function printState(context: CliContext, state: ProviderStateJson): Promis
   );
 }
 
-function healthOf({ health }: ProviderStateJson, colors: Colors): string {
+function healthOf({ health, stopped }: ProviderStateJson, colors: Colors): string {
+  if (stopped !== null) return colors.red('stopped, see `svc status`');
   if (health.state === 'healthy') return colors.green('healthy');
   const until =
     health.recovers_in_s === null ? '' : `, checked in ${Math.ceil(health.recovers_in_s)} s`;

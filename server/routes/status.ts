@@ -85,6 +85,9 @@ function reasons(
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
+  for (const [name, { stopped }] of states.view()) {
+    if (stopped !== undefined) list.push(`custom provider ${name}: ${stopped}`);
+  }
   for (const [name, { open }] of Object.entries(states.breakers().providers)) {
     if (open) list.push(`provider ${name}: its circuit breaker is open`);
   }

@@ -8,7 +8,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import { kindByCredential } from '../dialect/endpoints.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
-import { modelOf, setModel, setParam } from '../model/request.ts';
+import { isRewritable, modelOf, relayedIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
@@ -134,9 +134,10 @@ export function prepare(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation {
-  const owner = hookOwner(request, provider, options.services);
-  if (owner === undefined) return prepareWire(request, target, provider, options);
-  const prepared = prepareWire(request, target, provider, { ...options, identity: true });
+  const asked = relayedIf(target.relays, request);
+  const owner = hookOwner(asked, provider, options.services);
+  if (owner === undefined) return prepareWire(asked, target, provider, options);
+  const prepared = prepareWire(asked, target, provider, { ...options, identity: true });
   return 'ready' in prepared ? { ready: withHooks(prepared.ready, owner) } : prepared;
 }
 
@@ -146,6 +147,8 @@ function prepareWire(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation {
+  if (target.relays && target.model !== undefined && target.model !== modelOf(request))
+    return { skip: 'it takes requests as they are, and this one names another model' };
   if (speaks(request, provider, options.chatOnly))
     return prepareSame(request, target, provider, options);
   const { endpoint, body } = request.original;
@@ -183,7 +186,10 @@ function prepareSame(
   let edited = forProvider(request, target, provider);
   const from = endpoint.dialect;
   const isWhole =
-    facts.stream && isTranslatable(from) && !mayStream(request, provider, options.config);
+    facts.stream &&
+    isTranslatable(from) &&
+    isRewritable(request) &&
+    !mayStream(request, provider, options.config);
   const { translation } = options;
   if (isWhole && translation === undefined) return { needs: 'translation' };
   const whole = isWhole ? translation?.toOneDocument(edited, from) : undefined;

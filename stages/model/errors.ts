@@ -213,6 +213,13 @@ export function circuitOpen(provider: string, retryAfterS: number): SvcError {
   });
 }
 
+/** The provider's own code failed where no request could be blamed for it; /health has the reason. */
+export function providerStopped(provider: string): SvcError {
+  return new SvcError('unavailable', `Provider '${provider}' was stopped: its own code failed`, {
+    cure: 'What failed is in /health and in the log; `svc config reload` starts it again.',
+  });
+}
+
 /** The proxy has as much work as it takes. */
 export function overloaded(what: string, retryAfterS = 1): SvcError {
   return new SvcError('unavailable', what, { retryAfterS });

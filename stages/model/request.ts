@@ -37,6 +37,8 @@ export interface RouteTarget {
   readonly credential: 'client' | 'configured' | 'none';
   /** False for a provider that is asked only because another one failed. */
   readonly isPrimary: boolean;
+  /** True if it must be asked with the request as it came in. */
+  readonly relays: boolean;
   /** Why this provider was chosen, for the trace. */
   readonly reason: string;
 }
@@ -89,6 +91,8 @@ export interface ProxyRequest {
   readonly edits: Edits;
   readonly route: Route | undefined;
   readonly report: RequestReport;
+  /** True if it goes to a provider that takes no rewriting: then every edit leaves it as it is. */
+  readonly isRelayed: boolean;
 }
 
 const NO_EDITS: Edits = Object.freeze({
@@ -142,6 +146,7 @@ export function toRequest(parts: OriginalParts): ProxyRequest {
     edits: NO_EDITS,
     route: undefined,
     report: NO_REPORT,
+    isRelayed: false,
   });
 }
 
@@ -206,26 +211,44 @@ export function targetOf(request: ProxyRequest): string {
 
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
-  const { original, edits, report } = request;
-  return Object.freeze({ original, edits, route, report });
+  const { original, edits, report, isRelayed } = request;
+  return Object.freeze({ original, edits, route, report, isRelayed });
 }
 
 /** The request with more in its report. */
 export function withReport(request: ProxyRequest, more: RequestReport): ProxyRequest {
-  const { original, edits, route, report } = request;
-  return Object.freeze({ original, edits, route, report: Object.freeze({ ...report, ...more }) });
+  const { original, edits, route, report, isRelayed } = request;
+  const full = Object.freeze({ ...report, ...more });
+  return Object.freeze({ original, edits, route, report: full, isRelayed });
 }
 
 /** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
 export function isRewritable(request: ProxyRequest): boolean {
   const { body, endpoint } = request.original;
-  return endpoint.rewritable && body.untouchable === undefined;
+  return endpoint.rewritable && body.untouchable === undefined && !request.isRelayed;
 }
 
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
   if (!isRewritable(request)) return request;
   const { original, route, report } = request;
-  return Object.freeze({ original, edits, route, report });
+  return Object.freeze({ original, edits, route, report, isRelayed: false });
+}
+
+/**
+ * The request for a provider that takes it as it came in, or for one that does not mind. What
+ * stages had changed for the latter is given up for the former, and nobody claims it any more.
+ */
+export function relayedIf(isRelayed: boolean, request: ProxyRequest): ProxyRequest {
+  if (request.isRelayed === isRelayed) return request;
+  const { original, edits, route, report } = request;
+  if (!isRelayed) return Object.freeze({ original, edits, route, report, isRelayed });
+  const { spending, cacheHit, cache } = report;
+  const kept = Object.freeze({
+    ...(spending && { spending }),
+    ...(cacheHit !== undefined && { cacheHit }),
+    ...(cache && { cache }),
+  });
+  return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isRelayed });
 }
 
 /** True if rendering would change the bytes. */

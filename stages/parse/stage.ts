@@ -1,6 +1,6 @@
 /**
  * Reads a body into a request: which dialect it is, and the few facts that the
- * other stages decide by. A body that cannot be right is refused here, before
+ * other stages decide by, whether they may rewrite it among them. A body that cannot be right is refused here, before
  * anybody pays for it; what only the provider can judge is left to it.
  */
 import { defineStage } from '../../engine/index.ts';
@@ -8,7 +8,9 @@ import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
 import type { BodyFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
-import { toRequest } from '../model/request.ts';
+import { relayedIf, toRequest } from '../model/request.ts';
+import type { RouteConfig } from '../route/config.ts';
+import { namedFor } from '../route/relay.ts';
 import type { Services } from '../services.ts';
 
 /** Facts of a request that nobody read. */
@@ -38,15 +40,17 @@ function read(body: BodyFrame, dialect: Dialect): { json: unknown; facts: Reques
 }
 
 /** `body` → `request`. Throws VALIDATION_001, _002 and _003. */
-export const parse = defineStage<ProxyFrame, undefined, Services>({
+export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
-  build: () => ({
+  build: (config, { providers }) => ({
     on: {
       body(body): RequestFrame {
         const dialect = dialects[body.endpoint.dialect];
         const { json, facts } = read(body, dialect);
         const request = toRequest({ body, dialect, facts, json });
-        return Object.freeze({ kind: 'request', request });
+        // Nobody need make smaller, or measure, what will go out as it came in.
+        const { relays } = namedFor(request, config, providers);
+        return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
       },
     },
   }),

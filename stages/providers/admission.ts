@@ -15,7 +15,7 @@
  */
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';
-import { circuitOpen } from '../model/errors.ts';
+import { circuitOpen, providerStopped } from '../model/errors.ts';
 import type { Headers } from '../model/headers.ts';
 import type { BreakerOutcome, BreakerPass } from './breaker.ts';
 import { keyFault } from './keys.ts';
@@ -52,7 +52,7 @@ export interface Admission {
 /** An attempt that may not be made, and the error to answer with if no other succeeds. */
 export interface Refusal {
   readonly admitted: false;
-  readonly why: 'breaker' | 'keys' | 'pace';
+  readonly why: 'stopped' | 'breaker' | 'keys' | 'pace';
   /** Undefined if this request has tried every usable key: its last answer says more. */
   readonly error: SvcError | undefined;
 }
@@ -74,6 +74,9 @@ export interface AdmissionRequest {
  */
 export async function requestAdmission(request: AdmissionRequest): Promise<Admission | Refusal> {
   const { state, signal } = request;
+  if (state.stopped !== undefined) {
+    return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
+  }
   // Nobody stands in line for a provider that would not be asked anyway.
   const early = refusedByBreaker(request) ?? refusedByKeys(request);
   if (early !== undefined) return early;

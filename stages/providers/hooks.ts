@@ -3,12 +3,13 @@
  * answers before anybody else reads them. A hook runs on parsed JSON of the provider's own
  * dialect, synchronously and for 50 ms at most; one that fails ends its attempt and no more.
  */
-import { SvcError, isSvcError } from '../../engine/index.ts';
+import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
-import { headerValue, withoutHeaders } from '../model/headers.ts';
+import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { encodeEvent } from '../wire/sse-encode.ts';
 import { createSplitter } from '../wire/sse-split.ts';
+import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
 import type { UpstreamBody, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Any JSON value; hooks know their dialect's shapes themselves. */
@@ -68,15 +69,17 @@ export function hookRequest(
   if (hook === undefined) return wire;
   const given: HookedRequest = { path: wire.path, headers: toRecord(wire.headers), body: body() };
   const hooked = call(owner, 'request', hook, given) ?? given;
-  const { path, headers } = hooked;
-  if (typeof path !== 'string' || !path.startsWith('/'))
-    throw failed(owner, 'request', 'it set a path that does not begin with a slash');
-  return {
-    ...wire,
-    path,
-    headers: toFlat(owner, headers),
-    body: Buffer.from(JSON.stringify(hooked.body)),
-  };
+  return left(owner, 'request', () => {
+    const { path, headers, body: told } = hooked;
+    if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
+      throw failed(owner, 'request', 'it set a path that cannot be sent');
+    return {
+      ...wire,
+      path,
+      headers: toFlat(owner, headers),
+      body: Buffer.from(written(owner, 'request', 'body', told)),
+    };
+  });
 }
 
 /** The answer as the hooks will leave it, read as it is read. Throws `bad_gateway` for one that cannot be read. */
@@ -114,8 +117,12 @@ function hookedEvents(
     const given: HookedEvent = { event: piece.event, data };
     const hooked = call(owner, 'event', hook, given);
     if (hooked === null) return Buffer.alloc(0);
-    const { event, data: told } = hooked ?? given;
-    return encodeEvent(event, JSON.stringify(told));
+    return left(owner, 'event', () => {
+      const { event, data: told } = hooked ?? given;
+      if (event !== undefined && (typeof event !== 'string' || /[\r\n\0]/.test(event)))
+        throw failed(owner, 'event', 'it set a name that cannot be sent');
+      return encodeEvent(event, written(owner, 'event', 'data', told));
+    });
   }
 
   return {
@@ -149,7 +156,9 @@ function hookedDocument(owner: HookOwner, status: number, body: UpstreamBody): U
       if (json === undefined || owner.hooks.response === undefined) return bytes;
       const given: HookedResponse = { status, body: json };
       const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
-      return Buffer.from(JSON.stringify(hooked.body));
+      return left(owner, 'response', () =>
+        Buffer.from(written(owner, 'response', 'body', hooked.body)),
+      );
     },
   };
 }
@@ -188,13 +197,11 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   try {
     result = hook(given);
   } catch (thrown) {
-    if (isSvcError(thrown)) throw thrown;
-    const words = thrown instanceof Error ? thrown.message : String(thrown);
-    throw failed(owner, name, (words.split('\n', 1)[0] ?? '').slice(0, 200), thrown);
+    throw failed(owner, name, wordsOf(thrown), thrown);
   }
-  if (result instanceof Promise) {
+  if (left(owner, name, () => isThenable(result))) {
     // Whatever becomes of it is of no use any more.
-    result.catch(() => undefined);
+    if (result instanceof Promise) result.catch(() => undefined);
     throw failed(owner, name, 'it returned a promise; hooks are synchronous');
   }
   const tookMs = owner.clock.monotonicMs() - startedMs;
@@ -204,10 +211,39 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   return result;
 }
 
-function failed({ name }: HookOwner, hook: HookName, why: string, cause?: unknown): SvcError {
-  return new SvcError('bad_gateway', `The ${hook} hook of provider '${name}' failed: ${why}`, {
-    cause,
-  });
+/** Reads what a hook has left, of which every member may be a function that throws. */
+function left<T>(owner: HookOwner, name: HookName, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw isHookFault(thrown) ? thrown : failed(owner, name, wordsOf(thrown), thrown);
+  }
+}
+
+/** `value` as JSON. */
+function written(owner: HookOwner, name: HookName, what: string, value: unknown): string {
+  const why = `it left no ${what} that can be written as JSON`;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (thrown) {
+    throw failed(owner, name, `${why}: ${wordsOf(thrown)}`, thrown);
+  }
+  if (text === undefined) throw failed(owner, name, why);
+  return text;
+}
+
+function isThenable(result: unknown): boolean {
+  return (
+    typeof result === 'object' &&
+    result !== null &&
+    'then' in result &&
+    typeof result.then === 'function'
+  );
+}
+
+function failed({ name }: HookOwner, hook: HookName, why: string, thrown?: unknown): SvcError {
+  return hookFault(name, hook, why, thrown);
 }
 
 function parse(text: string): unknown {
@@ -230,12 +266,26 @@ function toRecord(headers: Headers): Record<string, string> {
   return record;
 }
 
+/** Fields that speak of the connection, or of bytes that are written here. */
+const OURS = new Set(['host', 'content-length', 'content-encoding', 'expect']);
+
 function toFlat(owner: HookOwner, headers: unknown): string[] {
-  const fields = typeof headers === 'object' && headers !== null ? Object.entries(headers) : [];
-  for (const [name, value] of fields) {
-    const isSound = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && typeof value === 'string';
-    if (!isSound || /[\r\n\0]/.test(value))
-      throw failed(owner, 'request', 'it set a header field that cannot be sent');
+  if (Object.prototype.toString.call(headers) !== '[object Object]')
+    throw failed(owner, 'request', 'it left headers that are no plain object');
+  const flat: string[] = [];
+  for (const [name, value] of Object.entries(headers as object)) {
+    const lower = name.toLowerCase();
+    if (OURS.has(lower) || isHopByHop(lower))
+      throw failed(owner, 'request', `it set '${lower}', which the proxy sets itself`);
+    const isSound =
+      /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) &&
+      typeof value === 'string' &&
+      /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+    if (!isSound) {
+      const shown = name.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 64);
+      throw failed(owner, 'request', `it set the header field '${shown}', which cannot be sent`);
+    }
+    flat.push(name, value);
   }
-  return fields.flat() as string[];
+  return flat;
 }

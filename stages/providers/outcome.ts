@@ -12,6 +12,7 @@
  * | 429                                        | abandoned | it answers, and serves nobody          |
  * | other 5xx, such as 501                     | abandoned | about the request as much as about it  |
  * | client gone, shutdown, our own fault       | abandoned | nothing was learnt                     |
+ * | a fault in the provider's own hooks        | abandoned | it says nothing of the upstream        |
  *
  * A 429 is not a success either: it must not dilute the failures of others, nor close a
  * breaker as its probe. The keys' cooldown deals with it.
@@ -19,6 +20,7 @@
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal } from '../../engine/index.ts';
 import type { BreakerOutcome } from './breaker.ts';
+import { isHookFault } from './hook-fault.ts';
 
 const FAILURES: ReadonlySet<number> = new Set([500, 502, 503, 504, 529]);
 
@@ -38,7 +40,7 @@ export function outcomeOfStatus(status: number): BreakerOutcome {
  * threw. Pass the run's signal: once it has aborted, whatever was thrown is our own doing.
  */
 export function outcomeOfFailure(thrown: unknown, signal: CancelSignal): BreakerOutcome {
-  if (signal.aborted || !isSvcError(thrown)) return 'abandoned';
+  if (signal.aborted || !isSvcError(thrown) || isHookFault(thrown)) return 'abandoned';
   return thrown.kind === 'bad_gateway' || thrown.kind === 'gateway_timeout'
     ? 'failed'
     : 'abandoned';

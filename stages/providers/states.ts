@@ -21,6 +21,8 @@ export interface ProviderState {
   readonly health: Health;
   /** Undefined where no `rpm` is set. */
   readonly pace: Pace | undefined;
+  /** Why it is not asked at all until the next reload; undefined where it may be. */
+  readonly stopped: string | undefined;
 }
 
 /** What a reload may change of it. */
@@ -35,6 +37,7 @@ export interface ProviderStateView {
   readonly breaker: BreakerView;
   readonly keys: readonly KeyView[];
   readonly pace: PaceView | undefined;
+  readonly stopped: string | undefined;
 }
 
 /** What `/health` says of the breakers. */
@@ -64,6 +67,11 @@ export interface ProviderStates {
   ): ProviderName[];
   /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
   forceHealth(name: ProviderName, state: HealthState): boolean;
+  /**
+   * Stops asking a provider whose own code is broken, until it is configured anew or said to be
+   * healthy. False if it was stopped already, or for an unknown name.
+   */
+  stop(name: ProviderName, why: string): boolean;
   /** Every provider in order of configuration. */
   view(): ReadonlyMap<ProviderName, ProviderStateView>;
   breakers(): BreakersView;
@@ -77,7 +85,7 @@ export interface ProviderStatesOptions {
 
 /** States without a provider; `configure` brings them. */
 export function createProviderStates(options: ProviderStatesOptions): ProviderStates {
-  let states: ReadonlyMap<ProviderName, ProviderState> = new Map();
+  let states: ReadonlyMap<ProviderName, LiveState> = new Map();
   return {
     get: (name) => states.get(name),
     configure(settings) {
@@ -98,19 +106,28 @@ export function createProviderStates(options: ProviderStatesOptions): ProviderSt
       if (health === 'healthy') {
         state?.breaker.reset();
         state?.keys.reset();
+        if (state !== undefined) state.stopped = undefined;
       }
       return state !== undefined;
+    },
+    stop(name, why) {
+      const state = states.get(name);
+      if (state === undefined || state.stopped !== undefined) return false;
+      state.stopped = why;
+      return true;
     },
     view: () => new Map([...states].map(([name, state]) => [name, toView(state)])),
     breakers: () => toBreakersView(states),
   };
 }
 
+type LiveState = { -readonly [K in keyof ProviderState]: ProviderState[K] };
+
 function toState(
   before: ProviderState | undefined,
   settings: ProviderStateSettings,
   options: ProviderStatesOptions,
-): ProviderState {
+): LiveState {
   const { clock } = options;
   before?.keys.configure(settings.keys);
   if (settings.pace !== undefined) before?.pace?.configure(settings.pace);
@@ -119,19 +136,23 @@ function toState(
     breaker: before?.breaker ?? createBreaker(clock, options.breaker),
     health: before?.health ?? createHealth(clock, options.health),
     pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
+    stopped: undefined,
   };
 }
 
-function isFirstChoice({ health, breaker }: ProviderState, takesOwnKey: boolean): boolean {
-  return (takesOwnKey ? health.isUp() : health.isHealthy()) && !breaker.isOpen();
+function isFirstChoice({ health, breaker, stopped }: ProviderState, takesOwnKey: boolean): boolean {
+  return (
+    stopped === undefined && (takesOwnKey ? health.isUp() : health.isHealthy()) && !breaker.isOpen()
+  );
 }
 
-function toView({ health, breaker, keys, pace }: ProviderState): ProviderStateView {
+function toView({ health, breaker, keys, pace, stopped }: ProviderState): ProviderStateView {
   return {
     health: health.view(),
     breaker: breaker.view(),
     keys: keys.view(),
     pace: pace?.view(),
+    stopped,
   };
 }
 

@@ -4,18 +4,19 @@
  * to no other provider than the one its path belongs to.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
-import { kindByCredential } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../dialect/endpoints.ts';
 import { conversationId } from '../model/conversation.ts';
 import { authMalformed, authMissing } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
-import { isRewritable, modelOf, withRoute } from '../model/request.ts';
+import { modelOf, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from './config.ts';
+import { kindOf, namedFor, resolved } from './relay.ts';
+import type { Named } from './relay.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
 
@@ -24,6 +25,8 @@ interface Choice {
   readonly kind: EndpointKind;
   /** The model to ask there; undefined for the one that the request names. */
   readonly model: string | undefined;
+  /** True if it must be asked with the request as it came in. */
+  readonly relays: boolean;
   readonly reason: string;
   /** The rule that decided, if one did. */
   readonly rule?: RuleDecision;
@@ -31,25 +34,26 @@ interface Choice {
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
   const rule = askRules(request, services);
-  const { endpoint, body } = request.original;
-  const byCredential = endpoint.defaultKind === 'by-credential';
-  const kind = byCredential ? kindByCredential(body.headers) : endpoint.defaultKind;
-  const model = modelOf(request);
-  const ofModel = model === undefined ? undefined : config.byModel.get(model);
-  const primary = endpoint.operation === 'generate' ? config.primary : undefined;
-  const name = rule?.target.provider ?? ofModel?.provider ?? primary ?? config.byKind[kind];
+  const kind = kindOf(request);
   if (isCountedElsewhere(request, kind, config)) throw notCounted(config.primary!);
+  const named = namedFor(request, config, services.providers);
+  const { name, relays } =
+    rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('unavailable', `Provider '${name}' is not there; /health says why`);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
-    return { provider, kind, model: rule.target.model, reason, rule };
+    return { provider, kind, model: rule.target.model, relays, reason, rule };
   }
-  if (ofModel !== undefined) return { provider, kind, model: undefined, reason: `model ${model}` };
-  if (name === primary) return { provider, kind, model: undefined, reason: 'routing.primary' };
-  const reason = byCredential ? `credential of ${kind}` : `path of ${kind}`;
-  return { provider, kind, model: undefined, reason };
+  return { provider, kind, model: undefined, relays, reason: reasonOf(named, request, kind) };
+}
+
+function reasonOf({ by }: Named, request: ProxyRequest, kind: EndpointKind): string {
+  if (by === 'model') return `model ${modelOf(request)}`;
+  if (by === 'primary') return 'routing.primary';
+  const byCredential = request.original.endpoint.defaultKind === 'by-credential';
+  return byCredential ? `credential of ${kind}` : `path of ${kind}`;
 }
 
 /**
@@ -77,8 +81,9 @@ function notCounted(primary: string): SvcError {
 
 /** What a rule says. Where nothing may be rewritten the model cannot be changed, so none is asked. */
 function askRules(request: ProxyRequest, services: Services): RuleDecision | undefined {
-  if (request.original.endpoint.operation !== 'generate' || !isRewritable(request))
-    return undefined;
+  const { endpoint, body } = request.original;
+  if (endpoint.operation !== 'generate' || !endpoint.rewritable) return undefined;
+  if (body.untouchable !== undefined) return undefined;
   return services.router.decide({
     facts: () => factsOf(request, services),
     conversation: () => conversationId(request),
@@ -148,27 +153,44 @@ function missingKey(provider: Provider, isDefault: boolean): SvcError {
   );
 }
 
-/** The providers to fall back to, in the order of the configuration, as far as they have a key. */
+/** The providers to fall back to, in the order of the configuration, and why others cannot be asked. */
 function fallbacks(
   request: ProxyRequest,
   choice: Choice,
   config: RouteConfig,
   services: Services,
-): RouteTarget[] {
+): { readonly targets: readonly RouteTarget[]; readonly leftOut: readonly string[] } {
   const { operation } = request.original.endpoint;
-  if (operation !== 'generate' && operation !== 'count_tokens') return [];
+  if (operation !== 'generate' && operation !== 'count_tokens') return NO_FALLBACKS;
+  if (config.fallback.length === 0) return NO_FALLBACKS;
   const targets: RouteTarget[] = [];
-  for (const { provider: name, model } of config.fallback) {
+  const leftOut: string[] = [];
+  for (const { provider: named, model } of config.fallback) {
+    const { name, relays } = resolved(named, choice.kind, services.providers);
     const provider = services.providers.get(name);
-    if (provider === undefined || name === choice.provider.name) continue;
+    if (name === choice.provider.name) continue;
+    if (provider === undefined) {
+      leftOut.push(`${name}: it is not there, /health says why`);
+      continue;
+    }
     // Tokens are counted on a path that only one kind has, and nobody translates it.
     if (operation === 'count_tokens' && provider.kind !== choice.kind) continue;
     const credential = credentialFor(request, provider, choice.kind, config);
-    if (credential === undefined) continue;
-    targets.push({ provider: name, model, credential, isPrimary: false, reason: 'fallback' });
+    if (credential === undefined) leftOut.push(`${name}: there is no key for it`);
+    else
+      targets.push({
+        provider: name,
+        model,
+        credential,
+        isPrimary: false,
+        relays,
+        reason: 'fallback',
+      });
   }
-  return targets;
+  return { targets, leftOut };
 }
+
+const NO_FALLBACKS = Object.freeze({ targets: [], leftOut: [] });
 
 /** Healthy providers first; the rest keeps its order. */
 function inOrder(targets: readonly RouteTarget[], services: Services): RouteTarget[] {
@@ -188,12 +210,19 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
       request({ request }, ctx) {
         if (request.original.endpoint.rewritable) refuseMalformed(request);
         const choice = choose(request, config, services);
-        const { provider, kind, model, reason } = choice;
+        const { provider, kind, model, relays, reason } = choice;
         const credential = credentialFor(request, provider, kind, config);
         if (credential === undefined)
           throw missingKey(provider, provider.name === config.byKind[kind]);
-        const first = { provider: provider.name, model, credential, isPrimary: true, reason };
-        const others = fallbacks(request, choice, config, services);
+        const first = {
+          provider: provider.name,
+          model,
+          credential,
+          isPrimary: true,
+          relays,
+          reason,
+        };
+        const { targets: others, leftOut } = fallbacks(request, choice, config, services);
         const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);
@@ -203,9 +232,12 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
             'targets',
             targets.map((target) => target.provider),
           );
+        if (leftOut.length > 0) ctx.note('left_out', leftOut);
+        const asked = relayedIf(targets[0]!.relays, request);
+        if (asked.isRelayed) ctx.note('sent_as_it_came', true);
         return Object.freeze({
           kind: 'request',
-          request: withRoute(request, { provider: targets[0]!.provider, targets, attempts: [] }),
+          request: withRoute(asked, { provider: targets[0]!.provider, targets, attempts: [] }),
         });
       },
     },

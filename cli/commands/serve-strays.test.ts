@@ -1,0 +1,146 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+import { startUpstream } from '../../fixtures/upstream.ts';
+import { stored } from '../../stages/ledger/temp-ledger.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, start } from '../testing.ts';
+
+/** What a hook may leave running. Each throws where nobody can catch it. */
+const LEFT_RUNNING: Readonly<Record<string, string>> = {
+  'an async call': "(async () => { throw new Error('floating') })()",
+  'a rejection that says nothing': 'Promise.reject()',
+  'a timer': "setTimeout(() => { throw new Error('late') }, 5)",
+  'a text': "setImmediate(() => { throw 'floating' })",
+  'a microtask': "queueMicrotask(() => { throw new Error('floating') })",
+  'a request of its own': "fetch('http://127.0.0.1:1/')",
+  'a file': "import('node:fs/promises').then((fs) => void fs.readFile('/nowhere/at/all'))",
+  'an event': "import('node:net').then((net) => void net.connect(1, '127.0.0.1'))",
+};
+
+const CONFIG = `custom_providers:
+  - { module: ./a.mjs, name: shaky }
+  - { module: ./b.mjs, name: steady }
+models:
+  shaky-model: { provider: shaky }
+  steady-model: { provider: steady }
+`;
+
+async function withProviders(
+  hook: string,
+  yaml: string,
+  use: (t: {
+    ask(model: string): Promise<{ readonly status: number; readonly text: string }>;
+    health(): Promise<{ readonly status: string; readonly reasons: readonly string[] }>;
+  }) => Promise<void>,
+  top = '',
+): Promise<void> {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const write = (file: string, text: string): string => {
+    const path = join(place.folder, file);
+    writeFileSync(path, text);
+    chmodSync(path, 0o600);
+    return path;
+  };
+  const provider = (code: string): string =>
+    `export default { kind: 'chat', baseUrl: '${upstream.url}', auth: 'none', request(r) { ${code} } };\n`;
+  write('a.mjs', `${top}\n${provider(`if (r.body.n === 7) { ${hook} }`)}`);
+  write('b.mjs', provider(''));
+  const config = write('config.yaml', CONFIG + yaml);
+  const env = { CHATPROV_BASE_URL: upstream.url, CHATPROV_API_KEY: 'chat-key' };
+  const proxy = start(place, ['serve', '--port', '0', '--config', config], env);
+  try {
+    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    await use({
+      async ask(model) {
+        const messages = [{ role: 'user', content: 'hi' }];
+        const answer = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model, messages, ...(model === 'shaky-model' && { n: 7 }) }),
+          signal: AbortSignal.timeout(8000),
+        });
+        return { status: answer.status, text: await answer.text() };
+      },
+      async health() {
+        const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(8000) });
+        return (await answer.json()) as { status: string; reasons: string[] };
+      },
+    });
+  } finally {
+    proxy.child.kill('SIGTERM');
+    await proxy.ended;
+    await upstream.close();
+    place.dispose();
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+for (const [what, hook] of Object.entries(LEFT_RUNNING)) {
+  test(`${what} that throws outside of a hook stops only its own provider`, () =>
+    withProviders(hook, '', async ({ ask, health }) => {
+      assert.is((await ask('shaky-model')).status, 200);
+      await pause(150);
+      const refused = await ask('shaky-model');
+      assert.is(refused.status, 503);
+      assert.match(refused.text, "Provider 'shaky' was stopped");
+      assert.is((await ask('steady-model')).status, 200);
+      const { status, reasons } = await health();
+      assert.is(status, 'degraded');
+      assert.match(reasons.join(), /^custom provider shaky: stopped, its code threw outside/);
+    }));
+}
+
+test('a fallback takes over from a provider that was stopped', () =>
+  withProviders(LEFT_RUNNING['a timer']!, 'fallback: [chat]\n', async ({ ask }) => {
+    await ask('shaky-model');
+    await pause(100);
+    assert.is((await ask('shaky-model')).status, 200);
+  }));
+
+test('a module that throws later at its top level is stopped as well, from the start on', () =>
+  withProviders(
+    '',
+    '',
+    async ({ ask, health }) => {
+      await pause(100);
+      assert.is((await ask('steady-model')).status, 200);
+      assert.match((await health()).reasons.join(), 'custom provider shaky: stopped');
+    },
+    "setTimeout(() => { throw new Error('early') }, 1);",
+  ));
+
+test('a fault of ours ends the proxy with its stack, after the rows are written', async () => {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const ours = join(place.folder, 'ours.mjs');
+  writeFileSync(ours, "process.on('SIGUSR2', () => { throw new Error('of nobody') });\n");
+  const env = {
+    NODE_OPTIONS: `--import=${ours}`,
+    CHATPROV_BASE_URL: upstream.url,
+    CHATPROV_API_KEY: 'chat-key',
+  };
+  const proxy = start(place, ['serve', '--port', '0'], env);
+  const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  assert.is(answer.status, 200);
+  await answer.text();
+  proxy.child.kill('SIGUSR2');
+  const { code, stderr } = await proxy.ended;
+  assert.is(code, exitCodes.internal);
+  assert.match(stderr, /svc failed and ends: Error: of nobody\n\s+at /);
+  assert.is((await stored(join(place.home, 'monitor.db'))).length, 1);
+  await upstream.close();
+  place.dispose();
+});
+
+test.run();

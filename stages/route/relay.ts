@@ -1,0 +1,56 @@
+/**
+ * Who serves a request as far as the configuration says it, and whether it goes there as it came
+ * in. A provider of kind passthrough relays and never rewrites; the built-in one, which has no
+ * address, leaves the choice to the request's own path.
+ */
+import { kindByCredential } from '../dialect/endpoints.ts';
+import type { EndpointKind } from '../dialect/endpoints.ts';
+import { modelOf } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import type { Provider, ProviderName } from '../providers/provider.ts';
+import type { RouteConfig } from './config.ts';
+
+type Providers = ReadonlyMap<ProviderName, Provider>;
+
+/** The name of the built-in provider that has no address of its own. */
+const BUILT_IN = 'passthrough';
+
+/** A provider's name, and why it is this one. */
+export interface Named {
+  readonly name: ProviderName;
+  /** True if the request must reach it as it came in. */
+  readonly relays: boolean;
+  readonly by: 'model' | 'primary' | 'path';
+}
+
+/** Whose path and dialect a request comes in. */
+export function kindOf({ original }: ProxyRequest): EndpointKind {
+  const { endpoint, body } = original;
+  return endpoint.defaultKind === 'by-credential'
+    ? kindByCredential(body.headers)
+    : endpoint.defaultKind;
+}
+
+/** The provider of a request that no rule sends elsewhere. */
+export function namedFor(request: ProxyRequest, config: RouteConfig, providers: Providers): Named {
+  const model = modelOf(request);
+  const ofModel = model === undefined ? undefined : config.byModel.get(model);
+  const primary = request.original.endpoint.operation === 'generate' ? config.primary : undefined;
+  const kind = kindOf(request);
+  const name = ofModel?.provider ?? primary ?? config.byKind[kind];
+  const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
+  const found = resolved(name, kind, providers);
+  const relays = found.relays || (by === 'path' && config.relays);
+  return { name: found.name, relays, by };
+}
+
+/** The provider that `name` means for a request of `kind`. It may be one that is not there. */
+export function resolved(
+  name: ProviderName,
+  kind: EndpointKind,
+  providers: Providers,
+): { readonly name: ProviderName; readonly relays: boolean } {
+  const provider = providers.get(name);
+  if (provider === undefined && name === BUILT_IN) return { name: kind, relays: true };
+  return { name, relays: provider?.kind === 'passthrough' };
+}
