@@ -256,9 +256,7 @@ function readFrame(data: RawData, headers: readonly string[]): Asked {
   }
   const fields = new Map<string, unknown>(Object.entries(frame));
   const target = textField(fields, 'endpoint') ?? '/v1/messages';
-  if (!isCleanTarget(target))
-    throw malformedRequest("Field 'endpoint' holds what no path may hold");
-  const endpoint = resolveEndpoint('POST', target, []);
+  const endpoint = isCleanTarget(target) ? resolveEndpoint('POST', target, []) : undefined;
   if (endpoint === undefined || 'allow' in endpoint) throw notFound(`No such endpoint: ${target}`);
   const key = textField(fields, 'api_key');
   // It becomes a header field, which takes no line breaks.
