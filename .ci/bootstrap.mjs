@@ -88,7 +88,7 @@ install();
 build();
 const [entry, ...args] = process.argv.slice(2);
 if (entry !== undefined) {
-  const child = spawn(process.execPath, [at('dist', entry), ...args], {
+  const child = spawn(process.execPath, ['--', at('dist', entry), ...args], {
     cwd: process.env.INIT_CWD ?? root,
     stdio: 'inherit',
   });

@@ -164,7 +164,8 @@ export async function startInBackground(
     fs.fchmodSync(output, 0o600);
     const child = spawn(
       process.execPath,
-      [...process.execArgv, context.entry, 'serve', ...toArguments(flags)],
+      // Some versions of node look for an `--env-file` of theirs behind the script's name too.
+      [...process.execArgv, '--', context.entry, 'serve', ...toArguments(flags)],
       { detached: true, cwd, env: context.env, stdio: ['ignore', output, output, 'ipc'] },
     );
     try {

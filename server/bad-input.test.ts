@@ -162,6 +162,13 @@ const ENCODING_CASES: readonly Case[] = [
 
 const KEY_CASES: readonly Case[] = [
   [
+    'Basic behind a Bearer',
+    { body: json(MESSAGE), headers: { authorization: ['Bearer tok', 'Basic dTpw'] } },
+    401,
+    'unauthorized',
+    'AUTH_002',
+  ],
+  [
     'Basic',
     { body: json(MESSAGE), headers: { authorization: 'Basic dTpw' } },
     401,

@@ -142,7 +142,7 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'custom_providers: [{module: a.mjs}]',
-    'custom_providers: found a list of 1, expected a list of maps, each with module and name (',
+    'custom_providers: found a map as item 1, expected a list of maps, each with module and name (',
   ),
   file(
     'providers: {chat: {timeout_seconds: 3000000}}',

@@ -105,10 +105,16 @@ function factsOf(request: ProxyRequest, { spending }: Services): RouteFacts {
   };
 }
 
-/** Throws AUTH_002. */
+const AUTHORIZATION = 'authorization';
+
+/** Throws AUTH_002, also for a second field: which of the two a provider reads is anybody's guess. */
 function refuseMalformed(request: ProxyRequest): void {
-  const authorization = headerValue(request.original.body.headers, 'authorization');
-  if (authorization !== undefined && !/^Bearer +\S+$/i.test(authorization)) throw authMalformed();
+  const { headers } = request.original.body;
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const isIt = headers[i]!.length === AUTHORIZATION.length;
+    if (!isIt || headers[i]!.toLowerCase() !== AUTHORIZATION) continue;
+    if (!/^Bearer +\S+$/i.test(headers[i + 1]!)) throw authMalformed();
+  }
 }
 
 /** True if the client sent a credential of its own. */
