@@ -74,7 +74,7 @@ const ERROR_CHARS = 8000;
 /** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
 export const MIN_TOKENS = 60;
 /** Texts of more lines are not searched for what went out before. */
-const MAX_LINES = 50_000;
+const MAX_LINES = 25_000;
 
 /** What is known before a block: grows block by block, and is what a memo keeps. */
 export interface ConversationState {
@@ -184,11 +184,12 @@ function rewrite(
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
+  const linesBefore = head.split('\n').length - 1;
   const context: ApplyContext = {
     ...options,
     query: state.query,
     hints: hintsOf(block),
-    linesBefore: head.split('\n').length - 1,
+    linesBefore,
     linesAfter: tail.split('\n').length - 1,
   };
   const small = estimateTokens(body) < MIN_TOKENS;
@@ -204,7 +205,7 @@ function rewrite(
   const texts = plain.text === body ? [plain] : [plain, untouched];
   const made: Rewritten[] = [
     { ...plain, repeatedLines: 0 },
-    ...texts.filter(isSearched).map((one) => nameRepeats(one, state)),
+    ...texts.filter(isSearched).map((one) => nameRepeats(one, linesBefore, state)),
   ];
   const candidates = small
     ? made
@@ -224,8 +225,8 @@ function isSearched({ text }: { readonly text: string }): boolean {
   return lines <= MAX_LINES;
 }
 
-function nameRepeats(applied: Applied, state: ConversationState): Rewritten {
-  const referred = state.sent.replaceRepeats(applied.text);
+function nameRepeats(applied: Applied, before: number, state: ConversationState): Rewritten {
+  const referred = state.sent.replaceRepeats(applied.text, before);
   if (referred === undefined) return { ...applied, repeatedLines: 0 };
   return {
     ...applied,

@@ -15,7 +15,9 @@ const MAX_KEPT = 6;
 
 /** The line without its time stamp, in one segment or, where it is long or redrawn, in several. */
 export function segmentsOf(line: string): readonly string[] {
-  const bare = line.slice(stampLength(line));
+  // Two-byte text that was read as one-byte text has a zero behind every letter.
+  const text = line.includes('\u0000') ? line.replaceAll('\u0000', '') : line;
+  const bare = text.slice(stampLength(text));
   if (bare.length <= SEGMENT && !bare.includes('\r')) return [bare];
   const all = split(bare);
   return all.filter((_, at) => isSeen(at, all.length));

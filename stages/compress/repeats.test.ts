@@ -154,4 +154,23 @@ test('what a text says again, here or above, always comes back', () => {
   );
 });
 
+test('a reference into a text with gaps names the lines as the gaps number them', () => {
+  const lines = Array.from({ length: 90 }, (_, n) => `a line of its own, the ${n + 1}th of many`);
+  const before = [
+    lines[0],
+    '[svc omitted 29 of 90 lines here (lines 2–30); the source is complete]',
+    ...lines.slice(30, 50),
+    '[svc omitted lines 51–60]',
+    lines[60],
+    '[svc the line above 19 more times]',
+    ...lines.slice(80),
+  ].join('\n');
+  const sent = new SentLines();
+  sent.add('result 1 (make)', before);
+  const text = [...lines.slice(35, 45), 'between', ...lines.slice(80)].join('\n');
+  const out = sent.replaceRepeats(text)!;
+  assert.is(out.text, '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1:81-90]');
+  assert.is(sent.restore(out.text), text);
+});
+
 test.run();

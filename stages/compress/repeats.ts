@@ -5,6 +5,7 @@
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
 import { estimateTokens } from '../model/tokens.ts';
+import { numbersOfLines } from './count-lines.ts';
 import { fillGutter, numberWidths } from './gutter.ts';
 import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from './marker.ts';
@@ -18,19 +19,11 @@ const MIN_TOKENS_SAVED_SHORT = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
-/** Longer texts are neither searched nor referred to: what is looked up for every line is most of the work. */
-const MAX_LINES = 25_000;
-
-function isTooLong(text: string): boolean {
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && lines <= MAX_LINES; at = text.indexOf('\n', at + 1))
-    lines++;
-  return lines > MAX_LINES;
-}
 
 interface Source {
   readonly label: string;
   readonly lines: readonly string[];
+  readonly numbers: readonly number[];
 }
 
 interface Place {
@@ -42,12 +35,14 @@ interface Run {
   readonly from: number;
   readonly to: number;
   readonly label: string;
-  readonly at: number;
+  /** The number of the first line where it stood before. */
+  readonly first: number;
 }
 
 /** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
 interface OwnLines {
   readonly lines: readonly string[];
+  readonly numbers: readonly number[];
   readonly verbatim: boolean[];
   readonly places: Map<number, number>;
   /** Long lines by their own hash. */
@@ -74,11 +69,10 @@ export class SentLines {
 
   /** Adds what went out for a block. Lines that are markers of ours are no content and are never referred to. */
   add(label: string, text: string): void {
-    if (isTooLong(text)) return;
-    const lines = contentOf(text.split('\n')).map((line) =>
-      line.startsWith(MARK) ? '\u0000' : line,
-    );
-    const source = this.sources.push({ label: cleanLabel(label), lines }) - 1;
+    const raw = text.split('\n');
+    const lines = contentOf(raw).map((line) => (line.startsWith(MARK) ? '\u0000' : line));
+    const numbers = numbersOfLines(raw);
+    const source = this.sources.push({ label: cleanLabel(label), lines, numbers }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
       const key = hashes[line]!;
@@ -97,15 +91,18 @@ export class SentLines {
     for (const label of labels) this.introduced.add(label);
   }
 
-  /** Replaces runs of lines that went out before, in an earlier block or above in this one; undefined where that saves nothing. */
-  replaceRepeats(text: string): Referred | undefined {
-    if (isTooLong(text)) return undefined;
+  /**
+   * Replaces runs of lines that went out before, in an earlier block or above in this one;
+   * undefined where that saves nothing. `before` lines of the block stand before the text.
+   */
+  replaceRepeats(text: string, before = 0): Referred | undefined {
     const raw = text.split('\n');
     const widths = numberWidths(raw);
     const lines = contentOf(raw);
     const hashes = lines.map(hashLine);
     const own: OwnLines = {
       lines,
+      numbers: numbersOfLines(raw, before),
       verbatim: lines.map(() => false),
       places: new Map(),
       long: new Map(),
@@ -151,12 +148,13 @@ export class SentLines {
     const length = before === undefined ? 0 : ownRun(own, before, at);
     let best: Run | undefined;
     if (before !== undefined && length >= MIN_LINES)
-      best = { from: at, to: at + length, label: OWN, at: before };
+      best = { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
     for (const place of this.places.get(key) ?? []) {
       const source = this.sources[place.source]!;
       const same = sameLines(source.lines, place.line, own.lines, at);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
-        best = { from: at, to: at + same, label: source.label, at: place.line };
+        const first = source.numbers[place.line]!;
+        best = { from: at, to: at + same, label: source.label, first };
       }
     }
     return best;
@@ -169,14 +167,14 @@ export class SentLines {
     const before = own.long.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
     if (before !== undefined && length > 0)
-      return { from: at, to: at + length, label: OWN, at: before };
+      return { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
     const place = this.long.get(key);
     if (place === undefined) return undefined;
     const source = this.sources[place.source]!;
     const same = sameLines(source.lines, place.line, own.lines, at);
     return same === 0
       ? undefined
-      : { from: at, to: at + same, label: source.label, at: place.line };
+      : { from: at, to: at + same, label: source.label, first: source.numbers[place.line]! };
   }
 
   /** The lines that a text with references stands for. */
@@ -193,11 +191,12 @@ export class SentLines {
     const { label, from, to, first, separator } = reference;
     const source =
       label === OWN
-        ? contentOf(above)
+        ? { lines: contentOf(above), numbers: numbersOfLines(above) }
         : this.sources.findLast(
             (known) => known.label === label || shortLabel(known.label) === label,
-          )?.lines;
-    const lines = source?.slice(from - 1, to);
+          );
+    const start = source?.numbers.lastIndexOf(from) ?? -1;
+    const lines = start < 0 ? undefined : source?.lines.slice(start, start + to - from + 1);
     if (first === undefined || lines === undefined) return lines;
     return lines.map((content, at) => numberLine(first + at, separator) + content);
   }
@@ -230,7 +229,7 @@ function refer(
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const place = { from: run.at + 1, to: run.at + count };
+  const place = { from: run.first, to: run.first + count - 1 };
   const text = writeReference(run.label, place, words, numbers);
   const least = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   return estimateTokens(lines.join('\n')) - estimateTokens(text) >= least ? text : undefined;
