@@ -195,8 +195,8 @@ export class SentLines {
         : this.sources.findLast(
             (known) => known.label === label || shortLabel(known.label) === label,
           );
-    const at = source?.numbers.lastIndexOf(from) ?? -1;
-    const lines = at < 0 ? undefined : source?.lines.slice(at, at + to - from + 1);
+    const start = source?.numbers.lastIndexOf(from) ?? -1;
+    const lines = start < 0 ? undefined : source?.lines.slice(start, start + to - from + 1);
     if (first === undefined || lines === undefined) return lines;
     return lines.map((content, at) => numberLine(first + at, separator) + content);
   }
