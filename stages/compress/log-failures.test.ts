@@ -115,7 +115,7 @@ test('a harmless phrase does not hide the failure beside it, and is none by itse
     'Tests run: 3, Failures: 1, Errors: 0',
     '0 errors in lint, 2 tests failed',
     'fail-fast: false; exit code 1',
-    'Downloading tools failed: no such file',
+    'Installing tools: error: no space left on device',
   ])
     assert.ok(statesFailure(line), line);
   for (const line of [
