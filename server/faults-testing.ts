@@ -95,8 +95,7 @@ export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected
   'gzip-stream': { stream: fine },
   // What cannot be decoded is relayed as it came, and its end stays unknown.
   'gzip-corrupt': { whole: fine, stream: halfDone },
-  // Our HTTP library takes an unasked-for 100 for a broken server; the failure is a clean one.
-  '100-first': both(unreachable),
+  '100-first': both(fine),
   '103-first': both(fine),
   'huge-headers': both(unreachable, { bytes: 100_000 }),
   'error-event': { stream: halfDone },

@@ -24,7 +24,8 @@ test('by default an event is passed on as it comes', () =>
           const [first] = pieces;
           await x.write(`${first!.length.toString(16)}\r\n${first!.toString()}\r\n`);
           await x.wait(5);
-          await x.write('0\r\n\r\n');
+          const last = pieces.at(-1)!;
+          await x.write(`${last.length.toString(16)}\r\n${last.toString()}\r\n0\r\n\r\n`);
         }),
       );
       const message = await openAnswer(t.proxy.port, { body: STREAM });

@@ -3,8 +3,8 @@
  * left to the library's default: head and idle time come from the provider,
  * idle connections close before a server would close them.
  */
-import { Agent, errors } from './undici.ts';
-import type { Dispatcher } from './undici.ts';
+import { Agent, buildConnector, errors } from './undici.ts';
+import type { Connector, Dispatcher } from './undici.ts';
 import { Cancelled, SvcError, createTurn, isSvcError } from '../../engine/index.ts';
 import type { Turn } from '../../engine/index.ts';
 import {
@@ -14,6 +14,7 @@ import {
   upstreamTimeout,
 } from '../model/errors.ts';
 import { CoalescingBody } from './coalescing-body.ts';
+import { skipContinue } from './interim.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Below the 30 to 400 seconds after which providers' edges close an idle connection. */
@@ -41,7 +42,16 @@ export const outboundLimits = Object.freeze({
 
 /** The dispatcher for direct connections. */
 export function createAgent(): Dispatcher {
-  return new Agent(outboundLimits);
+  return new Agent({ ...outboundLimits, connect: createConnector() });
+}
+
+/** How direct connections are made. */
+export function createConnector(): Connector {
+  const connect = buildConnector(outboundLimits.connect);
+  return (options, done) =>
+    connect(options, (...[error, socket]) =>
+      error === null ? done(null, skipContinue(socket)) : done(error, null),
+    );
 }
 
 /** An upstream that sends through `dispatcher` and owns it. */

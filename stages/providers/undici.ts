@@ -4,6 +4,10 @@
  * is pinned, and every test that sends a request would notice a path that has moved.
  */
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+export { default as buildConnector } from 'undici/lib/core/connect.js';
 export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 export { default as errors } from 'undici/lib/core/errors.js';
+import type { buildConnector as builder } from 'undici';
+
 export type { Dispatcher } from 'undici';
+export type Connector = builder.connector;

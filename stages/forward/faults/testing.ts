@@ -64,7 +64,6 @@ export const FAULTS: readonly Fault[] = [
     ['reset-on-request-head'],
     ['close-before-head'],
     ['length-and-chunked'],
-    ['100-first'],
     ['huge-headers', { bytes: 100_000 }],
     ['raw', { raw: 'this is no HTTP' }],
   ]),
@@ -123,6 +122,7 @@ export const FAULTS: readonly Fault[] = [
   ...faults(false, { stream: halfDone, streamInChat: fine }, [['no-terminator']]),
   // Odd, and relayed to the byte.
   ...faults(false, both(fine), [
+    ['100-first'],
     ['close-idle', { delayMs: 1 }],
     ['reset-idle', { delayMs: 1 }],
     ['extra-response', { delayMs: 1 }],
