@@ -4,11 +4,16 @@
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 import type { Answer, CancelSignal } from '../../engine/index.ts';
+import { isErrorDocument } from '../dialect/error-document.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
 import type { Admission } from '../providers/admission.ts';
+import { decodedCopy, decodedResponse } from '../providers/decoded-body.ts';
+import type { DecodedCopy } from '../providers/decoded-body.ts';
 import type { UpstreamBody, UpstreamResponse } from '../providers/upstream.ts';
-import { gather, isBodiless, isDocument, stream } from './answer.ts';
+import { decodeBody } from '../wire/decode.ts';
+import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
 import type { AttemptScope } from './attempts.ts';
 import { createErrorWatch } from './error-events.ts';
 import type { ErrorWatch } from './error-events.ts';
@@ -55,9 +60,12 @@ export async function readAnswer(
     return { answer: [head, END] };
   }
   try {
-    if (options.mustHold && head.streaming && isPlain(head)) {
-      return await readHeld(prepared, response, head, options);
+    if (options.mustHold && head.streaming) {
+      const copy = decodedCopy(response);
+      if (copy !== undefined || isPlain(head))
+        return await readHeld(prepared, response, copy, head, options);
     }
+    if (isWhole(prepared, head)) return await readDocument(prepared, response, head, options);
     const source = { pieces: [], body: watch(response.body, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   } catch (failed) {
@@ -68,20 +76,121 @@ export async function readAnswer(
   }
 }
 
+/** True for a document that the client gets in the provider's own bytes. */
+function isGathered({ reading }: Prepared, head: HeadFrame): boolean {
+  return (reading.how === 'relay' || isOwnError(reading, head)) && isDocument(head);
+}
+
+/** A provider that was only asked for a whole answer says its errors in the client's dialect. */
+function isOwnError({ how }: Prepared['reading'], { status }: HeadFrame): boolean {
+  return how === 'one-document' && status >= 400;
+}
+
+/** True if the answer is read to its end before anything of it is shown. */
+function isWhole(prepared: Prepared, head: HeadFrame): boolean {
+  if (head.streaming) return false;
+  const { reading } = prepared;
+  if (reading.how === 'relay' || isOwnError(reading, head)) return isDocument(head);
+  return true;
+}
+
+/** A document says how it went only at its end, and then perhaps that it failed. */
+async function readDocument(
+  prepared: Prepared,
+  { body }: UpstreamResponse,
+  head: HeadFrame,
+  options: ReadOptions,
+): Promise<Read> {
+  const { admission, scope } = options;
+  const answer = isGathered(prepared, head)
+    ? await gather(head, body, () => watch(body, head, options))
+    : await toAnswer(prepared, head, { pieces: [], body }, scope);
+  if (isGathered(prepared, head)) {
+    // It has outgrown what is gathered, and is on its way as a stream.
+    if (!Array.isArray(answer)) return { answer };
+    const bytes = errorBytes(prepared, head, answer[1]);
+    const isError =
+      bytes instanceof Promise ? isErrorDocument(await bytes) : isErrorDocument(bytes);
+    if (isError) {
+      admission.errorEvent();
+      admission.release();
+      return saidToFail(prepared, head, answer);
+    }
+  }
+  admission.content();
+  admission.release();
+  return { answer };
+}
+
+const NOTHING = Buffer.alloc(0);
+/** An error is short also where it is encoded; of a longer document nothing is decoded here. */
+const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
+
+/** The bytes that may be an error under a status of success; none where there can be no such thing. */
+function errorBytes(
+  { request }: Prepared,
+  head: HeadFrame,
+  chunk: ProxyFrame | undefined,
+): Buffer | Promise<Buffer> {
+  const { operation } = request.original.endpoint;
+  const isAsked = operation === 'generate' || operation === 'count_tokens';
+  if (!isAsked || head.status >= 300 || chunk?.kind !== 'chunk') return NOTHING;
+  if (isPlain(head)) return chunk.bytes;
+  if (chunk.bytes.length > MAX_ENCODED_ERROR_BYTES) return NOTHING;
+  const encoding = headerValue(head.headers, 'content-encoding');
+  return decodeBody(chunk.bytes, encoding, MAX_GATHERED_BYTES).catch(() => NOTHING);
+}
+
+/** An error under a status of success: another provider may take over, or the client sees it as it came. */
+function saidToFail(
+  { provider }: Prepared,
+  head: HeadFrame,
+  [, ...rest]: readonly ProxyFrame[],
+): Read {
+  const message = `Provider '${provider.name}' answered ${head.status} with an error`;
+  return {
+    error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }),
+    relay: [Object.freeze({ ...head, failed: true }), ...rest],
+  };
+}
+
+/** The answer as it can be read here, where what the client gets is made of it. Nobody was asked to encode it. */
+export function readable(
+  { provider, reading }: Prepared,
+  response: UpstreamResponse,
+): UpstreamResponse {
+  if (reading.how === 'relay') {
+    const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+    if (!reading.asked || !type.startsWith('text/event-stream')) return response;
+  }
+  const plain = decodedResponse(response);
+  const encoding = headerValue(plain.headers, 'content-encoding') ?? 'identity';
+  if (encoding === 'identity' || reading.how === 'relay') return plain;
+  response.body.cancel(undefined);
+  const shown = encoding.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 40);
+  throw new SvcError(
+    'bad_gateway',
+    `Provider '${provider.name}' encoded its answer as '${shown}', which cannot be read here`,
+  );
+}
+
 async function readHeld(
   prepared: Prepared,
   response: UpstreamResponse,
+  copy: DecodedCopy | undefined,
   head: HeadFrame,
   options: ReadOptions,
 ): Promise<Read> {
   const { admission, scope } = options;
   const { clock } = scope.services;
   const limits = scope.config.hold ?? HOLD_LIMITS;
-  const held = await hold(response.body, prepared.dialect, clock, limits);
+  const held = await hold(copy?.decoded ?? response.body, prepared.dialect, clock, limits);
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    const source = { pieces: held.pieces, body: watch(held.body, head, options) };
+    // What was looked into decoded goes on as it came.
+    const { pieces, body } = copy === undefined ? held : { pieces: [], body: copy.whole() };
+    const source = { pieces, body: watch(body, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   }
   const { failed } = held;
@@ -92,7 +201,8 @@ async function readHeld(
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  return { error, relay: await toAnswer(prepared, head, failed.source, scope) };
+  const source = { ...failed.source, ...(copy && { pieces: copy.pieces }) };
+  return { error, relay: await toAnswer(prepared, head, source, scope) };
 }
 
 async function toAnswer(
@@ -110,7 +220,6 @@ async function toAnswer(
     const { readWhole, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await readWhole(source.body));
   }
-  if (source.pieces.length === 0 && isDocument(head)) return gather(head, source.body);
   const isFiltered = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
   const filter = isFiltered ? createUsageChunkFilter() : undefined;
   return stream(head, source.body, { ready: source.pieces, filter });

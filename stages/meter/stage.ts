@@ -48,11 +48,15 @@ function start(state: Measured, head: HeadFrame): void {
   }
 }
 
+function isError(head: HeadFrame): boolean {
+  return head.status >= 400 || head.failed === true;
+}
+
 /** What the status and the stream's own words make of the engine's verdict. */
 function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerRow['outcome'] {
   const head = settlement.last.head;
   if (settlement.outcome !== 'ok' || head === undefined) return settlement.outcome;
-  if (head.status >= 400) return 'error';
+  if (isError(head)) return 'error';
   if (!head.streaming || state.observer === undefined) return 'ok';
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
@@ -162,7 +166,7 @@ function savedTokens(
 function settleSpending({ last }: Settlement<ProxyFrame>, row: LedgerRow): void {
   const { head } = last;
   const spending = (head?.request ?? last.request?.request)?.report.spending;
-  if (head === undefined || head.status >= 400) spending?.release();
+  if (head === undefined || isError(head)) spending?.release();
   else {
     const { inputTokensSent, outputTokens } = row;
     if (inputTokensSent === null && outputTokens === null) return spending?.settleUnmeasured();
@@ -217,6 +221,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const row = toRow(settlement, state, ctx.run, { services, sizeOf, familyOf });
           settleSpending(settlement, row);
           services.ledger.record(row);
+          // The trace was added with what the engine alone can tell.
+          if (row.outcome !== settlement.outcome) services.traces.correct(ctx.run.id, row.outcome);
         };
         // A copy that is still being decoded has its usage at its very end.
         const later = () => services.afterwards.later(record);
