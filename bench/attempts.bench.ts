@@ -233,7 +233,7 @@ const plainForward = defineStage<ProxyFrame, undefined, Services>({
         const { status, headers, body } = await upstream.send(sent);
         const streaming = headers[1] === 'text/event-stream';
         const head = { kind: 'head', status, headers, request, attempts: [], streaming } as const;
-        return isDocument(head) ? gather(head, body) : stream(head, body);
+        return isDocument(head) ? gather(head, body, () => body) : stream(head, body);
       },
     },
   }),

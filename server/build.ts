@@ -8,7 +8,7 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { ProviderStateSettings } from '../stages/providers/states.ts';
-import type { FallbackTarget, ModelRoute } from '../stages/route/config.ts';
+import type { FallbackTarget, ModelRoute } from '../stages/providers/route-config.ts';
 import type { KeyCheck } from './auth.ts';
 import type { Config } from './config/config.ts';
 import { createCors } from './cors.ts';

@@ -15,7 +15,7 @@ import { proxyFrameKinds } from './model/frame.ts';
 import type { ProxyFrame } from './model/frame.ts';
 import { parse } from './parse/stage.ts';
 import { protect } from './protect/stage.ts';
-import type { RouteConfig } from './route/config.ts';
+import type { RouteConfig } from './providers/route-config.ts';
 import { route } from './route/stage.ts';
 import type { Services } from './services.ts';
 import type { SpendConfig } from './spend/stage.ts';

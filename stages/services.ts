@@ -28,6 +28,8 @@ export interface Ledger {
 /** Where finished runs are kept for `/trace`. */
 export interface TraceLog {
   add(run: TracedRun): void;
+  /** Says how a run ended once its answer was read: better than the run itself could know. */
+  correct(id: string, outcome: TracedRun['outcome']): void;
 }
 
 /** Places for streams that run at the same time. */

@@ -55,7 +55,7 @@ test('the same words with other white space or punctuation are a copy', () => {
   const first = `The export, as agreed, stays "enabled" ${LONG}.`;
   for (const second of [
     `The export as agreed stays enabled ${LONG}!`,
-    `the export, as agreed, stays “enabled” ${LONG}.`,
+    `The export, as agreed, stays “enabled” ${LONG}.`,
     `The export  as agreed (stays enabled ${LONG}).`,
   ])
     assert.not(kept(first, second), second);

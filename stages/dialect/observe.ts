@@ -11,6 +11,7 @@ import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
 import { createHead, createTail } from './ends.ts';
+import { isErrorDocument } from './error-document.ts';
 import { isObject, parseJson } from './json-kind.ts';
 import { estimateSaid } from './said.ts';
 
@@ -149,12 +150,14 @@ function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageO
   let parts: Buffer[] = [];
   let size = 0;
   let answer: Answer | undefined;
+  const bytesSoFar = (): Buffer => {
+    if (parts.length !== 1) parts = [Buffer.concat(parts)];
+    return parts[0]!;
+  };
   const read = (): Answer => {
     if (answer !== undefined) return answer;
     answer = createAnswer();
-    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-    parts = [bytes];
-    readDocument(answer, reader, scan, bytes);
+    readDocument(answer, reader, scan, bytesSoFar());
     return answer;
   };
   return {
@@ -168,7 +171,7 @@ function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageO
     saidTokens: () => 0,
     model: () => read().model,
     terminated: () => read().terminated,
-    failed: () => false,
+    failed: () => isErrorDocument(bytesSoFar()),
     isCutShort: () => size <= MAX_DOCUMENT_BYTES && !read().terminated,
   };
 }

@@ -32,9 +32,13 @@ export function isBodiless(status: number, method: string): boolean {
 
 /**
  * Reads a document until its end. One that outgrows the limit on the way goes on
- * as a stream. Rejects if the document breaks off: nothing of it was sent yet.
+ * as a stream, read through `watched`. Rejects if the document breaks off: nothing of it was sent yet.
  */
-export async function gather(head: HeadFrame, body: UpstreamBody): Promise<Answer<ProxyFrame>> {
+export async function gather(
+  head: HeadFrame,
+  body: UpstreamBody,
+  watched: () => UpstreamBody,
+): Promise<Answer<ProxyFrame>> {
   const pieces: Buffer[] = [];
   let gatheredBytes = 0;
   for (;;) {
@@ -44,7 +48,7 @@ export async function gather(head: HeadFrame, body: UpstreamBody): Promise<Answe
     if (piece === undefined) break;
     pieces.push(piece);
     gatheredBytes += piece.length;
-    if (gatheredBytes > MAX_GATHERED_BYTES) return stream(head, body, { ready: pieces });
+    if (gatheredBytes > MAX_GATHERED_BYTES) return stream(head, watched(), { ready: pieces });
   }
   if (pieces.length === 0) return [head, END];
   return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];

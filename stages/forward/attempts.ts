@@ -18,7 +18,7 @@ import type { ForwardConfig } from './config.ts';
 import { keepErrorAnswer } from './kept-error.ts';
 import { loadTranslation, prepare } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
-import { readAnswer, toFailure } from './read-answer.ts';
+import { readAnswer, readable, toFailure } from './read-answer.ts';
 
 /** A provider that did not answer. */
 interface Failed {
@@ -29,6 +29,7 @@ interface Failed {
   readonly relay?: Answer<ProxyFrame> | undefined;
   /** True if it stood in for another provider and found fault with the request. */
   readonly isObjection?: boolean;
+  readonly provider: string;
 }
 
 /** What became of one provider. */
@@ -42,6 +43,8 @@ export interface AttemptScope {
   readonly attempts: Attempt[];
   /** Chat providers that do not serve the responses path, as found out so far. */
   readonly chatOnly: Set<string>;
+  /** Whose answer or failure the client sees. */
+  shown(provider: string): void;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
 }
@@ -58,11 +61,14 @@ export async function answerFrom(
   const failures: Failed[] = [];
   for (const [index, target] of targets.entries()) {
     const tried = await tryTarget(request, target, index === targets.length - 1, scope);
-    if ('answer' in tried) return tried.answer;
+    if ('answer' in tried) {
+      scope.shown(target.provider);
+      return tried.answer;
+    }
     failures.push(tried);
     if (!mayGoOn(tried.error, scope)) break;
   }
-  return mostTelling(failures);
+  return mostTelling(failures, scope);
 }
 
 /** A client that left, or a fault of our own, is no reason to ask another provider. */
@@ -74,15 +80,15 @@ function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
  * A provider's own words first, then what went wrong last, then why nobody was asked. What a
  * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
  */
-function mostTelling(failures: readonly Failed[]): Answer<ProxyFrame> {
+function mostTelling(failures: readonly Failed[], scope: AttemptScope): Answer<ProxyFrame> {
   const weighty = failures.filter((failure) => failure.isObjection !== true);
-  const relayed = weighty.findLast((failure) => failure.relay !== undefined)?.relay;
-  if (relayed !== undefined) return relayed;
   const told =
+    weighty.findLast((failure) => failure.relay !== undefined) ??
     weighty.findLast((failure) => failure.wasAsked) ??
     weighty.find((failure) => failure.error.kind !== 'bad_request') ??
     failures.findLast((failure) => failure.isObjection) ??
     failures[0];
+  if (told?.wasAsked === true) scope.shown(told.provider);
   if (told?.relay !== undefined) return told.relay;
   throw told?.error ?? new SvcError('internal', 'The request has no provider');
 }
@@ -98,7 +104,7 @@ async function tryTarget(
   const state = services.states.get(target.provider);
   if (provider === undefined || state === undefined) {
     const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
-    return { error, wasAsked: false };
+    return { error, wasAsked: false, provider: target.provider };
   }
   const identity = config.needsEvents || !isLast;
   const go = async (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> => {
@@ -118,13 +124,19 @@ async function tryTarget(
   const translated = await go(new Set([target.provider]));
   // A 404 on both paths was about the model, and says nothing of the paths.
   if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(target.provider);
-  return translated === 'other_path' ? { error: providerFailed(404), wasAsked: true } : translated;
+  return translated === 'other_path'
+    ? { error: providerFailed(404), wasAsked: true, provider: target.provider }
+    : translated;
 }
 
 function passedOver(scope: AttemptScope, target: RouteTarget, why: string): Failed {
   begin(scope, target.provider, target.model).failure = `skipped: ${why}`;
   const message = `Provider '${target.provider}' cannot serve this request: ${why}`;
-  return { error: new SvcError('bad_request', message), wasAsked: false };
+  return {
+    error: new SvcError('bad_request', message),
+    wasAsked: false,
+    provider: target.provider,
+  };
 }
 
 /** Puts the next try into the waterfall. */
@@ -182,9 +194,10 @@ function refused(
   status: number | undefined,
   scope: AttemptScope,
 ): Failed {
-  if (status !== undefined) return { error: error ?? keysUsedUp(status), wasAsked: true };
+  if (status !== undefined)
+    return { error: error ?? keysUsedUp(status), wasAsked: true, provider: provider.name };
   begin(scope, provider.name, model).failure = `not asked: ${why}`;
-  return { error: error ?? providerFailed(0), wasAsked: false };
+  return { error: error ?? providerFailed(0), wasAsked: false, provider: provider.name };
 }
 
 /** Every key was answered alike, and none of them rests. */
@@ -206,7 +219,7 @@ async function tryOnce(
   const { signal } = scope.run;
   try {
     const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
-    const response = prepared.answered?.(sent) ?? sent;
+    const response = readable(prepared, prepared.answered?.(sent) ?? sent);
     attempt.headMs = sinceStart(scope);
     attempt.status = response.status;
     const verdict = admission.head(response.status, response.headers);
@@ -227,7 +240,7 @@ async function tryOnce(
     admission.release();
     const error = toFailure(thrown);
     attempt.failure = error.message;
-    return { error, wasAsked: true };
+    return { error, wasAsked: true, provider: prepared.provider.name };
   }
 }
 
@@ -248,7 +261,7 @@ async function setAside(
   admission.release();
   const { status } = response;
   const error = status === 429 ? providerLimited() : providerFailed(status);
-  return { error, wasAsked: true, relay };
+  return { error, wasAsked: true, relay, provider: prepared.provider.name };
 }
 
 interface Showing {
@@ -268,5 +281,5 @@ async function shown(
   const read = await readAnswer(prepared, response, { mustHold, admission, scope });
   if ('answer' in read) return read;
   attempt.failure = read.error.message;
-  return { error: read.error, wasAsked: true, relay: read.relay };
+  return { ...read, wasAsked: true, provider: prepared.provider.name };
 }

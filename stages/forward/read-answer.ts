@@ -3,22 +3,24 @@
  * provider's breaker how it went on the way.
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
-import type { Answer, CancelSignal } from '../../engine/index.ts';
-import type { UsageObserver } from '../dialect/dialect.ts';
-import { streamCutShort } from '../model/errors.ts';
+import type { Answer } from '../../engine/index.ts';
+import { isErrorDocument } from '../dialect/error-document.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
+import { headerValue } from '../model/headers.ts';
 import type { Admission } from '../providers/admission.ts';
-import type { UpstreamBody, UpstreamResponse } from '../providers/upstream.ts';
-import { gather, isBodiless, isDocument, stream } from './answer.ts';
+import { decodedCopy, decodedResponse } from '../providers/decoded-body.ts';
+import type { DecodedCopy } from '../providers/decoded-body.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+import { decodeBody } from '../wire/decode.ts';
+import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
 import type { AttemptScope } from './attempts.ts';
-import { createErrorWatch } from './error-events.ts';
-import type { ErrorWatch } from './error-events.ts';
 import { isPlain, toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Source } from './hold.ts';
 import type { Prepared } from './prepare.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
+import { watch } from './watched-body.ts';
 
 export interface ReadOptions {
   /** True while another provider could still take over. */
@@ -57,9 +59,12 @@ export async function readAnswer(
     return { answer: [head, END] };
   }
   try {
-    if (options.mustHold && head.streaming && isPlain(head)) {
-      return await readHeld(prepared, response, head, options);
+    if (options.mustHold && head.streaming) {
+      const copy = decodedCopy(response);
+      if (copy !== undefined || isPlain(head))
+        return await readHeld(prepared, response, copy, head, options);
     }
+    if (isWhole(prepared, head)) return await readDocument(prepared, response, head, options);
     const source = { pieces: [], body: watch({ pieces: [], body: response.body }, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   } catch (failed) {
@@ -70,20 +75,121 @@ export async function readAnswer(
   }
 }
 
+/** True for a document that the client gets in the provider's own bytes. */
+function isGathered({ reading }: Prepared, head: HeadFrame): boolean {
+  return (reading.how === 'relay' || isOwnError(reading, head)) && isDocument(head);
+}
+
+/** A provider that was only asked for a whole answer says its errors in the client's dialect. */
+function isOwnError({ how }: Prepared['reading'], { status }: HeadFrame): boolean {
+  return how === 'one-document' && status >= 400;
+}
+
+/** True if the answer is read to its end before anything of it is shown. */
+function isWhole(prepared: Prepared, head: HeadFrame): boolean {
+  if (head.streaming) return false;
+  const { reading } = prepared;
+  if (reading.how === 'relay' || isOwnError(reading, head)) return isDocument(head);
+  return true;
+}
+
+/** A document says how it went only at its end, and then perhaps that it failed. */
+async function readDocument(
+  prepared: Prepared,
+  { body }: UpstreamResponse,
+  head: HeadFrame,
+  options: ReadOptions,
+): Promise<Read> {
+  const { admission, scope } = options;
+  const answer = isGathered(prepared, head)
+    ? await gather(head, body, () => watch({ pieces: [], body }, head, options))
+    : await toAnswer(prepared, head, { pieces: [], body }, scope);
+  if (isGathered(prepared, head)) {
+    // It has outgrown what is gathered, and is on its way as a stream.
+    if (!Array.isArray(answer)) return { answer };
+    const bytes = errorBytes(prepared, head, answer[1]);
+    const isError =
+      bytes instanceof Promise ? isErrorDocument(await bytes) : isErrorDocument(bytes);
+    if (isError) {
+      admission.errorEvent();
+      admission.release();
+      return saidToFail(prepared, head, answer);
+    }
+  }
+  admission.content();
+  admission.release();
+  return { answer };
+}
+
+const NOTHING = Buffer.alloc(0);
+/** An error is short also where it is encoded; of a longer document nothing is decoded here. */
+const MAX_ENCODED_ERROR_BYTES = 4 * 1024;
+
+/** The bytes that may be an error under a status of success; none where there can be no such thing. */
+function errorBytes(
+  { request }: Prepared,
+  head: HeadFrame,
+  chunk: ProxyFrame | undefined,
+): Buffer | Promise<Buffer> {
+  const { operation } = request.original.endpoint;
+  const isAsked = operation === 'generate' || operation === 'count_tokens';
+  if (!isAsked || head.status >= 300 || chunk?.kind !== 'chunk') return NOTHING;
+  if (isPlain(head)) return chunk.bytes;
+  if (chunk.bytes.length > MAX_ENCODED_ERROR_BYTES) return NOTHING;
+  const encoding = headerValue(head.headers, 'content-encoding');
+  return decodeBody(chunk.bytes, encoding, MAX_GATHERED_BYTES).catch(() => NOTHING);
+}
+
+/** An error under a status of success: another provider may take over, or the client sees it as it came. */
+function saidToFail(
+  { provider }: Prepared,
+  head: HeadFrame,
+  [, ...rest]: readonly ProxyFrame[],
+): Read {
+  const message = `Provider '${provider.name}' answered ${head.status} with an error`;
+  return {
+    error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }),
+    relay: [Object.freeze({ ...head, failed: true }), ...rest],
+  };
+}
+
+/** The answer as it can be read here, where what the client gets is made of it. Nobody was asked to encode it. */
+export function readable(
+  { provider, reading }: Prepared,
+  response: UpstreamResponse,
+): UpstreamResponse {
+  if (reading.how === 'relay') {
+    const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
+    if (!reading.asked || !type.startsWith('text/event-stream')) return response;
+  }
+  const plain = decodedResponse(response);
+  const encoding = headerValue(plain.headers, 'content-encoding') ?? 'identity';
+  if (encoding === 'identity' || reading.how === 'relay') return plain;
+  response.body.cancel(undefined);
+  const shown = encoding.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 40);
+  throw new SvcError(
+    'bad_gateway',
+    `Provider '${provider.name}' encoded its answer as '${shown}', which cannot be read here`,
+  );
+}
+
 async function readHeld(
   prepared: Prepared,
   response: UpstreamResponse,
+  copy: DecodedCopy | undefined,
   head: HeadFrame,
   options: ReadOptions,
 ): Promise<Read> {
   const { admission, scope } = options;
   const { clock } = scope.services;
   const limits = scope.config.hold ?? HOLD_LIMITS;
-  const held = await hold(response.body, prepared.dialect, clock, limits);
+  const held = await hold(copy?.decoded ?? response.body, prepared.dialect, clock, limits);
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    const source = { pieces: held.pieces, body: watch(held, head, options) };
+    // What was looked into decoded goes on as it came.
+    const went = copy === undefined ? held : { pieces: [], body: copy.whole() };
+    const source = { pieces: went.pieces, body: watch(went, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   }
   const { failed } = held;
@@ -94,7 +200,8 @@ async function readHeld(
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  return { error, relay: await toAnswer(prepared, head, failed.source, scope) };
+  const source = { ...failed.source, ...(copy && { pieces: copy.pieces }) };
+  return { error, relay: await toAnswer(prepared, head, source, scope) };
 }
 
 async function toAnswer(
@@ -112,84 +219,7 @@ async function toAnswer(
     const { readWhole, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await readWhole(source.body));
   }
-  if (source.pieces.length === 0 && isDocument(head)) return gather(head, source.body);
   const isFiltered = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
   const filter = isFiltered ? createUsageChunkFilter() : undefined;
   return stream(head, source.body, { ready: source.pieces, filter });
-}
-
-/** The body behind `pieces`, with what becomes of it told to the provider's breaker. */
-function watch({ pieces, body }: Source, head: HeadFrame, options: ReadOptions): UpstreamBody {
-  const errors = head.streaming && isPlain(head) ? createErrorWatch() : undefined;
-  for (const piece of pieces) head.observer?.push(piece);
-  return new WatchedBody(body, options, errors, head.observer);
-}
-
-class WatchedBody implements UpstreamBody {
-  readonly #body: UpstreamBody;
-  readonly #admission: Admission;
-  readonly #signal: CancelSignal;
-  readonly #errors: ErrorWatch | undefined;
-  readonly #observer: UsageObserver | undefined;
-  #hasContent = false;
-  #hasFailed = false;
-
-  constructor(
-    body: UpstreamBody,
-    { admission, scope }: ReadOptions,
-    errors: ErrorWatch | undefined,
-    observer: UsageObserver | undefined,
-  ) {
-    this.#body = body;
-    this.#admission = admission;
-    this.#signal = scope.run.signal;
-    this.#errors = errors;
-    this.#observer = observer;
-  }
-
-  read(): Promise<Buffer | undefined> {
-    return this.#body.read().then(this.#saw, this.#broke);
-  }
-
-  poll(): Buffer | undefined | null {
-    const piece = this.#body.poll();
-    return piece === null ? null : this.#saw(piece);
-  }
-
-  cancel(reason: unknown): void {
-    this.#admission.release();
-    this.#body.cancel(reason);
-  }
-
-  #saw = (piece: Buffer | undefined): Buffer | undefined => {
-    if (piece === undefined) return this.#ended();
-    this.#observer?.push(piece);
-    if (this.#errors?.(piece) === true) {
-      this.#hasContent = this.#hasFailed = true;
-      this.#admission.errorEvent();
-    } else if (!this.#hasContent) {
-      this.#hasContent = true;
-      this.#admission.content();
-    }
-    return piece;
-  };
-
-  /** However cleanly the connection ends: an answer that stops in its middle has failed. */
-  #ended(): undefined {
-    if (!this.#hasFailed && this.#observer?.isCutShort() === true) {
-      const error = streamCutShort();
-      this.#admission.failed(error, this.#signal);
-      this.#admission.release();
-      throw error;
-    }
-    if (!this.#hasContent) this.#admission.content();
-    this.#admission.release();
-    return undefined;
-  }
-
-  #broke = (thrown: unknown): never => {
-    this.#admission.failed(thrown, this.#signal);
-    this.#admission.release();
-    throw thrown;
-  };
 }

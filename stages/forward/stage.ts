@@ -41,11 +41,10 @@ async function answer(
       chatOnly: shared.chatOnly,
       run: ctx.run,
       attempts,
+      shown: (provider) => ctx.note('provider', provider),
       note: (text) => void notes.push(text),
     });
   } finally {
-    const last = attempts.at(-1);
-    if (last !== undefined) ctx.note('provider', last.provider);
     ctx.note('tries', attempts.length);
     if (notes.length > 0) ctx.note('notes', notes);
   }

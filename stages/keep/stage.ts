@@ -28,6 +28,7 @@ function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAns
   const { head } = settlement.last;
   if (settlement.outcome !== 'ok' || head === undefined || state.chunks === undefined)
     return undefined;
+  if (head.failed === true) return undefined;
   if (head.streaming) {
     const isComplete = state.observer?.terminated() === true && !state.observer.failed();
     if (!isComplete) return undefined;

@@ -2,8 +2,9 @@
  * The newest traces, in memory. What a run left behind becomes a trace only when
  * somebody looks. Frames are not kept: a body can be megabytes.
  */
-import type { KeptSpans, NoteValue, Outcome, Span } from '../../engine/index.ts';
+import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import type { LedgerRow } from './row.ts';
 
 /** What a finished run says of itself. */
 export interface TracedRun {
@@ -14,7 +15,7 @@ export interface TracedRun {
   readonly model: string | null;
   readonly provider: string | null;
   readonly status: number | null;
-  readonly outcome: Outcome;
+  readonly outcome: LedgerRow['outcome'];
   readonly durationMs: number;
   readonly spans: Pick<KeptSpans, 'list'>;
   readonly attempts: readonly Attempt[];
@@ -54,7 +55,7 @@ export interface Trace {
   readonly model: string | null;
   readonly provider: string | null;
   readonly status: number | null;
-  readonly outcome: Outcome;
+  readonly outcome: LedgerRow['outcome'];
   readonly duration_ms: number;
   /** Only stages that saw a frame, in graph order. */
   readonly stages: readonly TraceStage[];
@@ -63,6 +64,8 @@ export interface Trace {
 
 export interface Traces {
   add(run: TracedRun): void;
+  /** Sets the outcome of a run that is still kept. */
+  correct(id: string, outcome: LedgerRow['outcome']): void;
   get(id: string): Trace | undefined;
   last(): Trace | undefined;
   /** The newest traces, newest first. */
@@ -80,6 +83,10 @@ export function createTraces(size = 200): Traces {
     add(run) {
       ring[added % size] = run;
       added += 1;
+    },
+    correct(id, outcome) {
+      const at = ring.findIndex((run) => run.id === id);
+      if (at >= 0) ring[at] = { ...ring[at]!, outcome };
     },
     get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
     last: () => renderIfAny(ring[(added - 1) % size]),

@@ -53,11 +53,15 @@ function start(state: Measured, head: HeadFrame): void {
   }
 }
 
+function isError(head: HeadFrame): boolean {
+  return head.status >= 400 || head.failed === true;
+}
+
 /** What the status and the stream's own words make of the engine's verdict. */
 function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerRow['outcome'] {
   const head = settlement.last.head;
   if (settlement.outcome !== 'ok' || head === undefined) return settlement.outcome;
-  if (head.status >= 400) return 'error';
+  if (isError(head)) return 'error';
   if (!head.streaming || state.observer === undefined) return 'ok';
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
@@ -188,7 +192,7 @@ function settleSpending(
   const tokens = (inputTokensSent ?? 0) + (outputTokens ?? 0);
   if (spending === undefined) guard.count(costNanoUsd ?? 0, tokens);
   else if (inputTokensSent !== null || outputTokens !== null) spending.settle(costNanoUsd, tokens);
-  else if (head === undefined || head.status >= 400) spending.release();
+  else if (head === undefined || isError(head)) spending.release();
   else spending.settleUnmeasured();
 }
 
@@ -239,6 +243,8 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const row = toRow(settlement, state, ctx.run, { services, sizeOf, familyOf });
           settleSpending(settlement, row, services.spending);
           services.ledger.record(row);
+          // The trace was added with what the engine alone can tell.
+          if (row.outcome !== settlement.outcome) services.traces.correct(ctx.run.id, row.outcome);
         };
         // A copy that is still being decoded has its usage at its very end.
         const later = () => services.afterwards.later(record);

@@ -43,6 +43,8 @@ export interface HeadFrame {
   readonly attempts: readonly Attempt[];
   /** True if the body is a stream of events rather than one document. */
   readonly streaming: boolean;
+  /** True for an error that was answered with a status of success. */
+  readonly failed?: true;
   /** The provider's own name of the model, where the answer was translated and no longer says it. */
   readonly model?: string;
   /** What the provider itself has said of its usage so far, where the answer was translated. */

@@ -9,8 +9,8 @@ import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
 import type { BodyFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { relayedIf, toRequest } from '../model/request.ts';
-import type { RouteConfig } from '../route/config.ts';
-import { namedFor } from '../route/relay.ts';
+import type { RouteConfig } from '../providers/route-config.ts';
+import { namedFor } from '../providers/relay.ts';
 import type { Services } from '../services.ts';
 
 /** Facts of a request that nobody read. */

@@ -9,6 +9,7 @@ import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { encodeEvent } from '../wire/sse-encode.ts';
 import { createSplitter } from '../wire/sse-split.ts';
+import { decodedResponse } from './decoded-body.ts';
 import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
 import type { UpstreamBody, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
@@ -72,7 +73,11 @@ export function hookRequest(
   return left(owner, 'request', () => {
     const { path, headers, body: told } = hooked;
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
-      throw failed(owner, 'request', 'it set a path that cannot be sent');
+      throw failed(
+        owner,
+        'request',
+        'it set a path that cannot be sent; one begins with a slash and is visible ASCII',
+      );
     return {
       ...wire,
       path,
@@ -89,16 +94,17 @@ export function hookResponse(owner: HookOwner, response: UpstreamResponse): Upst
   const isEvents = type.startsWith('text/event-stream') && event !== undefined;
   const isDocument = type.includes('json') && document !== undefined;
   if (!isEvents && !isDocument) return response;
-  if ((headerValue(response.headers, 'content-encoding') ?? 'identity') !== 'identity') {
+  const plain = decodedResponse(response);
+  if ((headerValue(plain.headers, 'content-encoding') ?? 'identity') !== 'identity') {
     response.body.cancel(new Error('it is encoded'));
     throw new SvcError('bad_gateway', `Provider '${owner.name}' encoded an answer that hooks read`);
   }
   return {
     status: response.status,
-    headers: withoutHeaders(response.headers, (name) => name === 'content-length'),
+    headers: withoutHeaders(plain.headers, (name) => name === 'content-length'),
     body: isEvents
-      ? hookedEvents(owner, event, response.body)
-      : hookedDocument(owner, response.status, response.body),
+      ? hookedEvents(owner, event, plain.body)
+      : hookedDocument(owner, response.status, plain.body),
   };
 }
 

@@ -14,9 +14,9 @@ import { modelOf, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
-import type { RouteConfig } from './config.ts';
-import { kindOf, namedFor, resolved } from './relay.ts';
-import type { Named } from './relay.ts';
+import type { RouteConfig } from '../providers/route-config.ts';
+import { kindOf, namedFor, resolved } from '../providers/relay.ts';
+import type { Named } from '../providers/relay.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
 

@@ -66,6 +66,12 @@ function layersOf(contentEncoding: string | undefined): readonly string[] {
     .filter((layer) => layer !== '' && layer !== 'identity');
 }
 
+/** True if `createDecoder` reads this encoding: one layer of gzip, deflate, br or zstd. */
+export function canDecode(contentEncoding: string): boolean {
+  const layers = layersOf(contentEncoding);
+  return layers.length === 1 && unpackerOf(layers[0]!, Buffer.alloc(0)) !== undefined;
+}
+
 function unpackerOf(encoding: string, bytes: Buffer): Unpack | undefined {
   switch (encoding) {
     case 'gzip':

@@ -116,8 +116,10 @@ export const FAULTS: readonly Fault[] = [
     ['length-long'],
   ]),
   // After content there is no way back.
-  ...faults(false, { stream: halfDone }, [['error-event'], ['gzip-corrupt']]),
+  ...faults(false, { stream: halfDone }, [['error-event']]),
   ...faults(false, { stream: cut }, [['flood', { count: 20 }]]),
+  // It was asked for without an encoding, and is read before it is shown: nothing comes out of it.
+  ...faults(true, { stream: halfDone }, [['gzip-corrupt']]),
   // A chat stream that gave its reason for stopping has ended.
   ...faults(false, { stream: halfDone, streamInChat: fine }, [['no-terminator']]),
   // Odd, and relayed to the byte.

@@ -1,6 +1,6 @@
 /** Which provider serves what, as far as the configuration says it. */
 import type { EndpointKind } from '../dialect/endpoints.ts';
-import type { ProviderName } from '../providers/provider.ts';
+import type { ProviderName } from './provider.ts';
 
 export interface RouteConfig {
   /** The provider of each kind of path, unless the model says otherwise. */

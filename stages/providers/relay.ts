@@ -7,8 +7,8 @@ import { kindByCredential } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../dialect/endpoints.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import type { Provider, ProviderName } from '../providers/provider.ts';
-import type { RouteConfig } from './config.ts';
+import type { Provider, ProviderName } from './provider.ts';
+import type { RouteConfig } from './route-config.ts';
 
 type Providers = ReadonlyMap<ProviderName, Provider>;
 
