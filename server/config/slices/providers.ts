@@ -41,7 +41,8 @@ export const providers = {
     type: oneOf(...PROVIDER_KINDS),
     default: null,
     defaultText: 'the name, for the four built-in ones',
-    about: 'The language that it speaks. Needed for every new name. `passthrough` relays what the path says and never rewrites.',
+    about:
+      'The language that it speaks. Needed for every new name. `passthrough` relays what the path says and never rewrites.',
     guarded: true,
   }),
   'providers.<name>.base_url': setting({
