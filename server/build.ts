@@ -150,6 +150,7 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
         cooldown401Ms: config.keys.cooldown401Ms,
       },
       pace: rpm === undefined ? undefined : { rpm },
+      needsKey: provider.needsKey,
     });
   }
   return settings;

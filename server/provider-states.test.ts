@@ -54,5 +54,15 @@ test('what is shown of a provider holds no key, and a forced one does not recove
     );
   }));
 
+test('a provider that wants no key is told from one whose clients bring theirs', () =>
+  withProxy(
+    { yaml: 'providers: { local: { kind: chat, base_url: "http://127.0.0.1:9", auth: none } }\n' },
+    async (t) => {
+      const { providers } = statesJson(t.proxy.services.states);
+      assert.equal([providers['local']?.needs_key, providers['local']?.keys], [false, []]);
+      assert.is(providers['chat']?.needs_key, true);
+    },
+  ));
+
 test.after(closeClients);
 test.run();

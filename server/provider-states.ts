@@ -9,7 +9,7 @@ export function statesJson(states: ProviderStates) {
   };
 }
 
-function toJson({ health, breaker, keys, pace, stopped }: ProviderStateView) {
+function toJson({ health, breaker, keys, pace, needsKey, stopped }: ProviderStateView) {
   return {
     health: {
       state: health.state,
@@ -32,6 +32,7 @@ function toJson({ health, breaker, keys, pace, stopped }: ProviderStateView) {
       limited,
       refused,
     })),
+    needs_key: needsKey,
     pace: pace === undefined ? null : { ...pace },
     // Its own code failed: it is not asked until the next reload.
     stopped: stopped ?? null,

@@ -187,8 +187,8 @@ function breakerOf({ breaker }: ProviderStateJson, colors: Colors): string {
   return requests === 0 ? state : `${state}, ${window}`;
 }
 
-function keysOf({ keys }: ProviderStateJson): string {
-  if (keys.length === 0) return 'the clients’ own';
+function keysOf({ keys, needs_key: isNeeded }: ProviderStateJson): string {
+  if (keys.length === 0) return isNeeded ? 'the clients’ own' : 'none needed';
   const usable = keys.filter((key) => key.state === 'usable').length;
   return `${usable} of ${keys.length} usable`;
 }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import type { KeptAnswer } from './answer.ts';
-import { createFlights } from './flights.ts';
+import { createFlights, isSeat } from './flights.ts';
 import type { Seat } from './flights.ts';
 
 const free = new AbortController().signal;
@@ -17,7 +17,7 @@ const textOf = (answer: KeptAnswer | undefined): string | undefined =>
   answer?.chunks[0]?.toString();
 const follow = (seat: Seat, signal = free): Promise<string | undefined> => {
   assert.ok(seat.role === 'follower');
-  return seat.answer(signal).then(textOf);
+  return seat.answer(signal).then((got) => (isSeat(got) ? 'seat' : textOf(got)));
 };
 const land = (seat: Seat, text: string | undefined): void => {
   assert.ok(seat.role === 'leader');
@@ -50,29 +50,33 @@ test('a follower that asks late still has the answer, and never the next flightâ
   land(second, 'two');
 });
 
-test('join calls the provider once, and again for those whose leader failed', async () => {
+test('a leader that leaves gives its seat to the first that waits, and so on', async () => {
   const flights = createFlights({ clock: createManualClock() });
-  let calls = 0;
-  let finish: (answer: KeptAnswer | undefined) => void = () => undefined;
-  const lead = (): Promise<KeptAnswer | undefined> => {
-    calls += 1;
-    return new Promise((resolve) => (finish = resolve));
-  };
-  const both = [flights.join('k', lead, free), flights.join('k', lead, free)];
-  finish(answerOf('x'));
-  assert.equal(
-    (await Promise.all(both)).map((one) => [textOf(one.answer), one.shared]),
-    [
-      ['x', false],
-      ['x', true],
-    ],
-  );
-  assert.is(calls, 1);
-  const failed = flights.join('k', () => Promise.reject(new Error('upstream')), free);
-  const alone = flights.join('k', async () => answerOf('own'), free);
-  assert.is(await failed.catch((error: Error) => error.message), 'upstream');
-  const joined = await alone;
-  assert.equal([textOf(joined.answer), joined.shared], ['own', false]);
+  const first = flights.board('k');
+  const waits = [0, 1, 2].map(() => {
+    const seat = flights.board('k');
+    assert.ok(seat.role === 'follower');
+    return seat.answer(free);
+  });
+  assert.ok(first.role === 'leader');
+  first.leave();
+  first.land(answerOf('too late'));
+  const second = await waits[0];
+  assert.ok(isSeat(second));
+  second.leave();
+  const third = await waits[1];
+  assert.ok(isSeat(third));
+  const late = flights.board('k');
+  land(third, 'x');
+  assert.is(await follow(late), 'x');
+  const last = await waits[2];
+  assert.ok(!isSeat(last));
+  assert.is(textOf(last), 'x');
+  assert.is(flights.size, 0);
+  const lonely = flights.board('k');
+  assert.ok(lonely.role === 'leader');
+  lonely.leave();
+  assert.is(flights.size, 0);
 });
 
 test('nobody hangs on a leader that says nothing, and an aborted follower leaves alone', async () => {

@@ -7,7 +7,8 @@
  * | first with a key        | boards                               | leads                       |
  * | another with that key   | boards                               | follows                     |
  * | leader                  | lands with an answer                 | followers have it           |
- * | leader                  | lands without: failed, left, not fit | followers go on alone       |
+ * | leader                  | lands without: failed, not fit       | followers go on alone       |
+ * | leader                  | leaves: its client is gone           | the first follower leads    |
  * | leader                  | has not landed after `waitMs`        | that follower goes alone    |
  * | follower                | is aborted                           | only it stops               |
  *
@@ -23,36 +24,30 @@ export interface LeaderSeat {
   readonly role: 'leader';
   /** Ends the flight, with the complete answer or without one. Later calls change nothing. */
   land(answer: KeptAnswer | undefined): void;
+  /** Gives the seat to one that waits: this one's request has ended, and says nothing of theirs. */
+  leave(): void;
 }
 
 /** The place of one that waits. */
 export interface FollowerSeat {
   readonly role: 'follower';
-  /** The leader's answer, or undefined to go on alone. Rejects with the signal's reason if it aborts. */
-  answer(signal: CancelSignal): Promise<KeptAnswer | undefined>;
+  /** The leader's answer, the seat of one that left, or undefined to go on alone. Rejects with the signal's reason if it aborts. */
+  answer(signal: CancelSignal): Promise<Brought>;
 }
 
 export type Seat = LeaderSeat | FollowerSeat;
 
-/** An answer, and whether another request fetched it. */
-export interface JoinedAnswer {
-  readonly answer: KeptAnswer | undefined;
-  readonly shared: boolean;
+/** What a follower's wait ends with. */
+export type Brought = KeptAnswer | LeaderSeat | undefined;
+
+/** True if the one that waited leads now, and must land. */
+export function isSeat(brought: Brought): brought is LeaderSeat {
+  return brought !== undefined && 'role' in brought;
 }
 
 export interface Flights {
   /** Takes the leader's seat of `key` if it is free, else a follower's. */
   board(key: string): Seat;
-  /**
-   * The whole of it for a caller that can fetch the answer itself: `lead` is called at once
-   * for a leader, later or never for a follower. Rejects with what `lead` throws, or with
-   * the signal's reason.
-   */
-  join(
-    key: string,
-    lead: () => Promise<KeptAnswer | undefined>,
-    signal: CancelSignal,
-  ): Promise<JoinedAnswer>;
   /** Flights in the air. */
   readonly size: number;
 }
@@ -66,22 +61,15 @@ export interface FlightsOptions {
 /** No flights yet. */
 export function createFlights(options: FlightsOptions): Flights {
   const inAir = new Map<string, Flight>();
-  function board(key: string): Seat {
-    const flight = inAir.get(key);
-    if (flight !== undefined) return { role: 'follower', answer: (signal) => flight.wait(signal) };
-    const led = new Flight(options);
-    inAir.set(key, led);
-    return {
-      role: 'leader',
-      land(answer) {
-        if (inAir.get(key) === led) inAir.delete(key);
-        led.land(answer);
-      },
-    };
-  }
   return {
-    board,
-    join: (key, lead, signal) => join(board(key), lead, signal),
+    board(key) {
+      const flight = inAir.get(key);
+      if (flight !== undefined)
+        return { role: 'follower', answer: (signal) => flight.wait(signal) };
+      const led = new Flight(options, () => inAir.delete(key));
+      inAir.set(key, led);
+      return led.seat();
+    },
     get size() {
       return inAir.size;
     },
@@ -91,23 +79,45 @@ export function createFlights(options: FlightsOptions): Flights {
 class Flight {
   readonly #clock: Clock;
   readonly #waitMs: number;
-  readonly #followers = new Set<(answer: KeptAnswer | undefined) => void>();
+  /** Frees the key; called once. */
+  readonly #over: () => void;
+  readonly #followers = new Set<(brought: Brought) => void>();
   #hasLanded = false;
   #answer: KeptAnswer | undefined;
 
-  constructor({ clock, waitMs = 30_000 }: FlightsOptions) {
+  constructor({ clock, waitMs = 30_000 }: FlightsOptions, over: () => void) {
     this.#clock = clock;
     this.#waitMs = waitMs;
+    this.#over = over;
   }
 
-  land(answer: KeptAnswer | undefined): void {
-    if (this.#hasLanded) return;
+  seat(): LeaderSeat {
+    let isTaken = true;
+    const rise = (then: () => void): void => {
+      if (isTaken) then();
+      isTaken = false;
+    };
+    return {
+      role: 'leader',
+      land: (answer) => rise(() => this.#land(answer)),
+      leave: () => rise(() => this.#leave()),
+    };
+  }
+
+  #land(answer: KeptAnswer | undefined): void {
     this.#hasLanded = true;
     this.#answer = answer;
+    this.#over();
     for (const landed of this.#followers) landed(answer);
   }
 
-  wait(signal: CancelSignal): Promise<KeptAnswer | undefined> {
+  #leave(): void {
+    const [next] = this.#followers;
+    if (next === undefined) this.#land(undefined);
+    else next(this.seat());
+  }
+
+  wait(signal: CancelSignal): Promise<Brought> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#hasLanded) return Promise.resolve(this.#answer);
     return new Promise((resolve, reject) => {
@@ -116,9 +126,9 @@ class Flight {
         signal.removeEventListener('abort', abort);
         stopTimer();
       };
-      const landed = (answer: KeptAnswer | undefined): void => {
+      const landed = (brought: Brought): void => {
         leave();
-        resolve(answer);
+        resolve(brought);
       };
       const abort = (): void => {
         leave();
@@ -129,24 +139,4 @@ class Flight {
       signal.addEventListener('abort', abort, { once: true });
     });
   }
-}
-
-async function join(
-  seat: Seat,
-  lead: () => Promise<KeptAnswer | undefined>,
-  signal: CancelSignal,
-): Promise<JoinedAnswer> {
-  if (seat.role === 'follower') {
-    const answer = await seat.answer(signal);
-    return answer === undefined
-      ? { answer: await lead(), shared: false }
-      : { answer, shared: true };
-  }
-  let answer: KeptAnswer | undefined;
-  try {
-    answer = await lead();
-  } finally {
-    seat.land(answer);
-  }
-  return { answer, shared: false };
 }

@@ -80,6 +80,8 @@ export const droppedFields: Record<TranslatableDialect, { readonly [field: strin
 export const droppedParts = Object.freeze({
   billing: 'billing header block left out: it concerns its own provider',
   citations: 'citations left out: the text that they annotate is kept',
+  effort: 'output_config.effort left out: an effort that is not known here',
+  effortAlone: 'output_config.effort left out: elsewhere it would turn thinking on',
   errorMark: 'the error mark of a tool result left out: its text says it',
   speakerName: 'the name of a user message left out: no other dialect has one',
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',

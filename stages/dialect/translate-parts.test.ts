@@ -5,6 +5,8 @@ import { createArguments } from './generative/translate-arguments.ts';
 import { noteDropped } from './translate-dropped.ts';
 import { answerId, createSignatureCache, toolIdFor } from './translate-ids.ts';
 import { parseArguments, parseDataUrl } from './translate-json.ts';
+import type { TranslatableDialect } from './translate.ts';
+import { translateRequest } from './translate.ts';
 import { fitsStrictMode, fromOpenApi } from './translate-schema.ts';
 import { BlockSerializer } from './translate-serial.ts';
 
@@ -45,6 +47,28 @@ test('ids stay as they are where they may, and become the same other id where no
     answerId('msg_', '', () => 'r'),
     'msg_r',
   );
+});
+
+test('an effort without a word on thinking is an effort elsewhere, or named where it is none', () => {
+  const translated = (to: TranslatableDialect, model: string, more: object) => {
+    const messages = [{ role: 'user', content: 'u' }];
+    const body = { model, max_tokens: 5, messages, ...more };
+    const signatures = createSignatureCache();
+    const got = translateRequest('messages', to, body, { target: '/v1/messages', signatures });
+    assert.ok(!('skip' in got));
+    return got;
+  };
+  const low = { output_config: { effort: 'low' } };
+  assert.is(translated('chat', 'gpt-5', low).body['reasoning_effort'], 'low');
+  assert.equal(translated('responses', 'gpt-5', low).body['reasoning'], { effort: 'low' });
+  const generative = translated('generative', 'gemini-3-pro', low).body['generationConfig'];
+  assert.match(JSON.stringify(generative), '"thinkingLevel":"low"');
+  assert.match(translated('chat', 'gpt-4o', low).notes.join(), 'reasoning left out');
+  const off = translated('chat', 'gpt-5', { ...low, thinking: { type: 'disabled' } });
+  assert.is(off.body['reasoning_effort'], undefined);
+  assert.match(off.notes.join(), 'output_config.effort left out');
+  const odd = translated('chat', 'gpt-5', { output_config: { effort: 'ultra' } });
+  assert.match(odd.notes.join(), 'output_config.effort left out');
 });
 
 test('the signature cache keeps the newest, by number and by size', () => {

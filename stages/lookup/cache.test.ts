@@ -168,6 +168,41 @@ test('whoever waited for one that failed or left goes on alone', () =>
     assert.is(t.proxy.services.answers.flights.size, 0);
   }));
 
+test('when the first of equal requests leaves, one of the others asks and all have its answer', () =>
+  withProxy({ yaml: 'cache: { enabled: true }' }, async (t) => {
+    const slow = t.upstream.script(undefined, 'slow-head', { delayMs: 300 });
+    const canceller = new AbortController();
+    const reached = t.upstream.nextRequest();
+    const sent = { body: COLD, headers: MINE, signal: canceller.signal };
+    const leader = openAnswer(t.proxy.port, sent).catch(() => undefined);
+    await reached;
+    const followers = [0, 1, 2].map(() => send(t, COLD));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    canceller.abort();
+    await leader;
+    const answers = await Promise.all(followers);
+    assert.equal(answers.map(isHit).toSorted(), [false, true, true]);
+    assert.is(t.upstream.requests.length, 2);
+    slow();
+    assert.ok(isHit(await send(t, COLD)));
+  }));
+
+test('those who go on alone after a failure keep their answers', () =>
+  withProxy(
+    { yaml: 'cache: { enabled: true }\nproviders: { messages: { timeout_seconds: 0.3 } }' },
+    async (t) => {
+      const hang = t.upstream.script(undefined, 'stall-before-head', {});
+      const reached = t.upstream.nextRequest();
+      const leader = send(t, COLD);
+      await reached;
+      hang();
+      const follower = send(t, COLD);
+      assert.is((await leader).status, 504);
+      assert.is((await follower).status, 200);
+      assert.ok(isHit(await send(t, COLD)));
+    },
+  ));
+
 test('an answer is given for its time only', () =>
   withProxy({ yaml: 'cache: { enabled: true, ttl_seconds: 0.2 }' }, async (t) => {
     await send(t, COLD);

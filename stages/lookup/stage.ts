@@ -3,8 +3,10 @@
  * words, and lets equal requests that are in the air share one answer.
  */
 import { defineStage, toLive, toSvcError } from '../../engine/index.ts';
-import type { Answer, StageContext } from '../../engine/index.ts';
+import type { Answer, CancelSignal, StageContext } from '../../engine/index.ts';
 import type { KeptAnswer } from '../answers/answer.ts';
+import { isSeat } from '../answers/flights.ts';
+import type { LeaderSeat } from '../answers/flights.ts';
 import { answerKey, mayKeep } from '../answers/key.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
@@ -86,16 +88,29 @@ async function lookUp(
   // Who boards must land, and a run that has ended already has nobody who would.
   if (signal.aborted) throw toSvcError(signal.reason);
   const seat = services.answers.flights.board(key);
-  if (seat.role === 'leader') {
+  const brought = seat.role === 'leader' ? seat : await seat.answer(signal);
+  if (brought === undefined || isSeat(brought)) {
     ctx.note('cache', 'miss');
-    signal.addEventListener('abort', () => seat.land(undefined), { once: true });
-    const cache = { key, land: seat.land.bind(seat) };
-    return Object.freeze({ kind: 'request', request: withReport(request, { cache }) });
+    return toKeep(request, key, brought, signal);
   }
-  const shared = await seat.answer(signal);
-  ctx.note('cache', shared === undefined ? 'miss' : 'shared');
-  if (shared !== undefined) return toAnswer(shared, request);
-  return Object.freeze({ kind: 'request', request });
+  ctx.note('cache', 'shared');
+  return toAnswer(brought, request);
+}
+
+/** The request with the place of its answer: for those who wait as well if it has the leader's seat. */
+function toKeep(
+  request: ProxyRequest,
+  key: string,
+  seat: LeaderSeat | undefined,
+  signal: CancelSignal,
+): RequestFrame {
+  if (seat !== undefined) {
+    signal.addEventListener('abort', () => seat.leave(), { once: true });
+    // It may have been given the seat in the moment in which its client left.
+    if (signal.aborted) seat.leave();
+  }
+  const cache = { key, land: (answer: KeptAnswer | undefined) => seat?.land(answer) };
+  return Object.freeze({ kind: 'request', request: withReport(request, { cache }) });
 }
 
 /** Answers `request` on a hit; on a miss the request goes on and carries the place to keep its answer. */

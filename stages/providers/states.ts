@@ -21,6 +21,7 @@ export interface ProviderState {
   readonly health: Health;
   /** Undefined where no `rpm` is set. */
   readonly pace: Pace | undefined;
+  readonly needsKey: boolean;
   /** Why it is not asked at all until the next reload; undefined where it may be. */
   readonly stopped: string | undefined;
 }
@@ -29,6 +30,8 @@ export interface ProviderState {
 export interface ProviderStateSettings {
   readonly keys: KeyRingSettings;
   readonly pace?: PaceOptions | undefined;
+  /** False for a provider that wants no credential; default true. */
+  readonly needsKey?: boolean;
 }
 
 /** A provider's state as it may be shown: nothing in here is secret. */
@@ -37,6 +40,7 @@ export interface ProviderStateView {
   readonly breaker: BreakerView;
   readonly keys: readonly KeyView[];
   readonly pace: PaceView | undefined;
+  readonly needsKey: boolean;
   readonly stopped: string | undefined;
 }
 
@@ -136,6 +140,7 @@ function toState(
     breaker: before?.breaker ?? createBreaker(clock, options.breaker),
     health: before?.health ?? createHealth(clock, options.health),
     pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
+    needsKey: settings.needsKey ?? true,
     stopped: undefined,
   };
 }
@@ -146,12 +151,20 @@ function isFirstChoice({ health, breaker, stopped }: ProviderState, takesOwnKey:
   );
 }
 
-function toView({ health, breaker, keys, pace, stopped }: ProviderState): ProviderStateView {
+function toView({
+  health,
+  breaker,
+  keys,
+  pace,
+  needsKey,
+  stopped,
+}: ProviderState): ProviderStateView {
   return {
     health: health.view(),
     breaker: breaker.view(),
     keys: keys.view(),
     pace: pace?.view(),
+    needsKey,
     stopped,
   };
 }

@@ -70,7 +70,7 @@ export function readMessagesRequest(
     stop: stringsOf(body.stop_sequences),
     stream: body.stream === true,
     responseFormat: readFormat(body),
-    reasoning: readReasoning(body),
+    reasoning: readReasoning(body, context),
   }) as unknown as CanonicalRequest;
 }
 
@@ -155,15 +155,20 @@ function readFormat(body: JsonObject): ResponseFormat | undefined {
 
 const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 'max']);
 
-function readReasoning(body: JsonObject): Reasoning | undefined {
+/** An effort without a word on thinking is one all the same: elsewhere both are one field. */
+function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasoning | undefined {
   const thinking = objectOf(body.thinking);
   const said = stringOf(objectOf(body.output_config).effort);
   const effort = said !== undefined && EFFORTS.has(said) ? (said as Effort) : undefined;
-  if (thinking.type === 'disabled') return { on: false };
-  const on = thinking.type === 'enabled' || thinking.type === 'adaptive';
-  if (!on && effort === undefined) return undefined;
+  if (said !== undefined && effort === undefined) note(droppedParts.effort);
+  if (thinking.type === 'disabled') {
+    if (effort !== undefined) note(droppedParts.effortAlone);
+    return { on: false };
+  }
+  const isAsked = thinking.type === 'enabled' || thinking.type === 'adaptive';
+  if (!isAsked && effort === undefined) return undefined;
   return defined({
-    on,
+    on: true,
     effort,
     budgetTokens: numberOf(thinking.budget_tokens),
   }) as unknown as Reasoning;

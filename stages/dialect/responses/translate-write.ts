@@ -23,7 +23,7 @@ export function writeResponsesRequest(
   noteErrorMarks(request, context.note);
   const hasTools = request.tools.length > 0;
   const format = writeFormat(request.responseFormat);
-  const effort = writeEffort(request);
+  const effort = writeEffort(request, context.note);
   const body = defined({
     model: request.model,
     instructions: request.system.length === 0 ? undefined : request.system.join('\n\n'),
@@ -77,11 +77,14 @@ function writeFormat(format: ResponseFormat | undefined): JsonObject | undefined
   return { type: 'json_schema', name: format.name ?? 'answer', schema, strict };
 }
 
-function writeEffort(request: CanonicalRequest): string | undefined {
+function writeEffort(request: CanonicalRequest, note: Note): string | undefined {
   const { reasoning } = request;
   if (reasoning === undefined || !reasoning.on) return undefined;
   const { effort, budgetTokens } = reasoning;
-  if (effort === 'xhigh' || effort === 'max') return 'high';
+  if (effort === 'xhigh' || effort === 'max') {
+    note(`reasoning effort ${effort} lowered to high, the most that every model takes`);
+    return 'high';
+  }
   if (effort !== undefined || budgetTokens === undefined) return effort;
   if (budgetTokens <= 2048) return 'low';
   return budgetTokens <= 8192 ? 'medium' : 'high';
