@@ -33,8 +33,11 @@ async function withProviders(
   hook: string,
   yaml: string,
   use: (t: {
-    ask(model: string): Promise<{ readonly status: number; readonly text: string }>;
-    health(): Promise<{ readonly status: string; readonly reasons: readonly string[] }>;
+    readonly ask: (model: string) => Promise<{ readonly status: number; readonly text: string }>;
+    readonly health: () => Promise<{
+      readonly status: string;
+      readonly reasons: readonly string[];
+    }>;
   }) => Promise<void>,
   top = '',
 ): Promise<void> {

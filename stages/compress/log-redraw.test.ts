@@ -90,7 +90,7 @@ test('one long line is never dropped whole: it stays, or is cut to what it says'
 });
 
 test('a failure is found in text whose letters stand apart', () => {
-  const spaced = (line: string): string => [...line].map((letter) => `${letter}\u0000`).join('');
+  const spaced = (line: string): string => line.replaceAll(/./g, '$&\u0000');
   const error = spaced('ERROR lost shard 4');
   const lines = steps(400, (n) => spaced(`unit ${n} loaded from disk`));
   lines[200] = error;

@@ -181,7 +181,7 @@ test('when the first of equal requests leaves, one of the others asks and all ha
     canceller.abort();
     await leader;
     const answers = await Promise.all(followers);
-    assert.equal(answers.map(isHit).toSorted(), [false, true, true]);
+    assert.is(answers.filter(isHit).length, 2);
     assert.is(t.upstream.requests.length, 2);
     slow();
     assert.ok(isHit(await send(t, COLD)));
