@@ -85,10 +85,13 @@ test('each kind of request is known by its shape', async () => {
 
 test('anything else is what a tool read', async () => {
   const place = makePlace();
-  const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}`, state: 'open' }));
+  const steps = Array.from(
+    { length: 2000 },
+    (_, n) => `2026-11-20T10:00:00Z INFO step ${n} of the build took ${n % 7} s`,
+  );
   for (const [name, content] of [
     ['hits.txt', grepOutput],
-    ['rows.json', JSON.stringify(rows, undefined, 2)],
+    ['build.log', steps.join('\n')],
   ] as const) {
     const preview = await shown(place, write(place, name, content), '--show', '0');
     assert.is(preview.as, 'text');
