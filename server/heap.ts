@@ -9,8 +9,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** How far the heap may grow over what is alive before it is collected, in percent. */
 const GROWTH_PERCENT = 40;
-/** Size of one half of the young generation, which begins with 1 MB and grows by a factor. */
-const YOUNG_MB = 8;
+/** Most that one half of the young generation grows to. */
+const YOUNG_BYTES = 8 * 2 ** 20;
 
 /** Holds this process's heap close to what is alive in it. */
 export function keepHeapSmall(): void {
@@ -20,14 +20,14 @@ export function keepHeapSmall(): void {
   new PerformanceObserver(limitYoung).observe({ entryTypes: ['gc'] });
 }
 
-/** Grown once it may grow no more; the engine shrinks it in quiet times, and then it may again. */
+/** The engine multiplies the young generation when it grows, and shrinks it in quiet times. */
 function limitYoung(): void {
-  const factor = youngBytes() < YOUNG_MB * 2 ** 20 ? YOUNG_MB : 1;
+  const factor = Math.max(1, Math.floor(YOUNG_BYTES / halfBytes()));
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
 
-/** The two halves of the young generation together. */
-function youngBytes(): number {
+/** One half of the young generation, as it is now. */
+function halfBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  return young?.space_size ?? 0;
+  return Math.max(1, (young?.space_size ?? 0) / 2);
 }
