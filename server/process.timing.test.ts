@@ -113,7 +113,7 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
   }));
 
 /** Most that may be held of one stream whose client does not read. */
-const HELD_BYTES = 288 * 1024;
+const HELD_BYTES = 256 * 1024;
 const READERS = 40;
 
 interface Memory {

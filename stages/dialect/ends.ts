@@ -4,7 +4,7 @@ import { createNeedleScanner } from '../wire/needle.ts';
 /** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
 const TAIL_BYTES = 4096;
 /** So much is looked at where the last few events are longer. */
-const KEPT_BYTES = 16 * 1024;
+const KEPT_BYTES = 32 * 1024;
 const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
@@ -25,7 +25,8 @@ export function createHead(): Head {
   return {
     push(bytes) {
       if (size >= HEAD_BYTES) return;
-      parts.push(bytes.subarray(0, HEAD_BYTES));
+      // A copy: it is kept as long as the stream, and would keep the whole read that it is part of.
+      parts.push(Buffer.from(bytes.subarray(0, HEAD_BYTES - size)));
       size += bytes.length;
     },
     search(needle, onEvent) {
