@@ -137,7 +137,7 @@ test('what a provider may say arrives as it was said, with one row each', () =>
     for (const round of list) {
       await play(t, round);
       // What a scenario does to an idle connection must have happened before the next request.
-      if (/idle|extra|trailing/.test(round.name)) await pause(20);
+      if (/idle|extra|trailing/.test(round.name)) await closedOnBothSides(t);
     }
     const rows = await t.rows(list.length);
     assert.is(rows.length, list.length);
@@ -191,7 +191,7 @@ test('bytes that nobody asked for do not become the next answer', () =>
       const stop = t.upstream.script(undefined, name, { delayMs: 1 });
       assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
       stop();
-      await pause(30);
+      await closedOnBothSides(t);
       const next = await exchange(t.proxy.port, { body: json(MESSAGE) });
       assert.is(next.status, 200, name);
       assert.not.match(next.text, 'Nobody asked');
@@ -213,12 +213,18 @@ test('a request is never sent twice', () =>
     assert.is((await t.rows(60)).length, 60);
   }));
 
-async function closedUpstream(t: TestProxy): Promise<void> {
+async function closedUpstream({ upstream }: TestProxy, from = 0): Promise<void> {
   const untilMs = Date.now() + 1000;
-  while (t.upstream.connections.some((each) => each.closedAtMs === undefined)) {
+  while (upstream.connections.slice(from).some((each) => each.closedAtMs === undefined)) {
     assert.ok(Date.now() < untilMs, 'a connection to the upstream was left open');
     await pause(2);
   }
+}
+
+/** Waits for the newest connection. A reset is known to the side that sends it before it has arrived on the other. */
+async function closedOnBothSides(t: TestProxy): Promise<void> {
+  await closedUpstream(t, -1);
+  await pause(20);
 }
 
 function pause(ms: number): Promise<void> {

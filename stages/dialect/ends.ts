@@ -25,8 +25,7 @@ export function createHead(): Head {
   return {
     push(bytes) {
       if (size >= HEAD_BYTES) return;
-      // A copy: it is kept as long as the stream, and would keep the whole read that it is part of.
-      parts.push(Buffer.from(bytes.subarray(0, HEAD_BYTES - size)));
+      parts.push(unpinned(bytes.subarray(0, HEAD_BYTES - size)));
       size += bytes.length;
     },
     search(needle, onEvent) {
@@ -34,6 +33,11 @@ export function createHead(): Head {
     },
     bytes: () => Buffer.concat(parts, Math.min(size, HEAD_BYTES)),
   };
+}
+
+/** The bytes, in memory of their own where they would keep alive a read much larger than they are. */
+function unpinned(bytes: Buffer): Buffer {
+  return bytes.buffer.byteLength > 2 * HEAD_BYTES ? Buffer.from(bytes) : bytes;
 }
 
 /** The last few events, or undefined if there are more than `bytes` hold. */
@@ -68,8 +72,10 @@ export function createTail(): Tail {
   let parts: Buffer[] = [];
   let size = 0;
   let isAll = true;
+  let found: string | undefined;
   return {
     push(bytes) {
+      found = undefined;
       if (size + bytes.length > KEPT_BYTES) isAll = false;
       if (bytes.length >= KEPT_BYTES) {
         parts = [bytes.subarray(bytes.length - KEPT_BYTES)];
@@ -83,16 +89,18 @@ export function createTail(): Tail {
     bytes: () => lastBytes(parts, TAIL_BYTES),
     lastEvents() {
       // To match an expression against all that is kept costs more than to find what it is for.
-      const found = lastEvents(lastBytes(parts, TAIL_BYTES));
-      if (found !== undefined) return found;
-      const kept = lastBytes(parts, KEPT_BYTES);
-      return lastEvents(kept) ?? kept.toString('latin1');
+      found ??= lastEvents(lastBytes(parts, TAIL_BYTES)) ?? lastOf(lastBytes(parts, KEPT_BYTES));
+      return found;
     },
     holdsLastEvent() {
       const text = lastBytes(parts, KEPT_BYTES).toString('latin1');
       return isAll || !/[\r\n]$/.test(text) || /\n\r?\n|\r\r/.test(text.trimEnd());
     },
   };
+}
+
+function lastOf(kept: Buffer): string {
+  return lastEvents(kept) ?? kept.toString('latin1');
 }
 
 /** The parts at the end that hold `count` bytes, or all of them. */

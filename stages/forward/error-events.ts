@@ -8,6 +8,9 @@
 const ERROR_EVENT =
   /(?:^|[\r\n])(?:event: ?(?:error|response\.failed)[\r\n]|data: ?\{\s*"(?:error"\s*:\s*[{"]|type"\s*:\s*"(?:error|response\.failed)"))/;
 
+/** What every such event holds: nearly no other text does, and it is found much faster. */
+const MENTION = /error|response\.failed/;
+
 /** Longer than the longest beginning that the expression needs. */
 const SEAM_BYTES = 64;
 /**
@@ -35,24 +38,27 @@ export function createErrorWatch(): ErrorWatch {
         return true;
       }
     }
-    const isFound = endsOf(bytes).some(holdsFailure);
+    const isFound = holdsFailureAtEnds(bytes);
     before = endsAnEvent(bytes) ? '' : endOf(before, bytes);
     return isFound;
   };
 }
 
-function endsOf(bytes: Buffer): readonly Buffer[] {
-  if (bytes.length <= BEGINNING_BYTES + END_BYTES) return [bytes];
-  return [bytes.subarray(0, BEGINNING_BYTES), bytes.subarray(-END_BYTES)];
+function holdsFailureAtEnds(bytes: Buffer): boolean {
+  const { length } = bytes;
+  if (length <= BEGINNING_BYTES + END_BYTES) return holdsFailure(bytes.toString('latin1'));
+  return (
+    holdsFailure(bytes.toString('latin1', 0, BEGINNING_BYTES)) ||
+    holdsFailure(bytes.toString('latin1', length - END_BYTES))
+  );
 }
 
-function holdsFailure(bytes: Buffer): boolean {
-  const isMentioned = bytes.includes('error') || bytes.includes('response.failed');
-  return isMentioned && ERROR_EVENT.test(bytes.toString('latin1'));
+function holdsFailure(text: string): boolean {
+  return MENTION.test(text) && ERROR_EVENT.test(text);
 }
 
 function endsAnEvent(bytes: Buffer): boolean {
-  return isLineEnd(bytes.at(-1)) && isLineEnd(bytes.at(-2));
+  return isLineEnd(bytes[bytes.length - 1]) && isLineEnd(bytes[bytes.length - 2]);
 }
 
 function isLineEnd(byte: number | undefined): boolean {
