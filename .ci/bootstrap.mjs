@@ -80,6 +80,7 @@ function build() {
     cwd: root,
   });
   run('Compiling', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc')]);
+  run('Bundling', process.execPath, [at('dist', '.ci', 'bundle.js')]);
   writeFileSync(BUILD_STAMP, wanted);
 }
 

@@ -15,7 +15,7 @@ const TRY_EVERY_MS = 2;
 export async function startSeconds(): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'svc-start-'));
   const [port, wsPort] = await freePorts(2);
-  const entry = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+  const entry = fileURLToPath(new URL('../app/main.js', import.meta.url));
   const startedMs = performance.now();
   const child = spawn(process.execPath, [entry, 'serve', '--port', String(port)], {
     cwd: home,

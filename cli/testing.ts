@@ -13,7 +13,7 @@ import type { CliContext } from './context.ts';
 import { runCli } from './run.ts';
 
 /** The compiled entry. */
-export const entry: string = fileURLToPath(new URL('./main.js', import.meta.url));
+export const entry: string = fileURLToPath(new URL('../app/main.js', import.meta.url));
 
 /** What a command left behind. */
 export interface Ran {

@@ -5,12 +5,13 @@
  */
 import { pathToFileURL } from 'node:url';
 import { projectRoot } from '../../fixtures/paths.ts';
-import { loadCodeTools } from '../../stages/compress/code-tools.ts';
+import { CODE_EXTENSIONS, loadCodeTools } from '../../stages/compress/code-tools.ts';
 import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
 import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
 import { findCorpus } from './corpus.ts';
 import { measureEncodings, type EncodingResult } from './encodings.ts';
+import { measureFirstSight, type FirstSight } from './first-sight.ts';
 import { strangeLines } from './kept-lines.ts';
 import { measureLogs, readLogs, type LogResult } from './logs.ts';
 import {
@@ -41,6 +42,7 @@ export interface QualityReport {
   readonly sources: readonly SourceSummary[];
   readonly keptLines: KeptLines | undefined;
   readonly speed: SpeedResult;
+  readonly firstSight: readonly FirstSight[];
 }
 
 const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
@@ -53,19 +55,7 @@ export async function measureQuality(
   corpus: string | undefined,
 ): Promise<QualityReport> {
   const count = remembered(await loadTokenCounter('claude'));
-  const commentLines = await loadCodeTools([
-    'py',
-    'js',
-    'ts',
-    'tsx',
-    'cpp',
-    'sh',
-    'css',
-    'go',
-    'rs',
-    'java',
-    'rb',
-  ]);
+  const commentLines = await loadCodeTools(CODE_EXTENSIONS);
   const samples = labelledSamples(root, corpus);
   const transcripts = corpus === undefined ? [] : measureAll(corpus, commentLines, count);
   return {
@@ -81,6 +71,7 @@ export async function measureQuality(
     sources: summarise(transcripts),
     keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
     speed: measureSpeed(samples.map((sample) => sample.text)),
+    firstSight: await measureFirstSight(root),
   };
 }
 

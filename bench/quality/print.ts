@@ -24,6 +24,7 @@ const SECTIONS: readonly Section[] = [
   narrative,
   sources,
   keptLines,
+  firstSight,
   speed,
 ];
 
@@ -110,6 +111,16 @@ function sources(report: QualityReport): string {
 function keptLines({ keptLines: figures }: QualityReport): string {
   if (figures === undefined) return '';
   return `Lines of changed blocks in all transcripts: ${figures.kept}, of which ${figures.strange} neither stand in the input nor decode to it`;
+}
+
+function firstSight(report: QualityReport): string {
+  const rows = report.firstSight.map((row) => [
+    row.extension,
+    row.firstMs.toFixed(0),
+    row.nextMs.toFixed(0),
+  ]);
+  const title = 'Code at first sight in the compressing thread, ms per 10,000 tokens';
+  return table(title, ['language', 'grammar to load', 'grammar loaded'], rows);
 }
 
 function speed({ speed: figures }: QualityReport): string {

@@ -12,6 +12,7 @@ import {
   type Compressor,
   type LineRange,
 } from './compressor.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 import { hasMark } from './has-mark.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
 import { compressorsFor } from './modes.ts';
@@ -146,7 +147,8 @@ function attempt(
 ): ReturnType<Compressor['apply']> | 'failed' {
   try {
     return compressor.apply(text, context);
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof GrammarNeeded) throw thrown;
     return 'failed';
   }
 }

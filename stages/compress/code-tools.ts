@@ -1,12 +1,14 @@
 /**
- * Positions of comments and of blank lines between the parts of the code by a real parser (tree-sitter). Loading is asynchronous and takes some
- * 100 ms a language, so it belongs in a worker; what it returns works synchronously.
+ * Positions of comments and of blank lines between the parts of the code by a real parser
+ * (tree-sitter). To load a grammar is asynchronous and takes 20 ms or more of a processor, so
+ * it belongs in a worker; what is loaded works synchronously.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, dirname } from 'node:path';
 import { Language, Parser, type Node } from 'web-tree-sitter';
 import type { CommentLines, LineRange } from './compressor.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 
 const GRAMMARS: readonly (readonly [string, string])[] = [
   ['python', 'py pyi gyp gypi'],
@@ -33,30 +35,45 @@ export function grammarFor(extension: string): string | undefined {
 /** Every file extension that a grammar is there for. */
 export const CODE_EXTENSIONS: readonly string[] = GRAMMARS.flatMap(([, names]) => names.split(' '));
 
-/** Parsers for the languages of `extensions`, ready to use; call it again for others. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
-export async function loadCodeTools(
-  extensions: readonly string[],
-  maxChars = 400_000,
-): Promise<CommentLines> {
+export interface CodeTools {
+  /** Throws `GrammarNeeded` for a language whose grammar was not loaded. */
+  readonly commentLines: CommentLines;
+  /** Loads a grammar. One that cannot be loaded is done without: its language is left alone. */
+  load(grammar: string): Promise<void>;
+}
+
+/** Tools that know no language yet. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
+export function createCodeTools(maxChars = 400_000): CodeTools {
+  const grammars = new Map<string, Grammar | undefined>();
+  return {
+    async load(name) {
+      grammars.set(name, await loadGrammar(name).catch(() => undefined));
+    },
+    commentLines(text, extension) {
+      const name = grammarFor(extension);
+      if (name === undefined || text.length > maxChars) return undefined;
+      if (!grammars.has(name)) throw new GrammarNeeded(name);
+      const grammar = grammars.get(name);
+      return grammar && findComments(grammar, text);
+    },
+  };
+}
+
+/** Tools with the grammars for `extensions` loaded. */
+export async function loadCodeTools(extensions: readonly string[]): Promise<CommentLines> {
+  const tools = createCodeTools();
+  for (const name of new Set(extensions.map(grammarFor)))
+    if (name !== undefined) await tools.load(name);
+  return tools.commentLines;
+}
+
+async function loadGrammar(name: string): Promise<Grammar> {
   const require = createRequire(import.meta.url);
   const folder = join(dirname(require.resolve('@vscode/tree-sitter-wasm/package.json')), 'wasm');
   await Parser.init();
-  const names = new Set(extensions.map(grammarFor).filter((name) => name !== undefined));
-  const grammars = new Map<string, Grammar>();
-  for (const name of names) {
-    const language = await Language.load(await readFile(join(folder, `tree-sitter-${name}.wasm`)));
-    const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
-    grammars.set(name, {
-      parser: new Parser().setLanguage(language),
-      strings: [...new Set(kinds)],
-    });
-  }
-  return (text, extension) => {
-    const grammar = grammars.get(grammarFor(extension) ?? '');
-    return grammar === undefined || text.length > maxChars
-      ? undefined
-      : findComments(grammar, text);
-  };
+  const language = await Language.load(await readFile(join(folder, `tree-sitter-${name}.wasm`)));
+  const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
+  return { parser: new Parser().setLanguage(language), strings: [...new Set(kinds)] };
 }
 
 /** Kinds of nodes in which lines are content: strings, here-documents, text between tags or languages. */

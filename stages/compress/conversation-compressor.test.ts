@@ -38,4 +38,32 @@ test('code shrinks at first sight, whatever other conversations have needed befo
   assert.equal(await used.compress({ blocks: first, options: OPTIONS }), fresh);
 });
 
+test('a conversation in two languages is told of once, whatever had to be loaded on the way', async () => {
+  const go = PYTHON.replaceAll('# ', '// ').replaceAll(
+    /def (\w+)\(value\):\n\s+(.*)/g,
+    'func $1(value int) int {\n\t$2\n}',
+  );
+  const blocks = [
+    block(0, PYTHON, { command: 'cat a.py' }),
+    block(1, 'nothing of note', {}),
+    block(2, `package a\n${go}`, { command: 'cat c.go' }),
+    block(3, PYTHON.replaceAll('function', 'method'), { command: 'cat d.py' }),
+  ];
+  const told: number[] = [];
+  const all = await createConversationCompressor(0).compress(
+    { blocks, options: OPTIONS },
+    (outcomes) => told.push(...outcomes.map(({ index }) => index)),
+  );
+  assert.equal(told, [...new Set(told)]);
+  assert.equal(
+    all.map(({ index, changed }) => [index, changed]),
+    [
+      [0, true],
+      [1, false],
+      [2, true],
+      [3, true],
+    ],
+  );
+});
+
 test.run();

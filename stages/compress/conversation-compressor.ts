@@ -4,9 +4,9 @@
  * conversations, right where the request is.
  */
 import { createBlockCache } from './cache.ts';
-import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
-import type { CommentLines } from './compressor.ts';
+import { createCodeTools } from './code-tools.ts';
 import type { BlockOutcome, Watch } from './conversation.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from './memo.ts';
 
@@ -31,15 +31,23 @@ export function createConversationCompressor(cacheEntries: number): Conversation
   const code = createCodeTools();
   return {
     async compress({ blocks, options }, tell) {
-      const commentLines = options.mode === 'aggressive' ? await code() : undefined;
-      const full = commentLines === undefined ? options : { ...options, commentLines };
+      const isCodeTouched = options.mode === 'aggressive';
+      const full = isCodeTouched ? { ...options, commentLines: code.commentLines } : options;
       let told = 0;
       const watch: Watch = (decided, next) => {
-        if (next.text.length < LONG_CHARS || decided.length === told) return;
+        if (next.text.length < LONG_CHARS || decided.length <= told) return;
         tell?.(decided.slice(told).map(withoutKeptText));
         told = decided.length;
       };
-      return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
+      for (;;) {
+        try {
+          return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
+        } catch (thrown) {
+          if (!(thrown instanceof GrammarNeeded)) throw thrown;
+          // From the beginning again, which comes to the same and is quick: results are kept.
+          await code.load(thrown.grammar);
+        }
+      }
     },
     figures: () => ({
       entries: cache.entries,
@@ -52,14 +60,4 @@ export function createConversationCompressor(cacheEntries: number): Conversation
 
 function withoutKeptText({ text, ...rest }: BlockOutcome): JobOutcome {
   return { ...rest, text: rest.changed ? text : undefined };
-}
-
-/**
- * Parsers for every language, loaded together when the first aggressive conversation
- * comes. One at a time would not do: what is done with a block must not depend on which
- * languages other blocks, or other conversations, have needed before.
- */
-function createCodeTools(): () => Promise<CommentLines> {
-  let tools: Promise<CommentLines> | undefined;
-  return () => (tools ??= loadCodeTools(CODE_EXTENSIONS));
 }

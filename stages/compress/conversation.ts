@@ -10,6 +10,7 @@ import { applyClass, type Applied, type ApplyContext } from './apply.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 import { thinGutter } from './gutter.ts';
 import { hasMark } from './has-mark.ts';
 import { queriesOf } from './query.ts';
@@ -152,7 +153,8 @@ function compressBlock(
 function attempt(...args: Parameters<typeof rewrite>): Rewritten | 'failed' | undefined {
   try {
     return rewrite(...args);
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof GrammarNeeded) throw thrown;
     return 'failed';
   }
 }

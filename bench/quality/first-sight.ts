@@ -1,0 +1,90 @@
+/**
+ * How long source code takes that nobody has sent before, in the thread that compresses:
+ * for every language in a thread of its own that has compressed other things already, first
+ * with the language's grammar still to load, then with it loaded.
+ */
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { createCanceller, systemClock } from '../../engine/index.ts';
+import { createCompressThread } from '../../stages/compress/compress-thread.ts';
+import type { CompressThread } from '../../stages/compress/compress-thread.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation.ts';
+import type { Mode } from '../../stages/compress/compressor.ts';
+import { estimateTokens } from '../../stages/model/tokens.ts';
+import { median } from '../figures.ts';
+import { codeFiles } from './samples.ts';
+
+/** Times per 10,000 estimated tokens of the files nearest to that size, in milliseconds. */
+export interface FirstSight {
+  readonly extension: string;
+  /** With the grammar still to load; the loading counts in full. */
+  readonly firstMs: number;
+  /** Median of other files, the grammar loaded. */
+  readonly nextMs: number;
+}
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+const TOKENS = 10_000;
+const FILES = 6;
+const SIGNAL = createCanceller().signal;
+/** Long enough for the thread. */
+const OTHER = 'A line of prose that says nothing.\n'.repeat(1000);
+
+/** Measures every language of which installed packages hold enough files. */
+export async function measureFirstSight(root: string): Promise<readonly FirstSight[]> {
+  const byExtension = new Map<string, SourceFile[]>();
+  for (const path of codeFiles(root, 60)) {
+    const text = readFileSync(path, 'utf8');
+    const extension = extname(path).slice(1);
+    const files = byExtension.get(extension) ?? [];
+    files.push({ path, text, tokens: estimateTokens(text) });
+    byExtension.set(extension, files);
+  }
+  const results: FirstSight[] = [];
+  for (const [extension, all] of byExtension) {
+    const distance = ({ tokens }: SourceFile): number => Math.abs(Math.log(tokens / TOKENS));
+    const files = all.toSorted((a, b) => distance(a) - distance(b)).slice(0, FILES);
+    if (files.length === FILES) results.push(await measureLanguage(extension, files));
+  }
+  return results;
+}
+
+async function measureLanguage(extension: string, files: SourceFile[]): Promise<FirstSight> {
+  const thread = createCompressThread({ cacheEntries: 0, clock: systemClock });
+  try {
+    await timeOf(thread, 'hybrid', OTHER, 'notes.txt');
+    const times: number[] = [];
+    for (const { path, text, tokens } of files)
+      times.push(((await timeOf(thread, 'aggressive', text, path)) * TOKENS) / tokens);
+    const [firstMs, ...rest] = times;
+    return { extension, firstMs: firstMs!, nextMs: median(rest) };
+  } finally {
+    await thread.close();
+  }
+}
+
+async function timeOf(
+  thread: CompressThread,
+  mode: Mode,
+  text: string,
+  path: string,
+): Promise<number> {
+  const block: ConversationBlock = {
+    index: 0,
+    role: 'user',
+    kind: 'tool_result',
+    text,
+    toolName: 'Read',
+    toolInput: { file_path: path },
+  };
+  const options = { mode, maxChars: 120, thresholdTokens: 0, logBudgetTokens: 3500 };
+  const start = performance.now();
+  const result = await thread.run({ blocks: [block], options }, 0, SIGNAL);
+  if (!('outcomes' in result) || result.where !== 'thread') throw new Error('no thread did it');
+  return performance.now() - start;
+}
