@@ -5,23 +5,8 @@ import { dialects } from '../dialect/registry.ts';
 import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
-import {
-  compressConversation,
-  emptyState,
-  type ConversationBlock,
-  type ConversationOptions,
-} from './conversation.ts';
-
-const OPTIONS: ConversationOptions = {
-  mode: 'hybrid',
-  maxChars: 120,
-  thresholdTokens: 0,
-  logBudgetTokens: 800,
-};
-const SOURCE = Array.from(
-  { length: 80 },
-  (_, n) => `export const value${n} = load('key-${n}');`,
-).join('\n');
+import { compressConversation, emptyState, type ConversationBlock } from './conversation.ts';
+import { CONVERSATION, SOURCE } from './testing.ts';
 
 test('tool results are named as a reader counts them', () => {
   const result = (message: number, toolUseId: string, text: string, kind = 'tool_result') => ({
@@ -43,7 +28,7 @@ test('tool results are named as a reader counts them', () => {
     result(7, 'e', other),
   ].map((block, index) => ({ ...block, index }));
   const state = emptyState();
-  const out = compressConversation(blocks, OPTIONS, undefined, state);
+  const out = compressConversation(blocks, CONVERSATION, undefined, state);
   assert.is(out[5]!.text, '[svc lines 1–80 of result 3 (read) again]');
   assert.is(out[6]!.text, '[svc part 3 of result 2 (read):1-80]');
   assert.is(state.sent.restore(out[6]!.text), other);
@@ -118,7 +103,7 @@ function requestOf(name: keyof typeof REQUESTS): ProxyRequest {
 
 for (const name of ['messages', 'chat', 'responses'] as const) {
   test(`a file read again is named by the result that it came with: ${name}`, () => {
-    const out = compressConversation(toConversationBlocks(requestOf(name)), OPTIONS);
+    const out = compressConversation(toConversationBlocks(requestOf(name)), CONVERSATION);
     assert.is(out.at(-1)!.text, '[svc lines 1–80 of result 4 (read) again]');
   });
 }

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { stripCode } from './code.ts';
 import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
+import { contextFor } from './testing.ts';
 
 let tools: CommentLines;
 test.before(async () => {
@@ -12,11 +13,9 @@ test.before(async () => {
 
 function stripped(text: string, extension: string): string {
   const out = stripCode.apply(text, {
+    ...contextFor('code'),
     mode: 'aggressive',
     classification: { kind: 'code', extension },
-    query: '',
-    maxChars: 120,
-    logBudgetTokens: 3500,
     commentLines: tools,
   });
   return out?.text ?? text;

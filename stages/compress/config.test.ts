@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
 import type { CompressContext } from './compressor.ts';
 import { stripConfig } from './config.ts';
+import { contextFor } from './testing.ts';
 
 const NOTES = Array.from({ length: 12 }, (_, n) => `# remark ${n} on how this came to be`).join(
   '\n',
@@ -11,11 +12,9 @@ const NOTES = Array.from({ length: 12 }, (_, n) => `# remark ${n} on how this ca
 
 function stripped(text: string, extension?: string): string {
   const context: CompressContext = {
+    ...contextFor('config'),
     mode: 'aggressive',
     classification: { kind: 'config', ...(extension === undefined ? {} : { extension }) },
-    query: '',
-    maxChars: 120,
-    logBudgetTokens: 3500,
   };
   return stripConfig.apply(text, context)?.text ?? text;
 }

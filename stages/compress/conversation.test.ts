@@ -2,22 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../model/tokens.ts';
 import { createBlockCache } from './cache.ts';
-import {
-  compressConversation,
-  emptyState,
-  type ConversationBlock,
-  type ConversationOptions,
-} from './conversation.ts';
+import { compressConversation, emptyState, type ConversationBlock } from './conversation.ts';
 import { hasMark } from './has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
+import { CONVERSATION, LOG, PROSE, SOURCE } from './testing.ts';
 
-const OPTIONS: ConversationOptions = {
-  mode: 'hybrid',
-  maxChars: 120,
-  thresholdTokens: 500,
-  logBudgetTokens: 800,
-};
+const OPTIONS = { ...CONVERSATION, thresholdTokens: 500 };
 
 const JSON_ROWS = JSON.stringify(
   Array.from({ length: 60 }, (_, id) => ({
@@ -29,19 +20,6 @@ const JSON_ROWS = JSON.stringify(
   null,
   2,
 );
-const LOG = Array.from({ length: 400 }, (_, n) =>
-  n === 250 ? 'src/app.ts:3:1 - error TS2322: wrong' : `Compiling module-${n} v0.${n}.1`,
-).join('\n');
-const SOURCE = Array.from(
-  { length: 80 },
-  (_, n) => `export const value${n} = load('key-${n}');`,
-).join('\n');
-const PROSE = Array.from(
-  { length: 60 },
-  (_, n) =>
-    `In the year ${1800 + n} the town of Harbour${n} grew by a few houses and lost one of its bridges. `,
-).join('');
-
 function conversation(): ConversationBlock[] {
   const parts: Omit<ConversationBlock, 'index'>[] = [
     { role: 'system', kind: 'other', text: 'Be brief.' },
@@ -168,12 +146,7 @@ test('what a call wrote is named by the call and by which of its strings it was'
   ] as const;
   const blocks = parts.map((part, index) => ({ index, ...part }));
   const state = emptyState();
-  const out = compressConversation(
-    blocks,
-    { ...OPTIONS, thresholdTokens: 0 },
-    undefined,
-    state,
-  )[2]!;
+  const out = compressConversation(blocks, CONVERSATION, undefined, state)[2]!;
   assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
   assert.match(out.text, '[svc new_string of call 1 (Edit):1-80]');
   assert.is(state.sent.restore(out.text), blocks[2]!.text);
@@ -227,7 +200,7 @@ test('a mark that a step would bring to the beginning of a line counts, one that
   assert.ok(once!.changed && once!.text.includes(`'${mark}';`));
   const [twice] = compressConversation(
     [{ index: 0, role: 'user', kind: 'tool_result', text: once!.text }],
-    { ...OPTIONS, thresholdTokens: 0 },
+    CONVERSATION,
   );
   assert.is(twice!.text, once!.text);
 });

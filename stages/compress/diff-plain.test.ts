@@ -2,46 +2,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { applyClass } from './apply.ts';
-import type { CompressContext } from './compressor.ts';
 import { shrinkDiff } from './diff.ts';
 import { unpackSigns } from './diff-signs.ts';
+import { SOURCE_LINES, changesOf, contextFor, diffOf } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'diff' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
-const SOURCE = Array.from({ length: 60 }, (_, n) =>
-  n % 7 === 3 ? '' : `const value${n} = call(${n}, 'some text');`,
-);
-
-/** A diff of one file, as git prints it, from lines that carry their sign. */
-function diffOf(path: string, lines: readonly string[], heading = ''): string {
-  const count = (signs: string): number => lines.filter((line) => signs.includes(line[0]!)).length;
-  const [old, fresh] = [count('- '), count('+ ')];
-  const start = (lineCount: number): number => (lineCount === 0 ? 0 : 1);
-  const mode =
-    old === 0 ? ['new file mode 100644'] : fresh === 0 ? ['deleted file mode 100644'] : [];
-  return [
-    `diff --git a/${path} b/${path}`,
-    ...mode,
-    'index 1234567..89abcde',
-    old === 0 ? '--- /dev/null' : `--- a/${path}`,
-    fresh === 0 ? '+++ /dev/null' : `+++ b/${path}`,
-    `@@ -${start(old)},${old} +${start(fresh)},${fresh} @@${heading}`,
-    ...lines,
-    '',
-  ].join('\n');
-}
-
-/** The + and − lines of source, in order; those of file headers are none. */
-function changesOf(diff: string): readonly string[] {
-  return diff
-    .split('\n')
-    .filter((line) => /^[+-](?!(?:--|\+\+) (?:[ab]\/|\/dev\/null))/.test(line));
-}
+const CONTEXT = contextFor('diff');
 
 /** One change with three lines of context a side. */
 function hunkAt(start: number, name: string, heading = ''): string {
@@ -115,7 +80,7 @@ test('the end of a mail and the next file are not taken for lines that nobody co
 });
 
 test('insertions at the top without context keep their place; only new and deleted files do without', () => {
-  const added = SOURCE.slice(0, 20).map((line) => `+${line}`);
+  const added = SOURCE_LINES.slice(0, 20).map((line) => `+${line}`);
   const top = `--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,20 @@\n${added.join('\n')}\n@@ -40 +60 @@\n-a\n+b\n`;
   const out = shrinkDiff.apply(top.repeat(3), CONTEXT)?.text ?? top;
   assert.match(out, '@@ -0,0 +1,20 @@\n');
@@ -128,12 +93,12 @@ test('a file ends its lines as it did; a packed line does not seem to have a sig
   const [, ...lines] = shrinkDiff.apply(text, CONTEXT)!.text.split('\n');
   for (const line of lines.slice(0, -1)) assert.ok(line.endsWith('\r'), line);
   const notes = [
-    ...SOURCE.slice(0, 20),
+    ...SOURCE_LINES.slice(0, 20),
     '- a bullet',
     '+ another',
     '@@ -1 +1 @@',
     '*** stars',
-    ...SOURCE.slice(0, 20),
+    ...SOURCE_LINES.slice(0, 20),
   ];
   const added = notes.map((line) => `+${line}`);
   const out = shrinkDiff.apply(diffOf('notes.md', added), CONTEXT)!.text;
@@ -145,7 +110,7 @@ test('a file ends its lines as it did; a packed line does not seem to have a sig
 test('generated files are counted, and the header does not claim their lines', () => {
   const lock = diffOf(
     'package-lock.json',
-    [' {', '-  "a": 1,', '+  "a": 2,', ' }'].concat(SOURCE.map((line) => `+${line}`)),
+    [' {', '-  "a": 1,', '+  "a": 2,', ' }'].concat(SOURCE_LINES.map((line) => `+${line}`)),
   );
   const out = shrinkDiff.apply(lock, CONTEXT)!.text;
   assert.match(out, 'all + and - lines of source kept');
@@ -154,7 +119,7 @@ test('generated files are counted, and the header does not claim their lines', (
     binary +
       diffOf(
         'a.ts',
-        SOURCE.map((line) => `+${line}`),
+        SOURCE_LINES.map((line) => `+${line}`),
       ),
     CONTEXT,
   )!;

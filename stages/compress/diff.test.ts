@@ -3,56 +3,21 @@ import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { estimateTokens } from '../model/tokens.ts';
 import { applyClass } from './apply.ts';
-import type { CompressContext } from './compressor.ts';
 import { shrinkDiff } from './diff.ts';
 import { unpackSigns } from './diff-signs.ts';
+import { SOURCE_LINES, changesOf, contextFor, diffOf } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'diff' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
-const SOURCE = Array.from({ length: 60 }, (_, n) =>
-  n % 7 === 3 ? '' : `const value${n} = call(${n}, 'some text');`,
-);
-
-/** A diff of one file, as git prints it, from lines that carry their sign. */
-function diffOf(path: string, lines: readonly string[], heading = ''): string {
-  const count = (signs: string): number => lines.filter((line) => signs.includes(line[0]!)).length;
-  const [old, fresh] = [count('- '), count('+ ')];
-  const start = (lineCount: number): number => (lineCount === 0 ? 0 : 1);
-  const mode =
-    old === 0 ? ['new file mode 100644'] : fresh === 0 ? ['deleted file mode 100644'] : [];
-  return [
-    `diff --git a/${path} b/${path}`,
-    ...mode,
-    'index 1234567..89abcde',
-    old === 0 ? '--- /dev/null' : `--- a/${path}`,
-    fresh === 0 ? '+++ /dev/null' : `+++ b/${path}`,
-    `@@ -${start(old)},${old} +${start(fresh)},${fresh} @@${heading}`,
-    ...lines,
-    '',
-  ].join('\n');
-}
-
-/** The + and − lines of source, in order; those of file headers are none. */
-function changesOf(diff: string): readonly string[] {
-  return diff
-    .split('\n')
-    .filter((line) => /^[+-](?!(?:--|\+\+) (?:[ab]\/|\/dev\/null))/.test(line));
-}
+const CONTEXT = contextFor('diff');
 
 test('the sign of a whole new file is said once, and the lines read as in the file', () => {
-  const added = SOURCE.map((line) => `+${line}`);
+  const added = SOURCE_LINES.map((line) => `+${line}`);
   const diff = diffOf('src/new.ts', added);
   const out = shrinkDiff.apply(diff, CONTEXT)!.text;
   const [header, name, head, ...rest] = out.split('\n');
   assert.match(header!, '"@@+9" / "@@-9" = 9 added / removed lines');
   assert.is(name, '*** src/new.ts (new file mode 100644)');
   assert.is(head, '@@+60');
-  assert.equal(rest, [...SOURCE, '']);
+  assert.equal(rest, [...SOURCE_LINES, '']);
   assert.equal(changesOf(unpackSigns(out)), added);
   assert.ok(estimateTokens(out) < estimateTokens(diff));
 });
@@ -60,13 +25,13 @@ test('the sign of a whole new file is said once, and the lines read as in the fi
 test('a deleted file and a long replaced stretch are packed, a small edit keeps its signs', () => {
   const gone = diffOf(
     'a.ts',
-    SOURCE.map((line) => `-${line}`),
+    SOURCE_LINES.map((line) => `-${line}`),
   );
   assert.match(shrinkDiff.apply(gone, CONTEXT)!.text, '(deleted file mode 100644)\n@@-60\n');
   const both = [
     ' before',
-    ...SOURCE.slice(0, 50).map((line) => `-${line}`),
-    ...SOURCE.slice(0, 49).map((line) => `+${line}`),
+    ...SOURCE_LINES.slice(0, 50).map((line) => `-${line}`),
+    ...SOURCE_LINES.slice(0, 49).map((line) => `+${line}`),
     ' between',
     '-one',
     '+other',
@@ -92,7 +57,7 @@ test('the heading of a hunk is not said twice in a row, nor two paths three time
 test('a line that imitates the head of a packed run switches packing off', () => {
   const diff = `@@+3\n${diffOf(
     'c.ts',
-    SOURCE.map((line) => `+${line}`),
+    SOURCE_LINES.map((line) => `+${line}`),
   )}`;
   const out = shrinkDiff.apply(diff, CONTEXT)?.text ?? diff;
   assert.match(out, "\n+const value0 = call(0, 'some text');\n");

@@ -6,10 +6,7 @@ import {
   type ConversationBlock,
   type ConversationOptions,
 } from './conversation.ts';
-
-const LOG = Array.from({ length: 400 }, (_, n) =>
-  n === 250 ? 'src/app.ts:3:1 - error TS2322: wrong' : `Compiling module-${n} v0.${n}.1`,
-).join('\n');
+import { CONVERSATION, LOG } from './testing.ts';
 
 test('an algorithm that fails leaves that text as it was, in every turn, and is named', () => {
   const source = Array.from(
@@ -17,10 +14,8 @@ test('an algorithm that fails leaves that text as it was, in every turn, and is 
     (_, n) => `# remark ${n}\ndef f${n}(value):\n    return value + ${n}\n`,
   ).join('\n');
   const options: ConversationOptions = {
+    ...CONVERSATION,
     mode: 'aggressive',
-    maxChars: 120,
-    thresholdTokens: 0,
-    logBudgetTokens: 800,
     commentLines: () => {
       throw new Error('no such language');
     },

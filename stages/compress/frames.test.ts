@@ -1,16 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CompressContext } from './compressor.ts';
 import { dropFrameSource } from './frame-source.ts';
 import { packFrames, unpackFrames } from './frames.ts';
+import { contextFor } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'trace' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+const CONTEXT = contextFor('trace');
 
 const frame = (path: string, line: number, name: string): string =>
   `  File "${path}", line ${line}, in ${name}\n    return inner_${line}(request)`;

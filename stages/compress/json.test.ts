@@ -1,18 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
-import type { CompressContext } from './compressor.ts';
 import { decodeJson } from './json-decode.ts';
 import { compressJson } from './json-encode.ts';
 import { printCompact, readJson } from './json-lexer.ts';
+import { contextFor } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'json' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+const CONTEXT = contextFor('json');
 const apply = (text: string): string | undefined => compressJson.apply(text, CONTEXT)?.text;
 const original = (text: string): string => decodeJson(text) ?? text;
 const compactOf = (text: string): string => printCompact(readJson(text)!);

@@ -2,21 +2,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { estimateTokens } from '../model/tokens.ts';
-import type { CompressContext } from './compressor.ts';
 import { groupGrep, ungroupGrep } from './grep.ts';
 import { nameSameHits, unnameHits } from './grep-same.ts';
 import { foldListing, unfoldListing } from './listing.ts';
 import { foldSections, unfoldSections } from './listing-sections.ts';
 import { shrinkDiff } from './diff.ts';
 import { shortenTraces } from './trace.ts';
+import { contextFor } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'grep' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+const CONTEXT = contextFor('grep');
 
 const GREP = [
   'src/server/app.ts:12:export const app = 1;',

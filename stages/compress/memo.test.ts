@@ -1,24 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBlockCache } from './cache.ts';
-import {
-  compressConversation,
-  type ConversationBlock,
-  type ConversationOptions,
-} from './conversation.ts';
+import { compressConversation, type ConversationBlock } from './conversation.ts';
 import { ConversationMemo } from './memo.ts';
-
-const OPTIONS: ConversationOptions = {
-  mode: 'hybrid',
-  maxChars: 120,
-  thresholdTokens: 0,
-  logBudgetTokens: 800,
-};
-const PROSE = Array.from(
-  { length: 60 },
-  (_, n) =>
-    `In the year ${1800 + n} the town of Harbour${n} grew by a few houses and lost one of its bridges. `,
-).join('');
+import { CONVERSATION, PROSE } from './testing.ts';
 
 test('a question added to a message counts for its other texts, warm or cold', () => {
   const text = `Notes:\n\n${PROSE}\n\nHere it is.`;
@@ -31,8 +16,8 @@ test('a question added to a message counts for its other texts, warm or cold', (
     parts.map((part, index) => ({ ...part, index })),
   );
   const memo = new ConversationMemo(4);
-  const warm = grown.map((blocks) => memo.compress(blocks, OPTIONS, createBlockCache(9)));
-  const cold = grown.map((blocks) => compressConversation(blocks, OPTIONS));
+  const warm = grown.map((blocks) => memo.compress(blocks, CONVERSATION, createBlockCache(9)));
+  const cold = grown.map((blocks) => compressConversation(blocks, CONVERSATION));
   assert.equal(warm, cold);
   assert.is.not(cold[0]![0]!.text, cold[1]![0]!.text);
   assert.is(cold[2]![0]!.text, cold[1]![0]!.text);

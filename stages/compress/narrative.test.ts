@@ -1,15 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CompressContext } from './compressor.ts';
 import { extractNarrative } from './narrative.ts';
+import { contextFor } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'narrative' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+const CONTEXT = contextFor('narrative');
 
 const FILLER = Array.from(
   { length: 60 },

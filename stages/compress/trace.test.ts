@@ -1,16 +1,10 @@
 /** Stack traces lose frames of installed code only, and never those nearest the error. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CompressContext } from './compressor.ts';
 import { shortenTraces } from './trace.ts';
+import { contextFor } from './testing.ts';
 
-const CONTEXT: CompressContext = {
-  mode: 'hybrid',
-  classification: { kind: 'trace' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+const CONTEXT = contextFor('trace');
 
 const short = (text: string): string => shortenTraces.apply(text, CONTEXT)?.text ?? text;
 const js = (path: string): string => `    at run (${path}:10:5)`;
