@@ -3,7 +3,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { KeyedRequest } from './key.ts';
 import { answerKey, mayKeep } from './key.ts';
-import { topLevelMembers } from './members.ts';
 
 const request = (body: string, more: Partial<KeyedRequest> = {}): KeyedRequest => ({
   credential: 'sk-one',
@@ -86,25 +85,6 @@ test('a name twice, or spelt with escapes, keeps the order: the last one would w
   const key = (body: string): string => answerKey(request(body));
   assert.is.not(key('{"a":1,"a":2}'), key('{"a":2,"a":1}'));
   assert.is.not(key('{"a":1,"\\u0061":2}'), key('{"\\u0061":2,"a":1}'));
-});
-
-test('members are where JSON.parse finds them', () => {
-  const object = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 });
-  fc.assert(
-    fc.property(object, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
-      const bytes = Buffer.from(JSON.stringify(value, undefined, indent));
-      const members = topLevelMembers(bytes);
-      const escaped = Object.keys(value).some((name) => JSON.stringify(name).includes('\\'));
-      if (escaped) return assert.is(members, undefined);
-      const read = members?.map(({ name, start, end }) => [
-        name,
-        JSON.parse(bytes.toString('utf8', start, end)),
-      ]);
-      assert.equal(read, Object.entries(JSON.parse(bytes.toString()) as object));
-      for (let cut = 0; cut < bytes.length; cut += 1)
-        assert.is(topLevelMembers(bytes.subarray(0, cut)), undefined);
-    }),
-  );
 });
 
 test('two bodies have one key just when they have the same members with the same bytes', () => {

@@ -12,7 +12,8 @@ import type { JsonPath } from '../model/block.ts';
 import type { Headers } from '../model/headers.ts';
 import { headerValue } from '../model/headers.ts';
 import { findSpans } from '../wire/json-path.ts';
-import { topLevelMembers } from './members.ts';
+import { membersOf } from '../wire/members.ts';
+import type { Member } from '../wire/members.ts';
 
 /** A request as it would go out. */
 export interface KeyedRequest {
@@ -61,15 +62,25 @@ const FIRST_TEXT: readonly JsonPath[] = [[0, 'text']];
 
 /** The members of a body in order of their names, or the whole of a body that has none to speak of. */
 function bodyParts(body: Buffer): Buffer[] {
-  const members = topLevelMembers(body)?.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  if (members === undefined) return [body];
+  const members = membersOf(body);
+  if (members === undefined || !mayBeSorted(members)) return [body];
   const parts: Buffer[] = [];
-  for (const { name, start, end } of members) {
+  for (const { spelling, start, end } of members.toSorted(bySpelling)) {
     const value = body.subarray(start, end);
-    parts.push(Buffer.from(name), ...(name === 'system' ? withoutBilling(value) : [value]));
+    parts.push(Buffer.from(spelling), ...(spelling === 'system' ? withoutBilling(value) : [value]));
   }
   return parts;
 }
+
+/** False where a name stands twice, or is written with escapes and might be another's: then the last one wins. */
+function mayBeSorted(members: readonly Member[]): boolean {
+  const spellings = new Set(members.map(({ spelling }) => spelling));
+  return (
+    spellings.size === members.length && !members.some(({ spelling }) => spelling.includes('\\'))
+  );
+}
+
+const bySpelling = (a: Member, b: Member): number => (a.spelling < b.spelling ? -1 : 1);
 
 function withoutBilling(system: Buffer): Buffer[] {
   // Where there is none, and that is nearly always, the search costs nothing.

@@ -3,20 +3,14 @@
  * changed in place and everything that nobody here knows keeps its bytes. The text is
  * taken to be valid JSON: whoever needs that checked has parsed it already.
  */
-import { SvcError } from '../../engine/index.ts';
 import type { JsonPath } from '../model/block.ts';
+import { MAX_DEPTH, skipSpace, skipString, skipValue, tooDeep } from './json-skip.ts';
 
 /** A half-open range of bytes: `start` is the first byte of the value, `end` the one after its last. */
 export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
-
-/** Deeper nesting than this is refused: no client sends it, and parsers elsewhere overflow on it. */
-const MAX_DEPTH = 128;
-
-/** A native search costs about as much as walking this many bytes. */
-const WALKED_BYTES = 24;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -224,77 +218,4 @@ function isSame(bytes: Buffer, start: number, end: number, wanted: Buffer): bool
     if (bytes[start + i] !== wanted[i]) return false;
   }
   return true;
-}
-
-/** The index after the value at `at`, or -1 if it is cut off. Iterative: its depth costs no stack. */
-export function skipValue(bytes: Buffer, at: number, limit: number, outerDepth: number): number {
-  let depth = outerDepth;
-  let i = at;
-  while (i < limit) {
-    const byte = bytes[i]!;
-    if (byte === QUOTE) {
-      i = skipString(bytes, i, limit);
-      if (i < 0) return -1;
-      if (depth === outerDepth) return i;
-      continue;
-    }
-    i += 1;
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      depth += 1;
-      if (depth > MAX_DEPTH) throw tooDeep();
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      if (depth === outerDepth) return -1;
-      depth -= 1;
-      if (depth === outerDepth) return i;
-    } else if (depth === outerDepth) {
-      return skipScalar(bytes, i, limit);
-    }
-  }
-  return -1;
-}
-
-/** The index after a number, `true`, `false` or `null` that began before `at`. */
-function skipScalar(bytes: Buffer, at: number, limit: number): number {
-  let i = at;
-  while (i < limit && !endsScalar(bytes[i]!)) i += 1;
-  return i;
-}
-
-function endsScalar(byte: number): boolean {
-  return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= 0x20;
-}
-
-/**
- * The index after the string whose opening quote is at `at`, or -1. A stretch is walked;
- * beyond it the native search is faster, unless quotes are escaped all over the text, so
- * after each one that it stumbles on the walk begins again.
- */
-export function skipString(bytes: Buffer, at: number, limit: number): number {
-  let i = at + 1;
-  while (i < limit) {
-    const near = Math.min(limit, i + WALKED_BYTES);
-    while (i < near) {
-      const byte = bytes[i];
-      if (byte === QUOTE) return i + 1;
-      i += byte === BACKSLASH ? 2 : 1;
-    }
-    const quote = bytes.indexOf(QUOTE, i);
-    if (quote < 0 || quote >= limit) return -1;
-    let escapes = 0;
-    while (quote - 1 - escapes >= i && bytes[quote - 1 - escapes] === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return quote + 1;
-    i = quote + 1;
-  }
-  return -1;
-}
-
-/** The index of the first byte from `at` on that is no space. */
-export function skipSpace(bytes: Buffer, at: number, limit: number): number {
-  let i = at;
-  while (i < limit && bytes[i]! <= 0x20) i += 1;
-  return i;
-}
-
-function tooDeep(): SvcError {
-  return new SvcError('bad_request', `The JSON body nests deeper than ${MAX_DEPTH} levels`);
 }

@@ -1,0 +1,53 @@
+/** The members of a JSON object as they stand in its text, without parsing their values. */
+import { skipSpace, skipString, skipValue } from './json-skip.ts';
+
+/** Where a member stands. */
+export interface Member {
+  /** Its name as it is written between the quotes; see `nameOf`. */
+  readonly spelling: string;
+  /** The quote that opens its name. */
+  readonly nameStart: number;
+  /** The first byte of its value. */
+  readonly start: number;
+  /** The byte after its value. */
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * The members of `bytes` in order; undefined for what is no object, or is cut off. The text is
+ * taken to be valid JSON otherwise. Throws `bad_request` beyond `maxDepth` levels.
+ */
+export function membersOf(bytes: Buffer, maxDepth = Infinity): Member[] | undefined {
+  const limit = bytes.length;
+  const members: Member[] = [];
+  let at = skipSpace(bytes, 0, limit);
+  if (bytes[at] !== OPEN_OBJECT) return undefined;
+  at = skipSpace(bytes, at + 1, limit);
+  while (bytes[at] === QUOTE) {
+    const nameStart = at;
+    const nameEnd = skipString(bytes, nameStart, limit);
+    if (nameEnd < 0) return undefined;
+    at = skipSpace(bytes, nameEnd, limit);
+    if (bytes[at] !== COLON) return undefined;
+    const start = skipSpace(bytes, at + 1, limit);
+    const end = skipValue(bytes, start, limit, 1, maxDepth);
+    if (end < 0) return undefined;
+    const spelling = bytes.toString('utf8', nameStart + 1, nameEnd - 1);
+    members.push({ spelling, nameStart, start, end });
+    at = skipSpace(bytes, end, limit);
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1, limit);
+  }
+  const isWhole = bytes[at] === CLOSE_OBJECT && skipSpace(bytes, at + 1, limit) === limit;
+  return isWhole ? members : undefined;
+}
+
+/** The name that a member has, escapes resolved. */
+export function nameOf({ spelling }: Member): string {
+  return spelling.includes('\\') ? String(JSON.parse(`"${spelling}"`)) : spelling;
+}
