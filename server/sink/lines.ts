@@ -4,24 +4,25 @@
  */
 import type { SvcError } from '../../engine/index.ts';
 import type { ChunkEvent } from '../../stages/model/frame.ts';
+import { headerList } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import { createSplitter } from '../../stages/wire/sse-split.ts';
 import { errorBody } from '../error-response.ts';
 import type { StreamEncoding } from './http.ts';
 
-export const LINES_TYPE = 'application/x-ndjson';
+const LINES_TYPE = 'application/x-ndjson';
 
 /** True if these header fields ask for lines, and do not rather ask for events. */
 export function acceptsLines(headers: Headers): boolean {
+  const accept = headerList(headers, 'accept')?.toLowerCase();
+  // Hardly any client asks for lines: nothing is taken apart for the others.
+  if (accept?.includes(LINES_TYPE) !== true) return false;
   let lines = 0;
   let events = 0;
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (headers[i]!.toLowerCase() !== 'accept') continue;
-    for (const range of headers[i + 1]!.toLowerCase().split(',')) {
-      const [type, ...parameters] = range.split(';').map((part) => part.trim());
-      if (type === LINES_TYPE) lines = Math.max(lines, weightOf(parameters));
-      else if (type === 'text/event-stream') events = Math.max(events, weightOf(parameters));
-    }
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim());
+    if (type === LINES_TYPE) lines = Math.max(lines, weightOf(parameters));
+    else if (type === 'text/event-stream') events = Math.max(events, weightOf(parameters));
   }
   return lines > 0 && lines >= events;
 }

@@ -15,6 +15,17 @@ export function headerValue(headers: Headers, name: string): string | undefined 
   return undefined;
 }
 
+/** All values of the list field `name` (lower case) as one list (RFC 9110 §5.3), or undefined. */
+export function headerList(headers: Headers, name: string): string | undefined {
+  let list: string | undefined;
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const field = headers[i]!;
+    if (field.length !== name.length || field.toLowerCase() !== name) continue;
+    list = list === undefined ? headers[i + 1]! : `${list}, ${headers[i + 1]!}`;
+  }
+  return list;
+}
+
 /** A copy without the fields that `drop` (given a lower-case name) says to leave out. */
 export function withoutHeaders(headers: Headers, drop: (lowerName: string) => boolean): string[] {
   const kept: string[] = [];
@@ -44,12 +55,9 @@ export function isHopByHop(lowerName: string): boolean {
 /** The names that a `Connection` field lists as belonging to this hop, in lower case. */
 export function connectionNamed(headers: Headers): ReadonlySet<string> | undefined {
   let named: Set<string> | undefined;
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    if (headers[i]!.length !== 10 || headers[i]!.toLowerCase() !== 'connection') continue;
-    for (const part of headers[i + 1]!.split(',')) {
-      const name = part.trim().toLowerCase();
-      if (name !== '' && name !== 'keep-alive' && name !== 'close') (named ??= new Set()).add(name);
-    }
+  for (const part of headerList(headers, 'connection')?.split(',') ?? []) {
+    const name = part.trim().toLowerCase();
+    if (name !== '' && name !== 'keep-alive' && name !== 'close') (named ??= new Set()).add(name);
   }
   return named;
 }
