@@ -64,7 +64,7 @@ export async function readAnswer(
       if (copy !== undefined || isPlain(head))
         return await readHeld(prepared, response, copy, head, options);
     }
-    if (isWhole(prepared, head)) return await readDocument(prepared, response, head, options);
+    if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
     const source = { pieces: [], body: watch({ pieces: [], body: response.body }, head, options) };
     return { answer: await toAnswer(prepared, head, source, scope) };
   } catch (failed) {
@@ -75,22 +75,17 @@ export async function readAnswer(
   }
 }
 
-/** True for a document that the client gets in the provider's own bytes. */
-function isGathered({ reading }: Prepared, head: HeadFrame): boolean {
-  return (reading.how === 'relay' || isOwnError(reading, head)) && isDocument(head);
-}
-
-/** A provider that was only asked for a whole answer says its errors in the client's dialect. */
-function isOwnError({ how }: Prepared['reading'], { status }: HeadFrame): boolean {
-  return how === 'one-document' && status >= 400;
+/**
+ * True if the client gets the provider's own bytes. So it does with the errors of one that was
+ * only asked for a whole answer, which come in the client's dialect.
+ */
+function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
+  return reading.how === 'relay' || (reading.how === 'one-document' && status >= 400);
 }
 
 /** True if the answer is read to its end before anything of it is shown. */
-function isWhole(prepared: Prepared, head: HeadFrame): boolean {
-  if (head.streaming) return false;
-  const { reading } = prepared;
-  if (reading.how === 'relay' || isOwnError(reading, head)) return isDocument(head);
-  return true;
+function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
+  return !head.streaming && (!isVerbatim(prepared, head) || isDocument(head));
 }
 
 /** A document says how it went only at its end, and then perhaps that it failed. */
@@ -101,21 +96,18 @@ async function readDocument(
   options: ReadOptions,
 ): Promise<Read> {
   const { admission, scope } = options;
-  const answer = isGathered(prepared, head)
-    ? await gather(head, body, () => watch({ pieces: [], body }, head, options))
-    : await toAnswer(prepared, head, { pieces: [], body }, scope);
-  if (isGathered(prepared, head)) {
+  let answer: Answer<ProxyFrame>;
+  if (isVerbatim(prepared, head)) {
+    answer = await gather(head, body, () => watch({ pieces: [], body }, head, options));
     // It has outgrown what is gathered, and is on its way as a stream.
     if (!Array.isArray(answer)) return { answer };
     const bytes = errorBytes(prepared, head, answer[1]);
-    const isError =
-      bytes instanceof Promise ? isErrorDocument(await bytes) : isErrorDocument(bytes);
-    if (isError) {
+    if (isErrorDocument(bytes instanceof Promise ? await bytes : bytes)) {
       admission.errorEvent();
       admission.release();
       return saidToFail(prepared, head, answer);
     }
-  }
+  } else answer = await toAnswer(prepared, head, { pieces: [], body }, scope);
   admission.content();
   admission.release();
   return { answer };
