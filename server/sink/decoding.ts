@@ -1,7 +1,7 @@
 /** Decodes an answer for a client that reads objects and never saw a `Content-Encoding`. */
 import type { Transform } from 'node:stream';
-import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal } from '../../engine/index.ts';
+import { undecodable } from '../../stages/model/errors.ts';
 import { openDecoding } from '../../stages/wire/decode.ts';
 
 export interface DecodingOptions {
@@ -44,7 +44,7 @@ export class Decoding {
   #open(first: Buffer): Transform {
     const { encoding, signal } = this.#options;
     const stream = openDecoding(encoding, first);
-    if (stream === undefined) throw unreadable(encoding);
+    if (stream === undefined) throw undecodable(encoding);
     signal.addEventListener('abort', () => void stream.destroy(toError(signal.reason)), {
       once: true,
     });
@@ -59,15 +59,9 @@ export class Decoding {
     } catch (thrown) {
       // The coder's own errors are the only ones with a number.
       const isCoder = thrown instanceof Error && 'errno' in thrown;
-      throw isCoder ? unreadable(this.#options.encoding, thrown) : thrown;
+      throw isCoder ? undecodable(this.#options.encoding, { cause: thrown }) : thrown;
     }
   }
-}
-
-function unreadable(encoding: string, cause?: Error): SvcError {
-  const name = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
-  const message = `The provider's answer cannot be decoded (Content-Encoding: ${name})`;
-  return new SvcError('bad_gateway', message, { cause });
 }
 
 function toError(reason: unknown): Error {

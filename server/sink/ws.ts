@@ -27,7 +27,8 @@ const compress = promisify(gzip);
 /** With more than this unsent, the run waits for the socket. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 /** A document that is decoded may grow to so much, and an event as well. */
-const MAX_DECODED_BYTES = 32 * 1024 * 1024;
+const MAX_DECODED_MIB = 32;
+const MAX_DECODED_BYTES = MAX_DECODED_MIB * 1024 * 1024;
 
 export interface SocketSinkOptions {
   readonly socket: WebSocket;
@@ -92,7 +93,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     this.#document.push(bytes);
     this.#documentBytes += bytes.length;
     if (this.#decoding !== undefined && this.#documentBytes > MAX_DECODED_BYTES) {
-      throw new SvcError('bad_gateway', `The provider's answer decodes to too much`);
+      throw tooLarge();
     }
   }
 
@@ -163,6 +164,13 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (slow) await sent;
     else sent.catch(() => undefined);
   }
+}
+
+function tooLarge(): SvcError {
+  return new SvcError(
+    'bad_gateway',
+    `The provider's answer decodes to more than ${MAX_DECODED_MIB} MiB, the most that goes out over WebSocket; HTTP relays it as it came`,
+  );
 }
 
 function closed(cause?: Error): SvcError {

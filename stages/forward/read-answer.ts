@@ -5,6 +5,7 @@
 import { SvcError, isSvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import { isErrorDocument } from '../dialect/error-document.ts';
+import { undecodable } from '../model/errors.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -155,14 +156,9 @@ export function readable(
     if (!reading.asked || !type.startsWith('text/event-stream')) return response;
   }
   const plain = decodedResponse(response);
-  const encoding = headerValue(plain.headers, 'content-encoding') ?? 'identity';
-  if (encoding === 'identity' || reading.how === 'relay') return plain;
+  if (isPlain(plain) || reading.how === 'relay') return plain;
   response.body.cancel(undefined);
-  const shown = encoding.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 40);
-  throw new SvcError(
-    'bad_gateway',
-    `Provider '${provider.name}' encoded its answer as '${shown}', which cannot be read here`,
-  );
+  throw undecodable(headerValue(plain.headers, 'content-encoding')!, { provider: provider.name });
 }
 
 async function readHeld(

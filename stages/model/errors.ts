@@ -144,6 +144,17 @@ export function streamCutShort(): SvcError {
   return new SvcError('bad_gateway', "The provider's stream ended in the middle of its answer");
 }
 
+/** What a provider sent has a `Content-Encoding` that is not read here, or is not what that says. */
+export function undecodable(
+  encoding: string,
+  { provider, cause }: { readonly provider?: string; readonly cause?: unknown } = {},
+): SvcError {
+  const whose = provider === undefined ? "The provider's answer" : `The answer of '${provider}'`;
+  const shown = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+  const message = `${whose} cannot be decoded (Content-Encoding: ${shown})`;
+  return new SvcError('bad_gateway', message, { cause });
+}
+
 /** TIMEOUT_001: the upstream sent no head in its time. */
 export function upstreamTimeout(): SvcError {
   return new SvcError('gateway_timeout', 'Request to upstream took too long', {

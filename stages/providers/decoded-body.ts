@@ -1,5 +1,5 @@
 /** An answer whose bytes are read here, of a provider that encoded it although it was asked not to. */
-import { SvcError } from '../../engine/index.ts';
+import { undecodable } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { canDecode, createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
@@ -7,8 +7,8 @@ import type { UpstreamBody, UpstreamResponse } from './upstream.ts';
 
 /** The same answer without its `Content-Encoding`; as it is if it has none, or one that nobody here reads. */
 export function decodedResponse(response: UpstreamResponse): UpstreamResponse {
-  const encoding = headerValue(response.headers, 'content-encoding')?.trim().toLowerCase();
-  if (encoding === undefined || encoding === 'identity' || !canDecode(encoding)) return response;
+  const encoding = readEncoding(response);
+  if (encoding === undefined) return response;
   return {
     status: response.status,
     headers: withoutHeaders(
@@ -19,8 +19,15 @@ export function decodedResponse(response: UpstreamResponse): UpstreamResponse {
   };
 }
 
+/** The `Content-Encoding` of an answer, if it is one that is read here. */
+function readEncoding({ headers }: UpstreamResponse): string | undefined {
+  const encoding = headerValue(headers, 'content-encoding');
+  return encoding !== undefined && canDecode(encoding) ? encoding : undefined;
+}
+
 class DecodedBody implements UpstreamBody {
   readonly #body: UpstreamBody;
+  readonly #encoding: string;
   readonly #decoder: Decoder;
   #ready: Buffer[] = [];
   #reading: Promise<void> | undefined;
@@ -29,6 +36,7 @@ class DecodedBody implements UpstreamBody {
 
   constructor(body: UpstreamBody, encoding: string) {
     this.#body = body;
+    this.#encoding = encoding;
     this.#decoder = createDecoder(encoding, (bytes) => {
       this.#ready.push(bytes);
       this.#ring?.();
@@ -62,7 +70,7 @@ class DecodedBody implements UpstreamBody {
     const piece = await this.#body.read();
     if (piece === undefined) {
       const isWhole = await this.#decoder.end();
-      if (!isWhole) throw new SvcError('bad_gateway', 'The provider’s answer cannot be decoded');
+      if (!isWhole) throw undecodable(this.#encoding);
       this.#isOver = true;
       return;
     }
@@ -81,9 +89,10 @@ export interface DecodedCopy {
 }
 
 /** A copy to look into; undefined if the answer has no encoding that is read here. */
-export function decodedCopy({ headers, body }: UpstreamResponse): DecodedCopy | undefined {
-  const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
-  if (encoding === undefined || !canDecode(encoding)) return undefined;
+export function decodedCopy(response: UpstreamResponse): DecodedCopy | undefined {
+  const encoding = readEncoding(response);
+  if (encoding === undefined) return undefined;
+  const { body } = response;
   const pieces: Buffer[] = [];
   let reading: Promise<Buffer | undefined> | undefined;
   const recorded: UpstreamBody = {

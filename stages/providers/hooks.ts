@@ -5,6 +5,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
+import { undecodable } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { encodeEvent } from '../wire/sse-encode.ts';
@@ -95,9 +96,10 @@ export function hookResponse(owner: HookOwner, response: UpstreamResponse): Upst
   const isDocument = type.includes('json') && document !== undefined;
   if (!isEvents && !isDocument) return response;
   const plain = decodedResponse(response);
-  if ((headerValue(plain.headers, 'content-encoding') ?? 'identity') !== 'identity') {
+  const encoding = headerValue(plain.headers, 'content-encoding') ?? 'identity';
+  if (encoding !== 'identity') {
     response.body.cancel(new Error('it is encoded'));
-    throw new SvcError('bad_gateway', `Provider '${owner.name}' encoded an answer that hooks read`);
+    throw undecodable(encoding, { provider: owner.name });
   }
   return {
     status: response.status,
