@@ -14,6 +14,7 @@ import {
 } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import { hasMark } from './has-mark.ts';
+import { lineBreaks } from './line-breaks.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
 import { compressorsFor } from './modes.ts';
 
@@ -128,12 +129,6 @@ function numbered(body: string, steps: readonly Step[], first: number, total: nu
 /** What an algorithm made of the text of the one before. */
 interface Step extends Compressed {
   readonly name: string;
-}
-
-function lineBreaks(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-  return count;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** YAML, by a real parser: what it does not accept is not YAML to us. */
 import { Lexer, parseAllDocuments } from 'yaml';
 import { beginsInside, type ConfigReading } from './config-reading.ts';
+import { lineBreaks } from './line-breaks.ts';
 
 /** Parsing takes about 1 ms for 10 KB; larger files are left alone. */
 const MAX_CHARS = 300_000;
@@ -51,7 +52,7 @@ function commentLines(text: string): ReadonlySet<number> {
       continue;
     }
     if (!scalar && token.startsWith('#') && blankSoFar) comments.add(line);
-    const breaks = token.split('\n').length - 1;
+    const breaks = lineBreaks(token);
     line += breaks;
     blankSoFar = breaks > 0 ? token.endsWith('\n') : blankSoFar && token.trim() === '';
     scalar = false;

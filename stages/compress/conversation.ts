@@ -13,6 +13,7 @@ import type { AppliedRules, CommentLines, LineRange, Mode } from './compressor.t
 import { GrammarNeeded } from './grammar-needed.ts';
 import { thinGutter } from './gutter.ts';
 import { hasMark } from './has-mark.ts';
+import { lineBreaks } from './line-breaks.ts';
 import { queriesOf } from './query.ts';
 import { SentLines } from './repeats.ts';
 import { splitPasted } from './user-text.ts';
@@ -186,13 +187,13 @@ function rewrite(
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
-  const linesBefore = head.split('\n').length - 1;
+  const linesBefore = lineBreaks(head);
   const context: ApplyContext = {
     ...options,
     query: state.query,
     hints: hintsOf(block),
     linesBefore,
-    linesAfter: tail.split('\n').length - 1,
+    linesAfter: lineBreaks(tail),
   };
   const small = estimateTokens(body) < MIN_TOKENS;
   const applied = small ? undefined : applyCached(body, context, cache);
@@ -220,11 +221,7 @@ function rewrite(
 
 /** A text of a hundred thousand lines is looked through by the algorithms of its class only. */
 function isSearched({ text }: { readonly text: string }): boolean {
-  if (text.length <= MAX_LINES) return true;
-  let lines = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && lines <= MAX_LINES; at = text.indexOf('\n', at + 1))
-    lines++;
-  return lines <= MAX_LINES;
+  return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
 
 function nameRepeats(applied: Applied, before: number, state: ConversationState): Rewritten {

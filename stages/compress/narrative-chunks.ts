@@ -3,6 +3,7 @@
  * Only sentences are ever dropped: what has no sentence's end is a row, a name or a caption.
  */
 import { classifyLine } from '../model/classify/prose.ts';
+import { lineBreaks } from './line-breaks.ts';
 
 /** A sentence or clause, or a part of the text that is never dropped. */
 export interface Chunk {
@@ -58,7 +59,7 @@ export function chunkText(text: string, maxChars: number): readonly Chunk[] {
       const whole = isSentence(sentence);
       for (const piece of whole ? clauses(sentence, maxChars) : [sentence]) {
         chunks.push(toChunk(piece, line, whole));
-        line += piece.split('\n').length - 1;
+        line += lineBreaks(piece);
       }
     }
     at = end;
