@@ -2,30 +2,25 @@
  * A log without what only a terminal needs: colour codes, and the earlier states of a
  * progress bar that painted over itself.
  */
+import { withoutColours } from '../model/classify/colours.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
 import { MARK } from './marker.ts';
 import { dropRedraws, type Redrawn } from './redraw.ts';
 
 const ESCAPE = '\u001b';
-// CSI sequences, OSC sequences with their terminator, and two-byte escapes.
-const ANSI =
-  // oxlint-disable-next-line no-control-regex -- control characters are what is removed here
-  /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,400}(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
-
-// The same colour codes after `cat -v`, which prints the escape character as two.
+// Colour codes after `cat -v`, which prints the escape character as two.
+const CARET = '^[[';
 const CARET_COLOUR = /\^\[\[[0-9;]{0,32}m/g;
 
 /** A line without colours, and without earlier states of its progress. */
 export function cleanLine(line: string): string {
-  return redrawn(withoutColours(line)).text;
+  return redrawn(plainLine(line)).text;
 }
 
-function withoutColours(line: string): string {
-  let out = line;
-  if (out.includes(ESCAPE)) out = out.replace(ANSI, '');
-  if (out.includes('^[[')) out = out.replace(CARET_COLOUR, '');
-  return out;
+function plainLine(line: string): string {
+  const plain = withoutColours(line);
+  return plain.includes(CARET) ? plain.replace(CARET_COLOUR, '') : plain;
 }
 
 function redrawn(line: string): Redrawn {
@@ -41,8 +36,8 @@ export const cleanLog: Compressor = {
   classes: ['log', 'trace'],
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
-    const isColoured = text.includes(ESCAPE) || text.includes('^[[');
-    const plain = isColoured ? lines.map(withoutColours) : lines;
+    const isColoured = text.includes(ESCAPE) || text.includes(CARET);
+    const plain = isColoured ? lines.map(plainLine) : lines;
     const cleaned = text.includes('\r') ? withoutRedraws(plain) : foldRuns(plain);
     return cleaned === text ? undefined : { text: cleaned, removed: [] };
   },

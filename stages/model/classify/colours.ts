@@ -1,7 +1,9 @@
-/** Colour codes, which say nothing about what a text is. */
+/** Terminal sequences, which say nothing about what a text is and nothing to a reader. */
 
-// oxlint-disable-next-line no-control-regex -- terminal sequences begin with a control character
-const ANSI = /\u001b(?:\[[0-9;?]{0,32}[A-Za-z]|\][^\u0007\u001b]{0,400}(?:\u0007|\u001b\\))/g;
+// CSI sequences, OSC sequences with their terminator, and two-byte escapes.
+const ANSI =
+  // oxlint-disable-next-line no-control-regex -- terminal sequences begin with a control character
+  /\u001b(?:\[[0-9;?]{0,32}[ -/]?[@-~]|\][^\u0007\u001b]{0,400}(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
 /** The text as a terminal shows it, without its colours and links. */
 export function withoutColours(text: string): string {
