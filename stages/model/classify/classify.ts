@@ -14,8 +14,10 @@ import { looksLikeBlob, looksLikeJson } from './shapes.ts';
 
 interface Evidence {
   readonly text: string;
-  /** A sample of lines that are not blank, each cut at so many characters. */
-  readonly sample: (cap?: number) => readonly string[];
+  /** A sample of lines that are not blank. */
+  readonly lines: readonly string[];
+  /** The same, each cut later: a paragraph is one line more often than not. */
+  readonly paragraphs: () => readonly string[];
   readonly features: FeatureCounts;
   readonly expected: TextClass | undefined;
   /** True if what ran prints facts, one a line: no line of it may be thinned out. */
@@ -25,8 +27,10 @@ interface Evidence {
 
 type Rule = readonly [TextClass, (evidence: Evidence) => boolean];
 
-/** A paragraph is one line more often than not: its sentences are looked for this far in. */
+/** How far into a paragraph its sentences are looked for. */
 const PROSE_CAP = 2000;
+/** Files of these say what they are by their names: what looks like rows or hits in them is theirs. */
+const TEXT_FILES: ReadonlySet<TextClass | undefined> = new Set(['code', 'config', 'narrative']);
 const FACTS: ReadonlySet<TextClass | undefined> = new Set(['grep', 'listing', 'diff', 'other']);
 
 const RULES: readonly Rule[] = [
@@ -60,11 +64,12 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
   const expectation = expectFrom(hints);
   const body = withoutColours(openEnvelope(text).body);
   const seen = outsideFences(unnumbered(body.split('\n', 20_000)));
-  const sample = (cap?: number): readonly string[] => sampleLines(seen.kept, cap);
-  const features = countFeatures(sample());
+  const lines = sampleLines(seen.kept);
+  const features = countFeatures(lines);
   const evidence: Evidence = {
     text: body,
-    sample,
+    lines,
+    paragraphs: () => sampleLines(seen.kept, PROSE_CAP),
     features,
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
@@ -140,7 +145,7 @@ function isGrep({ features, expected }: Evidence): boolean {
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
   const hits = features.share('grepHit', 'grepContext');
   if (hits >= 0.6) return true;
-  if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
+  if (TEXT_FILES.has(expected)) return false;
   if (features.share('grepHitSpaced') >= 0.7 || isHeadedGrep(features)) return true;
   if (expected !== 'grep') return features.lines >= 3 && features.share('grepNumber') >= 0.95;
   return hits >= 0.3 || features.share('grepNumber', 'grepFile') >= 0.5;
@@ -157,10 +162,9 @@ function isHeadedGrep(features: FeatureCounts): boolean {
 }
 
 /** Rows of cells. Among log lines only a header tells a table from a log that has commas. */
-function isTable({ sample, expected, features, markdownFences }: Evidence): boolean {
-  if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
+function isTable({ lines, expected, features, markdownFences }: Evidence): boolean {
+  if (TEXT_FILES.has(expected)) return false;
   if (markdownFences || features.of('heading') > 0) return false;
-  const lines = sample();
   if (!looksLikeTable(lines)) return false;
   const logged = features.share('timestamp', 'level', 'testMark', 'buildMark');
   return (
@@ -184,16 +188,16 @@ function isColumns({ features }: Evidence): boolean {
 }
 
 /** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
-function isNarrative({ text, sample, facts, features, markdownFences }: Evidence): boolean {
+function isNarrative({ text, paragraphs, facts, features, markdownFences }: Evidence): boolean {
   if (facts || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
   // A source file may open with pages of prose; only fences say that the code is an example.
   if (!markdownFences && features.share('codeEnd', 'codeWord') >= 0.12) return false;
-  return looksLikeProse(sample(PROSE_CAP));
+  return looksLikeProse(paragraphs());
 }
 
 function isLog({ features, expected, facts }: Evidence): boolean {
   if (facts || expected === 'other') return false;
-  if (expected === 'code' || expected === 'config' || expected === 'narrative') {
+  if (TEXT_FILES.has(expected)) {
     return features.share('timestamp') >= 0.7;
   }
   if (features.share('timestamp', 'level') >= 0.5) return true;
@@ -209,7 +213,7 @@ function isListing({ features, expected }: Evidence): boolean {
   const paths = features.share('slashPath', 'fileName', 'pathWord', 'treeLine');
   const named = features.share('slashPath', 'fileName', 'treeLine', 'longListing');
   if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
-  if (expected === 'code' || expected === 'config' || expected === 'narrative') return false;
+  if (TEXT_FILES.has(expected)) return false;
   // Headings of `ls -R`: what stands below them may be names of any kind.
   if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;

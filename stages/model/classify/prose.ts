@@ -54,7 +54,7 @@ function isWordy(text: string, cut: boolean): boolean {
 }
 
 /** How many sentences end in a line. */
-export function sentenceEnds(line: string): number {
+function sentenceEnds(line: string): number {
   return line.match(SENTENCE_END)?.length ?? 0;
 }
 
