@@ -74,8 +74,7 @@ test('a stream that failed ends in an error and in nothing else', async () => {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
       const one = await talk(t.proxy.wsPort);
-      one.socket.send(frame);
-      const told = await settled(one);
+      const told = await one.answered(frame);
       assert.match(told.at(-1)?.error?.message ?? '', message, name);
       assert.not.ok(told.some(isEnd), name);
       assert.not.ok(
@@ -88,16 +87,6 @@ test('a stream that failed ends in an error and in nothing else', async () => {
     });
   }
 });
-
-/** What was told once nothing more comes. */
-async function settled(one: Awaited<ReturnType<typeof talk>>) {
-  let seen = -1;
-  while (seen !== one.told.length || seen === 0) {
-    seen = one.told.length;
-    await new Promise((resolve) => setTimeout(resolve, 60));
-  }
-  return one.told;
-}
 
 const PACKERS = {
   gzip: gzipSync,
