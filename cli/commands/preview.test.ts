@@ -99,6 +99,12 @@ test('anything else is what a tool read', async () => {
     assert.is(preview.blocks[0]?.before, content);
     assert.ok(preview.total.saved > 0, name);
   }
+  const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}`, state: 'open' }));
+  const file = write(place, 'rows.json', JSON.stringify(rows, undefined, 2));
+  const [kept] = (await shown(place, file)).blocks;
+  assert.is(kept?.changed, false, 'an edit may have to match a file to the letter');
+  const smaller = await shown(place, file, '--mode', 'aggressive');
+  assert.ok(smaller.total.saved > 0.2 * smaller.total.before);
   place.dispose();
 });
 

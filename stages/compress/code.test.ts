@@ -247,8 +247,12 @@ test('a part of a file that may begin inside a string or a here-document stays a
       .join('\n');
     assert.is(stripped(middle, extension), middle);
   }
-  // A here-document without its end, and shifts that look like one.
-  for (const open of ['cat <<EOF\n# x\n', 'a=$((1 << b))\n']) {
+  // A here-document without its end, shifts that look like one, and two at once, which the grammar does not read.
+  for (const open of [
+    'cat <<EOF\n# x\n',
+    'a=$((1 << b))\n',
+    'cat <<-"A" <<B\n\t# x\n\n\n\tA\n# y\n\n\nB\nrun \\\n# z\n\n\n  on\n',
+  ]) {
     const text = `#!/bin/sh\n${remarks('#')}\n${open}`;
     assert.is(stripped(text, 'sh'), text);
   }

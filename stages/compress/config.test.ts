@@ -82,6 +82,8 @@ const STAY: readonly (readonly [string | undefined, string])[] = [
   // Begins inside a block scalar.
   ['yaml', `    # step one\n    # step two\n    key: value\nnext: 1\n`],
   ['toml', `; legacy = 1\n${NOTES}\na = 1\n`],
+  // Neither TOML, nor INI with its strings.
+  [undefined, `${NOTES}\n[x]\n; b\nk = """\n# content\n"""\n# c\nv = 1\n`],
   ['toml', `${NOTES}\na = """\nnever closed\n`],
   ['env', `${NOTES}\nA="never closed\nB=2\n`],
   ['ini', `[a]\n${NOTES}\nb = "php\n; in it\n"\n`],
