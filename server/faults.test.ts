@@ -123,9 +123,15 @@ async function playAlone(round: Round, options: ProxyOptions): Promise<void> {
     const [row, ...more] = await t.rows(1);
     assert.is(more.length, 0, round.name);
     assert.is(row?.outcome, rowOf(round.ending), `${round.name}: outcome`);
-    // A connection on which a stream ended cleanly, if too soon, may serve again.
-    if (round.ending.as !== 'relayed' && round.name !== 'flood') await closedUpstream(t);
+    if (!mayServeAgain(round.ending)) await closedUpstream(t);
   });
+}
+
+/** True if the connection to the upstream may stay open. */
+function mayServeAgain(ending: Ending): boolean {
+  return (
+    ending.as === 'relayed' || (ending.as === 'error event' && ending.hasEndedCleanly === true)
+  );
 }
 
 const isFine = ({ ending }: Round): boolean => ending.as === 'relayed' && ending.row === 'ok';
