@@ -1,7 +1,7 @@
 /**
- * Reads a body into a request: which dialect it is, and the few facts that the
- * other stages decide by, whether they may rewrite it among them. A body that cannot be right is refused here, before
- * anybody pays for it; what only the provider can judge is left to it.
+ * Reads a body into a request: which dialect it is, and the few facts that the other stages
+ * decide by, whether they may rewrite it among them. A body that cannot be right is refused
+ * here, before anybody pays for it; what only the provider can judge is left to it.
  */
 import { defineStage } from '../../engine/index.ts';
 import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
@@ -10,7 +10,7 @@ import { invalidJson } from '../model/errors.ts';
 import type { BodyFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { relayedIf, toRequest } from '../model/request.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { namedFor } from '../providers/relay.ts';
+import { mayRelay, namedFor } from '../providers/relay.ts';
 import type { Services } from '../services.ts';
 
 /** Facts of a request that nobody read. */
@@ -42,16 +42,19 @@ function read(body: BodyFrame, dialect: Dialect): { json: unknown; facts: Reques
 /** `body` → `request`. Throws VALIDATION_001, _002 and _003. */
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
-  build: (config, { providers }) => ({
-    on: {
-      body(body): RequestFrame {
-        const dialect = dialects[body.endpoint.dialect];
-        const { json, facts } = read(body, dialect);
-        const request = toRequest({ body, dialect, facts, json });
-        // Nobody need make smaller, or measure, what will go out as it came in.
-        const { relays } = namedFor(request, config, providers);
-        return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
+  build(config, { providers }) {
+    const isAsked = mayRelay(config, providers);
+    return {
+      on: {
+        body(body): RequestFrame {
+          const dialect = dialects[body.endpoint.dialect];
+          const { json, facts } = read(body, dialect);
+          const request = toRequest({ body, dialect, facts, json });
+          // Nobody need make smaller, or measure, what will go out as it came in.
+          const relays = isAsked && namedFor(request, config, providers).relays;
+          return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
+        },
       },
-    },
-  }),
+    };
+  },
 });

@@ -44,6 +44,19 @@ export function namedFor(request: ProxyRequest, config: RouteConfig, providers: 
   return { name: found.name, relays, by };
 }
 
+/** False where no request goes anywhere as it came in, so that nobody need ask for each. */
+export function mayRelay(config: RouteConfig, providers: Providers): boolean {
+  const names = [
+    config.primary,
+    ...Object.values(config.byKind),
+    ...[...config.byModel.values()].map(({ provider }) => provider),
+  ];
+  return (
+    config.relays ||
+    names.some((name) => name !== undefined && resolved(name, 'chat', providers).relays)
+  );
+}
+
 /** The provider that `name` means for a request of `kind`. It may be one that is not there. */
 export function resolved(
   name: ProviderName,
