@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { applyClass } from './apply.ts';
 import { statesFailure } from './log-score.ts';
+import { makeLog } from './testing.ts';
 
 /** What tools say when something failed, in their own layouts. */
 const FAILURES: Readonly<Record<string, readonly string[]>> = {
@@ -95,13 +96,7 @@ for (const budget of [3500, 2000]) {
       for (const share of [0.25, 0.6, 0.98]) {
         const lines = noise();
         lines.splice(Math.floor(lines.length * share), 0, ...said);
-        const { text } = applyClass(lines.join('\n'), {
-          mode: 'hybrid',
-          query: '',
-          maxChars: 120,
-          logBudgetTokens: budget,
-          hints: { command: 'make' },
-        });
+        const { text } = applyClass(lines.join('\n'), makeLog(budget));
         const kept = new Set(text.split('\n'));
         assert.ok(kept.size < 500, name);
         for (const line of said) assert.ok(kept.has(line), `${name} at ${share}: ${line}`);

@@ -1,21 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyClass, type Applied, type ApplyContext } from './apply.ts';
+import { applyClass, type Applied } from './apply.ts';
 import { countLines, type LineRange } from './compressor.ts';
 import { unpackFrames } from './frames.ts';
 import { readRepeated } from './log-clean.ts';
 import { MARK, readOmitted } from './marker.ts';
+import { makeLog, times } from './testing.ts';
 
-const CONTEXT: ApplyContext = {
-  mode: 'hybrid',
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 600,
-  hints: { command: 'make' },
-};
-
-const times = (count: number, line: (n: number) => string): string[] =>
-  Array.from({ length: count }, (_, n) => line(n));
+const CONTEXT = makeLog(600);
 
 const TRACE = (n: number): string[] => [
   'Traceback (most recent call last):',

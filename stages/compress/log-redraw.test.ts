@@ -1,20 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../model/tokens.ts';
-import { applyClass, type ApplyContext } from './apply.ts';
+import { applyClass } from './apply.ts';
 import { hasMark } from './has-mark.ts';
 import { cleanLine, cleanLog } from './log-clean.ts';
+import { makeLog, times } from './testing.ts';
 
-const CONTEXT: ApplyContext = {
-  mode: 'hybrid',
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-  hints: { command: 'make deps' },
-};
-
-const steps = (count: number, line: (n: number) => string): string[] =>
-  Array.from({ length: count }, (_, n) => line(n));
+const CONTEXT = makeLog(3500);
 
 test('of states of the same progress the last one stays', () => {
   const cases: readonly (readonly [string, string])[] = [
@@ -48,8 +40,8 @@ test('a piece that says something else stays, above all one that warns or fails'
 
 test('what goes is counted, and goes only where that is shorter', () => {
   const lines = [
-    ...steps(40, (n) => `Fetching part ${n} of the tools`),
-    steps(90, (n) => `tools.tar ${n}% of 40 MB`).join('\r'),
+    ...times(40, (n) => `Fetching part ${n} of the tools`),
+    times(90, (n) => `tools.tar ${n}% of 40 MB`).join('\r'),
     'all fetched',
   ];
   const context = { ...CONTEXT, classification: { kind: 'log', log: 'build' } } as const;
@@ -60,12 +52,12 @@ test('what goes is counted, and goes only where that is shorter', () => {
     '[svc 89 earlier states of progress in the lines above left out; the source is complete]',
   );
   assert.not.match(out, 'tools.tar 5% of');
-  const few = [...steps(40, (n) => `Fetching part ${n} of the tools`), 'a 5%\ra 9%'].join('\n');
+  const few = [...times(40, (n) => `Fetching part ${n} of the tools`), 'a 5%\ra 9%'].join('\n');
   assert.is(cleanLog.apply(few, context), undefined);
 });
 
 test('records with nothing but carriage returns between them all stay', () => {
-  const records = steps(80, (n) =>
+  const records = times(80, (n) =>
     n === 40 ? 'ERROR disk full on node 7' : `INFO step ${n} done`,
   );
   const text = `${records.join('\r')}\nINFO bye\nINFO end\n`;
@@ -74,7 +66,7 @@ test('records with nothing but carriage returns between them all stay', () => {
 });
 
 test('one long line is never dropped whole: it stays, or is cut to what it says', () => {
-  const words = steps(1500, (n) => `unit${n} loaded`).join(' ');
+  const words = times(1500, (n) => `unit${n} loaded`).join(' ');
   for (const [text, must] of [
     [`${words} FATAL out of memory in worker 17`, 'FATAL out of memory in worker 17'],
     [`${words} ERROR lost shard 4 ${words}`, 'ERROR lost shard 4'],
@@ -92,7 +84,7 @@ test('one long line is never dropped whole: it stays, or is cut to what it says'
 test('a failure is found in text whose letters stand apart', () => {
   const spaced = (line: string): string => line.replaceAll(/./g, '$&\u0000');
   const error = spaced('ERROR lost shard 4');
-  const lines = steps(400, (n) => spaced(`unit ${n} loaded from disk`));
+  const lines = times(400, (n) => spaced(`unit ${n} loaded from disk`));
   lines[200] = error;
   assert.ok(applyClass(lines.join('\n'), CONTEXT).text.split('\n').includes(error));
 });

@@ -1,5 +1,6 @@
 /** Settings and texts that tests of compression share. */
 import type { TextClass } from '../model/classify/classes.ts';
+import type { ApplyContext } from './apply.ts';
 import type { CompressContext } from './compressor.ts';
 import type { ConversationOptions } from './conversation.ts';
 
@@ -12,6 +13,16 @@ export function contextFor(kind: TextClass): CompressContext {
     maxChars: 120,
     logBudgetTokens: 3500,
   };
+}
+
+/** What a log made by `make` is read with, and how large it may stay. */
+export function makeLog(logBudgetTokens: number): ApplyContext {
+  return { mode: 'hybrid', query: '', maxChars: 120, logBudgetTokens, hints: { command: 'make' } };
+}
+
+/** So many lines, each made from its number. */
+export function times(count: number, line: (n: number) => string): string[] {
+  return Array.from({ length: count }, (_, n) => line(n));
 }
 
 /** Settings under which every block may be made smaller. */
