@@ -3,10 +3,8 @@
  * (tree-sitter). To load a grammar is asynchronous and takes 20 ms or more of a processor, so
  * it belongs in a worker; what is loaded works synchronously.
  */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { join, dirname } from 'node:path';
-import { Language, Parser, type Node } from 'web-tree-sitter';
+import type { Node, Parser } from 'web-tree-sitter';
+import { loadGrammar } from '../grammars.ts';
 import type { CommentLines, LineRange } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
@@ -44,10 +42,10 @@ export interface CodeTools {
 
 /** Tools that know no language yet. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
 export function createCodeTools(maxChars = 400_000): CodeTools {
-  const grammars = new Map<string, Grammar | undefined>();
+  const grammars = new Map<string, CodeGrammar | undefined>();
   return {
     async load(name) {
-      grammars.set(name, await loadGrammar(name).catch(() => undefined));
+      grammars.set(name, await loadTools(name).catch(() => undefined));
     },
     commentLines(text, extension) {
       const name = grammarFor(extension);
@@ -67,13 +65,10 @@ export async function loadCodeTools(extensions: readonly string[]): Promise<Comm
   return tools.commentLines;
 }
 
-async function loadGrammar(name: string): Promise<Grammar> {
-  const require = createRequire(import.meta.url);
-  const folder = join(dirname(require.resolve('@vscode/tree-sitter-wasm/package.json')), 'wasm');
-  await Parser.init();
-  const language = await Language.load(await readFile(join(folder, `tree-sitter-${name}.wasm`)));
+async function loadTools(name: string): Promise<CodeGrammar> {
+  const { language, parser } = await loadGrammar(name);
   const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
-  return { parser: new Parser().setLanguage(language), strings: [...new Set(kinds)] };
+  return { parser, strings: [...new Set(kinds)] };
 }
 
 /** Kinds of nodes in which lines are content: strings, here-documents, text between tags or languages. */
@@ -81,14 +76,14 @@ const CONTENT = /string|template_literal|heredoc|here_|nowdoc|^text$|jsx_text|re
 /** Kinds that only stand inside such nodes. */
 const PART = /content|fragment|start|end|characters|delimiter|encoding|pattern|flags/;
 
-interface Grammar {
+interface CodeGrammar {
   readonly parser: Parser;
   /** The kinds of nodes that hold content. */
   readonly strings: readonly string[];
 }
 
 function findComments(
-  { parser, strings }: Grammar,
+  { parser, strings }: CodeGrammar,
   text: string,
 ): readonly LineRange[] | undefined {
   const tree = parser.parse(text);

@@ -2,9 +2,8 @@
  * Definitions found by parsing. Grammars are WebAssembly files inside a package; each is
  * loaded when the first file of its language comes, and only in a worker thread.
  */
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import type { Language, Node, Parser } from 'web-tree-sitter';
+import type { Node, Parser } from 'web-tree-sitter';
+import { loadGrammar } from '../grammars.ts';
 import type { Mark } from './chunk.ts';
 
 /** Parsing takes about 0.7 ms a kilobyte; larger files are machine-made more often than not. */
@@ -61,11 +60,9 @@ export function hasGrammar(extension: string): boolean {
 
 /** Makes a set of grammars that loads nothing yet. */
 export function createGrammars(): Grammars {
-  let library: Promise<Library> | undefined;
   const parsers = new Map<string, Promise<Parser | undefined>>();
   const parserFor = (name: string): Promise<Parser | undefined> => {
-    library ??= loadLibrary();
-    const known = parsers.get(name) ?? loadParser(library, name);
+    const known = parsers.get(name) ?? loadParser(name);
     parsers.set(name, known);
     return known;
   };
@@ -87,30 +84,12 @@ export function createGrammars(): Grammars {
   };
 }
 
-interface Library {
-  readonly Parser: typeof Parser;
-  readonly Language: typeof Language;
-  readonly dir: string;
-}
-
-async function loadLibrary(): Promise<Library> {
-  const require = createRequire(import.meta.url);
-  const loaded = await import('web-tree-sitter');
-  await loaded.Parser.init();
-  const dir = dirname(require.resolve('@vscode/tree-sitter-wasm/wasm/tree-sitter.wasm'));
-  return { Parser: loaded.Parser, Language: loaded.Language, dir };
-}
-
 /** A grammar that does not load is done without: the layout of the code still tells a lot. */
-async function loadParser(library: Promise<Library>, name: string): Promise<Parser | undefined> {
-  try {
-    const { Parser, Language, dir } = await library;
-    const parser = new Parser();
-    parser.setLanguage(await Language.load(join(dir, `tree-sitter-${name}.wasm`)));
-    return parser;
-  } catch {
-    return undefined;
-  }
+function loadParser(name: string): Promise<Parser | undefined> {
+  return loadGrammar(name).then(
+    ({ parser }) => parser,
+    () => undefined,
+  );
 }
 
 /** Marks the children of `node` that take more than a line, each with the comments above it. */
