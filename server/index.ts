@@ -145,6 +145,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         log.setLevel(next.config.logging.level);
         keys.setConfigKey(next.config.security.apiKey ?? undefined);
         recallIfNeeded(next.config);
+        prepareIfNeeded(next.config);
       },
     });
     const startedMs = clock.wallMs();
@@ -157,6 +158,9 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         log.warning("the day's spending so far is not known", { cause: error }),
       );
     }
+    const prepareIfNeeded = ({ compression }: Config): void => {
+      if (compression.mode === 'aggressive') services.compressor.prepare();
+    };
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
     const router = createRouter([
       ...statusRoutes({
@@ -274,6 +278,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     clock.after(WARM_UP_MS, () => {
       services.prices.warm();
       services.vault.mayHaveBlocks();
+      prepareIfNeeded(config);
     });
     recallIfNeeded(config);
     const shown = host.includes(':') ? `[${host}]` : host;

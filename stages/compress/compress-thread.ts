@@ -7,7 +7,14 @@
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
-import type { CacheFigures, CompressJob, FromCompressor, JobOutcome, ToCompressor } from './job.ts';
+import type {
+  CacheFigures,
+  CompressJob,
+  CompressMessage,
+  FromCompressor,
+  JobOutcome,
+  ToCompressor,
+} from './job.ts';
 
 /** Up to this much text is compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
@@ -25,6 +32,8 @@ export type JobResult =
 export interface CompressThread {
   /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
+  /** Starts the thread and what it parses code with, for the first request not to wait for it. */
+  prepare(): void;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
   close(): Promise<void>;
@@ -38,7 +47,7 @@ export interface CompressThreadOptions {
 const NO_FIGURES: CacheFigures = { entries: 0, sizeBytes: 0, hits: 0, misses: 0 };
 
 interface Waiting {
-  readonly message: ToCompressor;
+  readonly message: CompressMessage;
   readonly decided: JobOutcome[];
   readonly finish: (result: JobResult) => void;
 }
@@ -52,6 +61,7 @@ class ThreadedCompressor implements CompressThread {
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   #worker: Worker | undefined;
+  #isPrepared = false;
   #queue: Waiting[] = [];
   /** What the thread works on. */
   #current: Waiting | undefined;
@@ -76,6 +86,12 @@ class ThreadedCompressor implements CompressThread {
     }
   }
 
+  prepare(): void {
+    if (this.#isPrepared) return;
+    this.#isPrepared = true;
+    this.#thread().postMessage('prepare' satisfies ToCompressor);
+  }
+
   /** The algorithms are many files, which a start should not wait for. */
   async #loadInline(): Promise<ConversationCompressor> {
     const { createConversationCompressor } = await import('./conversation-compressor.ts');
@@ -85,7 +101,7 @@ class ThreadedCompressor implements CompressThread {
   }
 
   #runThreaded(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
-    const message: ToCompressor = { id: this.#nextId++, job };
+    const message: CompressMessage = { id: this.#nextId++, job };
     return new Promise((resolve) => {
       const finish = (result: JobResult): void => {
         stopTimer?.();
@@ -113,7 +129,8 @@ class ThreadedCompressor implements CompressThread {
   #next(): void {
     if (this.#current !== undefined) return;
     this.#current = this.#queue.shift();
-    if (this.#current !== undefined) this.#thread().postMessage(this.#current.message);
+    if (this.#current !== undefined)
+      this.#thread().postMessage(this.#current.message satisfies ToCompressor);
   }
 
   #thread(): Worker {

@@ -1,7 +1,8 @@
 /** The compressing thread: takes jobs, of which it is given one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createConversationCompressor } from './conversation-compressor.ts';
-import type { FromCompressor, ToCompressor } from './job.ts';
+import type { CompressMessage, FromCompressor, ToCompressor } from './job.ts';
+import { warmUpJob } from './warm-up.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by compress-thread.ts
 const { cacheEntries } = workerData as { cacheEntries: number };
@@ -9,7 +10,12 @@ const compressor = createConversationCompressor(cacheEntries);
 
 const say = (message: FromCompressor): void => parentPort?.postMessage(message);
 
-async function answer({ id, job }: ToCompressor): Promise<void> {
+/** By a compressor of its own, so that none of it is found in the figures or the cache. */
+async function prepare(): Promise<void> {
+  await createConversationCompressor(0).compress(warmUpJob());
+}
+
+async function answer({ id, job }: CompressMessage): Promise<void> {
   let told = 0;
   try {
     const all = await compressor.compress(job, (outcomes) => {
@@ -23,5 +29,6 @@ async function answer({ id, job }: ToCompressor): Promise<void> {
 }
 
 parentPort?.on('message', (message: ToCompressor) => {
-  void answer(message);
+  if (message === 'prepare') void prepare();
+  else void answer(message);
 });

@@ -19,7 +19,12 @@ export interface CacheFigures {
   readonly misses: number;
 }
 
-export type ToCompressor = { readonly id: number; readonly job: CompressJob };
+export interface CompressMessage {
+  readonly id: number;
+  readonly job: CompressJob;
+}
+
+export type ToCompressor = CompressMessage | 'prepare';
 
 /**
  * What the thread says of a job: outcomes by and by, in order, each once, before a block

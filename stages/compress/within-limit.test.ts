@@ -6,6 +6,7 @@ import { createCompressThread } from './compress-thread.ts';
 import type { CompressThread } from './compress-thread.ts';
 import { compressConversation } from './conversation.ts';
 import type { ConversationBlock } from './conversation.ts';
+import type { CompressJob } from './job.ts';
 import { compressWithinLimit } from './within-limit.ts';
 
 const LIMIT_MS = 1000;
@@ -84,6 +85,7 @@ function endsAt(index: number): CompressThread {
         text: outcome.changed ? outcome.text : undefined,
       })),
     }),
+    prepare: () => undefined,
     figures: () => ({ entries: 0, sizeBytes: 0, hits: 0, misses: 0 }),
     close: async () => undefined,
   };
@@ -149,6 +151,26 @@ test('a job out of time does not end those of others, whether they wait or are i
   assert.ok('failed' in (await impatient));
   assert.ok('outcomes' in (await patientInWork));
   await thread.close();
+});
+
+test('a prepared thread does what another one does, and counts none of its preparation', async () => {
+  const source = '# a remark\n# and another\ndef f(value):\n    return value\n\n'.repeat(40);
+  const blocks = turns('a').map((block) => ({
+    ...block,
+    text: source,
+    toolName: 'Read',
+    toolInput: { file_path: 'a.py' },
+  }));
+  const job: CompressJob = { blocks, options: { ...options, mode: 'aggressive' } };
+  const { signal } = createCanceller();
+  const clock = createManualClock();
+  const [prepared, other] = [1, 2].map(() => createCompressThread({ cacheEntries: 10, clock }));
+  prepared!.prepare();
+  const result = await prepared!.run(job, 0, signal);
+  assert.equal(result, await other!.run(job, 0, signal));
+  assert.ok('outcomes' in result && result.outcomes.some(({ by }) => by.includes('code')));
+  assert.equal(prepared!.figures(), other!.figures());
+  await Promise.all([prepared!.close(), other!.close()]);
 });
 
 test.run();
