@@ -15,6 +15,7 @@ import type { Lock } from './lock.ts';
 import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
 
 const READ_BYTES = 262_144;
+const LAST_READ_BYTES = 4_096;
 /** No append takes long; who waits for more than this waits for a process that hangs. */
 const APPEND_WAIT_MS = 30_000;
 
@@ -247,7 +248,8 @@ async function scan(
     const chunk = Buffer.allocUnsafe(wanted);
     const { bytesRead } = await handle.read(chunk, 0, wanted, offset + buffer.length);
     const size = offset + buffer.length + bytesRead;
-    buffer = Buffer.concat([buffer, chunk.subarray(0, bytesRead)]);
+    const read = chunk.subarray(0, bytesRead);
+    buffer = buffer.length === 0 ? read : Buffer.concat([buffer, read]);
     const base = offset;
     let parsed = parseRecord(buffer, 0);
     while (typeof parsed === 'object') {
@@ -263,6 +265,7 @@ async function scan(
       const broken = nextRecord(buffer, 1) !== -1;
       return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
     }
-    wanted = Math.max(READ_BYTES, buffer.length);
+    // After a short read there is hardly more, though only an empty one proves it.
+    wanted = bytesRead < wanted ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
   }
 }
