@@ -11,6 +11,11 @@ const COUNT_BITS = 8;
 const MAX_TEXTS = 2 ** (32 - COUNT_BITS) - 1;
 /** Words that are too long to be remembered bring terms as well. */
 const MAX_TERMS = 100_000;
+/**
+ * Room for as many from the start, which takes no memory until it is used: code that is
+ * compiled for one array is compiled again for another.
+ */
+const FIRST_TERMS = 32_768;
 /** A `!`, the digits of the highest count, and what a copy by fours writes too much. */
 const SPARE_BYTES = 8;
 
@@ -23,17 +28,17 @@ export class Tallies {
   readonly #ids = new Map<string, number>();
   readonly #terms: string[] = [];
   /** Stamp and count of each term. */
-  #counts = new Uint32Array(4_096);
+  #counts = new Uint32Array(FIRST_TERMS);
   /** Where the bytes of each term begin, and how many there are. */
-  #extents = new Uint32Array(2 * 4_096);
+  #extents = new Uint32Array(2 * FIRST_TERMS);
   /** The distinct terms of the text at hand, in the order they first stand in. */
-  #order = new Uint32Array(4_096);
+  #order = new Uint32Array(FIRST_TERMS);
   #distinct = 0;
   #stamp = 0;
   /** The terms, each with a blank behind it; a term that is not all ASCII has none. */
-  #bytes = createView(65_536);
+  #bytes = createView(8 * FIRST_TERMS);
   #used = 0;
-  #out = createView(32_768);
+  #out = createView(65_536);
 
   /** True when they should be replaced before the next text. */
   get isFull(): boolean {

@@ -4,9 +4,11 @@
  * each word cost six dependent reads from places far apart, and here it costs two.
  */
 
-/** A power of two. Doubled when half of them are taken: the fewer there are, the more of them stay in the processor's cache. */
-const FIRST_SLOTS = 4_096;
-const MAX_WORDS = 32_768;
+/** Nothing here grows: code that is compiled for one array is compiled again for another. */
+const SLOT_BITS = 16;
+const SLOTS = 2 ** SLOT_BITS;
+/** Half of the slots stay empty. */
+const MAX_WORDS = SLOTS / 2;
 /** All entries together, 2 MiB: sixty-four bytes a word, twice of what is usual. */
 const MAX_SIZE = 524_288;
 /**
@@ -25,7 +27,7 @@ const HEAD = 3;
 /** Words, with a number each that says what they give. */
 export class WordTable {
   /** Where in `#entries` the entry of a slot begins; 0 where there is none. */
-  #slots = new Int32Array(FIRST_SLOTS);
+  readonly #slots = new Int32Array(SLOTS);
   readonly #entries = new Int32Array(MAX_SIZE);
   readonly #units = new Uint16Array(this.#entries.buffer);
   #words = 0;
@@ -41,7 +43,7 @@ export class WordTable {
     const entries = this.#entries;
     const length = end - start;
     const slots = this.#slots;
-    let slot = slotOf(hash, slots);
+    let slot = slotOf(hash);
     for (let step = 0; step < MAX_STEPS; step++) {
       const entry = slots[slot]!;
       if (entry === 0) return undefined;
@@ -52,7 +54,7 @@ export class WordTable {
         while (at < end && units[from + at] === codes[at]) at++;
         if (at === end) return entries[entry + VALUE]!;
       }
-      slot = (slot + 1) & (slots.length - 1);
+      slot = (slot + 1) & (SLOTS - 1);
     }
     return undefined;
   }
@@ -62,39 +64,23 @@ export class WordTable {
     const entry = this.#end;
     const end = entry + HEAD + Math.ceil(word.length / 2);
     if (this.#words === MAX_WORDS || end > MAX_SIZE) return false;
-    if (2 * this.#words >= this.#slots.length) this.#grow();
-    if (!place(this.#slots, hash, entry)) return false;
-    this.#entries.set([hash, value, word.length], entry);
-    this.#units.set(word, 2 * (entry + HEAD));
-    this.#words++;
-    this.#end = end;
-    return true;
-  }
-
-  #grow(): void {
-    const entries = this.#entries;
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    for (let entry = HEAD; entry < this.#end;) {
-      // The few that find no place now are forgotten.
-      place(this.#slots, entries[entry]!, entry);
-      entry += HEAD + Math.ceil(entries[entry + LENGTH]! / 2);
+    let slot = slotOf(hash);
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (this.#slots[slot] === 0) {
+        this.#slots[slot] = entry;
+        this.#entries.set([hash, value, word.length], entry);
+        this.#units.set(word, 2 * (entry + HEAD));
+        this.#words++;
+        this.#end = end;
+        return true;
+      }
+      slot = (slot + 1) & (SLOTS - 1);
     }
+    return false;
   }
-}
-
-function place(slots: Int32Array, hash: number, entry: number): boolean {
-  let slot = slotOf(hash, slots);
-  for (let step = 0; step < MAX_STEPS; step++) {
-    if (slots[slot] === 0) {
-      slots[slot] = entry;
-      return true;
-    }
-    slot = (slot + 1) & (slots.length - 1);
-  }
-  return false;
 }
 
 /** Words differ in their last letters, which the low bits of the hash tell too little apart. */
-function slotOf(hash: number, slots: Int32Array): number {
-  return (Math.imul(hash, 0x9e37_79b1) >>> 12) & (slots.length - 1);
+function slotOf(hash: number): number {
+  return Math.imul(hash, 0x9e37_79b1) >>> (32 - SLOT_BITS);
 }
