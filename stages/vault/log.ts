@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { createBreather } from './breathe.ts';
 import type { Lock } from './lock.ts';
+import { isStartOfLog } from './owner.ts';
 import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
 
 const READ_BYTES = 262_144;
@@ -230,7 +231,9 @@ async function readHead(handle: FileHandle): Promise<{ id: string } | LogState> 
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
-  if (parsed === 'incomplete') return bytesRead < 4096 ? 'missing' : 'corrupt';
+  // Only the torn start of a log may be written over.
+  const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
+  if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
   if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
   return parsed.header.format === FORMAT ? { id: parsed.header.id } : 'outdated';
 }
