@@ -23,8 +23,10 @@ const STRANGERS = [
   '{"id": 1, "text": "mine"}',
   '{"id": 1}\n{"id": 2}\n',
   '{"record":"sale","total":3}\n'.repeat(2_000),
+  '{"record":"log","level":"info"}',
   '[]',
   'notes\nof mine\n',
+  '{"record":"x",'.repeat(80_000),
   'SQLite format 3\0 and so on',
   '\0'.repeat(5_000),
 ];

@@ -11,9 +11,11 @@ import type { Layout } from './layout.ts';
 type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
 /** How every log begins, in all formats so far. */
-const START = '{"record":"log"';
-/** The first line of a record; nothing but a log has a line like it. */
-const HEADER = /\{"record":"[a-z]+",[^\n]*,"crc":"[0-9a-f]{8}"\}\n/;
+const START = '{"record":"log","format":';
+/** How the first line of a record begins and ends; nothing but a log has a line like it. */
+const HEADER_START = /^\{"record":"[a-z]+",/;
+const HEADER_END = /^,"crc":"[0-9a-f]{8}"\}$/;
+const HEADER_END_CHARS = ',"crc":"01234567"}'.length;
 /** Looked through for what is left of a log: enough for any of its records but the very largest. */
 const SEARCHED_BYTES = 1_048_576;
 
@@ -47,11 +49,16 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   if (stat.size === 0) return 'blank';
   const head = headOf(log);
   if (isStartOfLog(head)) return 'ours';
-  const text = head.toString('latin1');
-  if (HEADER.test(text)) return 'damaged';
-  if (isObject(text.slice(0, text.indexOf('\n') + 1 || undefined))) return 'stranger';
+  const lines = head.toString('latin1').split('\n');
+  if (lines.some(isHeader)) return 'damaged';
+  if (isObject(lines[0]!)) return 'stranger';
   // Made before the first log is, by nobody else: nothing is left of ours that could tell.
   return existsSync(appendLock) ? 'damaged' : 'stranger';
+}
+
+/** In two looks, each at a place that is fixed: a stranger may have lines of any length and content. */
+function isHeader(line: string): boolean {
+  return HEADER_START.test(line) && HEADER_END.test(line.slice(-HEADER_END_CHARS));
 }
 
 /** A line of JSON as others write it; of ours every object is a header with its checksum. */
