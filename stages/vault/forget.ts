@@ -9,6 +9,7 @@ import { createKnownFiles } from './known-files.ts';
 import { layoutOf, makePrivateDir } from './layout.ts';
 import { openLock } from './lock.ts';
 import { append, brokenLog, createFollower } from './log.ts';
+import { refuseStranger } from './owner.ts';
 import { encodeNotice } from './record.ts';
 
 /** What was taken out. */
@@ -22,7 +23,8 @@ export interface ForgetReport {
  * Takes all files of the folder `root`, and of indexed folders inside it, out of the vault
  * at `indexDir`; their text is gone from the log when this resolves. Ingested blocks stay.
  * Throws `not_found` when no such folder is indexed, `unavailable` when the log is broken,
- * `cancelled` when the signal comes while waiting for an indexer.
+ * `config` when a file that is not ours lies in its place, `cancelled` when the signal comes
+ * while waiting for an indexer.
  */
 export async function forgetFolder(
   options: Pick<IndexOptions, 'root' | 'indexDir' | 'newId' | 'signal' | 'onWait'>,
@@ -30,6 +32,7 @@ export async function forgetFolder(
   const { signal, onWait } = options;
   const asked = existsSync(options.root) ? realpathSync(options.root) : resolve(options.root);
   const layout = layoutOf(resolve(options.indexDir));
+  refuseStranger(layout);
   makePrivateDir(layout.dir);
   const indexLock = openLock(layout.indexLock);
   const lock = openLock(layout.appendLock);

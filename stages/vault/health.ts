@@ -10,6 +10,7 @@ import { createKnownFiles } from './known-files.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { createFollower } from './log.ts';
+import { isStrangers, refuseStranger, strangersFile } from './owner.ts';
 
 /** What a check found. */
 export interface VaultHealth {
@@ -37,7 +38,8 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
     const state = existsSync(layout.dir) ? await follower.catchUp() : 'missing';
     const logBytes = statSync(layout.log, { throwIfNoEntry: false })?.size ?? 0;
     const reasons: string[] = [];
-    if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
+    if (isStrangers(layout)) reasons.push(strangersFile(layout.log).message);
+    else if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
     for (const root of known.owed.keys()) {
       // Of a folder that is not there nobody can tell what is missing.
@@ -76,12 +78,14 @@ export interface RebuildReport {
  * Makes the index at `indexDir` again: ingested blocks are kept, all files are read anew.
  * The old log is moved aside, not deleted. Until a file has been read its old blocks stay,
  * and so do those of a folder that is not there now. An interrupted rebuild is owed: the
- * next indexing of each folder, and whoever opens the vault, goes on with it.
+ * next indexing of each folder, and whoever opens the vault, goes on with it. Throws `config`
+ * when the log's place is taken by a file that is not ours.
  */
 export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,
 ): Promise<RebuildReport> {
   const layout = layoutOf(resolve(options.indexDir));
+  refuseStranger(layout);
   makePrivateDir(layout.dir);
   if (!existsSync(layout.log)) {
     return { movedTo: undefined, reports: [], unreadable: [], pending: [] };

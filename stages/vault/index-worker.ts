@@ -15,16 +15,17 @@ const reading = {
 async function answer({ tasks }: BatchRequest): Promise<void> {
   const results: FileResult[] = [];
   for (const task of tasks) results.push(await readOne(task, reading));
-  // A buffer of its own: small ones share a pool, which cannot be handed over.
+  // Shared, not handed over: once a thread has handed over any buffer, each access to each
+  // of its arrays, in all of its loops, asks whether that one is gone as well.
   const size = results.reduce((sum, { record }) => sum + record.length, 0);
-  const bytes = new Uint8Array(new ArrayBuffer(size));
+  const bytes = new Uint8Array(new SharedArrayBuffer(size));
   let at = 0;
   for (const { record } of results) {
     bytes.set(record, at);
     at += record.length;
   }
   const files = results.map(({ outcome, blocks }) => ({ outcome, blocks }));
-  parentPort?.postMessage({ bytes, files } satisfies BatchReply, [bytes.buffer]);
+  parentPort?.postMessage({ bytes, files } satisfies BatchReply);
 }
 
 parentPort?.on('message', (request: BatchRequest) => void answer(request));

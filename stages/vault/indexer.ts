@@ -13,6 +13,7 @@ import { createKnownFiles, isUnchanged, type KnownFile, type KnownFiles } from '
 import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { append, brokenLog, createFollower, type AppendTarget, type LogFollower } from './log.ts';
+import { refuseStranger } from './owner.ts';
 import type { FileTask } from './read-file.ts';
 import { createReadPool, DEFAULT_WORKERS, type BatchReply } from './read-pool.ts';
 import { encodeNotice } from './record.ts';
@@ -25,12 +26,13 @@ const BATCH_BYTES = 262_144;
 /**
  * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when
  * the folder cannot be read (nothing is forgotten then), `unavailable` when the log is
- * broken, `cancelled` when the signal comes while waiting for another indexer.
+ * broken, `config` when a file that is not ours lies in its place, `cancelled` when the signal comes while waiting for another indexer.
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
   // By another name, through a link, the same files would be in the vault twice.
   const asked = realpathSync(options.root);
+  refuseStranger(layoutOf(resolve(options.indexDir)));
   makePrivateDir(resolve(options.indexDir));
   const layout = layoutOf(realpathSync(options.indexDir));
   const indexLock = openLock(layout.indexLock);

@@ -12,9 +12,11 @@ import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { createBreather } from './breathe.ts';
 import type { Lock } from './lock.ts';
+import { isStartOfLog } from './owner.ts';
 import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
 
 const READ_BYTES = 262_144;
+const LAST_READ_BYTES = 4_096;
 /** No append takes long; who waits for more than this waits for a process that hangs. */
 const APPEND_WAIT_MS = 30_000;
 
@@ -229,7 +231,9 @@ async function readHead(handle: FileHandle): Promise<{ id: string } | LogState> 
   const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
   if (bytesRead === 0) return 'missing';
   const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
-  if (parsed === 'incomplete') return bytesRead < 4096 ? 'missing' : 'corrupt';
+  // Only the torn start of a log may be written over.
+  const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
+  if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
   if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
   return parsed.header.format === FORMAT ? { id: parsed.header.id } : 'outdated';
 }
@@ -247,7 +251,8 @@ async function scan(
     const chunk = Buffer.allocUnsafe(wanted);
     const { bytesRead } = await handle.read(chunk, 0, wanted, offset + buffer.length);
     const size = offset + buffer.length + bytesRead;
-    buffer = Buffer.concat([buffer, chunk.subarray(0, bytesRead)]);
+    const read = chunk.subarray(0, bytesRead);
+    buffer = buffer.length === 0 ? read : Buffer.concat([buffer, read]);
     const base = offset;
     let parsed = parseRecord(buffer, 0);
     while (typeof parsed === 'object') {
@@ -263,6 +268,7 @@ async function scan(
       const broken = nextRecord(buffer, 1) !== -1;
       return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
     }
-    wanted = Math.max(READ_BYTES, buffer.length);
+    // After a short read there is hardly more, though only an empty one proves it.
+    wanted = bytesRead < wanted ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
   }
 }

@@ -87,10 +87,13 @@ export type Parsed = Framed | 'incomplete' | 'corrupt';
 const MAX_HEADER_BYTES = 16_384;
 const NEWLINE = 10;
 const CRC_MARK = ',"crc":"';
+const SEAL_END = '"}\n';
+/** The checksum's field and the end of the header. */
+const SEAL_BYTES = CRC_MARK.length + 8 + SEAL_END.length;
 
 /** A record without blocks, as bytes. */
 export function encodeNotice(header: LogHeader | TouchHeader | DropHeader | RootHeader): Buffer {
-  return seal(header, Buffer.alloc(0));
+  return seal(header, []);
 }
 
 /** A record with blocks, as bytes. `blocks` lack their places, which are filled in here. */
@@ -98,17 +101,17 @@ export function encodeBlocks(
   header: Omit<FileHeader, 'meta' | 'text'> | Omit<IngestHeader, 'meta' | 'text'>,
   blocks: readonly { block: Omit<StoredBlock, 'at' | 'bytes'>; content: string }[],
 ): Buffer {
-  const texts = blocks.map(({ content }) => Buffer.from(`${JSON.stringify(content)}\n`));
-  let at = 0;
-  const metas = blocks.map(({ block }, index): StoredBlock => {
-    const bytes = texts[index]!.length - 1;
-    const placed = { ...block, at, bytes };
-    at += bytes + 1;
-    return placed;
+  const texts: Line[] = [];
+  let text = 0;
+  const metas = blocks.map(({ block, content }): StoredBlock => {
+    const line = toLine(JSON.stringify(content));
+    texts.push(line);
+    const at = text;
+    text += line.bytes;
+    return { ...block, at, bytes: line.bytes - 1 };
   });
-  const meta = Buffer.from(`${JSON.stringify(metas)}\n`);
-  const text = Buffer.concat(texts);
-  return seal({ ...header, meta: meta.length, text: text.length }, Buffer.concat([meta, text]));
+  const meta = toLine(JSON.stringify(metas));
+  return seal({ ...header, meta: meta.bytes, text }, [meta, ...texts]);
 }
 
 /** Reads the record that begins at `at`. */
@@ -162,10 +165,30 @@ export function fileKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
 
-function seal(header: object, body: Buffer): Buffer {
+/** A line of a record, with its line break, and its size in bytes. */
+interface Line {
+  readonly line: string;
+  readonly bytes: number;
+}
+
+function toLine(json: string): Line {
+  const line = `${json}\n`;
+  return { line, bytes: Buffer.byteLength(line) };
+}
+
+/** All of a record in one piece of memory: the checksum has its place before it is known. */
+function seal(header: object, lines: readonly Line[]): Buffer {
   const open = JSON.stringify(header).slice(0, -1);
-  const sum = crc32(body, crc32(open));
-  return Buffer.concat([Buffer.from(`${open}${CRC_MARK}${hex(sum)}"}\n`), body]);
+  const openBytes = Buffer.byteLength(open);
+  const bodyAt = openBytes + SEAL_BYTES;
+  const size = lines.reduce((sum, { bytes }) => sum + bytes, bodyAt);
+  const record = Buffer.allocUnsafe(size);
+  record.write(open);
+  let at = bodyAt;
+  for (const { line } of lines) at += record.write(line, at);
+  const sum = crc32(record.subarray(bodyAt), crc32(record.subarray(0, openBytes)));
+  record.write(`${CRC_MARK}${hex(sum)}${SEAL_END}`, openBytes, 'latin1');
+  return record;
 }
 
 function hex(sum: number): string {

@@ -1,5 +1,6 @@
 /** Telling damage to the database from other failures, and taking a damaged one out of the way. */
 import { existsSync, renameSync } from 'node:fs';
+import type { BlockIndex } from './block-index.ts';
 
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_READ|READ)|CANTOPEN)/;
 
@@ -18,4 +19,14 @@ export function moveDatabaseAside(path: string, stamp: string): string {
     if (existsSync(path + part)) renameSync(path + part, movedTo + part);
   }
   return movedTo;
+}
+
+/** The folders of an index, for a log in which they can no longer be read; none where the index is damaged too. */
+export function rememberedRoots(index: BlockIndex | undefined): readonly string[] {
+  try {
+    return index?.roots() ?? [];
+  } catch (error) {
+    if (isDatabaseDamage(error)) return [];
+    throw error;
+  }
 }

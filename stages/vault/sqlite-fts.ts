@@ -13,9 +13,10 @@ import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
 import { createPrivate, inodeOf } from './layout.ts';
+import { strangersFile } from './owner.ts';
 import { blocksOf, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
-import { prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
+import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
 
 /** A commit writes a segment of the full-text index; more of them have to be merged more often. */
 const COMMIT_BLOCKS = 250;
@@ -24,13 +25,16 @@ const CACHED_POSTINGS = 2_000_000;
 
 /**
  * Opens the database at `path`, or makes it. Throws better-sqlite3's own error when the
- * file is damaged; the caller moves it aside and opens again.
+ * file is damaged; the caller moves it aside and opens again. Throws `config` when it is
+ * another program's.
  */
 export function openSqliteIndex(path: string): BlockIndex {
   createPrivate(path);
   const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });
   try {
+    // Before anything is written: our tables' names are taken from a database of ours only.
+    if (isForeign(database)) throw strangersFile(path);
     prepareDatabase(database);
   } catch (error) {
     database.close();

@@ -22,6 +22,20 @@ const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLin
   b.to_line AS endLine, b.risk AS riskClass, b.hash, b.tokens AS rawTokens
   FROM blocks b JOIN sources s ON s.number = b.source`;
 
+/** Ours, and those that the search tables and SQLite itself keep beside them. */
+const OWN_TABLE = /^(position|sources|blocks|owed|vocabulary|terms(_\w+)?|sqlite_\w+)$/;
+
+/** What no other program has a reason to make. */
+const SIGN = new Set(['position', 'terms']);
+
+/** True when another program has tables in it. */
+export function isForeign(database: Database.Database): boolean {
+  const select = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck();
+  const names = select.all() as string[];
+  if (names.some((name) => !OWN_TABLE.test(name))) return true;
+  return names.length > 0 && !names.some((name) => SIGN.has(name));
+}
+
 /** Sets a database up, and makes its tables unless it has those of this version. */
 export function prepareDatabase(database: Database.Database): void {
   database.pragma('journal_mode = WAL');

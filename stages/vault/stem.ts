@@ -5,10 +5,13 @@
  * were reached with them. ASCII only; a word in another alphabet is returned as it is.
  */
 
-/** A suffix, what replaces it, and from which measure of the remaining stem on. */
+/** A suffix, and what replaces it. */
 type Rule = readonly [suffix: string, replacement: string];
 
-const STEP_2: readonly Rule[] = [
+/** The rules of a step by the last letter of their suffixes: most words end in none of these. */
+type Step = ReadonlyMap<string, readonly Rule[]>;
+
+const STEP_2 = toStep([
   ['ational', 'ate'],
   ['tional', 'tion'],
   ['enci', 'ence'],
@@ -29,9 +32,9 @@ const STEP_2: readonly Rule[] = [
   ['aliti', 'al'],
   ['iviti', 'ive'],
   ['biliti', 'ble'],
-];
+]);
 
-const STEP_3: readonly Rule[] = [
+const STEP_3 = toStep([
   ['icate', 'ic'],
   ['ative', ''],
   ['alize', 'al'],
@@ -39,11 +42,13 @@ const STEP_3: readonly Rule[] = [
   ['ical', 'ic'],
   ['ful', ''],
   ['ness', ''],
-];
+]);
 
-const STEP_4: readonly Rule[] = [
-  'al,ance,ence,er,ic,able,ible,ant,ement,ment,ent,ion,ou,ism,ate,iti,ous,ive,ize',
-].flatMap((list) => list.split(',').map((suffix): Rule => [suffix, '']));
+const STEP_4 = toStep(
+  'al,ance,ence,er,ic,able,ible,ant,ement,ment,ent,ion,ou,ism,ate,iti,ous,ive,ize'
+    .split(',')
+    .map((suffix): Rule => [suffix, '']),
+);
 
 /** The stem of one lower-case word. Words of one or two letters have none. */
 export function stem(word: string): string {
@@ -85,7 +90,9 @@ function stripPast(word: string): string {
  * Applies the rule with the longest matching suffix, and only that one: when its
  * condition fails no shorter suffix is tried.
  */
-function replaceSuffix(word: string, rules: readonly Rule[], minMeasure: number): string {
+function replaceSuffix(word: string, step: Step, minMeasure: number): string {
+  const rules = step.get(word.at(-1) ?? '');
+  if (rules === undefined) return word;
   let best: Rule | undefined;
   for (const rule of rules) {
     if (word.endsWith(rule[0]) && rule[0].length > (best?.[0].length ?? 0)) best = rule;
@@ -160,4 +167,13 @@ function isAsciiLetters(word: string): boolean {
     if (code < 97 || code > 122) return false;
   }
   return true;
+}
+
+function toStep(rules: readonly Rule[]): Step {
+  const step = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    const last = rule[0].at(-1)!;
+    step.set(last, [...(step.get(last) ?? []), rule]);
+  }
+  return step;
 }

@@ -70,6 +70,33 @@ test('counts are capped, lengths are not, and no term can carry the storage’s 
   assert.equal(counted, { terms: 'wing!255 b', length: 302 });
 });
 
+test('a count is right whatever the alphabet of the other terms, and in the next text again', () => {
+  const text = `${'これ '.repeat(3)}${'wing '.repeat(12)}flap`;
+  for (let round = 0; round < 2; round++) {
+    assert.equal(tokenizer.count(text), { terms: 'これ!3 wing!12 flap', length: 16 });
+    assert.equal(tokenizer.count('flap wing wing'), { terms: 'flap wing!2', length: 3 });
+  }
+});
+
+test('words that share a hash, and more words than are remembered, are told apart', () => {
+  // Each pair adds the same to a hash that takes 31 times the last and the next character.
+  let words = [''];
+  for (let pair = 0; pair < 8; pair++) {
+    words = words.flatMap((word) => [`${word}aa`, `${word}bB`]);
+  }
+  const many = Array.from({ length: 40_000 }, (_, index) => `x${index}q`);
+  const all = [...words.map((word) => `x_${word}`), ...many];
+  const expected = many.join(' ');
+  for (let round = 0; round < 2; round++) {
+    const counted = tokenizer.count(many.join(' '));
+    assert.ok(counted.terms === expected && counted.length === many.length);
+    const wholes = new Set(all.map((word) => word.toLowerCase()));
+    const found = new Set(terms(all.join(' ')));
+    assert.is([...wholes].filter((whole) => !found.has(whole)).length, 0);
+    assert.equal(tokenizer.count('Wing wings'), { terms: 'wing!2', length: 2 });
+  }
+});
+
 test('encoded data makes no term, however long', () => {
   assert.equal(terms('q'.repeat(100_000)), []);
 });

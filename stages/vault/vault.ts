@@ -17,8 +17,9 @@ import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock, type Lock } from './lock.ts';
 import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
+import { refuseStranger } from './owner.ts';
 import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
-import { isDatabaseDamage, moveDatabaseAside } from './sqlite-damage.ts';
+import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './sqlite-damage.ts';
 import { openSqliteIndex } from './sqlite-fts.ts';
 import { createTokenizer } from './tokenize.ts';
 
@@ -216,6 +217,7 @@ class OpenVault implements Vault {
   }
 
   #openIndex(): BlockIndex {
+    refuseStranger(this.#layout);
     if (this.#options.backend === 'json_blocks') return createMemoryIndex();
     makePrivateDir(this.#layout.dir);
     try {
@@ -239,7 +241,8 @@ class OpenVault implements Vault {
       this.#tellDatabase();
       return;
     }
-    const remembered = this.#rememberedRoots();
+    refuseStranger(this.#layout);
+    const remembered = rememberedRoots(this.#index);
     await this.#letGo();
     const { movedTo, roots, kept } = await salvage(this.#layout, this.#target(), this.#stamp(), {
       owe: (_root, before) => before ?? 0,
@@ -249,16 +252,6 @@ class OpenVault implements Vault {
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
     this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
-  }
-
-  /** The folders of the index at hand, for a log in which they can no longer be read. */
-  #rememberedRoots(): readonly string[] {
-    try {
-      return this.#index?.roots() ?? [];
-    } catch (error) {
-      if (isDatabaseDamage(error)) return [];
-      throw error;
-    }
   }
 
   #tellDatabase(): void {

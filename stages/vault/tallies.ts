@@ -1,0 +1,162 @@
+/**
+ * Terms, numbered, and how often each stands in the text at hand. Everything is in flat
+ * arrays: counts stand beside a stamp of the text that they belong to, so that nothing is
+ * cleared between texts, and the result is put together from bytes, four at a time.
+ */
+
+/** A count needs no more than this: BM25 is flat long before. Storage packs it in one byte, and so do we. */
+const MAX_COUNT = 255;
+const COUNT_BITS = 8;
+/** The stamps that are left beside a count. */
+const MAX_TEXTS = 2 ** (32 - COUNT_BITS) - 1;
+/** Words that are too long to be remembered bring terms as well. */
+const MAX_TERMS = 100_000;
+/**
+ * Room for as many from the start, which takes no memory until it is used: code that is
+ * compiled for one array is compiled again for another.
+ */
+const FIRST_TERMS = 32_768;
+/** A `!`, the digits of the highest count, and what a copy by fours writes too much. */
+const SPARE_BYTES = 8;
+
+const BLANK = 32;
+const COUNT_MARK = 33;
+const ZERO = 48;
+
+/** Terms by number. Numbers count from 0 and are never given up. */
+export class Tallies {
+  readonly #ids = new Map<string, number>();
+  readonly #terms: string[] = [];
+  /** Stamp and count of each term. */
+  #counts = new Uint32Array(FIRST_TERMS);
+  /** Where the bytes of each term begin, and how many there are. */
+  #extents = new Uint32Array(2 * FIRST_TERMS);
+  /** The distinct terms of the text at hand, in the order they first stand in. */
+  #order = new Uint32Array(FIRST_TERMS);
+  #distinct = 0;
+  #stamp = 0;
+  /** The terms, each with a blank behind it; a term that is not all ASCII has none. */
+  #bytes = createView(8 * FIRST_TERMS);
+  #used = 0;
+  #out = createView(65_536);
+
+  /** True when they should be replaced before the next text. */
+  get isFull(): boolean {
+    return this.#terms.length > MAX_TERMS || this.#stamp === MAX_TEXTS;
+  }
+
+  /** The number of a term, which is a new one when the term is. */
+  idOf(term: string): number {
+    const known = this.#ids.get(term);
+    if (known !== undefined) return known;
+    const id = this.#terms.length;
+    this.#ids.set(term, id);
+    this.#terms.push(term);
+    if (id === this.#order.length) {
+      this.#order = larger(this.#order);
+      this.#counts = larger(this.#counts);
+      this.#extents = larger(this.#extents);
+    }
+    this.#extents[2 * id] = this.#used;
+    this.#extents[2 * id + 1] = this.#keepBytes(term);
+    return id;
+  }
+
+  /** The term with this number. */
+  termOf(id: number): string {
+    return this.#terms[id]!;
+  }
+
+  /** Begins a text. */
+  begin(): void {
+    this.#stamp++;
+    this.#distinct = 0;
+  }
+
+  /** Counts a term of the text once more. */
+  add(id: number): void {
+    const counts = this.#counts;
+    const known = counts[id]!;
+    if (known >>> COUNT_BITS !== this.#stamp) {
+      counts[id] = (this.#stamp << COUNT_BITS) | 1;
+      this.#order[this.#distinct++] = id;
+    } else if ((known & MAX_COUNT) !== MAX_COUNT) {
+      counts[id] = known + 1;
+    }
+  }
+
+  /** The text's terms as `TermCounts` has them. */
+  write(): string {
+    const [order, extents, bytes] = [this.#order, this.#extents, this.#bytes];
+    let out = this.#out;
+    let at = 0;
+    for (let index = 0; index < this.#distinct; index++) {
+      const id = order[index]!;
+      const from = extents[2 * id]!;
+      const size = extents[2 * id + 1]!;
+      if (size === 0) return this.#join();
+      if (at + size + SPARE_BYTES > out.byteLength) out = this.#out = grown(out);
+      for (let byte = 0; byte < size; byte += 4) {
+        out.setInt32(at + byte, bytes.getInt32(from + byte, true), true);
+      }
+      at += size;
+      const count = this.#countOf(id);
+      if (count > 1) at = writeCount(out, at - 1, count);
+    }
+    return Buffer.from(out.buffer).toString('latin1', 0, Math.max(0, at - 1));
+  }
+
+  /** The same for a text with a term that is not all ASCII. */
+  #join(): string {
+    return Array.from(this.#order.subarray(0, this.#distinct), (id) => {
+      const count = this.#countOf(id);
+      return count === 1 ? this.#terms[id]! : `${this.#terms[id]!}!${count}`;
+    }).join(' ');
+  }
+
+  #countOf(id: number): number {
+    return this.#counts[id]! & MAX_COUNT;
+  }
+
+  /** Returns how many bytes the term takes, the blank included; 0 when it is not all ASCII. */
+  #keepBytes(term: string): number {
+    const size = term.length + 1;
+    const from = this.#used;
+    while (from + size + SPARE_BYTES > this.#bytes.byteLength) this.#bytes = grown(this.#bytes);
+    for (let at = 0; at < term.length; at++) {
+      const code = term.charCodeAt(at);
+      if (code > 127) return 0;
+      this.#bytes.setUint8(from + at, code);
+    }
+    this.#bytes.setUint8(from + size - 1, BLANK);
+    this.#used += size;
+    return size;
+  }
+}
+
+/** Writes `!`, the count and a blank at `from`; returns the offset behind them. */
+function writeCount(out: DataView, from: number, count: number): number {
+  let at = from;
+  out.setUint8(at++, COUNT_MARK);
+  if (count > 99) out.setUint8(at++, ZERO + Math.floor(count / 100));
+  if (count > 9) out.setUint8(at++, ZERO + (Math.floor(count / 10) % 10));
+  out.setUint8(at++, ZERO + (count % 10));
+  out.setUint8(at++, BLANK);
+  return at;
+}
+
+function createView(bytes: number): DataView<ArrayBuffer> {
+  return new DataView(new ArrayBuffer(bytes));
+}
+
+function grown(view: DataView<ArrayBuffer>): DataView<ArrayBuffer> {
+  const made = createView(view.byteLength * 2);
+  new Uint8Array(made.buffer).set(new Uint8Array(view.buffer));
+  return made;
+}
+
+function larger(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const made = new Uint32Array(array.length * 2);
+  made.set(array);
+  return made;
+}
