@@ -33,7 +33,7 @@ interface SourceFile {
 const TOKENS = 10_000;
 const FILES = 6;
 /** In a proxy the thread has been ready for long when code comes. */
-const PREPARED_MS = 300;
+const PREPARED_MS = 1000;
 const SIGNAL = createCanceller().signal;
 /** Long enough for the thread. */
 const OTHER = 'A line of prose that says nothing.\n'.repeat(1000);

@@ -1,6 +1,6 @@
 /**
- * A conversation to begin with: source code in the languages most often seen, so that the
- * grammars are loaded and everything is compiled that the first real one will need.
+ * A conversation to begin with: source code in the languages most often seen, and in the one
+ * with the largest grammar, so that what the first real one will need is loaded and compiled.
  */
 import type { CompressJob } from './job.ts';
 
@@ -11,6 +11,8 @@ const SAMPLES: Readonly<Record<string, (name: string) => string>> = {
     `// What ${name} does.\nexport function ${name}(value: number): string {\n  // A remark.\n  return \`\${value}\` + 'x';\n}\n`,
   'b.js': (name) =>
     `// What ${name} does.\nexport function ${name}(value) {\n  // A remark.\n  return [value, 'x'];\n}\n`,
+  'd.cpp': (name) =>
+    `// What ${name} does.\nint ${name}(int value) {\n  // A remark.\n  return value + 1;\n}\n`,
   'c.py': (name) =>
     `# What ${name} does.\ndef ${name}(value):\n    # A remark.\n    return f"{value}" + 'x'\n\n`,
 };
