@@ -1,18 +1,24 @@
 /** The compressing thread: takes jobs, of which it is given one at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { createCodeTools } from './code-tools.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { CompressMessage, FromCompressor, ToCompressor } from './job.ts';
 import { warmUpJob } from './warm-up.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- given by compress-thread.ts
 const { cacheEntries } = workerData as { cacheEntries: number };
-const compressor = createConversationCompressor(cacheEntries);
+const code = createCodeTools();
+const compressor = createConversationCompressor(cacheEntries, code);
 
 const say = (message: FromCompressor): void => parentPort?.postMessage(message);
 
 /** By a compressor of its own, so that none of it is found in the figures or the cache. */
 async function prepare(): Promise<void> {
-  await createConversationCompressor(0).compress(warmUpJob());
+  try {
+    await createConversationCompressor(0, code).compress(warmUpJob());
+  } catch {
+    // What cannot be prepared will fail, and be told of, when it is needed.
+  }
 }
 
 async function answer({ id, job }: CompressMessage): Promise<void> {

@@ -4,7 +4,7 @@
  * conversations, right where the request is.
  */
 import { createBlockCache } from './cache.ts';
-import { createCodeTools } from './code-tools.ts';
+import { createCodeTools, type CodeTools } from './code-tools.ts';
 import type { BlockOutcome, Watch } from './conversation.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
@@ -24,11 +24,13 @@ export interface ConversationCompressor {
   figures(): CacheFigures;
 }
 
-/** A compressor with a speed cache of `cacheEntries` results. */
-export function createConversationCompressor(cacheEntries: number): ConversationCompressor {
+/** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools. */
+export function createConversationCompressor(
+  cacheEntries: number,
+  code: CodeTools = createCodeTools(),
+): ConversationCompressor {
   const cache = createBlockCache(cacheEntries);
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
-  const code = createCodeTools();
   return {
     async compress({ blocks, options }, tell) {
       const isCodeTouched = options.mode === 'aggressive';
