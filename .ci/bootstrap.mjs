@@ -3,7 +3,7 @@
 // JavaScript without packages, because neither is there before it ran.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -75,10 +75,11 @@ function sourceState() {
 function build() {
   const wanted = sourceState();
   if (readStamp(BUILD_STAMP) === wanted) return;
-  // What was compiled from a file that is gone must not stay and be run.
-  spawnSync(process.execPath, ['-e', 'require("fs").rmSync("dist",{recursive:true,force:true})'], {
-    cwd: root,
-  });
+  // What was compiled from a file that is gone must not stay and be run. The bundle stays: a
+  // proxy that runs from it loads parts of it when they are first needed.
+  if (existsSync(at('dist')))
+    for (const name of readdirSync(at('dist')))
+      if (name !== 'app') rmSync(at('dist', name), { recursive: true });
   run('Compiling', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc')]);
   run('Bundling', process.execPath, [at('dist', '.ci', 'bundle.js')]);
   writeFileSync(BUILD_STAMP, wanted);

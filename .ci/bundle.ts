@@ -3,7 +3,8 @@
  * start. Node spends half a millisecond on every module of a start, and there are some 250.
  * All files lie flat in one folder, so that a thread's entry is found beside whoever starts it.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -36,7 +37,21 @@ function packagesApart(): string[] {
   return Object.keys(dependencies).filter((name) => !JOINED.has(name));
 }
 
-await build({
+/** A proxy that was started from an earlier build goes on to load its own parts for so long. */
+const KEPT_DAYS = 30;
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Deletes what earlier builds left, unless it may still be in use. */
+function prune(folder: string, outputs: readonly string[]): void {
+  const current = new Set(outputs.map((path) => basename(path)));
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const isOld = Date.now() - statSync(path).mtimeMs > KEPT_DAYS * DAY_MS;
+    if (isOld && !current.has(name)) rmSync(path);
+  }
+}
+
+const { metafile } = await build({
   entryPoints: ENTRIES.map((entry) => `${compiled}${entry}`),
   outdir: `${compiled}app`,
   entryNames: '[name]',
@@ -53,4 +68,7 @@ await build({
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
   logLevel: 'warning',
+  sourcemap: 'linked',
+  metafile: true,
 });
+prune(`${compiled}app`, Object.keys(metafile.outputs));

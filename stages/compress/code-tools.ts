@@ -4,7 +4,7 @@
  * it belongs in a worker; what is loaded works synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { loadGrammar } from '../grammars.ts';
+import { compileGrammarsOnce, createGrammarLoader, type GrammarLoader } from '../grammars.ts';
 import type { CommentLines, LineRange } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
@@ -43,9 +43,11 @@ export interface CodeTools {
 /** Tools that know no language yet. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
 export function createCodeTools(maxChars = 400_000): CodeTools {
   const grammars = new Map<string, CodeGrammar | undefined>();
+  const loader = createGrammarLoader();
   return {
     async load(name) {
-      grammars.set(name, await loadTools(name).catch(() => undefined));
+      compileGrammarsOnce();
+      grammars.set(name, await loadTools(loader, name).catch(() => undefined));
     },
     commentLines(text, extension) {
       const name = grammarFor(extension);
@@ -65,8 +67,8 @@ export async function loadCodeTools(extensions: readonly string[]): Promise<Comm
   return tools.commentLines;
 }
 
-async function loadTools(name: string): Promise<CodeGrammar> {
-  const { language, parser } = await loadGrammar(name);
+async function loadTools(load: GrammarLoader, name: string): Promise<CodeGrammar> {
+  const { language, parser } = await load(name);
   const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
   return { parser, strings: [...new Set(kinds)] };
 }

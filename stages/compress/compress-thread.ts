@@ -61,6 +61,7 @@ class ThreadedCompressor implements CompressThread {
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   #worker: Worker | undefined;
+  /** True once code is expected: then every thread makes its parser ready at its start. */
   #isPrepared = false;
   #queue: Waiting[] = [];
   /** What the thread works on. */
@@ -87,9 +88,8 @@ class ThreadedCompressor implements CompressThread {
   }
 
   prepare(): void {
-    if (this.#isPrepared) return;
     this.#isPrepared = true;
-    this.#thread().postMessage('prepare' satisfies ToCompressor);
+    this.#thread();
   }
 
   /** The algorithms are many files, which a start should not wait for. */
@@ -147,6 +147,7 @@ class ThreadedCompressor implements CompressThread {
     worker.once('error', onBroken);
     worker.once('exit', onBroken);
     this.#worker = worker;
+    if (this.#isPrepared) worker.postMessage('prepare' satisfies ToCompressor);
     return worker;
   }
 
@@ -179,6 +180,8 @@ class ThreadedCompressor implements CompressThread {
     this.#current = undefined;
     void worker?.terminate();
     current?.finish({ failed, decided: current.decided });
+    // A job that has less time than a thread takes to begin would else end every one of them.
+    if (failed === 'timeout' && this.#isPrepared) this.#thread();
     this.#next();
   }
 

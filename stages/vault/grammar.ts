@@ -3,7 +3,7 @@
  * loaded when the first file of its language comes, and only in a worker thread.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { loadGrammar } from '../grammars.ts';
+import { createGrammarLoader } from '../grammars.ts';
 import type { Mark } from './chunk.ts';
 
 /** Parsing takes about 0.7 ms a kilobyte; larger files are machine-made more often than not. */
@@ -60,12 +60,13 @@ export function hasGrammar(extension: string): boolean {
 
 /** Makes a set of grammars that loads nothing yet. */
 export function createGrammars(): Grammars {
-  const parsers = new Map<string, Promise<Parser | undefined>>();
-  const parserFor = (name: string): Promise<Parser | undefined> => {
-    const known = parsers.get(name) ?? loadParser(name);
-    parsers.set(name, known);
-    return known;
-  };
+  const load = createGrammarLoader();
+  /** A grammar that does not load is done without: the layout of the code still tells a lot. */
+  const parserFor = (name: string): Promise<Parser | undefined> =>
+    load(name).then(
+      ({ parser }) => parser,
+      () => undefined,
+    );
   return {
     async marks(extension, text) {
       const name = GRAMMAR_OF[extension];
@@ -82,14 +83,6 @@ export function createGrammars(): Grammars {
       }
     },
   };
-}
-
-/** A grammar that does not load is done without: the layout of the code still tells a lot. */
-function loadParser(name: string): Promise<Parser | undefined> {
-  return loadGrammar(name).then(
-    ({ parser }) => parser,
-    () => undefined,
-  );
 }
 
 /** Marks the children of `node` that take more than a line, each with the comments above it. */

@@ -35,10 +35,12 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
   const known = createKnownFiles();
   const follower = createFollower(layout.log, known);
   try {
-    const state = existsSync(layout.dir) ? await follower.catchUp() : 'missing';
+    const isForeign = isStrangers(layout);
+    const isThere = existsSync(layout.dir) && !isForeign;
+    const state = isThere ? await follower.catchUp() : 'missing';
     const logBytes = statSync(layout.log, { throwIfNoEntry: false })?.size ?? 0;
     const reasons: string[] = [];
-    if (isStrangers(layout)) reasons.push(strangersFile(layout.log).message);
+    if (isForeign) reasons.push(strangersFile(layout.log).message);
     else if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
     for (const root of known.owed.keys()) {

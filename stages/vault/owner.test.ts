@@ -25,6 +25,7 @@ const STRANGERS = [
   '{"record":"sale","total":3}\n'.repeat(2_000),
   '{"record":"log","level":"info"}',
   '[]',
+  '{',
   'notes\nof mine\n',
   '{"record":"x",'.repeat(80_000),
   'SQLite format 3\0 and so on',
@@ -126,7 +127,7 @@ test('another program’s database is refused, whatever its version says', () =>
     mkdirSync(place.indexDir);
     const path = join(place.indexDir, 'blocks.db');
     for (const version of [0, 1, 2, 7]) {
-      const more = version % 2 === 0 ? 'CREATE TABLE customers (name TEXT);' : '';
+      const more = `CREATE TABLE ${version % 2 === 0 ? 'customers' : 'terms'} (name TEXT);`;
       rmSync(path, { force: true });
       const database = new Database(path);
       database.exec(`CREATE TABLE blocks (mine TEXT); ${more}

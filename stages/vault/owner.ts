@@ -12,6 +12,8 @@ type Owner = 'blank' | 'ours' | 'damaged' | 'stranger';
 
 /** How every log begins, in all formats so far. */
 const START = '{"record":"log","format":';
+/** So much of that no other file begins with; less of it is ours only beside our lock. */
+const LEAST_BYTES = '{"record":"'.length;
 /** How the first line of a record begins and ends; nothing but a log has a line like it. */
 const HEADER_START = /^\{"record":"[a-z]+",/;
 const HEADER_END = /^,"crc":"[0-9a-f]{8}"\}$/;
@@ -48,7 +50,8 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   if (!stat.isFile()) return 'stranger';
   if (stat.size === 0) return 'blank';
   const head = headOf(log);
-  if (isStartOfLog(head)) return 'ours';
+  const isBeginning = head.length >= LEAST_BYTES || existsSync(appendLock);
+  if (isStartOfLog(head) && isBeginning) return 'ours';
   const lines = head.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';
   if (isObject(lines[0]!)) return 'stranger';

@@ -25,15 +25,15 @@ const INFO = `SELECT b.id, s.path AS sourcePath, s.root, b.from_line AS startLin
 /** Ours, and those that the search tables and SQLite itself keep beside them. */
 const OWN_TABLE = /^(position|sources|blocks|owed|vocabulary|terms(_\w+)?|sqlite_\w+)$/;
 
-/** What no other program has a reason to make. */
-const SIGN = new Set(['position', 'terms']);
+/** The search keeps it beside its index; no other program makes it by hand. */
+const SIGN = 'terms_config';
 
 /** True when another program has tables in it. */
 export function isForeign(database: Database.Database): boolean {
   const select = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck();
   const names = select.all() as string[];
   if (names.some((name) => !OWN_TABLE.test(name))) return true;
-  return names.length > 0 && !names.some((name) => SIGN.has(name));
+  return names.length > 0 && !names.includes(SIGN);
 }
 
 /** Sets a database up, and makes its tables unless it has those of this version. */

@@ -8,13 +8,14 @@ import { membersOf, nameOf } from './members.ts';
  */
 export function withoutMembers(bytes: Buffer, drop: (name: string) => boolean): Buffer {
   const members = membersOf(bytes, MAX_DEPTH) ?? [];
-  const kept = members.filter((member) => !drop(nameOf(member)));
-  if (kept.length === members.length) return bytes;
+  const isKept = members.map((member) => !drop(nameOf(member)));
+  if (!isKept.includes(false)) return bytes;
+  const last = isKept.lastIndexOf(true);
   const parts: Buffer[] = [bytes.subarray(0, members[0]!.nameStart)];
-  for (const member of kept) {
-    const isLast = member === kept.at(-1);
+  for (const [at, member] of members.entries()) {
+    if (isKept[at] !== true) continue;
     // What stood between it and its neighbour goes along, be it a comma or an indented line.
-    const upTo = isLast ? member.end : members[members.indexOf(member) + 1]!.nameStart;
+    const upTo = at === last ? member.end : members[at + 1]!.nameStart;
     parts.push(bytes.subarray(member.nameStart, upTo));
   }
   parts.push(bytes.subarray(members.at(-1)!.end));
