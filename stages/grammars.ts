@@ -5,7 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import type { Language, Parser } from 'web-tree-sitter';
 
 /** One language's parser. It parses synchronously. */
@@ -38,17 +37,6 @@ async function loadLibrary() {
   const { Language, Parser } = await import('web-tree-sitter');
   await Parser.init();
   return { Language, Parser };
-}
-
-/**
- * For a process that parses little at a time, and must not be kept waiting: grammars are a
- * few huge functions, and to compile them a second time with every optimisation takes the
- * engine 150 ms a language, in which the next one cannot be loaded. Compiled once, they parse
- * a text of 10,000 tokens as fast to within a fifth, and megabytes of source at two thirds of the speed.
- */
-export function compileGrammarsOnce(): void {
-  setFlagsFromString('--no-wasm-tier-up');
-  setFlagsFromString('--no-wasm-dynamic-tiering');
 }
 
 function fileOf(name: string): string {

@@ -4,7 +4,7 @@
  * it belongs in a worker; what is loaded works synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { compileGrammarsOnce, createGrammarLoader, type GrammarLoader } from '../grammars.ts';
+import { createGrammarLoader, type GrammarLoader } from '../grammars.ts';
 import type { CommentLines, LineRange } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
@@ -46,7 +46,6 @@ export function createCodeTools(maxChars = 400_000): CodeTools {
   const loader = createGrammarLoader();
   return {
     async load(name) {
-      compileGrammarsOnce();
       grammars.set(name, await loadTools(loader, name).catch(() => undefined));
     },
     commentLines(text, extension) {
