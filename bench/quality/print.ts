@@ -120,7 +120,7 @@ function firstSight(report: QualityReport): string {
     row.nextMs.toFixed(0),
   ]);
   const title = 'Code at first sight in the compressing thread, ms per 10,000 tokens';
-  return table(title, ['language', 'grammar to load', 'grammar loaded'], rows);
+  return table(title, ['language', 'first text', 'others'], rows);
 }
 
 function speed({ speed: figures }: QualityReport): string {
