@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judge, judgeMemory, judgeStart } from './bars.ts';
+import { judge, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
 import { armFigures } from './compare.ts';
 import type { Comparison, Sample } from './compare.ts';
 
@@ -89,6 +89,8 @@ test('streams have bars of their own, and a workload without a bar has none', ()
 test('what was not measured is not met', () => {
   assert.not(judgeStart(Number.NaN).met);
   assert.ok(judgeStart(0.5).met);
+  assert.ok(judgeLoop('json', 19.9).met);
+  assert.not(judgeLoop('json', 20.1).met);
   assert.equal(
     judgeMemory([]).map(({ met }) => met),
     [false, false],

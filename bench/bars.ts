@@ -79,6 +79,12 @@ export function judgeStart(seconds: number): Verdict {
   return verdict(bar, seconds);
 }
 
+/** A workload's event loop: in 99 of 100 turns held for less than 20 ms. */
+export function judgeLoop(workload: string, p99Ms: number): Verdict {
+  const bar = { what: 'event loop p99', unit: 'ms', direction: 'at most', bar: 20 } as const;
+  return verdict(bar, p99Ms, workload);
+}
+
 const MB = 1024 * 1024;
 /** Growth over the second half of the requests that still counts as flat: caches fill, pages age. */
 const FLAT_MB = 8;

@@ -4,16 +4,19 @@
  *   npm run bench -- --rounds 5 --seconds 2 --only json,sse-burst
  *   npm run bench -- memory --requests 100000
  *   npm run bench -- start --json
+ *   npm run bench -- loop --seconds 5
  *
  * Exit code 0 when every bar is met, 1 when one is missed, 2 for a wrong command line.
  */
 import { parseArgs } from 'node:util';
 import { startRig } from './arms.ts';
-import { judge, judgeMemory, judgeStart } from './bars.ts';
+import { judge, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
 import type { Verdict } from './bars.ts';
 import { compare } from './compare.ts';
 import type { Comparison } from './compare.ts';
 import { median } from './figures.ts';
+import { measureLoop } from './loop.ts';
+import type { LoopRun } from './loop.ts';
 import { measureMemory } from './memory.ts';
 import type { MemoryRun } from './memory.ts';
 import { createProgress } from './progress.ts';
@@ -21,7 +24,7 @@ import { comparisonText, verdictText } from './report.ts';
 import { startSeconds } from './startup.ts';
 import { workloads } from './workloads.ts';
 
-const MODES = ['compare', 'memory', 'start'] as const;
+const MODES = ['compare', 'memory', 'start', 'loop'] as const;
 type Mode = (typeof MODES)[number];
 
 interface Options {
@@ -37,6 +40,7 @@ interface Options {
 interface Findings {
   comparisons?: Comparison[];
   memory?: MemoryRun;
+  loop?: readonly LoopRun[];
   startSeconds?: readonly number[];
   verdicts: Verdict[];
 }
@@ -119,6 +123,23 @@ async function runMemory(options: Options, findings: Findings): Promise<void> {
   }
 }
 
+async function runLoop(options: Options, findings: Findings): Promise<void> {
+  const rig = await startRig(['direct', 'svc']);
+  try {
+    const runs = await measureLoop(rig, options.seconds, progress.say);
+    const verdicts = runs.map(({ workload, p99Ms }) => judgeLoop(workload, p99Ms));
+    findings.loop = runs;
+    findings.verdicts.push(...verdicts);
+    const lines = runs.map(
+      ({ workload, requests, p50Ms, maxMs }) =>
+        `  ${workload}: ${requests} requests, p50 ${p50Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`,
+    );
+    show(options, ['event loop', ...lines, ...verdicts.map(verdictText)].join('\n'));
+  } finally {
+    await rig.close();
+  }
+}
+
 async function runStart(options: Options, findings: Findings): Promise<void> {
   const seconds: number[] = [];
   // The first start reads the files from the disk; the median leaves it out.
@@ -147,6 +168,7 @@ async function main(): Promise<number> {
   }
   const findings: Findings = { verdicts: [] };
   if (options.mode === 'memory') await runMemory(options, findings);
+  else if (options.mode === 'loop') await runLoop(options, findings);
   else {
     await runStart(options, findings);
     if (options.mode === 'compare') await compareAll(options, findings);

@@ -10,6 +10,8 @@ import { loadConfig } from '../server/config/load.ts';
 import { startProxy } from '../server/index.ts';
 import { serveParent, usage } from './channel.ts';
 import type { Usage } from './channel.ts';
+import { createLoopWatch } from './loop-delay.ts';
+import type { LoopDelay } from './loop-delay.ts';
 import { stageTimes } from './stages.ts';
 import type { StageTime } from './stages.ts';
 
@@ -18,6 +20,8 @@ export type SvcCommands = {
   usage: () => Usage;
   /** Medians by stage over the newest `count` requests (at most 200 are kept). */
   stages: (count: number) => readonly StageTime[];
+  /** How late the event loop was since the last call. */
+  loopDelay: () => LoopDelay;
 };
 
 const SETTINGS = `
@@ -58,6 +62,7 @@ async function main(): Promise<void> {
   serveParent(proxy.port, {
     usage,
     stages: (count) => stageTimes(proxy.services.traces.list(count)),
+    loopDelay: createLoopWatch(),
   } satisfies SvcCommands);
 }
 
