@@ -144,10 +144,8 @@ class HttpApp implements App {
     if (found !== undefined && 'allow' in found)
       throw methodNotAllowed(allowedMethods(found.allow));
     // Forwarded, it would come back with the credential that we add.
-    if (request.method === 'TRACE') {
-      this.#options.router.match('TRACE', pathOf(target));
-      throw methodNotAllowed(METHODS);
-    }
+    if (request.method === 'TRACE')
+      throw methodNotAllowed(this.#options.router.methods(pathOf(target)) ?? METHODS);
     if (found === undefined) return undefined;
     // A probe asks us whether anyone is there: a path of our own.
     return found.operation === 'probe' ? undefined : found;

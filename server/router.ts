@@ -39,6 +39,8 @@ export interface Match {
 export interface Router {
   /** The route of a path as it was spelled; undefined for a path that is not ours. Throws `method_not_allowed`. `HEAD` counts as `GET`. */
   match(method: string, path: string): Match | undefined;
+  /** What a path of ours answers, `HEAD` and `OPTIONS` with it; undefined for a path that is not ours. */
+  methods(path: string): readonly string[] | undefined;
   readonly routes: readonly Route[];
 }
 
@@ -92,16 +94,21 @@ export function createRouter(routes: readonly Route[]): Router {
     });
   }
 
+  const methodsOf = (found: readonly Match[]): readonly string[] =>
+    allowedMethods(found.map(({ route }) => route.method));
+
   return {
     routes,
+    methods(path) {
+      const found = candidates(path);
+      return found.length === 0 ? undefined : methodsOf(found);
+    },
     match(method, path) {
       const found = candidates(path);
       if (found.length === 0) return undefined;
       const wanted = method === 'HEAD' ? 'GET' : method;
       const hit = found.find(({ route }) => route.method === wanted);
-      if (hit === undefined) {
-        throw methodNotAllowed(allowedMethods(found.map(({ route }) => route.method)));
-      }
+      if (hit === undefined) throw methodNotAllowed(methodsOf(found));
       return hit;
     },
   };

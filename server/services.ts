@@ -103,6 +103,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const window = createSessionWindow(clock.wallMs());
   const decisions = await openDecisions({
     file: join(config.home, 'decisions.jsonl'),
+    clock,
     onTrouble: (error) => log.error('decisions cannot be kept', { cause: error }),
   });
   const learned = await openLearned({

@@ -1,9 +1,17 @@
 /** Getting a file that we cannot read as ours out of the way of one that we are about to write. */
-import { rename } from 'node:fs/promises';
+import { existsSync, renameSync } from 'node:fs';
+
+/** A path beside `file` that is not taken: `<file>.<label>-<time>`. */
+export function freePath(file: string, label: string, nowMs: number): string {
+  const wanted = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
+  let free = wanted;
+  for (let n = 2; existsSync(free); n += 1) free = `${wanted}-${n}`;
+  return free;
+}
 
 /** Renames `file` to `<file>.corrupt-<time>` and returns that path. Throws what the disk says. */
-export async function moveUnreadable(file: string): Promise<string> {
-  const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[-:.]/g, '')}`;
-  await rename(file, aside);
+export function moveUnreadable(file: string, nowMs: number): string {
+  const aside = freePath(file, 'corrupt', nowMs);
+  renameSync(file, aside);
   return aside;
 }

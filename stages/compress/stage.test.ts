@@ -84,7 +84,7 @@ async function createBench(
   compressor = createCompressThread({ cacheEntries: 100, clock: systemClock }),
 ): Promise<Bench> {
   const file = join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl');
-  const decisions = await openDecisions({ file, onTrouble: () => undefined });
+  const decisions = await openDecisions({ file, clock: systemClock, onTrouble: () => undefined });
   const learned = await openLearned({
     file: join(dirname(file), 'learned.json'),
     clock: createManualClock(),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/index.ts';
 import { openDecisions } from './decisions.ts';
 import type { Decisions } from './decisions.ts';
 
@@ -13,7 +14,7 @@ async function within(use: (file: string, open: () => Promise<Decisions>) => Pro
     throw error;
   };
   try {
-    await use(file, () => openDecisions({ file, onTrouble, maxChars: 1000 }));
+    await use(file, () => openDecisions({ file, clock: systemClock, onTrouble, maxChars: 1000 }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -37,7 +38,7 @@ test("somebody else's file is put aside, and told of", async () => {
     writeFileSync(file, 'my notes\nof a day\n');
     const troubles: string[] = [];
     const onTrouble = (error: Error) => void troubles.push(error.message);
-    const decisions = await openDecisions({ file, onTrouble });
+    const decisions = await openDecisions({ file, clock: systemClock, onTrouble });
     decisions.set('a', '1');
     await decisions.flush();
     assert.match(troubles.join(), /holds no decisions; it lies at .*corrupt-/);

@@ -5,6 +5,7 @@
  * the newest ones are kept.
  */
 import { appendFile, chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
 
 /** Decisions kept; older ones belong to conversations that nobody continues. */
@@ -29,6 +30,7 @@ export interface Decisions {
 export interface DecisionsOptions {
   /** Absolute path of the file; its folder must exist. */
   readonly file: string;
+  readonly clock: Pick<Clock, 'wallMs'>;
   /** Most characters kept, keys and values together; 32 Mi when absent. */
   readonly maxChars?: number;
   /** Hears once of every failure to read or write; decisions then last as long as the process. */
@@ -155,7 +157,7 @@ export async function openDecisions(options: DecisionsOptions): Promise<Decision
     const lines = parseLines(text);
     // One line that is cut short is a process that was killed; many that are not ours are somebody's file.
     if (lines.length === 0 && text.trimEnd().includes('\n')) {
-      const where = await moveUnreadable(options.file);
+      const where = moveUnreadable(options.file, options.clock.wallMs());
       throw new Error(`${options.file} holds no decisions; it lies at ${where} now`);
     }
     await chmod(options.file, 0o600);

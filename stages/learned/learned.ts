@@ -103,10 +103,18 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
     return new FileLearned(options, await readLearned(options.file));
   } catch (thrown) {
     // What is written next must not be written over what could not be read.
-    const where = await moveUnreadable(options.file).catch(() => undefined);
+    const where = movedAside(options);
     const what = `${options.file} cannot be read${where === undefined ? '' : `; it lies at ${where} now`}`;
     options.onTrouble(new Error(what, { cause: thrown }));
     return new FileLearned(options, nothingLearned);
+  }
+}
+
+function movedAside({ file, clock }: LearnedOptions): string | undefined {
+  try {
+    return moveUnreadable(file, clock.wallMs());
+  } catch {
+    return undefined;
   }
 }
 

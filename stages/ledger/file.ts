@@ -15,6 +15,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import { moveUnreadable } from '../aside.ts';
 import { makeFolders } from '../folder.ts';
 import { ownerOf } from './header.ts';
 
@@ -49,18 +50,9 @@ export function inodeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
-/** A path beside the ledger that is not taken: `<file>.<label>-<time>`. */
-export function freePath(file: string, label: string, nowMs: number): string {
-  const wanted = `${file}.${label}-${new Date(nowMs).toISOString().replace(/[-:.]/g, '')}`;
-  let free = wanted;
-  for (let n = 2; existsSync(free); n += 1) free = `${wanted}-${n}`;
-  return free;
-}
-
 /** Renames a damaged file, with its companions, to `<file>.corrupt-<time>` and returns that path. Nothing is deleted. */
 export function moveAside(file: string, nowMs: number): string {
-  const aside = freePath(file, 'corrupt', nowMs);
-  renameSync(file, aside);
+  const aside = moveUnreadable(file, nowMs);
   for (const suffix of COMPANIONS) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
   }

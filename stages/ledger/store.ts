@@ -3,14 +3,8 @@
  * Runs inside the writer thread, where a wait for the disk hurts nobody.
  */
 import Database from 'better-sqlite3';
-import {
-  createPrivately,
-  freePath,
-  inodeOf,
-  LedgerRefused,
-  moveAside,
-  prepareLedgerFile,
-} from './file.ts';
+import { freePath } from '../aside.ts';
+import { createPrivately, inodeOf, LedgerRefused, moveAside, prepareLedgerFile } from './file.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
 import type { WriterSetup } from './writer-messages.ts';
