@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   lchownSync,
   mkdirSync,
   openSync,
@@ -17,7 +18,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../engine/index.ts';
 import { ledgerFaults, openLedgerReader } from './database.ts';
-import { LedgerRefused, prepareLedgerFile } from './file.ts';
+import { inodeOf, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { putAside } from './put-aside.ts';
 import { migrations } from './tables.ts';
 import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
 import type { LedgerWriterOptions } from './writer.ts';
@@ -38,6 +40,11 @@ async function refusal(promise: Promise<void>, pattern: RegExp): Promise<void> {
   assert.instance(thrown, Error);
   assert.is((thrown as SvcError).kind, 'config');
   assert.match((thrown as Error).message, pattern);
+}
+
+/** The ledgers that were put aside, without what SQLite kept beside them. */
+function asideIn(inside: string): readonly string[] {
+  return readdirSync(inside).filter((name) => /^monitor\.db\.corrupt-.*(?<!-wal|-shm)$/.test(name));
 }
 
 test("a link to another user's file, a dangling link and a folder are refused", async () => {
@@ -205,8 +212,7 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
   writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
-  const aside = readdirSync(folder).filter((name) => name.startsWith('monitor.db.corrupt-'));
-  assert.is(aside.length, 1);
+  assert.is(asideIn(folder).length, 1);
   assert.match(troubles[0]?.message ?? '', /was damaged/);
   assert.is(troubles.length, 1);
   assert.is(writer.stats().replaced, troubles[0]);
@@ -221,10 +227,28 @@ test('two writers that meet the same damaged file put it aside once and share th
   for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   assert.is((await stored(file)).length, 100);
-  const aside = readdirSync(folder).filter((name) => name.startsWith('monitor.db.corrupt-'));
-  assert.is(aside.length, 1);
+  assert.is(asideIn(folder).length, 1);
   assert.is(one.troubles.length + two.troubles.length, 1);
   await Promise.all([one.writer.close(), two.writer.close()]);
+});
+
+test('of a file that was replaced or is being put aside nothing is moved', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await damageLedger(file);
+  const inode = inodeOf(file)!;
+  writeFileSync(`${file}-wal`, 'of the new file');
+  assert.is(putAside(file, inode + 1, Date.now()), undefined);
+  writeFileSync(`${file}.moving`, '');
+  assert.is(putAside(file, inode, Date.now()), undefined);
+  assert.equal(asideIn(folder), []);
+  assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
+  // Whoever took the lock was killed.
+  const aside = putAside(file, inode, Date.now() + 60_000)!;
+  assert.equal(
+    [existsSync(aside), existsSync(`${aside}-wal`), existsSync(file)],
+    [true, true, false],
+  );
+  assert.not(existsSync(`${file}.moving`));
 });
 
 test('a file that breaks under the running writer is put aside without losing the batch', async () => {

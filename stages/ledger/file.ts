@@ -7,15 +7,12 @@ import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   lstatSync,
   openSync,
-  renameSync,
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { moveUnreadable } from '../aside.ts';
 import { makeFolders } from '../folder.ts';
 import { ownerOf } from './header.ts';
 
@@ -30,7 +27,7 @@ export class LedgerRefused extends Error {
 }
 
 /** What SQLite keeps beside the main file. */
-const COMPANIONS = ['-wal', '-shm'] as const;
+export const COMPANIONS = ['-wal', '-shm'] as const;
 
 /**
  * Makes sure that the file exists, is ours and has mode 0600; folders that must be made get 0700.
@@ -48,15 +45,6 @@ export function prepareLedgerFile(file: string, ownUid: number | undefined): voi
 /** The inode of the file at that path, or undefined if there is none. */
 export function inodeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
-}
-
-/** Renames a damaged file, with its companions, to `<file>.corrupt-<time>` and returns that path. Nothing is deleted. */
-export function moveAside(file: string, nowMs: number): string {
-  const aside = moveUnreadable(file, nowMs);
-  for (const suffix of COMPANIONS) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
-  }
-  return aside;
 }
 
 /** Refuses a link that another user laid or that leads to another user's file, and whatever is no plain file. */

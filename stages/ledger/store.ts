@@ -4,7 +4,8 @@
  */
 import Database from 'better-sqlite3';
 import { freePath } from '../aside.ts';
-import { createPrivately, inodeOf, LedgerRefused, moveAside, prepareLedgerFile } from './file.ts';
+import { createPrivately, inodeOf, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { putAside } from './put-aside.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
 import type { WriterSetup } from './writer-messages.ts';
@@ -54,10 +55,10 @@ export function openStore(setup: WriterSetup, nowMs: number): LedgerStore {
     db.pragma(`synchronous = ${setup.synchronous}`);
     return toStore(db, setup.file, inode);
   } catch (error) {
-    if (isDamage(error)) {
-      throw new LedgerDamaged(error as Error, putAside(db, setup.file, inode, nowMs));
-    }
     db.close();
+    if (isDamage(error)) {
+      throw new LedgerDamaged(error as Error, putAside(setup.file, inode, nowMs));
+    }
     throw error;
   }
 }
@@ -93,20 +94,12 @@ function toStore(db: Database.Database, file: string, inode: number | undefined)
       return insertSingly(cells, width, (row) => insertAll.immediate(row));
     },
     isInPlace: () => inodeOf(file) === inode,
-    putAside: (nowMs) => putAside(db, file, inode, nowMs),
+    putAside(nowMs) {
+      db.close();
+      return putAside(file, inode, nowMs);
+    },
     close: () => db.close(),
   };
-}
-
-/** Two proxies can meet the same damage: whoever comes second must not move the first one's new file. */
-function putAside(
-  db: Database.Database,
-  file: string,
-  inode: number | undefined,
-  nowMs: number,
-): string | undefined {
-  db.close();
-  return inodeOf(file) === inode ? moveAside(file, nowMs) : undefined;
 }
 
 /** One row that the schema refuses must not take the other rows of its batch with it, nor block the queue for ever. */
