@@ -17,7 +17,7 @@ export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph
 export { run } from './run.ts';
 export type { Sink } from './run.ts';
 export type { Outcome, Settlement, Span } from './settle.ts';
-export type { KeptSpans } from './spans.ts';
+export { KeptSpans } from './spans.ts';
 export { defineStage } from './stage.ts';
 export type {
   Behaviour,

@@ -52,23 +52,26 @@ export class NodeRun implements StageContext<StageState> {
     this.#lastOutMs = outMs;
   }
 
-  /** Appends five numbers: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
-  pushTimes(times: number[]): void {
+  /** Writes five numbers from `at` on: first in, first out, last out, each since the start of the run or `NaN`; busy; frames. */
+  writeTimes(times: Float64Array, at: number): void {
     const { startedMs } = this.run;
-    times.push(
-      (this.#firstInMs ?? NaN) - startedMs,
-      (this.#firstOutMs ?? NaN) - startedMs,
-      (this.#lastOutMs ?? NaN) - startedMs,
-      this.#busyMs,
-      this.#frames,
-    );
+    times[at] = (this.#firstInMs ?? NaN) - startedMs;
+    times[at + 1] = (this.#firstOutMs ?? NaN) - startedMs;
+    times[at + 2] = (this.#lastOutMs ?? NaN) - startedMs;
+    times[at + 3] = this.#busyMs;
+    times[at + 4] = this.#frames;
   }
 
-  /** Appends every note as `owner`, name and value. */
-  pushNotes(notes: NoteValue[], owner: number): void {
-    if (this.#notes === undefined) return;
+  /** Writes every note as `owner`, name and value from `at` on; returns where the next one goes. */
+  writeNotes(notes: NoteValue[], at: number, owner: number): number {
+    if (this.#notes === undefined) return at;
+    let next = at;
     for (let i = 0; i < this.#notes.length; i += 2) {
-      notes.push(owner, this.#notes[i]!, this.#notes[i + 1]!);
+      notes[next] = owner;
+      notes[next + 1] = this.#notes[i]!;
+      notes[next + 2] = this.#notes[i + 1]!;
+      next += 3;
     }
+    return next;
   }
 }

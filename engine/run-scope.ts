@@ -165,7 +165,7 @@ export class RunScope<F extends Frame> implements StepScope {
       error,
       last: this.#last as Settlement<F>['last'],
       durationMs: this.now() - this.#info.startedMs,
-      spans: () => new KeptSpans(this.#plan.nodes, this.nodeRuns),
+      spans: (into = new KeptSpans()) => into.take(this.#plan.nodes, this.nodeRuns),
     };
   }
 

@@ -34,6 +34,6 @@ export interface Settlement<F extends Frame> {
   readonly last: { readonly [K in F['kind']]?: Extract<F, { readonly kind: K }> };
   /** Duration from the first byte of the request to this moment, in milliseconds. */
   readonly durationMs: number;
-  /** What each node did until it is asked for, in a form that is small to keep. */
-  readonly spans: () => KeptSpans;
+  /** What each node did until it is asked for; written over `into` where that is given. */
+  readonly spans: (into?: KeptSpans) => KeptSpans;
 }

@@ -1,35 +1,42 @@
 /**
- * What the nodes of a run did, in two flat lists. Hundreds of finished runs are kept for
- * whoever looks, and every one of them outlives some turns of the garbage collector: as
- * objects of nodes, numbers and notes they made it copy six times as much.
+ * What the nodes of a run did, in two flat lists that the next run can be written over.
+ * Hundreds of finished runs are kept for whoever looks; as new objects each, the garbage
+ * collector copied all of them twice on their way to be old.
  */
 import type { NoteValue } from './context.ts';
 import type { NodeRun } from './node-run.ts';
 import type { Span } from './settle.ts';
 
-/** Numbers of a node in `#times`, in the order of `NodeRun.pushTimes`. */
+/** Numbers of a node in `#times`, in the order of `NodeRun.writeTimes`. */
 const TIMES = 5;
 
 export class KeptSpans {
-  readonly #nodes: readonly SpanNode[];
+  #nodes: readonly SpanNode[] = [];
   /** Milliseconds since the start of the run, `TIMES` a node; `NaN` for what did not happen. */
-  readonly #times: number[] = [];
+  #times = new Float64Array(0);
   /** Position of the node, name and value, in turn. */
   readonly #notes: NoteValue[] = [];
 
-  /** Takes what `nodeRuns`, one for each of `nodes`, have recorded so far. */
-  constructor(nodes: readonly SpanNode[], nodeRuns: readonly NodeRun[]) {
+  /** Takes what `nodeRuns`, one for each of `nodes`, have recorded so far, in place of what was kept. */
+  take(nodes: readonly SpanNode[], nodeRuns: readonly NodeRun[]): this {
     this.#nodes = nodes;
+    const numbers = nodeRuns.length * TIMES;
+    if (this.#times.length !== numbers) this.#times = new Float64Array(numbers);
+    let notes = 0;
     for (let index = 0; index < nodeRuns.length; index += 1) {
-      nodeRuns[index]!.pushTimes(this.#times);
-      nodeRuns[index]!.pushNotes(this.#notes, index);
+      nodeRuns[index]!.writeTimes(this.#times, index * TIMES);
+      notes = nodeRuns[index]!.writeNotes(this.#notes, notes, index);
     }
+    this.#notes.length = notes;
+    return this;
   }
 
   /** One span a node, in graph order. */
   list(): readonly Span[] {
     return this.#nodes.map(({ name, stage }, index) => {
-      const [firstInMs, firstOutMs, lastOutMs, busyMs, frames] = this.#times.slice(index * TIMES);
+      const [firstInMs, firstOutMs, lastOutMs, busyMs, frames] = this.#times.subarray(
+        index * TIMES,
+      );
       return {
         node: name,
         traceAs: stage.traceAs,

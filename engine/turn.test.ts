@@ -45,7 +45,7 @@ test('work that throws stops none of the others', async () => {
 
 test('what nobody waits for is done within its time, or before somebody looks', () => {
   const clock = createManualClock();
-  const afterwards = createAfterwards(clock, 20);
+  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 100 });
   const done: string[] = [];
   afterwards.later(() => done.push('a'));
   clock.advance(10);
@@ -58,6 +58,23 @@ test('what nobody waits for is done within its time, or before somebody looks', 
   assert.equal(done, ['a', 'b', 'c']);
   clock.advance(20);
   assert.equal(done, ['a', 'b', 'c']);
+});
+
+test('what nobody waits for does not pile up', async () => {
+  const clock = createManualClock();
+  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 2 });
+  const done: string[] = [];
+  afterwards.later(() => done.push('a'));
+  await endOfTurn();
+  assert.equal(done, []);
+  afterwards.later(() => done.push('b'));
+  afterwards.later(() => done.push('c'));
+  assert.equal(done, []);
+  await endOfTurn();
+  assert.equal(done, ['a', 'b', 'c']);
+  afterwards.later(() => done.push('d'));
+  clock.advance(20);
+  assert.equal(done, ['a', 'b', 'c', 'd']);
 });
 
 test.run();

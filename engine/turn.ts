@@ -24,13 +24,25 @@ export function createTurn(): Turn {
   return createGathering((run) => setImmediate(run));
 }
 
-/** Work that nobody waits for: done together `withinMs` after the first of it, or at `flush`. */
-export function createAfterwards(clock: Clock, withinMs: number): Afterwards {
-  return createGathering((run) => clock.after(withinMs, run));
+/** How long work may wait, and how much of it. */
+export interface AfterwardsLimits {
+  readonly withinMs: number;
+  /** Pieces of work. */
+  readonly atMost: number;
 }
 
-function createGathering(schedule: (run: () => void) => void): Afterwards {
+/**
+ * Work that nobody waits for: done together `withinMs` after the first of it, when `atMost`
+ * wait, or at `flush`. What waits keeps all that it will be made from alive, and the garbage
+ * collector copies it.
+ */
+export function createAfterwards(clock: Clock, { withinMs, atMost }: AfterwardsLimits): Afterwards {
+  return createGathering((run) => clock.after(withinMs, run), atMost);
+}
+
+function createGathering(schedule: (run: () => void) => void, atMost = Infinity): Afterwards {
   let waiting: (() => void)[] = [];
+  let isScheduled = false;
 
   function runFrom(works: readonly (() => void)[], first: number): void {
     for (let index = first; index < works.length; index += 1) {
@@ -49,10 +61,19 @@ function createGathering(schedule: (run: () => void) => void): Afterwards {
     runFrom(works, 0);
   }
 
+  function onSchedule(): void {
+    isScheduled = false;
+    flush();
+  }
+
   return {
     later(work) {
       waiting.push(work);
-      if (waiting.length === 1) schedule(flush);
+      if (!isScheduled) {
+        isScheduled = true;
+        schedule(onSchedule);
+      }
+      if (waiting.length === atMost) setImmediate(flush);
     },
     flush,
   };

@@ -134,7 +134,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   async function open(): Promise<RunningProxy> {
     const generations = createGenerations(build(loaded, 1), () => undefined);
     const questions = askLedger(config.ledger.db);
-    const newId = createRequestIds(randomBytes);
+    const newId = createRequestIds({ wallMs: () => services.clock.wallMs(), randomBytes });
     const reload = createReload({
       first: loaded,
       load: options.reload,

@@ -86,7 +86,7 @@ export interface ServiceOptions {
 }
 
 /** Rows are made together: in the file they are within 100 ms, of which the writer takes 50. */
-const RECORDED_WITHIN_MS = 20;
+const RECORDED = { withinMs: 20, atMost: 16 };
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
@@ -116,7 +116,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
   });
   const vault = open(config, log, clock);
-  const afterwards = createAfterwards(clock, RECORDED_WITHIN_MS);
+  const afterwards = createAfterwards(clock, RECORDED);
   const overrides = new Map<string, PriceOverride>();
   return {
     clock,

@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KeptSpans } from '../../engine/index.ts';
 import type { Span } from '../../engine/index.ts';
 import type { TracedRun } from './traces.ts';
 import { createTraces, toTrace } from './traces.ts';
@@ -31,9 +32,14 @@ function runOf(id: string, spans: readonly Span[] = []): TracedRun {
 }
 
 test('the newest are kept, found by id, newest first; the oldest go', () => {
+  const written: (KeptSpans | undefined)[] = [];
+  const spans = (into?: KeptSpans): KeptSpans => {
+    written.push(into);
+    return into ?? new KeptSpans();
+  };
   const traces = createTraces(3);
   assert.is(traces.last(), undefined);
-  for (const id of ['a', 'b', 'c', 'd']) traces.add(runOf(id));
+  for (const id of ['a', 'b', 'c', 'd']) traces.add({ ...runOf(id), spans });
   assert.equal(
     traces.list().map((trace) => trace.request_id),
     ['d', 'c', 'b'],
@@ -43,6 +49,11 @@ test('the newest are kept, found by id, newest first; the oldest go', () => {
   assert.is(traces.get('b')?.request_id, 'b');
   assert.is(traces.last()?.request_id, 'd');
   assert.is(traces.get('__proto__'), undefined);
+  assert.is(
+    written.slice(0, 3).every((into) => into === undefined),
+    true,
+  );
+  assert.instance(written[3], KeptSpans);
 });
 
 test('a stage has the specification’s name, its notes, and measurements that notes cannot replace', () => {

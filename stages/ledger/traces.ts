@@ -7,7 +7,7 @@ import type { Attempt } from '../model/attempt.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What a finished run says of itself. */
-export interface TracedRun {
+export interface FinishedRun {
   readonly id: string;
   /** Wall time of the first byte of the request, in milliseconds since the epoch. */
   readonly startedMs: number;
@@ -17,9 +17,16 @@ export interface TracedRun {
   readonly status: number | null;
   readonly outcome: LedgerRow['outcome'];
   readonly durationMs: number;
-  readonly spans: Pick<KeptSpans, 'list'>;
+  /** What its stages did, written over the spans of a run that is kept no more. */
+  readonly spans: (into?: KeptSpans) => KeptSpans;
   readonly attempts: readonly Attempt[];
 }
+
+/** A run as it is kept. */
+type KeptRun = Omit<FinishedRun, 'spans'> & { readonly spans: KeptSpans };
+
+/** What a trace is made of. */
+export type TracedRun = Omit<FinishedRun, 'spans'> & { readonly spans: Pick<KeptSpans, 'list'> };
 
 /** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
 export interface TraceStage {
@@ -63,7 +70,7 @@ export interface Trace {
 }
 
 export interface Traces {
-  add(run: TracedRun): void;
+  add(run: FinishedRun): void;
   /** Sets the outcome of a run that is still kept. */
   correct(id: string, outcome: LedgerRow['outcome']): void;
   get(id: string): Trace | undefined;
@@ -75,13 +82,14 @@ export interface Traces {
 /** Keeps the newest `size` traces (default 200). */
 export function createTraces(size = 200): Traces {
   // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
-  const ring: TracedRun[] = [];
+  const ring: KeptRun[] = [];
   let added = 0;
   const newestFirst = (): TracedRun[] =>
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
     add(run) {
-      ring[added % size] = run;
+      const at = added % size;
+      ring[at] = { ...run, spans: run.spans(ring[at]?.spans) };
       added += 1;
     },
     correct(id, outcome) {

@@ -74,12 +74,11 @@ function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
 /** The same; of a stream that was cut off, or that the client forbade to tell it, what was said is estimated. */
 function usageOf(
   { last }: Settlement<ProxyFrame>,
-  state: Measured,
+  usage: Usage,
+  { observer }: Measured,
   { learned }: Services,
   sizeOf: RequestSize,
 ): Usage {
-  const { observer } = state;
-  const usage = toldUsage(last.head, state);
   if (last.head === undefined || observer === undefined) return usage;
   if (observer.terminated() && !isForbidden(last.head, usage)) return usage;
   const ratio = learned.tokenRatio(observer.model() ?? modelOf(last.head.request) ?? null);
@@ -104,6 +103,7 @@ interface Metering {
 
 function toRow(
   settlement: Settlement<ProxyFrame>,
+  told: Usage,
   state: Measured,
   run: RunInfo,
   { services, sizeOf, familyOf }: Metering,
@@ -111,7 +111,7 @@ function toRow(
   const { last, error } = settlement;
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
-  const usage = usageOf(settlement, state, services, sizeOf);
+  const usage = usageOf(settlement, told, state, services, sizeOf);
   const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
@@ -199,11 +199,11 @@ function settleSpending(
 /** Sets the provider's count of a request beside our estimate of it. */
 function learn(
   { last }: Settlement<ProxyFrame>,
+  usage: Usage,
   state: Measured,
   { learned }: Services,
   sizeOf: RequestSize,
 ): void {
-  const usage = toldUsage(last.head, state);
   const model = state.observer?.model() ?? (last.head && modelOf(last.head.request));
   const input = totalInputTokens(usage);
   if (last.head === undefined || model === undefined || input === null || usage.estimated) return;
@@ -239,8 +239,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
       settled(settlement, ctx) {
         const state: Measured = ctx.state ?? UNMEASURED;
         const record = () => {
-          learn(settlement, state, services, sizeOf);
-          const row = toRow(settlement, state, ctx.run, { services, sizeOf, familyOf });
+          const told = toldUsage(settlement.last.head, state);
+          learn(settlement, told, state, services, sizeOf);
+          const row = toRow(settlement, told, state, ctx.run, { services, sizeOf, familyOf });
           settleSpending(settlement, row, services.spending);
           services.ledger.record(row);
           // The trace was added with what the engine alone can tell.

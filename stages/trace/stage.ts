@@ -20,7 +20,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
         outcome,
         durationMs,
-        spans: spans(),
+        spans,
         // A copy without the room that a list which grew has to spare.
         attempts: (head?.attempts ?? request?.route?.attempts ?? []).slice(),
       });
