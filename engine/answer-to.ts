@@ -4,8 +4,7 @@ import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
 import type { Plan, PlanNode } from './graph/compile.ts';
-import type { Segment, Step, Stop } from './graph/segment.ts';
-import type { NodeRun } from './node-run.ts';
+import type { Segment, Step } from './graph/segment.ts';
 import type { RunScope } from './run-scope.ts';
 import { isTransform } from './stage.ts';
 import type { Handled, TransformBehaviour } from './stage.ts';
@@ -25,21 +24,29 @@ export async function answerTo<F extends Frame>(
   let frame = first;
   scope.saw(frame);
   let inMs = scope.now();
-  for (const stop of plan.requestPath) {
-    const { node } = stop;
-    const passed = requestStep(stop, frame, scope);
-    if (passed === undefined) continue;
-    // A stage that is done at once costs no turn of the microtask queue.
-    const result = passed instanceof Promise ? await passed : passed;
-    const outMs = scope.now();
-    scope.nodeRuns[node.index]!.timed(inMs, outMs);
-    inMs = outMs;
+  for (const { node, steps } of plan.requestPath) {
+    const step = steps.get(frame.kind);
+    const nodeRun = scope.nodeRuns[node.index]!;
+    let result: F | Answer<F> = frame;
+    try {
+      const handled = handle(node, step, frame, scope);
+      if (handled === UNCONCERNED) continue;
+      // A stage that is done at once costs no turn of the microtask queue.
+      result = (handled instanceof Promise ? await scope.raceAnswer(handled) : handled) ?? frame;
+    } catch (thrown) {
+      throw toSvcError(thrown, node.name);
+    }
     if (isAnswer<F>(result)) {
+      nodeRun.timed(inMs, scope.now());
       if (node.stage.answers !== true) throw undeclared(node);
       scope.answeredBy(node.index);
       return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
     }
     frame = result;
+    if (step?.watch !== undefined) scope.watch(step.watch, frame, nodeRun);
+    const outMs = scope.now();
+    nodeRun.timed(inMs, outMs);
+    inMs = outMs;
     scope.saw(frame);
   }
   throw new SvcError(
@@ -53,58 +60,19 @@ function undeclared<F extends Frame>({ name }: PlanNode<F>): SvcError {
   return toSvcError(error, name);
 }
 
-/** What a node makes of a request frame; undefined where it has no use for the kind. */
-function requestStep<F extends Frame>(
-  { node, steps }: Stop<F>,
+/** What a node that has no use for the kind of frame makes of it. */
+const UNCONCERNED = Symbol('unconcerned');
+
+/** What a node makes of a request frame. */
+function handle<F extends Frame>(
+  { stage: { behaviour }, index }: PlanNode<F>,
+  step: Step<F> | undefined,
   frame: F,
   scope: RunScope<F>,
-): F | Answer<F> | Promise<F | Answer<F>> | undefined {
-  const { behaviour } = node.stage;
-  const step = steps.get(frame.kind);
-  const nodeRun = scope.nodeRuns[node.index]!;
-  try {
-    if (isTransform(behaviour)) {
-      return settled(
-        scope.race(through(behaviour, frame, nodeRun)),
-        undefined,
-        frame,
-        scope,
-        nodeRun,
-      );
-    }
-    if (step === undefined) return undefined;
-    const handled = step.handle?.(frame, nodeRun);
-    if (handled instanceof Promise) {
-      return settled(scope.raceAnswer(handled), step.watch, frame, scope, nodeRun);
-    }
-    return watched(handled ?? frame, step.watch, scope, nodeRun);
-  } catch (thrown) {
-    throw toSvcError(thrown, node.name);
-  }
-}
-
-async function settled<F extends Frame>(
-  pending: Promise<Handled<F>>,
-  watch: Step<F>['watch'],
-  frame: F,
-  scope: RunScope<F>,
-  nodeRun: NodeRun,
-): Promise<F | Answer<F>> {
-  try {
-    return watched((await pending) ?? frame, watch, scope, nodeRun);
-  } catch (thrown) {
-    throw toSvcError(thrown, nodeRun.node);
-  }
-}
-
-function watched<F extends Frame>(
-  result: F | Answer<F>,
-  watch: Step<F>['watch'],
-  scope: RunScope<F>,
-  nodeRun: NodeRun,
-): F | Answer<F> {
-  if (watch !== undefined && !isAnswer<F>(result)) scope.watch(watch, result, nodeRun);
-  return result;
+): Handled<F> | Promise<Handled<F>> | typeof UNCONCERNED {
+  const nodeRun = scope.nodeRuns[index]!;
+  if (isTransform(behaviour)) return through(behaviour, frame, nodeRun);
+  return step === undefined ? UNCONCERNED : step.handle?.(frame, nodeRun);
 }
 
 /** One request frame through an author's own stream. */

@@ -97,10 +97,11 @@ export class RunScope<F extends Frame> implements StepScope {
     return new SvcError('cancelled', 'The client went away', { cause: reason });
   }
 
-  race<T>(promise: Promise<T>): Promise<T> {
+  /** Settles as `promise` does, or rejects as soon as the run is cancelled; `onLate` hears what comes after that. */
+  race<T>(promise: Promise<T>, onLate?: (value: T) => void): Promise<T> {
     const stopped = this.cancelled();
     if (stopped !== undefined) {
-      promise.catch(() => undefined);
+      promise.then(onLate, () => undefined);
       return Promise.reject(stopped);
     }
     this.#listen();
@@ -108,8 +109,8 @@ export class RunScope<F extends Frame> implements StepScope {
       this.#waiting.add(reject);
       promise.then(
         (value) => {
-          this.#waiting.delete(reject);
-          resolve(value);
+          if (this.#waiting.delete(reject)) resolve(value);
+          else onLate?.(value);
         },
         (thrown: unknown) => {
           this.#waiting.delete(reject);
@@ -121,14 +122,7 @@ export class RunScope<F extends Frame> implements StepScope {
 
   /** Like `race`; a live answer that comes after the run was cancelled is cancelled too. */
   raceAnswer(promise: Promise<Handled<F>>): Promise<Handled<F>> {
-    promise.then(
-      (result) => {
-        if (!this.#info.signal.aborted || result === undefined || result === null) return;
-        if (isAnswer<F>(result) && !isWhole(result)) result.cancel().catch(() => undefined);
-      },
-      () => undefined,
-    );
-    return this.race(promise);
+    return this.race(promise, cancelIfLive);
   }
 
   /** Calls `stop` once, as soon as the run is cancelled; at once if it is already. */
@@ -170,17 +164,29 @@ export class RunScope<F extends Frame> implements StepScope {
   }
 
   /** Tells every stage how the run ended, in graph order; one that fails does not stop the next. */
-  async settle(settlement: Settlement<F>): Promise<void> {
-    for (const node of this.#plan.nodes) {
-      const { behaviour } = node.stage;
-      if (behaviour.settled === undefined) continue;
+  settle(settlement: Settlement<F>, from = 0): Promise<void> | void {
+    for (let index = from; index < this.#plan.nodes.length; index += 1) {
+      const node = this.#plan.nodes[index]!;
       const nodeRun = this.nodeRuns[node.index]!;
       try {
-        const pending = behaviour.settled(settlement, nodeRun);
-        if (pending instanceof Promise) await pending;
+        const pending = node.stage.behaviour.settled?.(settlement, nodeRun);
+        if (!(pending instanceof Promise)) continue;
+        return pending
+          .catch((thrown: unknown) => noteUnsettled(nodeRun, thrown))
+          .then(() => this.settle(settlement, index + 1));
       } catch (thrown) {
-        nodeRun.note('settled_error', thrown instanceof Error ? thrown.message : 'unknown');
+        noteUnsettled(nodeRun, thrown);
       }
     }
+    return undefined;
   }
+}
+
+function noteUnsettled(nodeRun: NodeRun, thrown: unknown): void {
+  nodeRun.note('settled_error', thrown instanceof Error ? thrown.message : 'unknown');
+}
+
+function cancelIfLive<F extends Frame>(result: Handled<F>): void {
+  if (result === undefined || result === null || !isAnswer<F>(result) || isWhole(result)) return;
+  result.cancel().catch(() => undefined);
 }

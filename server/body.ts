@@ -19,7 +19,7 @@ export function breakBody(message: IncomingMessage, error: SvcError): void {
 }
 
 /**
- * The whole body as it was on the wire; a client that waits for it is told to go on. Rejects with `payload_too_large` above
+ * The whole body as it was on the wire, at once if it is there; a client that waits for it is told to go on. Rejects with `payload_too_large` above
  * `maxBytes`, with `bad_request` when the rest does not come, and with the signal's reason when the
  * client leaves.
  */
@@ -28,12 +28,12 @@ export function collectBody(
   response: ServerResponse,
   maxBytes: number,
   signal: CancelSignal,
-): Promise<Buffer> {
+): Buffer | Promise<Buffer> {
   const declared = Number(message.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
   if (declared === 0 && message.headers['transfer-encoding'] === undefined) {
     message.resume();
-    return Promise.resolve(EMPTY);
+    return EMPTY;
   }
   const fault = broken.get(message);
   if (fault !== undefined) return Promise.reject(fault);
@@ -44,7 +44,7 @@ export function collectBody(
   const whole = wholeBody(message);
   if (whole !== undefined) {
     if (whole.length > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
-    return Promise.resolve(whole);
+    return whole;
   }
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -55,7 +55,15 @@ export async function proxy(call: ProxyCall): Promise<void> {
   const sink = toSink(call);
   let body: BodyFrame;
   try {
-    body = await toBody(call);
+    const { maxProxiedRequestBytes } = call.generation.config.limits;
+    const collected = collectBody(request, response, maxProxiedRequestBytes, controller.signal);
+    const wireBytes = collected instanceof Promise ? await collected : collected;
+    const encoding = contentEncodingOf(call);
+    const bytes =
+      encoding === undefined
+        ? wireBytes
+        : await decodeBody(wireBytes, encoding, maxProxiedRequestBytes);
+    body = toBody(call, wireBytes, bytes);
   } catch (thrown) {
     refuse(call, toSvcError(thrown), info, sink);
     return;
@@ -65,19 +73,21 @@ export async function proxy(call: ProxyCall): Promise<void> {
   if (!request.complete) request.resume();
 }
 
-async function toBody(call: ProxyCall): Promise<BodyFrame> {
-  const { request, endpoint, generation, controller } = call;
-  const maxBytes = generation.config.limits.maxProxiedRequestBytes;
-  const wireBytes = await collectBody(request, call.response, maxBytes, controller.signal);
+/** The encoding that has to be undone before the body can be read; undefined where there is none. */
+function contentEncodingOf({ request, endpoint }: ProxyCall): string | undefined {
   const encoding = request.headers['content-encoding'];
-  const decodes = endpoint.rewritable && encoding !== undefined && encoding !== 'identity';
+  return endpoint.rewritable && encoding !== 'identity' ? encoding : undefined;
+}
+
+function toBody(call: ProxyCall, wireBytes: Buffer, bytes: Buffer): BodyFrame {
+  const { request, endpoint, generation } = call;
   return Object.freeze({
     kind: 'body',
     method: request.method ?? 'GET',
     target: call.target,
     headers: request.rawHeaders,
     wireBytes,
-    bytes: decodes ? await decodeBody(wireBytes, encoding, maxBytes) : wireBytes,
+    bytes,
     endpoint,
     untouchable: call.paused
       ? 'paused'

@@ -3,7 +3,7 @@
  * sent in one piece, everything else is a live stream that reads from the socket
  * only when somebody reads from it.
  */
-import type { Answer } from '../../engine/index.ts';
+import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -34,22 +34,31 @@ export function isBodiless(status: number, method: string): boolean {
  * Reads a document until its end. One that outgrows the limit on the way goes on
  * as a stream, read through `watched`. Rejects if the document breaks off: nothing of it was sent yet.
  */
-export async function gather(
+export function gather(
   head: HeadFrame,
   body: UpstreamBody,
   watched: () => UpstreamBody,
-): Promise<Answer<ProxyFrame>> {
-  const pieces: Buffer[] = [];
-  let gatheredBytes = 0;
-  for (;;) {
+  pieces: Buffer[] = [],
+): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> {
+  let gatheredBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  while (gatheredBytes <= MAX_GATHERED_BYTES) {
     // A short document is there with its head, and then costs no promise.
-    const ready = body.poll();
-    const piece = ready === null ? await body.read() : ready;
-    if (piece === undefined) break;
+    const piece = body.poll();
+    if (piece === undefined) return whole(head, pieces);
+    if (piece === null) {
+      return body
+        .read()
+        .then((next) =>
+          next === undefined ? whole(head, pieces) : gather(head, body, watched, [...pieces, next]),
+        );
+    }
     pieces.push(piece);
     gatheredBytes += piece.length;
-    if (gatheredBytes > MAX_GATHERED_BYTES) return stream(head, watched(), { ready: pieces });
   }
+  return stream(head, watched(), { ready: pieces });
+}
+
+function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFrame> {
   if (pieces.length === 0) return [head, END];
   return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];
 }

@@ -10,14 +10,14 @@ import { providerFailed, providerKeyRejected, providerLimited } from '../model/e
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { requestAdmission } from '../providers/admission.ts';
-import type { Admission, HeadVerdict, Refusal } from '../providers/admission.ts';
+import type { Admission, Refusal } from '../providers/admission.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
 import { keepErrorAnswer } from './kept-error.ts';
 import { loadTranslation, prepare } from './prepare.ts';
-import type { Prepared } from './prepare.ts';
+import type { Preparation, Prepared } from './prepare.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
 
 /** A provider that did not answer. */
@@ -107,17 +107,19 @@ async function tryTarget(
     return { error, wasAsked: false, provider: target.provider };
   }
   const identity = config.needsEvents || !isLast;
-  const go = async (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> => {
-    const options = { config, services, identity, chatOnly };
-    let prepared = prepare(request, target, provider, options);
-    if ('needs' in prepared) {
-      const translation = await loadTranslation();
-      prepared = prepare(request, target, provider, { ...options, translation });
-    }
+  const send = (prepared: Preparation): Promise<Tried | 'other_path'> | Failed => {
     if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
     return tryProvider(prepared.ready, state, isLast, scope);
+  };
+  const go = (chatOnly: ReadonlySet<string>): Promise<Tried | 'other_path'> | Failed => {
+    const options = { config, services, identity, chatOnly };
+    const prepared = prepare(request, target, provider, options);
+    if (!('needs' in prepared)) return send(prepared);
+    return loadTranslation().then((translation) =>
+      send(prepare(request, target, provider, { ...options, translation })),
+    );
   };
   const tried = await go(scope.chatOnly);
   if (tried !== 'other_path') return tried;
@@ -168,7 +170,7 @@ async function tryProvider(
   const triedKeys = new Set<string>();
   let status: number | undefined;
   for (;;) {
-    const admission = await requestAdmission({
+    const asked = requestAdmission({
       provider: provider.name,
       state,
       triedKeys,
@@ -176,6 +178,7 @@ async function tryProvider(
       clock: scope.services.clock,
       signal: scope.run.signal,
     });
+    const admission = asked instanceof Promise ? await asked : asked;
     if (!admission.admitted) return refused(prepared, admission, status, scope);
     if (admission.waitedMs > 0) {
       const waited = Math.round(admission.waitedMs);
@@ -234,7 +237,11 @@ async function tryOnce(
     if (isObjection || (verdict === 'next_provider' && !isLast)) {
       return { ...(await setAside(prepared, response, admission, scope)), isObjection };
     }
-    return await shown(prepared, response, attempt, { admission, isLast, verdict, scope });
+    const mustHold = !isLast && verdict === 'relay';
+    const read = await readAnswer(prepared, response, { mustHold, admission, scope });
+    if ('answer' in read) return read;
+    attempt.failure = read.error.message;
+    return { ...read, wasAsked: true, provider: prepared.provider.name };
   } catch (thrown) {
     admission.failed(thrown, signal);
     admission.release();
@@ -262,24 +269,4 @@ async function setAside(
   const { status } = response;
   const error = status === 429 ? providerLimited() : providerFailed(status);
   return { error, wasAsked: true, relay, provider: prepared.provider.name };
-}
-
-interface Showing {
-  readonly admission: Admission;
-  readonly isLast: boolean;
-  readonly verdict: HeadVerdict;
-  readonly scope: AttemptScope;
-}
-
-async function shown(
-  prepared: Prepared,
-  response: UpstreamResponse,
-  attempt: OpenAttempt,
-  { admission, isLast, verdict, scope }: Showing,
-): Promise<Tried> {
-  const mustHold = !isLast && verdict === 'relay';
-  const read = await readAnswer(prepared, response, { mustHold, admission, scope });
-  if ('answer' in read) return read;
-  attempt.failure = read.error.message;
-  return { ...read, wasAsked: true, provider: prepared.provider.name };
 }

@@ -99,7 +99,8 @@ async function readDocument(
   const { admission, scope } = options;
   let answer: Answer<ProxyFrame>;
   if (isVerbatim(prepared, head)) {
-    answer = await gather(head, body, () => watch({ pieces: [], body }, head, options));
+    const gathered = gather(head, body, () => watch({ pieces: [], body }, head, options));
+    answer = gathered instanceof Promise ? await gathered : gathered;
     // It has outgrown what is gathered, and is on its way as a stream.
     if (!Array.isArray(answer)) return { answer };
     const bytes = errorBytes(prepared, head, answer[1]);

@@ -31,7 +31,7 @@ function bench(rpm?: number, cooldown429Ms = 60_000): Bench {
   return {
     clock,
     states,
-    ask: (triedKeys = new Set(), usesConfiguredKey = true) =>
+    ask: async (triedKeys = new Set(), usesConfiguredKey = true) =>
       requestAdmission({
         provider: 'p',
         state: states.get('p')!,

@@ -69,10 +69,12 @@ export interface AdmissionRequest {
 }
 
 /**
- * Asks for one attempt. Resolves when it may be made, which takes as long as the line for
- * `rpm`, or with the reason why not. Rejects with the signal's reason if it aborts in line.
+ * Asks for one attempt: it may be made, after a promise where it has to stand in line for `rpm`,
+ * or the reason why not. Rejects with the signal's reason if it aborts in line.
  */
-export async function requestAdmission(request: AdmissionRequest): Promise<Admission | Refusal> {
+export function requestAdmission(
+  request: AdmissionRequest,
+): Admission | Refusal | Promise<Admission | Refusal> {
   const { state, signal } = request;
   if (state.stopped !== undefined) {
     return { admitted: false, why: 'stopped', error: providerStopped(request.provider) };
@@ -80,18 +82,29 @@ export async function requestAdmission(request: AdmissionRequest): Promise<Admis
   // Nobody stands in line for a provider that would not be asked anyway.
   const early = refusedByBreaker(request) ?? refusedByKeys(request);
   if (early !== undefined) return early;
-  let waitedMs: number;
+  let waited: number | Promise<number>;
   try {
-    waitedMs = (await state.pace?.enter(signal)) ?? 0;
+    waited = state.pace?.enter(signal) ?? 0;
   } catch (thrown) {
-    if (!isSvcError(thrown)) throw thrown;
-    return { admitted: false, why: 'pace', error: thrown };
+    return refusedByPace(thrown);
   }
+  if (typeof waited === 'number') return admit(request, waited);
+  return waited.then((waitedMs) => admit(request, waitedMs), refusedByPace);
+}
+
+/** The attempt itself, after `waitedMs` in line. */
+function admit(request: AdmissionRequest, waitedMs: number): Admission | Refusal {
+  const { state } = request;
   const picked = pickKey(request);
   if (picked !== undefined && 'admitted' in picked) return picked;
   const pass = state.breaker.tryEnter();
   if (!pass.ok) return openRefusal(request.provider, pass.openForS);
   return new Attempt(request, pass, picked, waitedMs);
+}
+
+function refusedByPace(thrown: unknown): Refusal {
+  if (!isSvcError(thrown)) throw thrown;
+  return { admitted: false, why: 'pace', error: thrown };
 }
 
 function refusedByBreaker({ provider, state }: AdmissionRequest): Refusal | undefined {
