@@ -28,4 +28,4 @@ export type {
 } from './stage.ts';
 export { toTransform } from './to-transform.ts';
 export { createAfterwards, createTurn } from './turn.ts';
-export type { Afterwards, Turn } from './turn.ts';
+export type { Afterwards, Gathering, Turn } from './turn.ts';

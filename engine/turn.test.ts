@@ -29,6 +29,23 @@ test('work that arises meanwhile waits for the next turn', async () => {
   assert.equal(done, ['first', 'second']);
 });
 
+test('what is first is done before the rest, with what its promises bring, whichever came first', async () => {
+  const turn = createTurn();
+  const done: string[] = [];
+  turn.later(() => done.push('rest'));
+  turn.first(() => {
+    done.push('first');
+    void Promise.resolve()
+      .then(() => undefined)
+      .then(() => done.push('its promise'));
+    turn.first(() => done.push('next turn'));
+  });
+  await endOfTurn();
+  assert.equal(done, ['first', 'its promise', 'rest']);
+  await endOfTurn();
+  assert.equal(done, ['first', 'its promise', 'rest', 'next turn']);
+});
+
 test('work that throws stops none of the others', async () => {
   const turn = createTurn();
   const done: string[] = [];

@@ -7,21 +7,37 @@
 
 import type { Clock } from './clock.ts';
 
-/** Gathers work and does it together, in the order in which it came. */
-export interface Turn {
+/** Gathers work and does it together, in the order in which it came; one that throws stops none of the others. */
+export interface Gathering {
   /** Calls `work` when everything that this turn of the loop brings has been read. */
   later(work: () => void): void;
 }
 
+/** Work that waits for the end of the turn. */
+export interface Turn extends Gathering {
+  /**
+   * The same, before all that is `later`, and with what follows from it by promises alone. For
+   * the first word to or from somebody: behind the pieces of twenty streams that a turn brings
+   * as well, it would wait for a millisecond that nobody notices between two pieces.
+   */
+  first(work: () => void): void;
+}
+
 /** Gathered work that can also be done before its time. */
-export interface Afterwards extends Turn {
+export interface Afterwards extends Gathering {
   /** Does all that waits, now. */
   flush(): void;
 }
 
-/** Work that waits for the end of the turn. One that throws stops none of the others. */
+/** One turn after another of this process's event loop. */
 export function createTurn(): Turn {
-  return createGathering((run) => setImmediate(run));
+  const first = createGathering((run) => setImmediate(run));
+  const rest = createGathering((run) => {
+    // What comes first may come after this in the turn, so its place is taken now.
+    first.later(() => undefined);
+    setImmediate(run);
+  });
+  return { first: (work) => first.later(work), later: (work) => rest.later(work) };
 }
 
 /** How long work may wait, and how much of it. */

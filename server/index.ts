@@ -216,6 +216,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       running: app.running,
     });
     const handlers: ListenerHandlers = {
+      turn: services.turn,
       handle: (request, response) => app.handle(request, response),
       upgrade: (request, socket, head) => door.upgrade(request, socket, head),
       newId,

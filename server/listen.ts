@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { SvcError, createTurn } from '../engine/index.ts';
+import { SvcError } from '../engine/index.ts';
+import type { Turn } from '../engine/index.ts';
 import { headersTooLarge, malformedRequest, noTunnel } from '../stages/model/errors.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { breakBody } from './body.ts';
@@ -22,6 +23,8 @@ const KEEP_ALIVE_MS = 75_000;
 const CHECK_INTERVAL_MS = 1000;
 
 export interface ListenerHandlers {
+  /** When requests are begun. */
+  readonly turn: Turn;
   handle(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   newId(): string;
@@ -88,12 +91,11 @@ function createListener(handlers: ListenerHandlers): Server {
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
   const answers: Answers = new WeakMap();
-  const turn = createTurn();
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     answers.set(request.socket, response);
     // A socket may fail at any moment; what that means is decided by 'close'.
     response.on('error', () => undefined);
-    turn.later(() => {
+    handlers.turn.first(() => {
       // Nobody waits for the answer any more, and nothing was done for it yet.
       if (!request.socket.destroyed) handlers.handle(request, response);
     });

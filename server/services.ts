@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createAfterwards, systemClock } from '../engine/index.ts';
-import type { Afterwards, Clock, SvcError } from '../engine/index.ts';
+import { createAfterwards, createTurn, systemClock } from '../engine/index.ts';
+import type { Afterwards, Clock, SvcError, Turn } from '../engine/index.ts';
 import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
@@ -50,6 +50,7 @@ import { spendingSettings } from './spending.ts';
 
 export interface ServerServices {
   readonly clock: Clock;
+  readonly turn: Turn;
   readonly afterwards: Afterwards;
   readonly log: Log;
   readonly upstream: Upstream;
@@ -91,7 +92,8 @@ const RECORDED = { withinMs: 20, atMost: 16 };
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
-  const upstream = createUpstream(createOutbound(config.outbound));
+  const turn = createTurn();
+  const upstream = createUpstream(createOutbound(config.outbound), turn);
   const ledger = createLedgerWriter({
     file: config.ledger.db,
     clock,
@@ -120,6 +122,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const overrides = new Map<string, PriceOverride>();
   return {
     clock,
+    turn,
     afterwards,
     log,
     upstream,

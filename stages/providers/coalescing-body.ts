@@ -3,7 +3,7 @@
  * that sends two hundred small events at once gives one chunk, not two hundred;
  * an event that comes alone is not held back.
  */
-import type { Turn } from '../../engine/index.ts';
+import type { Gathering } from '../../engine/index.ts';
 import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
@@ -24,7 +24,7 @@ interface Waiting {
 
 export class CoalescingBody implements UpstreamBody {
   #source: BodySource;
-  #turn: Turn;
+  #turn: Gathering;
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
   #paused = false;
@@ -35,7 +35,7 @@ export class CoalescingBody implements UpstreamBody {
   /** What comes with the head cannot have been asked for yet. */
   #isAsked = false;
 
-  constructor(source: BodySource, turn: Turn) {
+  constructor(source: BodySource, turn: Gathering) {
     this.#source = source;
     this.#turn = turn;
   }

@@ -5,7 +5,7 @@
  */
 import { Agent, buildConnector, errors } from './undici.ts';
 import type { Connector, Dispatcher } from './undici.ts';
-import { Cancelled, SvcError, createTurn, isSvcError } from '../../engine/index.ts';
+import { Cancelled, SvcError, isSvcError } from '../../engine/index.ts';
 import type { Turn } from '../../engine/index.ts';
 import {
   cannotBeSent,
@@ -54,9 +54,8 @@ export function createConnector(): Connector {
     );
 }
 
-/** An upstream that sends through `dispatcher` and owns it. */
-export function createUpstream(dispatcher: Dispatcher): Upstream {
-  const turn = createTurn();
+/** An upstream that sends through `dispatcher`, which it owns, and answers at the end of each `turn`. */
+export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   return {
     send: (request) => new Exchange(request, turn).start(dispatcher),
     close: () => dispatcher.close(),
@@ -156,7 +155,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     );
     this.#body = body;
     const headers = toHeaders(controller.rawHeaders);
-    this.#turn.later(() => this.#resolve({ status, headers, body }));
+    this.#turn.first(() => this.#resolve({ status, headers, body }));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
