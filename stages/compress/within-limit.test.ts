@@ -124,6 +124,37 @@ test('blocks decided before time ran out go out so; those from there on as they 
   await bench.thread.close();
 });
 
+test('what was sent before and cannot be made smaller again goes out as it is, in every later turn', async () => {
+  const bench = createBench();
+  const [first] = await bench.send(turns('a'));
+  assert.ok(first !== undefined);
+  // Time runs out, and so does the memory of the thread that does again what was sent.
+  const broken: CompressThread = {
+    ...endsAt(0),
+    run: async (_, maxTimeMs) => ({ failed: maxTimeMs > 0 ? 'timeout' : 'broken', decided: [] }),
+  };
+  const sent = await bench.send(turns('a', 'b'), broken);
+  assert.equal(sent, [undefined, undefined, undefined]);
+  const later = await bench.send(turns('a', 'b', 'c'));
+  assert.equal(later.slice(0, 4), [...sent, undefined]);
+  assert.ok(later[4] !== undefined);
+  await bench.thread.close();
+});
+
+test('a client that leaves while what was sent is done again has nothing remembered for it', async () => {
+  const bench = createBench();
+  const [first] = await bench.send(turns('a'));
+  const left: CompressThread = {
+    ...endsAt(0),
+    run: async (_, maxTimeMs) => ({ failed: maxTimeMs > 0 ? 'timeout' : 'cancelled', decided: [] }),
+  };
+  assert.equal(await bench.send(turns('a', 'b'), left), []);
+  const later = await bench.send(turns('a', 'b'));
+  assert.is(later[0], first);
+  assert.ok(later[2] !== undefined);
+  await bench.thread.close();
+});
+
 test('a conversation that nothing was sent of keeps to the limit', async () => {
   const bench = createBench();
   const pending = bench.send(turns('a', 'b'));

@@ -51,22 +51,26 @@ export async function compressWithinLimit(
   // Nothing goes out for a client that has left.
   if (result.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const sent = sentCount(decisions, conversation, blocks);
-  const undecided = blocks.slice(Math.max(sent, result.decided.length));
-  rememberUndecided(decisions, conversation, undecided);
-  const decided =
-    result.decided.length >= sent ? result.decided : await again(blocks.slice(0, sent), limits);
+  const more = result.decided.length < sent ? await again(blocks.slice(0, sent), limits) : result;
+  if ('failed' in more && more.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
+  const decided = longer(result.decided, 'outcomes' in more ? more.outcomes : more.decided);
   sentSmaller(decided);
-  const rest = blocks.slice(decided.length).map(untouched);
-  return { outcomes: [...decided, ...rest], failed: result.failed };
+  const undecided = blocks.slice(decided.length);
+  rememberUndecided(decisions, conversation, undecided);
+  return { outcomes: [...decided, ...undecided.map(untouched)], failed: result.failed };
 }
 
-/** The outcomes of blocks that were sent before, without a limit. */
-async function again(
+/** Does blocks that were sent before, without a limit. */
+function again(
   blocks: readonly ConversationBlock[],
   { compressor, options, signal }: WithinLimit,
-): Promise<readonly JobOutcome[]> {
-  const result: JobResult = await compressor.run({ blocks, options }, 0, signal);
-  return 'outcomes' in result ? result.outcomes : result.decided;
+): Promise<JobResult> {
+  return compressor.run({ blocks, options }, 0, signal);
+}
+
+/** Both decided the first blocks of one conversation, so what both have is the same. */
+function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): readonly JobOutcome[] {
+  return one.length > other.length ? one : other;
 }
 
 function untouched(block: ConversationBlock): JobOutcome {
