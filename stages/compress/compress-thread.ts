@@ -1,8 +1,9 @@
 /**
  * Compression off the event loop. Small conversations are done at once, where the
  * request is; larger ones wait for a thread that does one job at a time. A job whose
- * time runs out while it is worked on ends that thread, and so does a fault that kills
- * it: what was decided by then is kept, and the jobs behind go to a new thread.
+ * time runs out while it is worked on ends that thread, and so do a fault that kills it
+ * and, of a job that may take as long as it likes, the client that leaves: what was
+ * decided by then is kept, and the jobs behind go to a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
@@ -101,6 +102,7 @@ class ThreadedCompressor implements CompressThread {
   }
 
   #runThreaded(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
+    if (signal.aborted) return Promise.resolve({ failed: 'cancelled', decided: [] });
     const message: CompressMessage = { id: this.#nextId++, job };
     return new Promise((resolve) => {
       const finish = (result: JobResult): void => {
@@ -110,9 +112,10 @@ class ThreadedCompressor implements CompressThread {
       };
       const waiting: Waiting = { message, decided: [], finish };
       const onAbort = (): void => {
+        if (waiting !== this.#current) this.#leave(waiting, 'cancelled');
         // A job in work goes on within its time: what it finds out the next turn need not.
-        if (waiting === this.#current) resolve({ failed: 'cancelled', decided: [] });
-        else this.#leave(waiting, 'cancelled');
+        else if (maxTimeMs > 0) resolve({ failed: 'cancelled', decided: [] });
+        else this.#endThread('cancelled');
       };
       const onTimeout = (): void => {
         if (waiting === this.#current) this.#endThread('timeout');
@@ -181,7 +184,7 @@ class ThreadedCompressor implements CompressThread {
     void worker?.terminate();
     current?.finish({ failed, decided: current.decided });
     // A job that has less time than a thread takes to begin would else end every one of them.
-    if (failed === 'timeout' && this.#isPrepared) this.#thread();
+    if (failed !== 'broken' && this.#isPrepared) this.#thread();
     this.#next();
   }
 
@@ -197,6 +200,7 @@ class ThreadedCompressor implements CompressThread {
   }
 
   async close(): Promise<void> {
+    this.#isPrepared = false;
     const worker = this.#worker;
     for (const waiting of this.#queue) this.#leave(waiting, 'cancelled');
     this.#endThread('cancelled');

@@ -1,0 +1,63 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createManualClock } from '../../engine/index.ts';
+import { createCompressThread } from './compress-thread.ts';
+import type { CompressJob } from './job.ts';
+import { LOG } from './testing.ts';
+
+const options = {
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 0,
+  logBudgetTokens: 500,
+} as const;
+
+/** Some results, each of another program; too much for the event loop. */
+const jobOf = (...names: string[]): CompressJob => ({
+  blocks: names.map((name, index) => ({
+    index,
+    role: 'tool',
+    kind: 'tool_result',
+    text: LOG.replaceAll('module', name).repeat(2),
+    toolName: 'bash',
+  })),
+  options,
+});
+
+const newThread = () => createCompressThread({ cacheEntries: 10, clock: createManualClock() });
+const { signal: stays } = createCanceller();
+
+/** How many results were looked for in vain by the time that a job with one block is done. */
+async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
+  const thread = newThread();
+  if (first.isPrepared === true) thread.prepare();
+  const client = createCanceller();
+  const left = thread.run(jobOf('a', 'b', 'c'), first.limitMs, client.signal);
+  client.abort('client_gone');
+  assert.equal(await left, { failed: 'cancelled', decided: [] });
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  await thread.close();
+  return thread.figures().misses;
+}
+
+test('a job without a limit ends when its client leaves, and the next one does not wait for it', async () => {
+  assert.is(await missesAfter({ limitMs: 0 }), 1);
+  assert.is(await missesAfter({ limitMs: 0, isPrepared: true }), 1);
+});
+
+test('a job with a limit goes on within it when its client leaves: the next turn finds it done', async () => {
+  assert.is(await missesAfter({ limitMs: 5000 }), 4);
+});
+
+test('for a client that left before nothing is begun', async () => {
+  const thread = newThread();
+  const client = createCanceller();
+  client.abort('client_gone');
+  const result = await thread.run(jobOf('a'), 0, client.signal);
+  assert.equal(result, { failed: 'cancelled', decided: [] });
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  assert.is(thread.figures().misses, 1);
+  await thread.close();
+});
+
+test.run();
