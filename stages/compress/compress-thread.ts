@@ -115,10 +115,10 @@ class ThreadedCompressor implements CompressThread {
         if (waiting !== this.#current) this.#leave(waiting, 'cancelled');
         // A job in work goes on within its time: what it finds out the next turn need not.
         else if (maxTimeMs > 0) resolve({ failed: 'cancelled', decided: [] });
-        else this.#endThread('cancelled');
+        else void this.#endThread('cancelled');
       };
       const onTimeout = (): void => {
-        if (waiting === this.#current) this.#endThread('timeout');
+        if (waiting === this.#current) void this.#endThread('timeout');
         else this.#leave(waiting, 'timeout');
       };
       const stopTimer = maxTimeMs > 0 ? this.#options.clock.after(maxTimeMs, onTimeout) : undefined;
@@ -145,7 +145,7 @@ class ThreadedCompressor implements CompressThread {
     worker.unref();
     worker.on('message', (message: FromCompressor) => this.#onMessage(message));
     const onBroken = (): void => {
-      if (this.#worker === worker) this.#endThread('broken');
+      if (this.#worker === worker) void this.#endThread('broken');
     };
     worker.once('error', onBroken);
     worker.once('exit', onBroken);
@@ -175,17 +175,18 @@ class ThreadedCompressor implements CompressThread {
     waiting.finish({ failed, decided: [] });
   }
 
-  /** Ends the thread and the job in work; the next one gets a new thread. */
-  #endThread(failed: 'timeout' | 'cancelled' | 'broken'): void {
+  /** Ends the thread and the job in work; the next one gets a new thread. Resolves when the old one is gone. */
+  async #endThread(failed: 'timeout' | 'cancelled' | 'broken'): Promise<void> {
     const worker = this.#worker;
     const current = this.#current;
     this.#worker = undefined;
     this.#current = undefined;
-    void worker?.terminate();
+    const gone = worker?.terminate();
     current?.finish({ failed, decided: current.decided });
     // A job that has less time than a thread takes to begin would else end every one of them.
     if (failed !== 'broken' && this.#isPrepared) this.#thread();
     this.#next();
+    await gone;
   }
 
   figures(): CacheFigures {
@@ -201,9 +202,7 @@ class ThreadedCompressor implements CompressThread {
 
   async close(): Promise<void> {
     this.#isPrepared = false;
-    const worker = this.#worker;
     for (const waiting of this.#queue) this.#leave(waiting, 'cancelled');
-    this.#endThread('cancelled');
-    await worker?.terminate();
+    await this.#endThread('cancelled');
   }
 }
