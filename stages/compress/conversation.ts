@@ -97,9 +97,10 @@ export function emptyState(): ConversationState {
 export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
- * What goes out for every block. `state` may already hold the outcome of the first `done`
- * blocks (see `memo.ts`); it is extended in place. `cache` saves time only. A block that an
- * algorithm fails on goes out as it was, as far as that algorithm is concerned.
+ * What goes out for every block. `state` may already hold the outcomes of the first `done`
+ * ones (see `memo.ts`); it is extended in place, by whole blocks: one for which `GrammarNeeded` is
+ * thrown has left no trace in it. `cache` saves time only. A block that an algorithm fails on
+ * goes out as it was, as far as that algorithm is concerned.
  */
 export function compressConversation(
   blocks: readonly ConversationBlock[],
@@ -108,33 +109,35 @@ export function compressConversation(
   state: ConversationState = emptyState(),
   done = 0,
   watch?: Watch,
+  queries: readonly string[] = queriesOf(blocks),
 ): readonly BlockOutcome[] {
-  const queries = queriesOf(blocks);
   for (let at = done; at < blocks.length; at++) {
-    const query = queries[at]!;
-    if (query !== '') state.query = query;
     watch?.(state.outcomes, blocks[at]!);
-    state.outcomes.push(compressBlock(blocks[at]!, options, cache, state));
+    state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
   }
   return state.outcomes;
 }
 
 function compressBlock(
   block: ConversationBlock,
+  asked: string,
   options: ConversationOptions,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): BlockOutcome {
   const tokensBefore = estimateTokens(block.text);
-  state.tokens += tokensBefore;
-  const label = labelOf(block, state.labels);
-  const reason = keptReason(block, options, state);
-  const tried = reason === undefined ? attempt(block, options, cache, state) : undefined;
+  const tokens = state.tokens + tokensBefore;
+  const query = asked === '' ? state.query : asked;
+  const reason = keptReason(block, options, tokens);
+  const tried =
+    reason === undefined ? attempt(block, { ...options, query }, cache, state) : undefined;
   const made = tried === 'failed' ? undefined : tried;
   const failed = tried === 'failed' ? ['rewrite'] : made?.failed;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
-  remember(block, label, text, state);
+  state.tokens = tokens;
+  state.query = query;
+  remember(block, labelOf(block, state.labels), text, state);
   return {
     index: block.index,
     text,
@@ -163,13 +166,13 @@ function attempt(...args: Parameters<typeof rewrite>): Rewritten | 'failed' | un
 function keptReason(
   block: ConversationBlock,
   options: ConversationOptions,
-  state: ConversationState,
+  tokens: number,
 ): string | undefined {
   if (options.mode === 'strict') return 'strict';
   if (block.protectedReason !== undefined) return block.protectedReason;
   if (block.kind !== 'tool_result' && block.kind !== 'user_text') return 'kind';
   if (block.isError === true && block.text.length <= ERROR_CHARS) return 'error-result';
-  if (state.tokens < options.thresholdTokens) return 'below-threshold';
+  if (tokens < options.thresholdTokens) return 'below-threshold';
   return hasMark(block.text) ? 'marked' : undefined;
 }
 
@@ -181,7 +184,7 @@ interface Rewritten extends Applied {
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewrite(
   block: ConversationBlock,
-  options: ConversationOptions,
+  options: ConversationOptions & { readonly query: string },
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
@@ -190,7 +193,6 @@ function rewrite(
   const linesBefore = lineBreaks(head);
   const context: ApplyContext = {
     ...options,
-    query: state.query,
     hints: hintsOf(block),
     linesBefore,
     linesAfter: lineBreaks(tail),

@@ -2,8 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBlockCache } from './cache.ts';
 import { compressConversation, type ConversationBlock } from './conversation.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 import { ConversationMemo } from './memo.ts';
-import { CONVERSATION, PROSE } from './testing.ts';
+import { CONVERSATION, LOG, PROSE } from './testing.ts';
 
 test('a question added to a message counts for its other texts, warm or cold', () => {
   const text = `Notes:\n\n${PROSE}\n\nHere it is.`;
@@ -21,6 +22,47 @@ test('a question added to a message counts for its other texts, warm or cold', (
   assert.equal(warm, cold);
   assert.is.not(cold[0]![0]!.text, cold[1]![0]!.text);
   assert.is(cold[2]![0]!.text, cold[1]![0]!.text);
+});
+
+test('what was done before a grammar was missing is not done again, and what was begun has left no trace', () => {
+  const code = PROSE.replaceAll(
+    /In the year (\d+)[^.]*\. /g,
+    'def f$1(value):\n    return value\n\n',
+  );
+  const [log, ask, source, other]: Omit<ConversationBlock, 'index'>[] = [
+    { role: 'tool', kind: 'tool_result', message: 0, text: LOG },
+    { role: 'user', kind: 'user_text', message: 1, text: 'Which year?' },
+    {
+      role: 'user',
+      kind: 'user_text',
+      message: 2,
+      text: `What fails here?\n\n${code}\n\nAnd where?`,
+    },
+    { role: 'tool', kind: 'tool_result', message: 2, text: PROSE },
+  ];
+  const inOrder = (...parts: Omit<ConversationBlock, 'index'>[]) =>
+    parts.map((part, index) => ({ ...part, index }));
+  const needing = {
+    ...CONVERSATION,
+    mode: 'aggressive',
+    commentLines: () => {
+      throw new GrammarNeeded('python');
+    },
+  } as const;
+  const memo = new ConversationMemo(4);
+  const seen: number[] = [];
+  const watch = (_: unknown, { index }: ConversationBlock): void => void seen.push(index);
+  const blocks = inOrder(log!, ask!, source!);
+  for (let turn = 0; turn < 2; turn++)
+    assert.throws(
+      () => memo.compress(blocks, needing, undefined, watch),
+      (thrown: unknown) => thrown instanceof GrammarNeeded,
+    );
+  assert.equal(seen, [0, 1, 2, 2]);
+  const another = inOrder(log!, ask!, other!);
+  const cold = compressConversation(another, needing);
+  assert.equal(memo.compress(another, needing, undefined, watch), cold);
+  assert.equal(seen, [0, 1, 2, 2, 2]);
 });
 
 test.run();

@@ -14,17 +14,13 @@ import {
   type ConversationState,
   type Watch,
 } from './conversation.ts';
+import { GrammarNeeded } from './grammar-needed.ts';
 import { queriesOf } from './query.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 
-interface Entry {
-  readonly state: ConversationState;
-  readonly count: number;
-}
-
 /** Compresses growing conversations; keeps the state of the `maxConversations` newest ones. */
 export class ConversationMemo {
-  private readonly entries = new Map<string, Entry>();
+  private readonly states = new Map<string, ConversationState>();
   private readonly maxConversations: number;
 
   constructor(maxConversations: number) {
@@ -37,30 +33,37 @@ export class ConversationMemo {
     cache?: BlockCache,
     watch?: Watch,
   ): readonly BlockOutcome[] {
-    const chain = hashChain(blocks, options);
-    const { state, count } = this.take(chain);
-    const outcomes = compressConversation(blocks, options, cache, state, count, watch);
-    const key = chain.at(-1);
-    if (key !== undefined) this.keep(key, { state, count: blocks.length });
-    return [...outcomes];
+    const queries = queriesOf(blocks);
+    const chain = hashChain(blocks, queries, options);
+    const state = this.take(chain);
+    try {
+      compressConversation(blocks, options, cache, state, state.outcomes.length, watch, queries);
+    } catch (thrown) {
+      // What was done before it need not be done again.
+      if (thrown instanceof GrammarNeeded) this.keep(chain, state);
+      throw thrown;
+    }
+    this.keep(chain, state);
+    return [...state.outcomes];
   }
 
   /** The longest known beginning. It is taken out: its state is about to grow into another conversation's. */
-  private take(chain: readonly string[]): Entry {
-    for (let at = chain.length - 1; at >= 0; at--) {
-      const entry = this.entries.get(chain[at]!);
-      if (entry === undefined || entry.count !== at + 1) continue;
-      this.entries.delete(chain[at]!);
-      return entry;
+  private take(chain: readonly string[]): ConversationState {
+    for (const key of chain.toReversed()) {
+      const state = this.states.get(key);
+      if (state === undefined) continue;
+      this.states.delete(key);
+      return state;
     }
-    return { state: emptyState(), count: 0 };
+    return emptyState();
   }
 
-  private keep(key: string, entry: Entry): void {
-    this.entries.set(key, entry);
-    for (const oldest of this.entries.keys()) {
-      if (this.entries.size <= this.maxConversations) break;
-      this.entries.delete(oldest);
+  private keep(chain: readonly string[], state: ConversationState): void {
+    const key = chain[state.outcomes.length - 1];
+    if (key !== undefined) this.states.set(key, state);
+    for (const oldest of this.states.keys()) {
+      if (this.states.size <= this.maxConversations) break;
+      this.states.delete(oldest);
     }
   }
 }
@@ -68,6 +71,7 @@ export class ConversationMemo {
 /** One hash a block, each covering everything up to it, and what further down in its message is asked about it. */
 function hashChain(
   blocks: readonly ConversationBlock[],
+  queries: readonly string[],
   options: ConversationOptions,
 ): readonly string[] {
   const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
@@ -81,7 +85,6 @@ function hashChain(
     applied?.id,
   ];
   let previous = JSON.stringify(settings);
-  const queries = queriesOf(blocks);
   return blocks.map((block, at) => {
     const { text, ...rest } = block;
     previous = createHash('sha1')
