@@ -46,14 +46,17 @@ export function noLabels(): LabelCounts {
 }
 
 /**
- * How later blocks name this one; undefined where they may not refer to it. Tool results
+ * How later blocks name this one, of which `hints` are known; undefined where they may not refer to it. Tool results
  * are counted as a reader counts them: one for each call that was answered, whether with
  * text, with images or with several parts. A later part is named as such.
  */
-export function labelOf(block: ConversationBlock, counts: LabelCounts): string | undefined {
+export function labelOf(
+  block: ConversationBlock,
+  { command, path, toolName }: ClassifyHints,
+  counts: LabelCounts,
+): string | undefined {
   if (block.kind === 'user_text') return `user text ${++counts.userTexts}`;
   if (!countResult(block, counts) || block.kind !== 'tool_result') return undefined;
-  const { command, path, toolName } = hintsOf(block);
   const said =
     path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
   const what = said.slice(said.lastIndexOf('/', said.length - 2) + 1);

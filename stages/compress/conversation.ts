@@ -128,16 +128,17 @@ function compressBlock(
   const tokensBefore = estimateTokens(block.text);
   const tokens = state.tokens + tokensBefore;
   const query = asked === '' ? state.query : asked;
+  const hints = hintsOf(block);
   const reason = keptReason(block, options, tokens);
   const tried =
-    reason === undefined ? attempt(block, { ...options, query }, cache, state) : undefined;
+    reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : undefined;
   const made = tried === 'failed' ? undefined : tried;
   const failed = tried === 'failed' ? ['rewrite'] : made?.failed;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
   state.tokens = tokens;
   state.query = query;
-  remember(block, labelOf(block, state.labels), text, state);
+  remember(block, labelOf(block, hints, state.labels), text, state);
   return {
     index: block.index,
     text,
@@ -184,19 +185,14 @@ interface Rewritten extends Applied {
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewrite(
   block: ConversationBlock,
-  options: ConversationOptions & { readonly query: string },
+  known: ApplyContext,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
   const linesBefore = lineBreaks(head);
-  const context: ApplyContext = {
-    ...options,
-    hints: hintsOf(block),
-    linesBefore,
-    linesAfter: lineBreaks(tail),
-  };
+  const context = { ...known, linesBefore, linesAfter: lineBreaks(tail) };
   const small = estimateTokens(body) < MIN_TOKENS;
   const applied = small ? undefined : applyCached(body, context, cache);
   const plain: Applied = applied ?? {
