@@ -5,7 +5,7 @@
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
 import { estimateTokens } from '../model/tokens.ts';
-import { numbersOfLines } from './count-lines.ts';
+import { numbersOfLines } from './numbers-of-lines.ts';
 import { fillGutter, numberWidths } from './gutter.ts';
 import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from './marker.ts';
