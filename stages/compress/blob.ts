@@ -1,6 +1,7 @@
 /** Encoded blobs: their kind, length and hash instead of characters that no reader can use. */
 import { createHash } from 'node:crypto';
 import type { Compressed, Compressor } from './compressor.ts';
+import { lineBreaks } from './line-breaks.ts';
 import { MARK } from './marker.ts';
 
 /** Shorter ones may be keys, certificates or tokens that someone has to copy. */
@@ -17,10 +18,9 @@ export const dropBlobs: Compressor = {
       /^data:[\w/.+-]{1,80}/.exec(text)?.[0] ??
       (/^[0-9a-fA-F\s]{400}/.test(text) ? 'hex' : 'base64');
     const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-    const lines = text.split('\n').length;
     return {
       text: `${MARK}omitted ${text.length} characters of ${kind} here (sha256 ${hash}…); the source is complete]`,
-      removed: [{ from: 0, to: lines }],
+      removed: [{ from: 0, to: lineBreaks(text) + 1 }],
     };
   },
 };
