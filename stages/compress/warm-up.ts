@@ -11,9 +11,9 @@ const SAMPLES: Readonly<Record<string, (name: string) => string>> = {
     `// What ${name} does.\nexport function ${name}(value: number): string {\n  // A remark.\n  return \`\${value}\` + 'x';\n}\n`,
   'b.js': (name) =>
     `// What ${name} does.\nexport function ${name}(value) {\n  // A remark.\n  return [value, 'x'];\n}\n`,
-  'd.cpp': (name) =>
+  'c.cpp': (name) =>
     `// What ${name} does.\nint ${name}(int value) {\n  // A remark.\n  return value + 1;\n}\n`,
-  'c.py': (name) =>
+  'd.py': (name) =>
     `# What ${name} does.\ndef ${name}(value):\n    # A remark.\n    return f"{value}" + 'x'\n\n`,
 };
 
