@@ -8,30 +8,38 @@ import { createGrammarLoader, type GrammarLoader } from '../grammars.ts';
 import type { CommentLines, LineRange } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
-const GRAMMARS: readonly (readonly [string, string])[] = [
-  ['python', 'py pyi gyp gypi'],
-  ['javascript', 'js jsx mjs cjs'],
-  ['typescript', 'ts mts cts'],
-  ['tsx', 'tsx'],
-  ['go', 'go'],
-  ['rust', 'rs'],
-  ['java', 'java'],
-  ['c-sharp', 'cs'],
-  ['cpp', 'c cc cpp cxx h hh hpp'],
-  ['ruby', 'rb'],
-  ['php', 'php'],
-  ['bash', 'sh bash'],
-  ['css', 'css'],
-  ['powershell', 'ps1'],
-];
+/** The grammar for a file extension. */
+const GRAMMARS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    python: 'py pyi gyp gypi',
+    javascript: 'js jsx mjs cjs',
+    typescript: 'ts mts cts',
+    tsx: 'tsx',
+    go: 'go',
+    rust: 'rs',
+    java: 'java',
+    'c-sharp': 'cs',
+    cpp: 'c cc cpp cxx h hh hpp',
+    ruby: 'rb',
+    php: 'php',
+    bash: 'sh bash',
+    css: 'css',
+    powershell: 'ps1',
+  }).flatMap(([grammar, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, grammar] as const),
+  ),
+);
 
 /** The grammar for a file extension, undefined where there is none. */
 export function grammarFor(extension: string): string | undefined {
-  return GRAMMARS.find(([, extensions]) => extensions.split(' ').includes(extension))?.[0];
+  return GRAMMARS.get(extension);
 }
 
 /** Every file extension that a grammar is there for. */
-export const CODE_EXTENSIONS: readonly string[] = GRAMMARS.flatMap(([, names]) => names.split(' '));
+export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
+
+/** Longer text is left alone. */
+const MAX_CHARS = 400_000;
 
 export interface CodeTools {
   /** Throws `GrammarNeeded` for a language whose grammar was not loaded. */
@@ -40,8 +48,8 @@ export interface CodeTools {
   load(grammar: string): Promise<void>;
 }
 
-/** Tools that know no language yet. Text over `maxChars` is left alone. Runs of blank lines are returned from their second line on. */
-export function createCodeTools(maxChars = 400_000): CodeTools {
+/** Tools that know no language yet. Runs of blank lines are returned from their second line on. */
+export function createCodeTools(): CodeTools {
   const grammars = new Map<string, CodeGrammar | undefined>();
   const loader = createGrammarLoader();
   return {
@@ -50,20 +58,12 @@ export function createCodeTools(maxChars = 400_000): CodeTools {
     },
     commentLines(text, extension) {
       const name = grammarFor(extension);
-      if (name === undefined || text.length > maxChars) return undefined;
+      if (name === undefined || text.length > MAX_CHARS) return undefined;
       if (!grammars.has(name)) throw new GrammarNeeded(name);
       const grammar = grammars.get(name);
       return grammar && findComments(grammar, text);
     },
   };
-}
-
-/** Tools with the grammars for `extensions` loaded. */
-export async function loadCodeTools(extensions: readonly string[]): Promise<CommentLines> {
-  const tools = createCodeTools();
-  for (const name of new Set(extensions.map(grammarFor)))
-    if (name !== undefined) await tools.load(name);
-  return tools.commentLines;
 }
 
 async function loadTools(load: GrammarLoader, name: string): Promise<CodeGrammar> {

@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stripCode } from './code.ts';
-import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
+import { CODE_EXTENSIONS } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
-import { contextFor } from './testing.ts';
+import { contextFor, loadCodeTools } from './testing.ts';
 
 let tools: CommentLines;
 test.before(async () => {

@@ -24,7 +24,7 @@ export interface CompressContext {
   readonly maxChars: number;
   /** Estimated tokens that a reduced log may have. */
   readonly logBudgetTokens: number;
-  /** Comment ranges of source code, from `loadCodeTools`; absent where code is not to be touched. */
+  /** Comment ranges of source code, from `CodeTools`; absent where code is not to be touched. */
   readonly commentLines?: CommentLines;
   readonly applied?: AppliedRules;
 }

@@ -4,11 +4,12 @@ import { parseAllDocuments } from 'yaml';
 import { estimateTokens } from '../model/tokens.ts';
 import { applyClass } from './apply.ts';
 import { stripCode } from './code.ts';
-import { CODE_EXTENSIONS, grammarFor, loadCodeTools } from './code-tools.ts';
+import { CODE_EXTENSIONS, grammarFor } from './code-tools.ts';
 import type { CompressContext } from './compressor.ts';
 import { stripConfig } from './config.ts';
 import { extractNarrative } from './narrative.ts';
 import { chunkText } from './narrative-chunks.ts';
+import { loadCodeTools } from './testing.ts';
 
 const context = (query: string, mode: CompressContext['mode'] = 'hybrid'): CompressContext => ({
   mode,

@@ -1,7 +1,8 @@
-/** Settings and texts that tests of compression share. */
+/** Settings, texts and grammars that tests and measurements of compression share. */
 import type { TextClass } from '../model/classify/classes.ts';
 import type { ApplyContext } from './apply.ts';
-import type { CompressContext } from './compressor.ts';
+import { createCodeTools, grammarFor } from './code-tools.ts';
+import type { CommentLines, CompressContext } from './compressor.ts';
 import type { ConversationOptions } from './conversation.ts';
 
 /** What a compressor knows of a text of this class, with no question asked. */
@@ -80,4 +81,12 @@ export function changesOf(diff: string): readonly string[] {
   return diff
     .split('\n')
     .filter((line) => /^[+-](?!(?:--|\+\+) (?:[ab]\/|\/dev\/null))/.test(line));
+}
+
+/** Comment ranges of source, with the grammars for `extensions` loaded. */
+export async function loadCodeTools(extensions: readonly string[]): Promise<CommentLines> {
+  const tools = createCodeTools();
+  for (const name of new Set(extensions.map(grammarFor)))
+    if (name !== undefined) await tools.load(name);
+  return tools.commentLines;
 }
