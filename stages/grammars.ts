@@ -13,22 +13,43 @@ export interface Grammar {
   readonly parser: Parser;
 }
 
-/** Gives the grammar with this name, such as `typescript`. Rejects where there is none. */
-export type GrammarLoader = (name: string) => Promise<Grammar>;
+/** Loads grammars, each once. */
+export interface GrammarLoader {
+  /** The grammar with this name, such as `typescript`. Rejects where it cannot be loaded, or could not be before. */
+  load(name: string): Promise<Grammar>;
+  /** Lets what could not be loaded be tried again: once for each piece of work, not for each text in it. */
+  forgetFailures(): void;
+}
 
-/** A loader that loads every grammar once. A thread should have one: two that begin at once disturb each other. */
-export function createGrammarLoader(): GrammarLoader {
+/** A loader that has loaded nothing yet. A thread should have one: two that begin at once disturb each other. */
+export function createGrammarLoader(
+  fileOf: (name: string) => string = packagedFile,
+): GrammarLoader {
   let library: ReturnType<typeof loadLibrary> | undefined;
   const grammars = new Map<string, Promise<Grammar>>();
+  const failed = new Set<string>();
   const load = async (name: string): Promise<Grammar> => {
-    const { Language, Parser } = await (library ??= loadLibrary());
+    library ??= loadLibrary().catch((error: unknown) => {
+      library = undefined;
+      throw error;
+    });
+    const { Language, Parser } = await library;
     const language = await Language.load(await readFile(fileOf(name)));
     return { language, parser: new Parser().setLanguage(language) };
   };
-  return (name) => {
-    const grammar = grammars.get(name) ?? load(name);
-    grammars.set(name, grammar);
-    return grammar;
+  return {
+    load(name) {
+      const known = grammars.get(name);
+      if (known !== undefined) return known;
+      const grammar = load(name);
+      grammars.set(name, grammar);
+      grammar.catch(() => failed.add(name));
+      return grammar;
+    },
+    forgetFailures() {
+      for (const name of failed) grammars.delete(name);
+      failed.clear();
+    },
   };
 }
 
@@ -39,7 +60,8 @@ async function loadLibrary() {
   return { Language, Parser };
 }
 
-function fileOf(name: string): string {
+/** Where the package keeps a grammar. */
+export function packagedFile(name: string): string {
   const require = createRequire(import.meta.url);
   const folder = dirname(require.resolve('@vscode/tree-sitter-wasm/package.json'));
   return join(folder, 'wasm', `tree-sitter-${name}.wasm`);

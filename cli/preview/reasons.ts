@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   short: 'short',
   marked: 'compressed already',
   'no-gain': 'nothing to gain',
-  'too-slow': 'too slow once',
+  undecided: 'not decided when it was sent first',
   strict: 'mode strict changes nothing',
 };
 

@@ -4,7 +4,7 @@
  * it belongs in a worker; what is loaded works synchronously.
  */
 import type { Node, Parser } from 'web-tree-sitter';
-import { createGrammarLoader, type GrammarLoader } from '../grammars.ts';
+import { createGrammarLoader, type Grammar, type GrammarLoader } from '../grammars.ts';
 import type { CommentLines, LineRange } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
@@ -42,32 +42,41 @@ export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
 const MAX_CHARS = 400_000;
 
 export interface CodeTools {
-  /** Throws `GrammarNeeded` for a language whose grammar was not loaded. */
+  /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
   readonly commentLines: CommentLines;
-  /** Loads a grammar. One that cannot be loaded is done without: its language is left alone. */
+  /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
   load(grammar: string): Promise<void>;
+  /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
+  forgetFailures(): void;
 }
 
 /** Tools that know no language yet. Runs of blank lines are returned from their second line on. */
-export function createCodeTools(): CodeTools {
-  const grammars = new Map<string, CodeGrammar | undefined>();
-  const loader = createGrammarLoader();
+export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): CodeTools {
+  const grammars = new Map<string, CodeGrammar>();
+  const failed = new Map<string, string>();
   return {
     async load(name) {
-      grammars.set(name, await loadTools(loader, name).catch(() => undefined));
+      try {
+        grammars.set(name, toTools(await loader.load(name)));
+      } catch (thrown) {
+        failed.set(name, thrown instanceof Error ? thrown.message : String(thrown));
+      }
+    },
+    forgetFailures() {
+      failed.clear();
+      loader.forgetFailures();
     },
     commentLines(text, extension) {
       const name = grammarFor(extension);
       if (name === undefined || text.length > MAX_CHARS) return undefined;
-      if (!grammars.has(name)) throw new GrammarNeeded(name);
       const grammar = grammars.get(name);
-      return grammar && findComments(grammar, text);
+      if (grammar === undefined) throw new GrammarNeeded(name, failed.get(name));
+      return findComments(grammar, text);
     },
   };
 }
 
-async function loadTools(load: GrammarLoader, name: string): Promise<CodeGrammar> {
-  const { language, parser } = await load(name);
+function toTools({ language, parser }: Grammar): CodeGrammar {
   const kinds = language.types.filter((kind) => CONTENT.test(kind) && !PART.test(kind));
   return { parser, strings: [...new Set(kinds)] };
 }

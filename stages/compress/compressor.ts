@@ -39,7 +39,7 @@ export interface LineRange {
  * Lines of `text` that hold nothing but a comment, and blank lines behind others that are
  * no part of a string, for source with this file extension.
  * Undefined where the language is unknown or the text does not parse. May throw
- * `GrammarNeeded`, which is no fault: the text is to be tried again with it loaded.
+ * `GrammarNeeded`, which is no fault of the text: nothing is decided about it.
  */
 export type CommentLines = (text: string, extension: string) => readonly LineRange[] | undefined;
 

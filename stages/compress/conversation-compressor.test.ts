@@ -1,7 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createGrammarLoader, packagedFile } from '../grammars.ts';
+import { createCodeTools } from './code-tools.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { ConversationBlock } from './conversation.ts';
+import type { JobOutcome } from './job.ts';
+import { LOG } from './testing.ts';
 
 const OPTIONS = {
   mode: 'aggressive',
@@ -64,6 +68,46 @@ test('a conversation in two languages is told of once, whatever had to be loaded
       [3, true],
     ],
   );
+});
+
+test('a grammar that cannot be loaded is tried once a job, and what it was needed for goes out whole', async () => {
+  const asked: string[] = [];
+  let isBroken = true;
+  const loader = createGrammarLoader((name) => {
+    asked.push(name);
+    return isBroken && name === 'python' ? '/nowhere/python.wasm' : packagedFile(name);
+  });
+  const compressor = createConversationCompressor(10, createCodeTools(loader));
+  const rust = PYTHON.replaceAll('# ', '// ').replaceAll(
+    /def (\w+)\(value\):\n\s+(.*)/g,
+    'fn $1(value: i64) -> i64 {\n    $2\n}',
+  );
+  const blocks = [
+    block(0, PYTHON, { command: 'cat a.py' }),
+    block(1, rust, { command: 'cat b.rs' }),
+    block(2, PYTHON, { command: 'cat c.py' }),
+    block(3, LOG, { command: 'make' }),
+  ];
+  const told: JobOutcome[] = [];
+  const job = { blocks, options: OPTIONS };
+  const first = await compressor.compress(job, (outcomes) => told.push(...outcomes));
+  assert.equal(asked, ['python', 'rust']);
+  assert.equal(told, first.slice(0, told.length));
+  assert.equal(
+    first.map(({ changed, reason }) => reason ?? changed),
+    ['undecided', true, 'undecided', true],
+  );
+  assert.match(first[0]!.undecided!, /^the grammar for python cannot be loaded: .*nowhere/);
+  assert.is(first[1]!.undecided, undefined);
+  // Other texts of the language are tried anew, and so are these where nobody remembers them.
+  await compressor.compress({
+    blocks: [block(0, `${PYTHON}\n`, { path: 'd.py' })],
+    options: OPTIONS,
+  });
+  assert.equal(asked, ['python', 'rust', 'python']);
+  isBroken = false;
+  assert.equal(await compressor.compress(job), await createConversationCompressor(0).compress(job));
+  assert.equal(asked, ['python', 'rust', 'python', 'python']);
 });
 
 test.run();

@@ -33,6 +33,7 @@ export function createConversationCompressor(
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   return {
     async compress({ blocks, options }, tell) {
+      code.forgetFailures();
       const isCodeTouched = options.mode === 'aggressive';
       const full = isCodeTouched ? { ...options, commentLines: code.commentLines } : options;
       let told = 0;
@@ -45,7 +46,7 @@ export function createConversationCompressor(
         try {
           return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
         } catch (thrown) {
-          if (!(thrown instanceof GrammarNeeded)) throw thrown;
+          if (!(thrown instanceof GrammarNeeded) || thrown.trouble !== undefined) throw thrown;
           // From the beginning again, which comes to the same and is quick: results are kept.
           await code.load(thrown.grammar);
         }

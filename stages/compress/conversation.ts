@@ -56,7 +56,7 @@ export interface BlockOutcome {
   readonly changed: boolean;
   /**
    * Why it went out as it came: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
-   * `no-gain`, `strict`, or the reason it is protected.
+   * `no-gain`, `strict`, `undecided`, or the reason it is protected.
    */
   readonly reason?: string;
   readonly classification?: Classification;
@@ -69,6 +69,11 @@ export interface BlockOutcome {
   readonly repeatedLines: number;
   /** Names of the algorithms that failed on it, and so left it as it was. */
   readonly failed?: readonly string[];
+  /**
+   * What it was to be decided with and could not be had, in words. That comes not from the
+   * conversation alone, so whoever sends it as it is has to remember that.
+   */
+  readonly undecided?: string;
 }
 
 /** Error results up to this many characters are never touched. */
@@ -131,11 +136,11 @@ function compressBlock(
   const hints = hintsOf(block);
   const reason = keptReason(block, options, tokens);
   const tried =
-    reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : undefined;
-  const made = tried === 'failed' ? undefined : tried;
-  const failed = tried === 'failed' ? ['rewrite'] : made?.failed;
+    reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : {};
+  const { made, undecided, failed = made?.failed } = tried;
   const changed = made !== undefined && made.text !== block.text;
   const text = changed ? made.text : block.text;
+  const unchangedBecause = reason ?? (undecided === undefined ? 'no-gain' : 'undecided');
   state.tokens = tokens;
   state.query = query;
   remember(block, labelOf(block, hints, state.labels), text, state);
@@ -143,7 +148,7 @@ function compressBlock(
     index: block.index,
     text,
     changed,
-    ...(reason !== undefined ? { reason } : changed ? {} : { reason: 'no-gain' }),
+    ...(changed ? {} : { reason: unchangedBecause }),
     ...(made === undefined ? {} : { classification: made.classification }),
     by: changed ? made.by : [],
     tokensBefore,
@@ -151,16 +156,22 @@ function compressBlock(
     removed: changed ? made.removed : [],
     repeatedLines: changed ? made.repeatedLines : 0,
     ...(failed === undefined ? {} : { failed }),
+    ...(undecided === undefined ? {} : { undecided }),
   };
 }
 
+interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
+  readonly made?: Rewritten | undefined;
+}
+
 /** What is not an algorithm of a class must not cost the request either. */
-function attempt(...args: Parameters<typeof rewrite>): Rewritten | 'failed' | undefined {
+function attempt(...args: Parameters<typeof rewrite>): Tried {
   try {
-    return rewrite(...args);
+    return { made: rewrite(...args) };
   } catch (thrown) {
-    if (thrown instanceof GrammarNeeded) throw thrown;
-    return 'failed';
+    if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
+    if (thrown.trouble === undefined) throw thrown;
+    return { undecided: thrown.message };
   }
 }
 

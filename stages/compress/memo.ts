@@ -59,6 +59,8 @@ export class ConversationMemo {
   }
 
   private keep(chain: readonly string[], state: ConversationState): void {
+    // The same text may be decided by the next time.
+    if (state.outcomes.some(({ undecided }) => undecided !== undefined)) return;
     const key = chain[state.outcomes.length - 1];
     if (key !== undefined) this.states.set(key, state);
     for (const oldest of this.states.keys()) {

@@ -20,6 +20,7 @@ import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 import { compressWithinLimit } from './within-limit.ts';
+import type { LimitedOutcomes } from './within-limit.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
@@ -55,6 +56,7 @@ async function compressRequest(
   config: CompressConfig,
   services: Services,
   ctx: StageContext,
+  told: Set<string>,
 ): Promise<ProxyRequest> {
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
@@ -81,9 +83,7 @@ async function compressRequest(
     maxTimeMs: config.maxTimeMs,
     signal: ctx.run.signal,
   });
-  if (result.failed !== undefined) ctx.note('not_compressed_because', result.failed);
-  const failed = result.outcomes.flatMap((outcome) => outcome.failed ?? []);
-  if (failed.length > 0) ctx.note('algorithms_failed', [...new Set(failed)]);
+  noteTrouble(result, services, ctx, told);
   if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
     return withReport(request, report);
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
@@ -98,6 +98,24 @@ async function compressRequest(
   const { samplesOf } = await import('./samples.ts');
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
+}
+
+/** Notes what went wrong with this request; `told` holds what stands in the log already. */
+function noteTrouble(
+  { failed, outcomes }: LimitedOutcomes,
+  { log }: Services,
+  ctx: StageContext,
+  told: Set<string>,
+): void {
+  if (failed !== undefined) ctx.note('not_compressed_because', failed);
+  const algorithms = new Set(outcomes.flatMap((outcome) => outcome.failed ?? []));
+  if (algorithms.size > 0) ctx.note('algorithms_failed', [...algorithms]);
+  const undecided = new Set(outcomes.flatMap((outcome) => outcome.undecided ?? []));
+  if (undecided.size > 0) ctx.note('undecided_because', [...undecided]);
+  for (const because of undecided) {
+    if (!told.has(because)) log.warning('source code goes out as it came', { because });
+    told.add(because);
+  }
 }
 
 /** The rules that a conversation is pinned to if it begins now. */
@@ -136,17 +154,20 @@ function toLost(blocks: readonly Block[], outcomes: readonly JobOutcome[]) {
 export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   name: 'compress',
   traceAs: 'compaction',
-  build: (config, services) => ({
-    on: {
-      request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
-        const { request } = frame;
-        if (!config.enabled || !isRewritable(request)) return undefined;
-        if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
-        if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
-        return compressRequest(request, config, services, ctx).then((smaller) =>
-          Object.freeze({ kind: 'request' as const, request: smaller }),
-        );
+  build(config, services) {
+    const told = new Set<string>();
+    return {
+      on: {
+        request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
+          const { request } = frame;
+          if (!config.enabled || !isRewritable(request)) return undefined;
+          if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
+          if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
+          return compressRequest(request, config, services, ctx, told).then((smaller) =>
+            Object.freeze({ kind: 'request' as const, request: smaller }),
+          );
+        },
       },
-    },
-  }),
+    };
+  },
 });

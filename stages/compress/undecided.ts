@@ -1,7 +1,7 @@
 /**
  * What is remembered of a conversation so that a busy machine changes no byte that the
  * provider has already cached: how far it was sent, and which blocks went out as they
- * were because time ran out before they were decided.
+ * were because time ran out before they were decided, or their language could not be read.
  */
 import { createHash } from 'node:crypto';
 import type { Decisions } from '../decisions/decisions.ts';
@@ -21,17 +21,18 @@ export function withoutUndecided(
   );
 }
 
-/** The block, protected because it was not decided in time. */
+/** The block, protected because it could not be decided, in time or at all. */
 export function asItIs(block: ConversationBlock): ConversationBlock {
-  return block.protectedReason === undefined ? { ...block, protectedReason: 'too-slow' } : block;
+  return block.protectedReason === undefined ? { ...block, protectedReason: 'undecided' } : block;
 }
 
-/** Remembers that `blocks` went out as they were because time ran out. */
+/** Remembers that `blocks` went out undecided, as they were. */
 export function rememberUndecided(
   decisions: Decisions,
   conversation: string,
   blocks: readonly ConversationBlock[],
 ): void {
+  if (blocks.length === 0) return;
   const key = `slow:${conversation}`;
   const known = new Set(decisions.get(key)?.split(' '));
   for (const block of blocks) if (mayShrink(block)) known.add(fingerprint(block));

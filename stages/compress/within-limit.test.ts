@@ -2,8 +2,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
 import type { Decisions } from '../decisions/decisions.ts';
+import { createGrammarLoader } from '../grammars.ts';
+import { createCodeTools } from './code-tools.ts';
 import { createCompressThread } from './compress-thread.ts';
 import type { CompressThread } from './compress-thread.ts';
+import { createConversationCompressor } from './conversation-compressor.ts';
+import type { ConversationCompressor } from './conversation-compressor.ts';
 import { compressConversation } from './conversation.ts';
 import type { ConversationBlock } from './conversation.ts';
 import type { CompressJob } from './job.ts';
@@ -153,6 +157,38 @@ test('a client that leaves while what was sent is done again has nothing remembe
   assert.is(later[0], first);
   assert.ok(later[2] !== undefined);
   await bench.thread.close();
+});
+
+test('source code that could not be read goes out as it did then when its grammar is there again', async () => {
+  const bench = createBench();
+  const source = (name: string): string =>
+    `# a remark\n# and another\ndef ${name}(value):\n    return value\n\n`.repeat(40);
+  const read = (...names: string[]): ConversationBlock[] =>
+    turns(...names).map((block) =>
+      block.kind === 'other'
+        ? block
+        : {
+            ...block,
+            text: source(names[block.index / 2]!),
+            toolName: 'Read',
+            toolInput: { file_path: 'a.py' },
+          },
+    );
+  const readBy = (compressor: ConversationCompressor): CompressThread => ({
+    ...endsAt(0),
+    run: async ({ blocks, options: own }) => ({
+      outcomes: await compressor.compress({ blocks, options: { ...own, mode: 'aggressive' } }),
+      where: 'inline',
+    }),
+  });
+  const noGrammars = createCodeTools(createGrammarLoader(() => '/nowhere'));
+  const without = readBy(createConversationCompressor(10, noGrammars));
+  assert.equal(await bench.send(read('a'), without), [undefined]);
+  const again = readBy(createConversationCompressor(10));
+  const later = await bench.send(read('a', 'b'), again);
+  assert.equal(later.slice(0, 2), [undefined, undefined]);
+  assert.ok(later[2] !== undefined);
+  assert.equal((await bench.send(read('a', 'b', 'c'), again)).slice(0, 3), later);
 });
 
 test('a conversation that nothing was sent of keeps to the limit', async () => {

@@ -1,7 +1,7 @@
 /**
  * Compresses a request within its time. Where time runs out, or a fault ends the thread,
  * what was decided by then goes out so, and the rest as it was, now and in every later
- * turn. What went out smaller in an earlier turn must do so again, however long it takes:
+ * turn; so does what could not be decided at all. What went out smaller in an earlier turn must do so again, however long it takes:
  * sending it as it was would cost the provider's cache of all that follows.
  */
 import type { CancelSignal } from '../../engine/index.ts';
@@ -41,11 +41,14 @@ export async function compressWithinLimit(
   const { decisions, compressor, conversation, options, maxTimeMs, signal } = limits;
   const blocks = withoutUndecided(decisions, conversation, all);
   const result = await compressor.run({ blocks, options }, maxTimeMs, signal);
-  const sentSmaller = (outcomes: readonly JobOutcome[]): void => {
+  const remember = (outcomes: readonly JobOutcome[]): void => {
+    const isUndecided = (at: number): boolean => outcomes[at]?.undecided !== undefined;
+    const undecided = blocks.filter((_, at) => at >= outcomes.length || isUndecided(at));
+    rememberUndecided(decisions, conversation, undecided);
     if (outcomes.some((outcome) => outcome.changed)) rememberSent(decisions, conversation, blocks);
   };
   if ('outcomes' in result) {
-    sentSmaller(result.outcomes);
+    remember(result.outcomes);
     return result;
   }
   // Nothing goes out for a client that has left.
@@ -54,10 +57,9 @@ export async function compressWithinLimit(
   const more = result.decided.length < sent ? await again(blocks.slice(0, sent), limits) : result;
   if ('failed' in more && more.failed === 'cancelled') return { outcomes: [], failed: 'cancelled' };
   const decided = longer(result.decided, 'outcomes' in more ? more.outcomes : more.decided);
-  sentSmaller(decided);
-  const undecided = blocks.slice(decided.length);
-  rememberUndecided(decisions, conversation, undecided);
-  return { outcomes: [...decided, ...undecided.map(untouched)], failed: result.failed };
+  remember(decided);
+  const rest = blocks.slice(decided.length).map(untouched);
+  return { outcomes: [...decided, ...rest], failed: result.failed };
 }
 
 /** Does blocks that were sent before, without a limit. */

@@ -51,6 +51,8 @@ const CONTAINER =
 /** Gives the marks of a file, or nothing where it cannot: unknown language, too long, broken grammar. */
 export interface Grammars {
   marks(extension: string, text: string): Promise<Mark[] | undefined>;
+  /** Lets grammars that did not load be tried again. */
+  forgetFailures(): void;
 }
 
 /** True for a file name extension (without the dot) that has a grammar. */
@@ -60,14 +62,15 @@ export function hasGrammar(extension: string): boolean {
 
 /** Makes a set of grammars that loads nothing yet. */
 export function createGrammars(): Grammars {
-  const load = createGrammarLoader();
+  const loader = createGrammarLoader();
   /** A grammar that does not load is done without: the layout of the code still tells a lot. */
   const parserFor = (name: string): Promise<Parser | undefined> =>
-    load(name).then(
+    loader.load(name).then(
       ({ parser }) => parser,
       () => undefined,
     );
   return {
+    forgetFailures: () => loader.forgetFailures(),
     async marks(extension, text) {
       const name = GRAMMAR_OF[extension];
       if (name === undefined || text.length > MAX_PARSED_CHARS) return undefined;

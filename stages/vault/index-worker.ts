@@ -13,6 +13,7 @@ const reading = {
 };
 
 async function answer({ tasks }: BatchRequest): Promise<void> {
+  reading.grammars?.forgetFailures();
   const results: FileResult[] = [];
   for (const task of tasks) results.push(await readOne(task, reading));
   // Shared, not handed over: once a thread has handed over any buffer, each access to each
