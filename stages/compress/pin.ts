@@ -1,7 +1,7 @@
 /**
  * What a conversation began with stays with it: mode and settings are pinned at
  * its first eligible request. Otherwise a changed setting would change bytes that
- * the provider has already cached.
+ * the provider has already cached. How far it was sent stands with them.
  */
 import type { Decisions } from '../decisions/decisions.ts';
 import type { JobOptions } from './job.ts';
@@ -17,11 +17,22 @@ export interface Pinned {
 /** What is pinned: rules by their id, so that a pin stays small. */
 export type PinOptions = Omit<JobOptions, 'applied'> & { readonly applied?: string };
 
-interface Pin extends PinOptions {
-  readonly version: number;
+/** How far a conversation was sent in its last turn, once some of it went out smaller. */
+export interface Sent {
+  readonly blocks: number;
+  /** Tells the last of them from any other block. */
+  readonly last: string;
 }
 
-function readPin(text: string | undefined): Pin | undefined {
+interface Pin extends PinOptions {
+  readonly version: number;
+  readonly sent?: Sent;
+}
+
+const keyOf = (conversation: string): string => `compress:${conversation}`;
+
+function readPin(decisions: Decisions, conversation: string): Pin | undefined {
+  const text = decisions.get(keyOf(conversation));
   if (text === undefined) return undefined;
   try {
     const parsed: unknown = JSON.parse(text);
@@ -35,6 +46,21 @@ function readPin(text: string | undefined): Pin | undefined {
   }
 }
 
+function write(decisions: Decisions, conversation: string, pin: Pin): void {
+  decisions.set(keyOf(conversation), JSON.stringify(pin));
+}
+
+/** How far a pinned conversation was sent. */
+export function pinnedSent(decisions: Decisions, conversation: string): Sent | undefined {
+  return readPin(decisions, conversation)?.sent;
+}
+
+/** Notes how far a pinned conversation is sent. */
+export function pinSent(decisions: Decisions, conversation: string, sent: Sent): void {
+  const pin = readPin(decisions, conversation);
+  if (pin !== undefined) write(decisions, conversation, { ...pin, sent });
+}
+
 /**
  * The options of a conversation: those it began with, or `wanted` if it begins
  * now. `asked` is the mode that this request names itself; it pins anew.
@@ -45,8 +71,7 @@ export function pinOptions(
   wanted: PinOptions,
   asked: JobOptions['mode'] | undefined,
 ): Pinned {
-  const key = `compress:${conversation}`;
-  const pin = readPin(decisions.get(key));
+  const pin = readPin(decisions, conversation);
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
   // A conversation that began without rules goes on without them.
   const { applied } = pin ?? wanted;
@@ -57,7 +82,8 @@ export function pinOptions(
     logBudgetTokens,
     ...(applied === undefined ? {} : { applied }),
   };
-  decisions.set(key, JSON.stringify({ version: COMPRESSION_VERSION, ...options }));
+  const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
+  write(decisions, conversation, { version: COMPRESSION_VERSION, ...options, ...sent });
   if (pin === undefined) return { options, change: undefined };
   if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
   return { options, change: pin.mode === options.mode ? undefined : 'mode' };

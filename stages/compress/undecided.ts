@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Decisions } from '../decisions/decisions.ts';
 import type { ConversationBlock } from './conversation.ts';
+import { pinnedSent, pinSent } from './pin.ts';
 
 /** The blocks with those protected that went out undecided in an earlier turn. */
 export function withoutUndecided(
@@ -47,7 +48,7 @@ export function rememberSent(
 ): void {
   const last = blocks.at(-1);
   if (last !== undefined)
-    decisions.set(`sent:${conversation}`, `${blocks.length} ${fingerprint(last)}`);
+    pinSent(decisions, conversation, { blocks: blocks.length, last: fingerprint(last) });
 }
 
 /**
@@ -59,11 +60,10 @@ export function sentCount(
   conversation: string,
   blocks: readonly ConversationBlock[],
 ): number {
-  const sent = decisions.get(`sent:${conversation}`)?.split(' ');
+  const sent = pinnedSent(decisions, conversation);
   if (sent === undefined) return 0;
-  const count = Number(sent[0]);
-  const last = blocks[count - 1];
-  if (last !== undefined && fingerprint(last) === sent[1]) return count;
+  const last = blocks[sent.blocks - 1];
+  if (last !== undefined && fingerprint(last) === sent.last) return sent.blocks;
   return blocks.findLastIndex((block) => block.role === 'assistant') + 1;
 }
 

@@ -11,6 +11,7 @@ import type { ConversationCompressor } from './conversation-compressor.ts';
 import { compressConversation } from './conversation.ts';
 import type { ConversationBlock } from './conversation.ts';
 import type { CompressJob } from './job.ts';
+import { pinOptions } from './pin.ts';
 import { compressWithinLimit } from './within-limit.ts';
 
 const LIMIT_MS = 1000;
@@ -61,6 +62,7 @@ function createBench(): Bench {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 0, clock });
   const decisions = memory();
+  pinOptions(decisions, 'c', options, undefined);
   const { signal } = createCanceller();
   return {
     clock,
