@@ -8,6 +8,9 @@ import type { Decisions } from '../decisions/decisions.ts';
 import type { ConversationBlock } from './conversation.ts';
 import { pinnedSent, pinSent } from './pin.ts';
 
+/** Characters at either end of a block by which it is known as the last one of a turn. */
+const MARK_CHARS = 512;
+
 /** The blocks with those protected that went out undecided in an earlier turn. */
 export function withoutUndecided(
   decisions: Decisions,
@@ -48,7 +51,7 @@ export function rememberSent(
 ): void {
   const last = blocks.at(-1);
   if (last !== undefined)
-    pinSent(decisions, conversation, { blocks: blocks.length, last: fingerprint(last) });
+    pinSent(decisions, conversation, { blocks: blocks.length, last: endMark(last) });
 }
 
 /**
@@ -63,7 +66,7 @@ export function sentCount(
   const sent = pinnedSent(decisions, conversation);
   if (sent === undefined) return 0;
   const last = blocks[sent.blocks - 1];
-  if (last !== undefined && fingerprint(last) === sent.last) return sent.blocks;
+  if (last !== undefined && endMark(last) === sent.last) return sent.blocks;
   return blocks.findLastIndex((block) => block.role === 'assistant') + 1;
 }
 
@@ -71,7 +74,17 @@ function mayShrink({ kind, protectedReason }: ConversationBlock): boolean {
   return protectedReason === undefined && (kind === 'tool_result' || kind === 'user_text');
 }
 
-function fingerprint(block: ConversationBlock): string {
+function fingerprint(block: Pick<ConversationBlock, 'index' | 'text'>): string {
   const digest = createHash('sha256').update(block.text).digest('base64url');
   return `${block.index}:${digest.slice(0, 16)}`;
+}
+
+/**
+ * Tells the end of one turn from that of another without reading all of a long block. It
+ * decides how many blocks are done without a limit, not what becomes of them.
+ */
+function endMark(block: ConversationBlock): string {
+  const { index, text } = block;
+  const ends = text.slice(0, MARK_CHARS) + text.slice(-MARK_CHARS);
+  return `${text.length}:${fingerprint({ index, text: ends })}`;
 }
