@@ -21,10 +21,11 @@ export interface Named {
   /** True if the request must reach it as it came in. */
   readonly relays: boolean;
   readonly by: 'model' | 'primary' | 'path';
+  /** Whose path and dialect the request comes in. */
+  readonly kind: EndpointKind;
 }
 
-/** Whose path and dialect a request comes in. */
-export function kindOf({ original }: ProxyRequest): EndpointKind {
+function kindOf({ original }: ProxyRequest): EndpointKind {
   const { endpoint, body } = original;
   return endpoint.defaultKind === 'by-credential'
     ? kindByCredential(body.headers)
@@ -41,7 +42,7 @@ export function namedFor(request: ProxyRequest, config: RouteConfig, providers: 
   const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
   const found = resolved(name, kind, providers);
   const relays = found.relays || (by === 'path' && config.relays);
-  return { name: found.name, relays, by };
+  return { name: found.name, relays, by, kind };
 }
 
 /** False where no request goes anywhere as it came in, so that nobody need ask for each. */

@@ -15,7 +15,7 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { kindOf, namedFor, resolved } from '../providers/relay.ts';
+import { namedFor, resolved } from '../providers/relay.ts';
 import type { Named } from '../providers/relay.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
@@ -34,9 +34,9 @@ interface Choice {
 
 function choose(request: ProxyRequest, config: RouteConfig, services: Services): Choice {
   const rule = askRules(request, services);
-  const kind = kindOf(request);
-  if (isCountedElsewhere(request, kind, config)) throw notCounted(config.primary!);
   const named = namedFor(request, config, services.providers);
+  const { kind } = named;
+  if (isCountedElsewhere(request, kind, config)) throw notCounted(config.primary!);
   const { name, relays } =
     rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
@@ -46,10 +46,10 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
     return { provider, kind, model: rule.target.model, relays, reason, rule };
   }
-  return { provider, kind, model: undefined, relays, reason: reasonOf(named, request, kind) };
+  return { provider, kind, model: undefined, relays, reason: reasonOf(named, request) };
 }
 
-function reasonOf({ by }: Named, request: ProxyRequest, kind: EndpointKind): string {
+function reasonOf({ by, kind }: Named, request: ProxyRequest): string {
   if (by === 'model') return `model ${modelOf(request)}`;
   if (by === 'primary') return 'routing.primary';
   const byCredential = request.original.endpoint.defaultKind === 'by-credential';
