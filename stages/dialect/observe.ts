@@ -88,6 +88,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
   const events = createNeedleScanner(reader.needles);
   const head = createHead();
   const tail = createTail();
+  let isHeadSearched = false;
   let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
     readPayload(answer, reader, scan, payloadOf(event));
@@ -104,6 +105,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
   return {
     push(bytes) {
       totalBytes += bytes.length;
+      isHeadSearched = false;
       head.push(bytes);
       events.push(bytes, readEvent);
       tail.push(bytes);
@@ -116,7 +118,8 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
       return estimateSaid(samples, totalBytes);
     },
     model() {
-      if (current().model === undefined) {
+      if (current().model === undefined && !isHeadSearched) {
+        isHeadSearched = true;
         head.search(MODEL_NEEDLE, (event) => {
           if (answer.model === undefined) readEvent(event);
         });
