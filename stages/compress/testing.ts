@@ -2,8 +2,12 @@
 import type { TextClass } from '../model/classify/classes.ts';
 import type { ApplyContext } from './apply.ts';
 import { createCodeTools, grammarFor } from './code-tools.ts';
-import type { CommentLines, CompressContext } from './compressor.ts';
-import type { ConversationOptions } from './conversation.ts';
+import type { CommentLines, CompressContext, Mode } from './compressor.ts';
+import {
+  compressConversation,
+  type BlockOutcome,
+  type ConversationOptions,
+} from './conversation.ts';
 
 /** What a compressor knows of a text of this class, with no question asked. */
 export function contextFor(kind: TextClass): CompressContext {
@@ -89,4 +93,29 @@ export async function loadCodeTools(extensions: readonly string[]): Promise<Comm
   for (const name of new Set(extensions.map(grammarFor)))
     if (name !== undefined) await tools.load(name);
   return tools.commentLines;
+}
+
+/** What goes out for the result of a tool behind a question. */
+export function result(
+  text: string,
+  toolName: string,
+  toolInput: unknown,
+  mode: Mode,
+): BlockOutcome {
+  const blocks = [
+    {
+      index: 0,
+      role: 'user',
+      kind: 'user_text',
+      text: 'Why does the value of the name fail?',
+      protectedReason: 'typed',
+    },
+    { index: 1, role: 'tool', kind: 'tool_result', text, toolName, toolInput },
+  ] as const;
+  return compressConversation(blocks, {
+    mode,
+    maxChars: 120,
+    thresholdTokens: 0,
+    logBudgetTokens: 3500,
+  })[1]!;
 }
