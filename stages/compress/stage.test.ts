@@ -93,7 +93,6 @@ async function createBench(
   const lost = createLostBlocks();
   const warnings: string[] = [];
   const notes = new Map<string, unknown>();
-  const built = new Map<string, ReturnType<typeof compress>>();
   const services = {
     decisions,
     compressor,
@@ -109,12 +108,8 @@ async function createBench(
     warnings,
     notes,
     async send(request, settings = {}) {
-      const key = JSON.stringify(settings);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this stage uses these services only
-      const made = () => compress({ ...config, ...settings }, services as unknown as Services);
-      const stage = built.get(key) ?? made();
-      built.set(key, stage);
-      const { behaviour } = stage;
+      const { behaviour } = compress({ ...config, ...settings }, services as unknown as Services);
       if ('transform' in behaviour) throw new Error('not a handler');
       const run = {
         id: 'r1',
@@ -239,36 +234,6 @@ test('when time runs out the request goes out as it was, and stays so', async ()
   assert.ok(grown.startsWith(textOf(sent).slice(0, -2)));
   assert.ok(grown.length < JSON.stringify(more).length);
   await bench.compressor.close();
-});
-
-test('what could not be decided is noted with every request, and logged once', async () => {
-  const because = 'the grammar for python cannot be loaded: no such file';
-  const bench = await createBench({
-    run: async ({ blocks }) => ({
-      where: 'thread',
-      outcomes: blocks.map(({ index }) => ({
-        index,
-        text: undefined,
-        changed: false,
-        reason: 'undecided',
-        undecided: because,
-        by: [],
-        tokensBefore: 1,
-        tokensAfter: 1,
-        removed: [],
-        repeatedLines: 0,
-      })),
-    }),
-    prepare: () => undefined,
-    figures: () => ({ entries: 0, sizeBytes: 0, hits: 0, misses: 0 }),
-    close: async () => undefined,
-  });
-  for (const session of ['one', 'two']) {
-    bench.notes.clear();
-    await bench.send(requestOf({ messages }, ['session-id', session]));
-    assert.equal(bench.notes.get('undecided_because'), [because]);
-  }
-  assert.equal(bench.warnings, ['source code goes out as it came']);
 });
 
 test('protected blocks are byte-identical whatever the mode', async () => {

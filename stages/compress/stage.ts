@@ -14,13 +14,13 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
+import { createTroubleNotes } from './note-trouble.ts';
 import { pinOptions } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 import { compressWithinLimit } from './within-limit.ts';
-import type { LimitedOutcomes } from './within-limit.ts';
 
 /** Dialects whose requests may be rewritten. */
 const REWRITTEN = new Set(['messages', 'chat', 'responses']);
@@ -56,7 +56,7 @@ async function compressRequest(
   config: CompressConfig,
   services: Services,
   ctx: StageContext,
-  told: Set<string>,
+  noteTrouble: ReturnType<typeof createTroubleNotes>,
 ): Promise<ProxyRequest> {
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
@@ -83,7 +83,7 @@ async function compressRequest(
     maxTimeMs: config.maxTimeMs,
     signal: ctx.run.signal,
   });
-  noteTrouble(result, services, ctx, told);
+  noteTrouble(result, ctx);
   if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
     return withReport(request, report);
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
@@ -98,24 +98,6 @@ async function compressRequest(
   const { samplesOf } = await import('./samples.ts');
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
-}
-
-/** Notes what went wrong with this request; `told` holds what stands in the log already. */
-function noteTrouble(
-  { failed, outcomes }: LimitedOutcomes,
-  { log }: Services,
-  ctx: StageContext,
-  told: Set<string>,
-): void {
-  if (failed !== undefined) ctx.note('not_compressed_because', failed);
-  const algorithms = new Set(outcomes.flatMap((outcome) => outcome.failed ?? []));
-  if (algorithms.size > 0) ctx.note('algorithms_failed', [...algorithms]);
-  const undecided = new Set(outcomes.flatMap((outcome) => outcome.undecided ?? []));
-  if (undecided.size > 0) ctx.note('undecided_because', [...undecided]);
-  for (const because of undecided) {
-    if (!told.has(because)) log.warning('source code goes out as it came', { because });
-    told.add(because);
-  }
 }
 
 /** The rules that a conversation is pinned to if it begins now. */
@@ -155,7 +137,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   name: 'compress',
   traceAs: 'compaction',
   build(config, services) {
-    const told = new Set<string>();
+    const noteTrouble = createTroubleNotes(services.log);
     return {
       on: {
         request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
@@ -163,7 +145,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
           if (!config.enabled || !isRewritable(request)) return undefined;
           if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
           if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
-          return compressRequest(request, config, services, ctx, told).then((smaller) =>
+          return compressRequest(request, config, services, ctx, noteTrouble).then((smaller) =>
             Object.freeze({ kind: 'request' as const, request: smaller }),
           );
         },
