@@ -1,8 +1,9 @@
 /**
  * Compresses a request within its time. Where time runs out, or a fault ends the thread,
  * what was decided by then goes out so, and the rest as it was, now and in every later
- * turn; so does what could not be decided at all. What went out smaller in an earlier turn must do so again, however long it takes:
- * sending it as it was would cost the provider's cache of all that follows.
+ * turn; so does what could not be decided at all. What went out smaller in an earlier turn
+ * must do so again, however long it takes: sending it as it was would cost the provider's
+ * cache of all that follows.
  */
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Decisions } from '../decisions/decisions.ts';
