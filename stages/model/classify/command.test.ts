@@ -30,6 +30,34 @@ const PRINTED: readonly (readonly [string, string | undefined])[] = [
   ['for f in a b; do rg -n docker "$f"; done', 'grep'],
   ["cat > x.py <<'EOF'\npytest\nEOF\nls src", 'listing'],
   ['echo pytest; ls docker', 'listing'],
+  ['uv pip install -r requirements.txt', 'log'],
+  ['uv pip freeze', 'other'],
+  ['uv pip list --format=columns | head -50', 'other'],
+  ['uv tool list', 'other'],
+  ['npm --prefix app ls --all', 'other'],
+  ['npm run list-users', undefined],
+  ['yarn --cwd app workspace app db:list', undefined],
+  ['make -j4 help', undefined],
+  ['rake db:migrate:status', undefined],
+  ['mvn -q -f a/pom.xml dependency:tree -Dverbose', 'other'],
+  ['./gradlew :app:dependencies --configuration compile', 'other'],
+  ['gradle tasks --all', 'other'],
+  ['gradle test --tests UserInfo', 'log'],
+  ['sbt dependencyTree', 'other'],
+  ['bazel query //...', 'other'],
+  ['docker compose -f a.yml ps', 'other'],
+  ['docker --context far compose --profile x logs web', 'log'],
+  ['docker image ls', 'other'],
+  ['docker buildx ls', 'other'],
+  ['go list -m all', 'other'],
+  ['go mod graph', 'other'],
+  ['go mod download', 'log'],
+  ['cargo +nightly tree', 'other'],
+  ['cargo run -- list', undefined],
+  ['pytest --collect-only -q', 'other'],
+  ['cargo test -- --list', 'other'],
+  ['git stash show -p', 'diff'],
+  ['git stash list', 'other'],
   ['ls docker; pytest', undefined],
   ['./pytest-report docker', undefined],
 ];
@@ -39,6 +67,91 @@ for (const [command, kind] of PRINTED) {
     assert.is(printedBy(command).kind, kind);
   });
 }
+
+test('options with a value do not hide the command that runs behind them', () => {
+  const wrapped = (before: string): void => {
+    assert.is(printedBy(`${before} ls src`).kind, 'listing', before);
+    assert.is(printedBy(`${before} npm test`).kind, 'log', before);
+    assert.equal(printedBy(`${before} cat a/b.json`).files, ['a/b.json'], before);
+  };
+  for (const before of [
+    'ssh -p 22 host',
+    'ssh -i ~/.ssh/key -o StrictHostKeyChecking=no user@host',
+    'ssh -tt -p22 host --',
+    'ssh host -v -p 22',
+    'docker exec -it -e A=b --user 1000 -w /app c',
+    'docker -H tcp://far:1 exec -ti c',
+    'docker run --rm -v "$PWD":/w -w /w --network host node:20',
+    'docker compose -f a.yml -p web exec -T --index 2 web',
+    'docker compose run --rm --no-deps -e A=b web',
+    'kubectl exec pod --',
+    'kubectl -n prod exec -it pod -c app --',
+    'kubectl exec -it deploy/x --namespace prod --',
+    'sudo -u x',
+    'sudo --user x -H',
+    'sudo -nu x',
+    'timeout 5',
+    'timeout -k 3 --signal KILL 10s',
+    'env A=b',
+    'env -u A -C /tmp B=c',
+    'nice -n 5',
+    'nice -10',
+    'chroot --userspec 1:1 /mnt',
+    'flock -w 3 /tmp/lock',
+    'uv run --with x --python 3.12',
+    'poetry -C app run',
+    'conda run -n env --no-capture-output',
+    'npm exec --package x --',
+  ])
+    wrapped(before);
+  assert.equal(printedBy("ssh -i key user@host 'cd /srv && cat f.yml'").files, ['f.yml']);
+  assert.equal(printedBy('su - deploy -c "cat f.yml"').files, ['f.yml']);
+  assert.is(printedBy('docker run -d web').kind, undefined);
+  assert.is(printedBy('python -X dev -m pytest -x').kind, 'log');
+  assert.is(printedBy('python tools/show.py -m pytest').kind, undefined);
+});
+
+test('files that are shown whole are files however they are named', () => {
+  for (const [command, files] of [
+    ['cat < a.json', ['a.json']],
+    ['<a.json cat', ['a.json']],
+    ['head -n 9999 f.json', ['f.json']],
+    ['head --lines 9999 -c 5000 f.json', ['f.json']],
+    ['tail -n +1 a.json b.yaml', ['a.json', 'b.yaml']],
+    ['bat f.json', ['f.json']],
+    ['bat --style plain --paging=never -l json f', ['f']],
+    ['batcat -p f.json | cat', ['f.json']],
+    ['sed -n p < a.json', ['a.json']],
+    ["find . -name '*.json' -exec cat {} \\;", ['{}']],
+    ['find . -exec head -n 50 {} +', ['{}']],
+    ['find . -type f -print0 | xargs -0 cat', ['{}']],
+    ['ls *.json | xargs -I{} cat {}', ['{}']],
+    ['ls *.json | xargs -n 1 -I % cat %', ['%']],
+    ['git ls-files | xargs -r tail -n 40', ['{}']],
+    ['while read f; do cat "$f"; done', ['$f']],
+    ['while read f; do cat "$f"; done < names', ['$f']],
+    ['git cat-file -p HEAD:a.json', ['a.json']],
+    ['git cat-file blob HEAD:a.json', ['a.json']],
+  ] as const)
+    assert.equal(printedBy(command).files, files, command);
+  const json = JSON.stringify({ a: Array.from({ length: 9 }, (_, n) => ({ n })) }, null, 2);
+  for (const command of [
+    'cat < Pipfile',
+    'ls | xargs cat',
+    'find . -exec cat {} \\;',
+    'bat x',
+    './make-it && cat x.json',
+  ])
+    assert.is(classify(json, { command }).file, true, command);
+  for (const command of [
+    'jq . < a.json',
+    'cat a.json | jq .',
+    'cat',
+    'curl x | cat',
+    'npm x | head',
+  ])
+    assert.is.not(classify(json, { command }).file, true, command);
+});
 
 test('viewers show the files that they name, wherever those lie', () => {
   for (const [command, files] of [

@@ -3,6 +3,7 @@
  * arguments never count as programs: `cat docker/app.py` shows a Python file.
  */
 import type { TextClass } from './classes.ts';
+import { afterFlags, operandsOf, valued, type Valued } from './flags.ts';
 import { roleOf, type Role } from './programs.ts';
 import { pipelinesOf, type Pipeline, type SimpleCommand } from './shell.ts';
 import { unwrap } from './unwrap.ts';
@@ -10,15 +11,26 @@ import { unwrap } from './unwrap.ts';
 /** What a command prints: text of a class, or files as they are; neither where it is not known. */
 export interface Printed {
   readonly kind?: TextClass;
+  /** The files by their names, or by what stands for a name that is only known when it runs. */
   readonly files?: readonly string[];
+  /** True if files are shown among other things. */
+  readonly mixed?: true;
 }
 
 type Part = Printed | 'silent' | 'filter';
 
 const LONGEST = 2000;
 const MAX_DEPTH = 3;
-const SHELLS: ReadonlySet<string> = new Set('bash sh zsh dash pwsh powershell cmd'.split(' '));
+const SHELLS: ReadonlySet<string> = new Set(
+  'bash sh zsh dash pwsh powershell cmd su runuser'.split(' '),
+);
 const RUN_TEXT = /^(?:-\w*c|-command|\/c)$/i;
+const SSH_FLAGS = valued('-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w');
+/** Flags that make any program print what it knows instead of doing its work. */
+const ASKS = /^--(?:help|version)$/;
+/** The same among those that mostly write logs. */
+const ASKS_TOOL =
+  /^--(?:list(?:-?tests|-?files(?:only)?)?|collect-only|co|fixtures|markers|print|print-config|show-?config|show-settings|show-files)$/i;
 
 /** What a command line prints, as far as all its programs that print agree. */
 export function printedBy(command: string, depth = 0): Printed {
@@ -27,9 +39,10 @@ export function printedBy(command: string, depth = 0): Printed {
     .map((pipeline) => printedByPipeline(pipeline, depth))
     .filter((part) => part !== 'silent');
   const kinds = new Set(printed.map((part) => (part.files === undefined ? part.kind : 'files')));
-  if (kinds.size !== 1) return {};
   const files = printed.flatMap((part) => part.files ?? []);
-  return files.length > 0 ? { files } : printed[0]!;
+  const mixed = kinds.size > 1 || printed.some((part) => part.mixed === true);
+  if (files.length > 0) return mixed ? { files, mixed } : { files };
+  return kinds.size === 1 ? printed[0]! : {};
 }
 
 /** The last program that forms the output decides; what only passes on is looked through. */
@@ -41,12 +54,12 @@ function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent
   return {};
 }
 
-function printedByOne({ words }: SimpleCommand, fed: boolean, depth: number): Part {
-  const [name, ...args] = unwrap(words);
+function printedByOne(command: SimpleCommand, fed: boolean, depth: number): Part {
+  const [name, ...args] = unwrap(command.words);
   if (name === undefined) return 'silent';
   const text = runText(name, args);
   if (text !== undefined && depth < MAX_DEPTH) return printedBy(text, depth + 1);
-  if (args.includes('--help') || args.includes('--version')) return { kind: 'other' };
+  if (has(args, ASKS)) return { kind: 'other' };
   const role = roleOf(name, args);
   const inner = innerCommand(name, args);
   if (inner !== undefined && depth < MAX_DEPTH)
@@ -55,24 +68,28 @@ function printedByOne({ words }: SimpleCommand, fed: boolean, depth: number): Pa
   const special = SPECIAL.find(([kind, holds]) => kind === role && holds(name, args, fed));
   const found = special?.[2] ?? role;
   if (found === 'silent' || found === 'filter') return found;
+  if (found === 'anything') return {};
   if (found !== 'file') return { kind: found };
-  const files = filesOf(name, args);
+  const named = filesOf(name, args);
+  const files = named.length > 0 || command.input === undefined ? named : [command.input];
   if (files.length > 0) return { files };
   return fed ? 'filter' : {};
 }
 
 /** The text that a shell runs, here or on another machine. */
 function runText(name: string, args: readonly string[]): string | undefined {
-  if (name === 'ssh')
-    return args.slice(args.findIndex((arg) => !arg.startsWith('-')) + 1).join(' ');
+  if (name === 'ssh') return afterFlags(afterFlags(args, SSH_FLAGS).slice(1), SSH_FLAGS).join(' ');
   const at = SHELLS.has(name) ? args.findIndex((arg) => RUN_TEXT.test(arg)) : -1;
   return at < 0 ? undefined : args.slice(at + 1).join(' ');
 }
 
 /** What `find -exec` runs. */
 function innerCommand(name: string, args: readonly string[]): readonly string[] | undefined {
-  const at = name === 'find' ? args.findIndex((arg) => /^-(?:exec|execdir|ok)$/.test(arg)) : -1;
-  return at < 0 ? undefined : args.slice(at + 1);
+  const at =
+    name === 'find' ? args.findIndex((arg) => /^-(?:exec|execdir|ok|okdir)$/.test(arg)) : -1;
+  if (at < 0) return undefined;
+  const end = args.findIndex((arg, place) => place > at && /^[;+]$/.test(arg));
+  return args.slice(at + 1, end < 0 ? args.length : end);
 }
 
 const has = (args: readonly string[], pattern: RegExp): boolean =>
@@ -90,6 +107,7 @@ const SPECIAL: readonly (readonly [
     (_, args) => has(args, /^(?:-[a-zA-Z]*[lL]|--files|--files-with\w*-match\w*)$/),
     'listing',
   ],
+  ['log', (_, args) => has(args, ASKS_TOOL), 'other'],
   ['file', (name, args) => name === 'sed' && has(args, /^(?:-i|--in-place)/), 'silent'],
   ['file', (name, args) => name === 'tail' && has(args, /^(?:-\w*[fF]|--follow)/), 'log'],
   [
@@ -99,20 +117,46 @@ const SPECIAL: readonly (readonly [
   ],
   [
     'other',
+    (name, args) => name === 'git' && args[0] === 'cat-file' && has(args, /^[\w/.@~^-]+:./),
+    'file',
+  ],
+  [
+    'other',
     (name, args) => name === 'git' && args[0] === 'log' && has(args, /^(?:-p|-u|--patch)$/),
     'diff',
   ],
-  ['other', (name, args) => name === 'git' && args[0] === 'stash' && has(args, /^show$/), 'diff'],
 ];
 
+/** Flags of viewers that take a value. */
+const VIEWER_FLAGS: ReadonlyMap<string, Valued> = new Map(
+  (
+    [
+      ['head tail', '-n -c -s --lines --bytes --pid --sleep-interval'],
+      ['sed', '-e -f -l --expression --file --line-length'],
+      ['awk gawk mawk', '-e -f -F -v --source --file --field-separator --assign'],
+      ['nl', '-b -d -f -h -i -l -n -s -v -w'],
+      [
+        'bat batcat',
+        '-l -H -r -m --language --highlight-line --line-range --map-syntax --style --theme --tabs --wrap --terminal-width --file-name --color --paging --pager --decorations',
+      ],
+      ['pygmentize', '-l -f -F -O -P -o'],
+      ['glow', '-s -w --style --width'],
+    ] as const
+  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
+);
+const NO_VALUES = valued('');
+/** A script that stands in a flag's value leaves all operands to files. */
+const SCRIPT_FLAG = /^(?:-\w*[ef]|--(?:expression|file|source)(?:=.*)?)$/;
 const TAKES_SCRIPT: ReadonlySet<string> = new Set('sed awk gawk mawk'.split(' '));
 
 /** Operands that are files: no flags, numbers, ranges, or the script that comes first. */
 function filesOf(name: string, args: readonly string[]): readonly string[] {
-  const scripted = args.some((arg) => /^-[ef]$/.test(arg));
-  const operands = args.filter(
-    (arg, at) => !/^-|^\d*[,:]?\d*$/.test(arg) && !/^-[efv]$/.test(args[at - 1] ?? ''),
-  );
-  const files = operands.slice(TAKES_SCRIPT.has(name) && !scripted ? 1 : 0);
-  return name === 'git' ? files.slice(1).map((file) => file.slice(file.indexOf(':') + 1)) : files;
+  const operands = operandsOf(args, VIEWER_FLAGS.get(name) ?? NO_VALUES);
+  const isScripted = TAKES_SCRIPT.has(name) && !has(args, SCRIPT_FLAG);
+  const files = operands
+    .slice(isScripted ? 1 : 0)
+    .filter((word) => word !== '-' && !/^\+?\d*[,:]?\d*$/.test(word));
+  return name === 'git'
+    ? files.filter((word) => word.includes(':')).map((word) => word.slice(word.indexOf(':') + 1))
+    : files;
 }

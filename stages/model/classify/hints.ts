@@ -59,10 +59,10 @@ const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
 
 /** What the tool and its input make likely, before the text is looked at. */
 export function expectFrom(hints: ClassifyHints): Expectation {
-  if (hints.path !== undefined) return fromFiles([hints.path]);
+  if (hints.path !== undefined) return fromPath(hints.path);
   if (hints.command !== undefined) {
-    const { kind, files } = printedBy(hints.command);
-    if (files !== undefined) return fromFiles(files);
+    const { kind, files, mixed } = printedBy(hints.command);
+    if (files !== undefined) return mixed === true ? { file: true } : fromFiles(files);
     return kind === undefined ? {} : { kind, certain: true };
   }
   const name = toolWords(hints.toolName ?? '');
@@ -76,18 +76,22 @@ function toolWords(toolName: string): string {
   return own.replaceAll(/(?<=[a-z\d])(?=[A-Z])|[\s-]+/g, '_').toLowerCase();
 }
 
+function fromPath(path: string): Expectation {
+  const expected = fromFiles([path]);
+  // Tools that call a path what is no file give one without a dot: `/v1/users`.
+  return { ...expected, file: expected.kind !== undefined || /\.[^/\\]*$/.test(path) };
+}
+
 /** The class that all files share; their extension where they share that too. */
 function fromFiles(files: readonly string[]): Expectation {
   const extensions = new Set(files.map(extensionOf));
   const kinds = new Set([...extensions].map((extension) => CLASS_OF_EXTENSION.get(extension)));
   const [kind] = kinds;
-  // Tools that call a path what is no file give one without a dot: `/v1/users`.
-  const file = kind !== undefined || files.some((path) => /\.[^/\\]*$/.test(path));
-  if (kinds.size !== 1 || kind === undefined) return { file };
+  if (kinds.size !== 1 || kind === undefined) return { file: true };
   const [extension] = extensions;
   return extensions.size === 1 && extension !== undefined
-    ? { kind, extension, file }
-    : { kind, file };
+    ? { kind, extension, file: true }
+    : { kind, file: true };
 }
 
 function extensionOf(path: string): string {

@@ -1,14 +1,16 @@
 /**
- * What programs print, by name. A name may be two words, `git diff`: then it is the
- * program's first argument that decides, and the plain name stands for all others.
+ * What programs print, by name. A name may be two words or three, `git diff`, `uv pip list`:
+ * then it is the program's first arguments that decide, and the shorter name stands for all
+ * others.
  */
 import type { TextClass } from './classes.ts';
 
 /**
  * The part a program has in what is seen: it prints text of a class, shows files as they
- * are, passes on what it is fed, or prints nothing to speak of.
+ * are, passes on what it is fed, or prints nothing to speak of. What runs a program of the
+ * project may print anything.
  */
-export type Role = TextClass | 'file' | 'filter' | 'silent';
+export type Role = TextClass | 'file' | 'filter' | 'silent' | 'anything';
 
 /** Programs whose argument is mostly a script of the project. */
 const SCRIPT_RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
@@ -24,15 +26,23 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
      mvn mvnw ant sbt lein mix rake xcodebuild msbuild rustc gcc g++ cc c++ clang clang++ javac kotlinc scalac ghc stack cabal tsc vue-tsc
      eslint oxlint biome ruff mypy pyright flake8 pylint black isort prettier stylelint golangci-lint rubocop clippy-driver
      shellcheck hadolint webpack vite rollup esbuild turbo nx lerna rush next nuxt pre-commit journalctl dmesg configure autoreconf`,
-    ...pairs('docker', 'build buildx logs pull push run start up'),
-    ...pairs('podman', 'build logs pull push run start'),
-    ...pairs('docker-compose', 'up build logs pull push run start stop down restart'),
+    ...pairs('docker', 'build logs pull push start up'),
+    ...pairs('docker image', 'build pull push'),
+    ...pairs('docker container', 'logs start'),
+    ...pairs('docker buildx', 'build bake'),
+    ...pairs('podman', 'build logs pull push start'),
+    ...pairs('docker-compose', 'up build logs pull push start stop down restart'),
     ...pairs('kubectl', 'logs'),
-    ...pairs('go', 'test build vet install get mod generate run'),
+    ...pairs('go', 'test build vet install get generate'),
+    ...pairs('go mod', 'download tidy vendor verify'),
     ...pairs('pip', 'install download wheel uninstall'),
-    ...pairs('uv', 'sync add remove lock build pip'),
+    ...pairs('uv', 'sync add remove lock build'),
+    ...pairs('uv pip', 'install sync uninstall'),
+    ...pairs('uv tool', 'install upgrade uninstall'),
+    'uv python install',
     ...pairs('poetry', 'install add update lock build remove'),
     ...pairs('conda', 'install create update remove'),
+    ...pairs('conda env', 'create update remove'),
     ...pairs('apt', 'install update upgrade remove full-upgrade dist-upgrade build-dep'),
     ...pairs('apk', 'add update upgrade del'),
     ...pairs('yum', 'install update upgrade'),
@@ -41,8 +51,8 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     ...pairs('gem', 'install update'),
     ...pairs('bundle', 'install update'),
     ...pairs('composer', 'install update require'),
-    ...pairs('dotnet', 'build test restore run publish'),
-    ...pairs('swift', 'build test run'),
+    ...pairs('dotnet', 'build test restore publish'),
+    ...pairs('swift', 'build test'),
     ...pairs('terraform', 'init apply destroy'),
     ...pairs('manage', 'test migrate'),
   ],
@@ -50,6 +60,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     'diff',
     'diff colordiff interdiff wdiff',
     ...pairs('git', 'diff show format-patch'),
+    'git stash show',
     'svn diff',
     'hg diff',
   ],
@@ -84,9 +95,30 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
       'cargo',
       'tree metadata search info version --version --list help locate-project pkgid config',
     ),
-    ...pairs('tsc', '--showConfig --listFiles --listFilesOnly --version --help'),
-    'uv tree',
-    'composer show',
+    ...pairs('bazel', 'query cquery aquery info version'),
+    ...pairs('bazelisk', 'query cquery aquery info version'),
+    ...pairs('tox', '-l -a list config'),
+    ...pairs('nx', 'show graph report'),
+    ...pairs('cmake', '-L -LA -LH -LAH'),
+    ...pairs('ruff', 'rule config linter version'),
+    ...pairs('stack', 'ls query path'),
+    ...pairs('cabal', 'info path'),
+    'git stash list',
+    'cargo nextest list',
+    'ctest -N',
+    'nox -l',
+    'ninja -t',
+    'rake -T',
+  ],
+  [
+    'anything',
+    'node deno ruby php java tsx ts-node',
+    'cargo run',
+    'go run',
+    'dotnet run',
+    'swift run',
+    'docker run',
+    'podman run',
   ],
   [
     'file',
@@ -104,7 +136,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
 ];
 
-/** Two-word names of one program. */
+/** Names of one program, or of one of its subcommands, with what follows. */
 function pairs(program: string, subcommands: string): readonly string[] {
   return subcommands.split(' ').map((sub) => `${program} ${sub}`);
 }
@@ -115,9 +147,35 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   ),
 );
 
+/** What tasks print that tell something rather than do something. A project's own task may print anything. */
+const TELLING: ReadonlyMap<string, Role> = new Map([
+  ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush vitest'
+    .split(' ')
+    .map((name) => [name, 'other'] as const),
+  ...[...SCRIPT_RUNNERS, 'make', 'gmake', 'rake'].map((name) => [name, 'anything'] as const),
+]);
+/** Words at either end of a task's name by which it tells something: `db:list`, `list-users`, `dependencyTree`. */
+const TELLS: ReadonlySet<string> = new Set(
+  'ls list show help info version versions tree routes status env environment describe stats tasks projects properties dependencies insight'.split(
+    ' ',
+  ),
+);
+
+function tells(task: string): boolean {
+  const words = task.split(/[-:_./]|(?<=[a-z])(?=[A-Z])/);
+  return [words[0], words.at(-1)].some(
+    (word) => word !== undefined && TELLS.has(word.toLowerCase()),
+  );
+}
+
 /** The role of a program called with `args`; undefined where it is not known. */
 export function roleOf(program: string, args: readonly string[]): Role | undefined {
-  const first = args[0] ?? '';
-  const sub = args.find((arg) => !arg.startsWith('-')) ?? '';
-  return ROLES.get(`${program} ${first}`) ?? ROLES.get(`${program} ${sub}`) ?? ROLES.get(program);
+  const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'));
+  const longer = [`${program} ${first} ${second}`, `${program} ${args[0]}`, `${program} ${first}`];
+  const named = longer.find((name) => ROLES.has(name));
+  if (named !== undefined) return ROLES.get(named);
+  const flag = args.findIndex((arg) => arg.startsWith('-'));
+  const tasks = flag < 0 ? args : args.slice(0, flag);
+  const telling = tasks.some(tells) ? TELLING.get(program) : undefined;
+  return telling ?? ROLES.get(program);
 }

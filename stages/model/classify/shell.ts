@@ -1,6 +1,7 @@
 /**
  * A shell line taken apart as far as needed to know what printed the output: pipelines of
- * simple commands, without redirections, here-documents, comments and leading keywords.
+ * simple commands, with where they read from, without other redirections, here-documents,
+ * comments and leading keywords.
  * What it cannot read it passes over; nothing is ever run.
  */
 
@@ -9,6 +10,8 @@ export interface SimpleCommand {
   readonly words: readonly string[];
   /** True if what it prints goes into a file. */
   readonly redirected: boolean;
+  /** The file that it is fed with. */
+  readonly input?: string;
 }
 
 /** Commands joined by `|`, in order. */
@@ -37,11 +40,14 @@ export function pipelinesOf(command: string): readonly Pipeline[] {
   const pipelines: SimpleCommand[][] = [[]];
   let words: string[] = [];
   let redirected = false;
+  let input: string | undefined;
   const endings: string[] = [];
   const close = (): void => {
-    if (words.length > 0) pipelines.at(-1)!.push({ words, redirected });
+    if (words.length > 0)
+      pipelines.at(-1)!.push({ words, redirected, ...(input === undefined ? {} : { input }) });
     words = [];
     redirected = false;
+    input = undefined;
   };
   for (let at = 0; at < command.length;) {
     TOKEN.lastIndex = at;
@@ -50,9 +56,11 @@ export function pipelinesOf(command: string): readonly Pipeline[] {
     at = match === null ? at + 1 : TOKEN.lastIndex;
     const { here, end, redirect, pipe, next, word } = match?.groups ?? {};
     if (here !== undefined) endings.push(end!);
-    else if (redirect !== undefined)
+    else if (redirect !== undefined) {
       redirected ||= /^[1&]?>(?!&|\s*\/dev\/(?:stdout|stderr|tty))/.test(redirect);
-    else if (pipe !== undefined) close();
+      const read = /^0?<(?![<&])[ \t]*([^]+)$/.exec(redirect)?.[1];
+      if (read !== undefined) input = unquote(read);
+    } else if (pipe !== undefined) close();
     else if (next !== undefined) {
       close();
       pipelines.push([]);

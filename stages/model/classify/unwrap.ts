@@ -1,78 +1,148 @@
 /** The program that really runs, behind `sudo`, `env A=b`, `npx`, `docker exec` and the like. */
+import { afterFlags, valued, type Valued } from './flags.ts';
 
-/** Programs that run another one, and the letters of their flags that take a value. */
-const WRAPPERS: ReadonlyMap<string, string> = new Map([
-  ['sudo', 'ugphCrt'],
-  ['doas', 'uC'],
-  ['env', 'uCS'],
-  ['xargs', 'nIPLdEsa'],
-  ['nice', 'n'],
-  ['timeout', 'ks'],
-  ['gtimeout', 'ks'],
-  ['ionice', 'cnp'],
-  ['stdbuf', 'ioe'],
-  ['npx', 'pc'],
-  ['watch', 'n'],
-  ['time', 'of'],
-  ...'bunx pnpx uvx pipx command exec nohup builtin unbuffer busybox setsid chronic strace ltrace'
-    .split(' ')
-    .map((name) => [name, ''] as const),
+/** How a program that runs another one is called. */
+interface Wrapper {
+  readonly flags: Valued;
+  /** Operands of its own before the other program: a host, a container, a duration. */
+  readonly operands: number;
+}
+
+/** What stands for a name that is only known when the command runs. */
+const FED = '{}';
+
+const CONTAINER = '-e --env --env-file -u --user -w --workdir --detach-keys --index';
+const CONTAINER_MADE = `${CONTAINER} -v --volume -p --publish -l --label -h --hostname -m --memory -c --cpu-shares -a --attach
+  --name --network --net --entrypoint --mount --platform --cpus --gpus --add-host --cap-add --cap-drop --device --dns --expose --ip --link
+  --log-driver --log-opt --pid --ipc --uts --userns --restart --runtime --security-opt --shm-size --tmpfs --ulimit --volumes-from --pull`;
+const CLUSTER =
+  '-n --namespace -s --server --context --kubeconfig --cluster --user --as --token --request-timeout -l --selector';
+
+/** Names, flags with a value, operands. */
+const WRAPPERS = wrappers([
+  ['sudo', '-u -g -p -h -C -D -R -r -t -T -U --user --group --prompt --host --chdir --chroot', 0],
+  ['doas', '-u -C', 0],
+  ['env', '-u -C -S --unset --chdir --split-string', 0],
+  ['xargs', '-n -I -P -L -d -E -s -a --max-args --max-procs --max-chars --delimiter --arg-file', 0],
+  ['nice', '-n --adjustment', 0],
+  ['ionice', '-c -n -p --class --classdata', 0],
+  ['timeout, gtimeout', '-k -s --kill-after --signal', 1],
+  ['stdbuf', '-i -o -e --input --output --error', 0],
+  ['npx', '-p -c --package -w --workspace', 0],
+  ['uvx, pipx', '--from --with --python -p --spec', 0],
+  ['watch', '-n --interval', 0],
+  ['time', '-o -f --output --format', 0],
+  ['strace, ltrace', '-e -o -p -s -P -u -E', 0],
+  ['chroot', '--userspec --groups', 1],
+  ['flock', '-w -E --wait --timeout --conflict-exit-code', 1],
+  ['taskset', '', 1],
+  ['bunx, pnpx, command, exec, nohup, builtin, unbuffer, busybox, setsid, chronic', '', 0],
+  ['docker exec, podman exec, docker-compose exec', CONTAINER, 1],
+  ['docker run, podman run, docker-compose run', CONTAINER_MADE, 1],
+  ['kubectl exec, oc exec', `${CLUSTER} -c --container -f --filename`, 1],
+  ['poetry run, pipenv run, hatch run, pdm run, rye run', '', 0],
+  ['bundle exec, pnpm exec, yarn exec, direnv exec, mise exec', '', 0],
+  [
+    'uv run',
+    '-p --python --with --with-editable --with-requirements --extra --group --only-group --package --project --directory --env-file',
+    0,
+  ],
+  ['conda run, mamba run', '-n -p --name --prefix --cwd', 0],
+  ['npm exec', '-p -c --package -w --workspace', 0],
+  ['pnpm dlx, yarn dlx', '-p --package', 0],
 ]);
 
-/** The same in two words, and how many operands stand before the program. */
-const RUNNERS: ReadonlyMap<string, number> = new Map([
-  ...'poetry uv pipenv hatch pdm rye conda'.split(' ').map((name) => [`${name} run`, 0] as const),
-  ...'bundle pnpm yarn npm direnv mise'.split(' ').map((name) => [`${name} exec`, 0] as const),
-  ...'pnpm yarn'.split(' ').map((name) => [`${name} dlx`, 0] as const),
-  ...'docker podman docker-compose kubectl'.split(' ').map((name) => [`${name} exec`, 1] as const),
-]);
+/** Flags of a program itself that stand before its subcommand, `git -C folder diff`, and take a value. */
+const OWN_FLAGS: ReadonlyMap<string, Valued> = new Map(
+  (
+    [
+      ['git', '-C -c --git-dir --work-tree --namespace --config-env'],
+      ['kubectl oc helm', CLUSTER],
+      ['docker podman', '-H -c -l --host --context --config --log-level --tlscacert --tlscert'],
+      [
+        'docker-compose',
+        '-f -p --file --project-name --profile --env-file --project-directory --ansi --progress --parallel',
+      ],
+      [
+        'npm pnpm yarn bun',
+        '--prefix -C -w --workspace --cwd --filter -F --dir --loglevel --userconfig',
+      ],
+      ['cargo', '-C -Z --config --color'],
+      ['go', '-C'],
+      ['uv', '--directory --project --config-file --cache-dir --color'],
+      ['poetry', '-C -P --directory --project'],
+      ['mvn mvnw', '-f -pl -P -s -gs -t -T -b -l --file --projects --activate-profiles --settings'],
+      [
+        'gradle gradlew',
+        '-p -b -c -g -I -x --project-dir --build-file --settings-file --gradle-user-home --init-script --exclude-task --console --max-workers',
+      ],
+      ['make gmake', '-C -f -I -j -l -o -W --directory --file'],
+      ['rake', '-f -I -r --rakefile --libdir --require'],
+    ] as const
+  ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
+);
 
+const PYTHON_FLAGS = valued('-W -X --check-hash-based-pycs');
 const ASSIGNMENT = /^\w+=/;
-const DURATION = /^\d+(?:\.\d+)?[smhd]?$/;
 
-/** The words of a simple command from its program on; the program's folder and ending taken off. */
+function wrappers(
+  rows: readonly (readonly [names: string, flags: string, operands: number])[],
+): ReadonlyMap<string, Wrapper> {
+  return new Map(
+    rows.flatMap(([names, flags, operands]) =>
+      names.split(', ').map((name) => [name, { flags: valued(flags), operands }] as const),
+    ),
+  );
+}
+
+/**
+ * The words of a simple command from its program on; the program's folder and ending and
+ * its own flags before a subcommand taken off. Names fed to the program stand as `{}`.
+ */
 export function unwrap(words: readonly string[]): readonly string[] {
   let rest = words;
   for (;;) {
     const start = rest.findIndex((word) => !ASSIGNMENT.test(word));
     if (start < 0) return [];
     const name = nameOf(rest[start]!);
-    rest = [name, ...rest.slice(start + 1)];
-    const inner = innerOf(name, rest.slice(1));
-    if (inner.length === 0) return normalise(rest);
+    const args = fromSubcommand(name, rest.slice(start + 1));
+    const inner = innerOf(name, args);
+    if (inner.length === 0) return [name, ...args];
     rest = inner;
   }
 }
 
 /** What `name` runs; empty where it runs nothing else. */
 function innerOf(name: string, args: readonly string[]): readonly string[] {
-  const flags = WRAPPERS.get(name);
-  if (flags !== undefined)
-    return afterFlags(args, flags).filter((word, at) => at > 0 || !DURATION.test(word));
   if (/^(?:python|pypy)[\d.]*$|^py$/.test(name)) return pythonRuns(args);
   if (name === 'docker' && args[0] === 'compose') return ['docker-compose', ...args.slice(1)];
-  const operands = RUNNERS.get(`${name} ${args[0]}`);
-  if (operands === undefined) return [];
-  const dashes = args.indexOf('--');
-  return dashes > 0 ? args.slice(dashes + 1) : afterFlags(args.slice(1), 'uewnc').slice(operands);
+  const wrapper = WRAPPERS.get(name);
+  if (wrapper !== undefined) {
+    const inner = behind(args, wrapper);
+    return name === 'xargs' && inner.length > 0 && !namesPlace(args, inner)
+      ? [...inner, FED]
+      : inner;
+  }
+  const subcommand = WRAPPERS.get(`${name} ${args[0]}`);
+  return subcommand === undefined ? [] : behind(args.slice(1), subcommand);
+}
+
+/** The arguments behind a wrapper's flags and operands, between which flags may stand too. */
+function behind(args: readonly string[], { flags, operands }: Wrapper): readonly string[] {
+  let rest = afterFlags(args, flags);
+  for (let count = 0; count < operands; count++) rest = afterFlags(rest.slice(1), flags);
+  return rest;
+}
+
+/** True if `xargs` is told where in the command the names go. */
+function namesPlace(args: readonly string[], inner: readonly string[]): boolean {
+  return args.slice(0, -inner.length).some((arg) => /^(?:-\w*[Ii]|--replace)/.test(arg));
 }
 
 function pythonRuns(args: readonly string[]): readonly string[] {
-  const module = args.indexOf('-m');
-  if (module >= 0) return args.slice(module + 1);
-  const script = afterFlags(args, 'WX');
-  return /^[\w./-]+\.py$/.test(script[0] ?? '') ? script : [];
-}
-
-/** The arguments behind leading flags, values of those flags and assignments. */
-function afterFlags(args: readonly string[], withValue: string): readonly string[] {
-  let at = 0;
-  for (; at < args.length; at++) {
-    const arg = args[at]!;
-    if (/^-\w$/.test(arg) && withValue.includes(arg[1]!)) at++;
-    else if (!arg.startsWith('-') && !ASSIGNMENT.test(arg)) break;
-  }
-  return args.slice(at);
+  const rest = afterFlags(args, PYTHON_FLAGS);
+  const lastFlag = args[args.length - rest.length - 1] ?? '';
+  return /^-\w*m$/.test(lastFlag) || /^[\w./-]+\.py$/.test(rest[0] ?? '') ? rest : [];
 }
 
 function nameOf(word: string): string {
@@ -80,8 +150,10 @@ function nameOf(word: string): string {
   return name.replace(/\.(?:exe|cmd|bat|ps1|py|sh|js)$/i, '').toLowerCase() || name;
 }
 
-/** Flags of the program itself that stand before its subcommand, `git -C folder diff`. */
-function normalise(words: readonly string[]): readonly string[] {
-  const [name, ...args] = words;
-  return name === 'git' || name === 'kubectl' ? [name, ...afterFlags(args, 'Ccn')] : words;
+function fromSubcommand(name: string, args: readonly string[]): readonly string[] {
+  const flags = OWN_FLAGS.get(name);
+  if (flags === undefined) return args;
+  const isToolchain = name === 'cargo' && args[0]?.startsWith('+') === true;
+  const rest = afterFlags(isToolchain ? args.slice(1) : args, flags);
+  return rest.length === 0 ? args : rest;
 }
