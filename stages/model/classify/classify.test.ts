@@ -65,6 +65,22 @@ test('sees through the envelopes of agents', () => {
   }
 });
 
+test('white space is no part of a blob, wherever it stands', () => {
+  const run = 'QUJD'.repeat(50);
+  for (const text of [
+    ' '.repeat(2000),
+    `${' '.repeat(300)}x\n`.repeat(20),
+    `${' '.repeat(900)}${run}`,
+    `${run}${' '.repeat(3000)}${run}`,
+    Array.from({ length: 12 }, () => `${' '.repeat(500)}${run}`).join('\n'),
+    Array.from({ length: 12 }, () => `${run}${' '.repeat(120)}`).join('\n'),
+    `${run.repeat(9)} the words between ${run.repeat(9)}`,
+  ])
+    assert.is.not(classify(text).kind, 'blob', JSON.stringify(text.slice(0, 40)));
+  for (const blob of [`${run.repeat(9)}\r\n`, Array(12).fill(`${run}\r`).join('\n')])
+    assert.is(classify(blob).kind, 'blob');
+});
+
 test('a numbered view counts up by one, anything else is not a view', () => {
   assert.equal(lineNumbering(['     7\ta', '     8\tb']), [7, 7]);
   assert.is(lineNumbering(['7: a', '19: b', '31: c']), undefined);

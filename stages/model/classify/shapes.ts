@@ -14,10 +14,13 @@ export function looksLikeJson(text: string): boolean {
   return /^\[\s*(?:[[{"]|\]|-?\d[\d.eE+-]*\s*[,\]]|true|false|null)/.test(head);
 }
 
-const ENCODED = /^(?:data:[\w/.+;=,-]{0,100})?[A-Za-z0-9+/=_-]{64,}$/;
+const DATA_URL = /data:[\w/.+;=,-]{0,100}/y;
+const NOT_ENCODED = /[^A-Za-z0-9+/=_-]/g;
 /** Lines up to this long are hashes, keys and ids, one a line, or the body of a PEM file. */
 const LONGEST_KEY = 75;
-const HEX = /^[0-9a-fA-F]{1,128}$/;
+const HEX = /^[0-9a-fA-F]+$/;
+/** Up to this length a line of hex is a hash, of whatever algorithm. */
+const LONGEST_HASH = 128;
 
 /**
  * True if nearly all of a text of 512 characters or more is base64, hex or the like, on one
@@ -31,26 +34,24 @@ export function looksLikeBlob(text: string): boolean {
   let width: number | undefined;
   while (start < text.length) {
     const found = text.indexOf('\n', start);
-    const end = found < 0 ? text.length : found;
+    const stop = found < 0 ? text.length : found;
+    const end = text[stop - 1] === '\r' ? stop - 1 : stop;
     if (end - start > LONGEST_KEY) {
       width ??= end - start;
-      if (end - start === width && isEncoded(text, start, end)) encoded += end - start;
+      if (end - start === width && isEncoded(text, start, end, last)) encoded += end - start;
     } else if (end > start && end < last) return false;
-    start = end + 1;
+    start = stop + 1;
     if (start > PROBE && encoded < start / 2) return false;
   }
   return encoded >= text.length * 0.9;
 }
 
-function isEncoded(text: string, start: number, end: number): boolean {
+function isEncoded(text: string, start: number, end: number, last: number): boolean {
   // Padding ends a value: where more follows, this is one of a list.
-  if (text[end - 1] === '=' && end < text.length - 1) return false;
-  // A head of the line tells: a long line is looked at in three places, not in full.
-  const middle = start + Math.floor((end - start) / 2);
-  return [start, middle, Math.max(start, end - 400)]
-    .map((at) => text.slice(at, Math.min(end, at + 400)).trimEnd())
-    .every(
-      (piece) =>
-        piece.length < 64 || (ENCODED.test(piece) && (end - start > 128 || !HEX.test(piece))),
-    );
+  if (text[end - 1] === '=' && end < last) return false;
+  DATA_URL.lastIndex = start;
+  NOT_ENCODED.lastIndex = DATA_URL.test(text) ? DATA_URL.lastIndex : start;
+  const other = NOT_ENCODED.exec(text);
+  if (other !== null && other.index < end) return false;
+  return end - start > LONGEST_HASH || !HEX.test(text.slice(start, end));
 }
