@@ -8,6 +8,7 @@ import { withoutColours } from './colours.ts';
 import { lineNumbering, openEnvelope } from './envelope.ts';
 import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
 import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
+import { behindPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
@@ -55,7 +56,7 @@ const RULES: readonly Rule[] = [
   ['code', ({ text }) => text.startsWith('#!')],
   ['config', isConfig],
   ['code', isCode],
-  ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence)],
+  ['log', (evidence) => isExpected(evidence, 'log') && !isColumns(evidence) && isWork(evidence)],
   ['narrative', isNarrative],
 ];
 
@@ -63,7 +64,7 @@ const RULES: readonly Rule[] = [
 export function classify(text: string, hints: ClassifyHints = {}): Classification {
   const expectation = expectFrom(hints);
   const body = withoutColours(openEnvelope(text).body);
-  const seen = outsideFences(unnumbered(body.split('\n', 20_000)));
+  const seen = outsideFences(behindPreface(unnumbered(body.split('\n', 20_000))));
   const lines = sampleLines(seen.kept);
   const features = countFeatures(lines);
   const evidence: Evidence = {
@@ -188,8 +189,9 @@ function isColumns({ features }: Evidence): boolean {
 }
 
 /** Sentences, or a document's layout with sentences in it; a diff that is none of ours has sentences too. */
-function isNarrative({ text, paragraphs, facts, features, markdownFences }: Evidence): boolean {
-  if (facts || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
+function isNarrative(evidence: Evidence): boolean {
+  const { text, paragraphs, facts, expected, features, markdownFences } = evidence;
+  if (facts || expected === 'log' || /^@@+ -\d/m.test(text.slice(0, 20_000))) return false;
   // A source file may open with pages of prose; only fences say that the code is an example.
   if (!markdownFences && features.share('codeEnd', 'codeWord') >= 0.12) return false;
   return looksLikeProse(paragraphs());
@@ -207,6 +209,15 @@ function isLog({ features, expected, facts }: Evidence): boolean {
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
   if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
   return marks >= 0.5 || (strong >= 3 && marks >= 0.22 && shaped < marks + 0.25);
+}
+
+/**
+ * What a tool that mostly writes logs printed may be what it was asked for, and no line of
+ * that may go. Stamps, levels, results and steps say that the text is about its work.
+ */
+function isWork({ features }: Evidence): boolean {
+  const marks = ['timestamp', 'level', 'testMark', 'buildMark', 'ciMark', 'diagnostic'] as const;
+  return features.share(...marks, 'step') >= 0.2;
 }
 
 function isListing({ features, expected }: Evidence): boolean {

@@ -135,6 +135,52 @@ test('names, hits and changed lines are recognised for what they are', () => {
   assert.is(classify(FACTS['coloured diff']![0]).kind, 'diff');
 });
 
+const BUILT = rows((n, word) => `   Compiling ${word}-${n} v0.${n}.1`, 90);
+const TOLD: Readonly<Record<string, string>> = {
+  'uv pip freeze': rows((n, word) => `${word}-${n}==1.${n}.0`),
+  'uv pip list': `Package Version\n------- -------\n${rows((n, word) => `${word}${n} 1.${n}.0`)}`,
+  'npm run list-users': `\n> app@1.0.0 list-users\n> node list.js\n\n${rows((n, word) => `${n}) ${word} <u${n}@a.test>`, 14)}`,
+  'yarn report': `yarn run v1.22.19\n$ node report.js\n${rows((n, word) => `${word}: ${n * 37} of the team`, 14)}\nDone in 0.42s.`,
+  'cargo run -- list': `${BUILT}\n    Finished dev [unoptimized] target(s) in 9.1s\n     Running \`target/debug/app list\`\n${rows((n, word) => `${word} ${n * 91} open`)}`,
+  'cargo run': `${BUILT}\n    Finished \`dev\` profile in 9.1s\n     Running \`target/debug/app\`\n${rows((n, word) => `- ${word} ${n * 91}`)}`,
+  'mvn dependency:tree': rows((n, word) => `[INFO] +- org.${word}:lib-${n}:jar:1.${n}:compile`),
+  'gradle tasks --all': rows((n, word) => `${word}${n} - Assembles the ${word} of the team.`),
+  'npx tsc -p . --listFilesOnly': rows((n, word) => `/srv/${word}/a b ${n}.ts`),
+  'docker compose ps': rows((n, word) => `web-${word}-${n} "run it" Up ${n} hours 80/tcp`),
+  'go list -m all': rows((n, word) => `example.test/${word}/m${n} v1.${n}.0`),
+  'make figures': rows((n, word) => `${word} of town ${n} is ${n * 7}`),
+  'pytest --collect-only -q': rows((n, word) => `tests/test_${word}.py::test_${n}`),
+  'npm run letters': rows(
+    (n, word) => `The ${word} of the team was read by all of us in ${1900 + n}.`,
+  ),
+};
+
+for (const [command, text] of Object.entries(TOLD)) {
+  test(`what ${command} tells is no class that drops lines`, () => {
+    const { kind } = classify(text, { command });
+    assert.ok(!THINNED.includes(kind), kind);
+  });
+}
+
+const WORKED: Readonly<Record<string, string>> = {
+  'npm run build': `\n> app@1.0.0 build\n> node build.js\n\n${rows((n, word) => `step ${n} of the ${word} took ${n * 7} ms`)}`,
+  'make all': rows((n, word) =>
+    n % 3 === 0 ? `gcc -O2 -c ${word}${n}.c -o ${n}.o` : `  the ${word}`,
+  ),
+  'npm start': rows((n, word) =>
+    n % 4 === 0 ? `Loading ${word} ${n}...` : `${word} ${n} is there`,
+  ),
+  'cargo run -- serve': `${BUILT}\n    Finished dev in 9.1s\n     Running \`target/debug/app serve\`\n${rows((n, word) => `2026-01-02T03:04:05Z INFO ${word} ${n}`)}`,
+  'cargo build': `${BUILT}\n    Finished dev [unoptimized] target(s) in 9.1s`,
+  './gradlew build': rows((n, word) => `> Task :${word}:compile${n}`),
+};
+
+for (const [command, text] of Object.entries(WORKED)) {
+  test(`what ${command} did is a log`, () => {
+    assert.is(classify(text, { command }).kind, 'log');
+  });
+}
+
 const PROSE: Readonly<Record<string, string>> = {
   English:
     'The harbour was quiet that morning. Nobody had expected the ship so early; the crew said nothing. ',

@@ -1,0 +1,27 @@
+/**
+ * What a runner says of itself before and behind the output of a program that it builds and
+ * starts. What that program prints decides what the text is.
+ */
+
+const SCRIPT_HEAD = /^(?:> |\$ |yarn run v|\s*$)/;
+const SCRIPT_TAIL = /^(?:Done in |\s*$)/;
+const BUILT = /^ *Finished .{0,100} in \d/;
+const STARTED = /^ *Running `/;
+
+/** The lines that a started program printed; all lines where there are none of it. */
+export function behindPreface(lines: readonly string[]): readonly string[] {
+  const started = lines.findLastIndex((line, at) => isStart(line, lines[at - 1]));
+  let from = started + 1;
+  while (from < lines.length && isPart(lines[from]!, SCRIPT_HEAD)) from++;
+  let to = lines.length;
+  while (to > from && isPart(lines[to - 1]!, SCRIPT_TAIL)) to--;
+  return from < to ? lines.slice(from, to) : lines;
+}
+
+function isStart(line: string, above: string | undefined): boolean {
+  return isPart(line, STARTED) && above !== undefined && isPart(above, BUILT);
+}
+
+function isPart(line: string, pattern: RegExp): boolean {
+  return pattern.test(line.length > 200 ? line.slice(0, 200) : line);
+}
