@@ -45,7 +45,7 @@ function timeOf(text: string): number {
 }
 
 function longLines(): readonly string[] {
-  const pieces = [
+  const texts = [
     'a',
     'a/b.c:1: ',
     'error: no ',
@@ -55,5 +55,36 @@ function longLines(): readonly string[] {
     '. A b',
     '12 ',
   ];
-  return pieces.map((piece) => piece.repeat(Math.ceil(1_000_000 / piece.length)));
+  // Redrawn lines and two-byte text, as lines of a log.
+  const drawn = [
+    '\r',
+    ' \r',
+    '\u0000',
+    '\r\u0000',
+    'a\r',
+    '12%\r',
+    'error: no\r',
+    'step 1 done\r',
+    'e\u0000r\u0000r\u0000 \u0000',
+  ];
+  const counted = [
+    (n: number) => `Receiving objects: ${n % 100}% (${n}/40000)\r`,
+    (n: number) => `INFO step ${n} done\r`,
+    (n: number) => `${n % 100}%\r`,
+  ];
+  return [
+    ...texts.map((piece) => fill(() => piece)),
+    ...drawn.map((piece) => `INFO ${fill(() => piece)}`),
+    ...counted.map((piece) => `INFO ${fill(piece)}`),
+  ];
+}
+
+/** A million characters of pieces. */
+function fill(piece: (n: number) => string): string {
+  const pieces: string[] = [];
+  for (let n = 0, length = 0; length < 1_000_000; n++) {
+    pieces.push(piece(n));
+    length += pieces[n]!.length;
+  }
+  return pieces.join('');
 }

@@ -3,7 +3,7 @@
  * progress bar that painted over itself.
  */
 import { withoutColours } from '../model/classify/colours.ts';
-import { estimateTokens } from '../model/tokens.ts';
+import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
 import { MARK } from './marker.ts';
 import { dropRedraws, type Redrawn } from './redraw.ts';
@@ -52,7 +52,7 @@ function withoutRedraws(lines: readonly string[]): string {
   last.splice(last.at(-1) === '' ? -1 : last.length, 0, redrawNote(dropped));
   const short = foldRuns(last);
   const whole = foldRuns(lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)));
-  return estimateTokens(short) <= estimateTokens(whole) ? short : whole;
+  return costsAtLeast(whole, estimateTokens(short)) ? short : whole;
 }
 
 /** Equal lines in a row are one line and a count. */

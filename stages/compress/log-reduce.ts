@@ -6,7 +6,7 @@
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
 import { readRepeated } from './log-clean.ts';
-import { cutLine, segmentsOf } from './log-segments.ts';
+import { cutLine, seenParts, segmentLine } from './log-segments.ts';
 import {
   isFailure,
   isSuspicious,
@@ -36,7 +36,8 @@ export const reduceLog: Compressor = {
     const total = estimateTokens(text);
     if (total < MIN_TOKENS) return undefined;
     const lines = text.split('\n');
-    const segments = lines.map(segmentsOf);
+    const segmented = lines.map(segmentLine);
+    const segments = segmented.map(seenParts);
     const suspicious = segments.map((parts) => parts.filter(isSuspicious));
     const hasFailed = suspicious.some((parts) => parts.some((part) => statesFailure(part, true)));
     const { share, floor } = hasFailed ? RED : GREEN;
@@ -44,10 +45,9 @@ export const reduceLog: Compressor = {
     if (total <= budget) return undefined;
     const stamp = sharedStamp(lines);
     const ranking = rankedScores(lines, segments, suspicious);
-    const rest = lines.map((line) => {
-      const bare = line.startsWith(stamp) ? line.slice(stamp.length) : line;
-      return cutLine(bare, budget / 4);
-    });
+    const rest = segmented.map((one) =>
+      cutLine(one, budget / 4, one.line.startsWith(stamp) ? stamp.length : 0),
+    );
     const candidate = fill(spreadScores(ranking), lines, rest, budget - HEADER_TOKENS);
     if (candidate === undefined) return undefined;
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };

@@ -112,7 +112,9 @@ const NOISE =
  * of it, and one pattern is quicker than eight.
  */
 const SUSPICIOUS =
-  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|[:=] ?[56]0\b|elifecycle|E {3}|^[EF]\d{4} |not ok|[✗✕✘×❌]|\b[45]\d\d\b/i;
+  /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|[✗✕✘×❌]/i;
+/** Numbers that tell as much: levels, and the status of an answer. */
+const SUSPICIOUS_NUMBER = /[:=] ?[56]0\b|^[EF]\d{4} |\b[45]\d\d\b/i;
 
 const sum = (rules: readonly Weighted[], line: string): number =>
   rules.reduce(
@@ -123,9 +125,19 @@ const sum = (rules: readonly Weighted[], line: string): number =>
 /** True if a line holds a word that failures are stated with: few do, and only those are looked at closely. */
 export function isSuspicious(line: string): boolean {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
+  return hasTellingNumber(text) || hasTellingWord(text);
+}
+
+/** True if one of those words is in it, whatever its numbers are. */
+export function hasTellingWord(text: string): boolean {
   return (
     SUSPICIOUS.test(text) || ELSEWHERE.test(text) || (WIDE.test(text) && ELSEWHERE_WIDE.test(text))
   );
+}
+
+/** True if a number may be the level of a line or the status of an answer that failed. */
+export function hasTellingNumber(text: string): boolean {
+  return SUSPICIOUS_NUMBER.test(text);
 }
 
 /**

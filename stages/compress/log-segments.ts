@@ -1,71 +1,176 @@
 /**
  * Long lines of logs in segments: a line is scored by its best segment, and one that is
- * too long to keep is cut to those that say what failed.
+ * too long to keep is cut to those that say what failed. Half a word is a false word and
+ * half a number a false fact, so segments end between words or values only.
  */
-import { estimateTokens } from '../model/tokens.ts';
+import { costsAtLeast } from '../model/tokens.ts';
 import { isFailure, scoreLine, stampLength } from './log-score.ts';
 import { MARK } from './marker.ts';
 
-/** Longest segment, in characters: what a score looks at. */
+/** Longest segment, in characters, where the line has places to end it. */
 const SEGMENT = 400;
-/** Segments at either end that are looked at; the middle of a line of a megabyte is not. */
-const MAX_SEGMENTS = 128;
+/** What is scored at a time, in characters: a segment, or a part of one that is longer. */
+const WINDOW = 500;
+/** Windows at either end that are looked at; the middle of a line of a megabyte is not. */
+const MAX_SEEN = 128;
 /** Segments that a cut line keeps for what they say, beside its first and last. */
 const MAX_KEPT = 6;
 
-/** The line without its time stamp, in one segment or, where it is long or redrawn, in several. */
-export function segmentsOf(line: string): readonly string[] {
-  // Two-byte text that was read as one-byte text has a zero behind every letter.
-  const text = line.includes('\u0000') ? line.replaceAll('\u0000', '') : line;
-  const bare = text.slice(stampLength(text));
-  if (bare.length <= SEGMENT && !bare.includes('\r')) return [bare];
-  const all = split(bare);
-  return all.filter((_, at) => isSeen(at, all.length));
+/** A line and where its segments end; the last one ends with the line. */
+export interface SegmentedLine {
+  readonly line: string;
+  readonly ends: readonly number[];
 }
 
-function isSeen(at: number, count: number): boolean {
-  return at < MAX_SEGMENTS || at >= count - MAX_SEGMENTS;
+/** Cuts a line at carriage returns, at white space or between values. Joined, the segments are the line. */
+export function segmentLine(line: string): SegmentedLine {
+  if (line.length <= SEGMENT && !line.includes('\r')) return { line, ends: [line.length] };
+  const ends: number[] = [];
+  let redraw = -1;
+  for (let from = 0; from < line.length;) {
+    if (redraw < from) redraw = next(line, '\r', from);
+    from = segmentEnd(line, from, redraw);
+    ends.push(from);
+  }
+  return { line, ends };
 }
 
-/** Cuts at carriage returns and at white space or, where there is none, anywhere. Joined, they are the text. */
-function split(text: string): readonly string[] {
-  const out: string[] = [];
-  for (let from = 0; from < text.length;) {
-    const part = text.slice(from, from + SEGMENT);
-    const end = endOf(part, from + part.length >= text.length);
-    out.push(part.slice(0, end));
-    from += end;
+function next(line: string, sign: string, from: number): number {
+  const at = line.indexOf(sign, from);
+  return at < 0 ? line.length : at;
+}
+
+/** Behind the next carriage returns, or the last place to cut in reach, or else the first one beyond. */
+function segmentEnd(line: string, from: number, redraw: number): number {
+  const reach = from + SEGMENT;
+  if (redraw < reach) return behindRedraw(line, redraw);
+  let between = -1;
+  for (let at = reach; at > from; at--) {
+    const place = placeAt(line, at);
+    if (place === 'words' && (between < 0 || at > from + SEGMENT / 2)) return at;
+    if (place !== undefined && between < 0) between = at;
+  }
+  if (between > 0) return between;
+  for (let at = reach + 1; at < redraw; at++) if (placeAt(line, at) !== undefined) return at;
+  return behindRedraw(line, redraw);
+}
+
+function behindRedraw(line: string, redraw: number): number {
+  let end = redraw;
+  while (line[end] === '\r') end++;
+  return end;
+}
+
+/** What a cut before the character at `at` would part; undefined where it is one word or number. */
+function placeAt(line: string, at: number): 'words' | 'values' | undefined {
+  const before = line.charCodeAt(at - 1);
+  if (before === SPACE || before === TAB) return 'words';
+  if (before < 128 ? SEPARATORS[before] === 0 : !WIDE_SEPARATORS.has(before)) return undefined;
+  return before === COMMA && isDigit(line, at, 1) && isDigit(line, at - 2, -1)
+    ? undefined
+    : 'values';
+}
+
+const SPACE = 32;
+const TAB = 9;
+const COMMA = 44;
+const SEPARATORS = new Uint8Array(128);
+for (const sign of ',;&|"') SEPARATORS[sign.charCodeAt(0)] = 1;
+const WIDE_SEPARATORS: ReadonlySet<number> = new Set(
+  Array.from('、，。；！？', (sign) => sign.charCodeAt(0)),
+);
+
+/** True if a digit stands at `at`; of two-byte letters the zeros between them are passed over. */
+function isDigit(line: string, at: number, step: 1 | -1): boolean {
+  const place = line.charCodeAt(at) === 0 ? at + step : at;
+  const code = line.charCodeAt(place);
+  return code >= 48 && code <= 57;
+}
+
+/** A stretch of a line that is scored, and the segment that it belongs to. */
+interface Window {
+  readonly segment: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The windows that are looked at, in order. */
+function seenWindows(ends: readonly number[]): readonly Window[] {
+  const bounds = windowEnds(ends);
+  const windows: Window[] = [];
+  for (let at = 0, segment = 0; at < bounds.length; at++) {
+    if (at === MAX_SEEN) at = Math.max(at, bounds.length - MAX_SEEN);
+    while (ends[segment]! < bounds[at]!) segment++;
+    windows.push({ segment, from: bounds[at - 1] ?? 0, to: bounds[at]! });
+  }
+  return windows;
+}
+
+/** Where windows end: with the segments, and within those that are too long for one. */
+function windowEnds(ends: readonly number[]): readonly number[] {
+  const isLong = (end: number, at: number): boolean => end - (ends[at - 1] ?? 0) > WINDOW;
+  if (!ends.some(isLong)) return ends;
+  const out: number[] = [];
+  for (const end of ends) {
+    for (let at = (out.at(-1) ?? 0) + WINDOW; at < end; at += WINDOW) out.push(at);
+    out.push(end);
   }
   return out;
 }
 
-function endOf(part: string, isLast: boolean): number {
-  const redraw = part.indexOf('\r');
-  if (redraw >= 0) return redraw + 1;
-  if (isLast) return part.length;
-  const space = part.lastIndexOf(' ');
-  return space > SEGMENT / 2 ? space + 1 : part.length;
+/** What of a line is looked at, without its time stamp and as text of one-byte letters. */
+export function seenParts({ line, ends }: SegmentedLine): readonly string[] {
+  const parts = seenWindows(ends).map(({ from, to }) => narrow(line.slice(from, to)));
+  const first = parts[0] ?? '';
+  return [first.slice(stampLength(first)), ...parts.slice(1)];
+}
+
+/** Two-byte text that was read as one-byte text has a zero behind every letter. */
+function narrow(part: string): string {
+  return part.includes('\u0000') ? part.replaceAll('\u0000', '') : part;
 }
 
 /**
- * The line itself where it costs at most `maxTokens`, else its first and last segment and
- * those that say what failed, in order, below a note. Nothing inside a segment is left out.
+ * The line behind its first `skip` characters where it costs at most `maxTokens`, else its
+ * first and last segment and those that say what failed, in order, below a note. A segment
+ * that is longer than two should be goes whole; where all are, the line stays.
  */
-export function cutLine(line: string, maxTokens: number): string {
-  if (line.length < 4 * SEGMENT || estimateTokens(line) <= maxTokens) return line;
-  const all = split(line);
-  const telling = all
-    .map((part, at) => ({ at, score: isSeen(at, all.length) ? scoreLine(part) : 0 }))
+export function cutLine(segmented: SegmentedLine, maxTokens: number, skip = 0): string {
+  const { line, ends } = segmented;
+  const whole = line.slice(skip);
+  if (whole.length < 4 * SEGMENT || fits(whole, maxTokens)) return whole;
+  const part = (at: number): string =>
+    line.slice(Math.max(skip, ends[at - 1] ?? 0), Math.max(skip, ends[at]!));
+  const isShort = (at: number): boolean =>
+    part(at).length <= 2 * SEGMENT || fits(part(at), maxTokens);
+  const telling = scoredSegments(segmented)
     .filter(({ score }) => isFailure(score))
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
-    .slice(0, MAX_KEPT);
-  const keep = new Set([0, all.length - 1, ...telling.map(({ at }) => at)]);
+    .map(({ at }) => at);
+  const ranked = [...telling.filter(isShort).slice(0, MAX_KEPT), 0, ends.length - 1];
+  const keep = [...new Set(ranked.filter(isShort))].toSorted((a, b) => a - b);
+  if (keep.length === 0 || keep.length === ends.length) return whole;
   let kept = 0;
   let out = '';
-  for (const at of [...keep].toSorted((a, b) => a - b)) {
-    if (at > 0 && !keep.has(at - 1)) out += '… ';
-    out += all[at]!;
-    kept += all[at]!.length;
+  keep.forEach((at, index) => {
+    if (at > (keep[index - 1] ?? -1) + 1) out += '… ';
+    out += part(at);
+    kept += part(at).length;
+  });
+  if (keep.at(-1) !== ends.length - 1) out += '…';
+  return `${MARK}${kept} of ${whole.length} characters of the next line, cut at each …; the source is complete]\n${out}`;
+}
+
+function fits(text: string, maxTokens: number): boolean {
+  return !costsAtLeast(text, Math.floor(maxTokens) + 1);
+}
+
+/** The segments that are looked at, each by the best score in it. */
+function scoredSegments({ line, ends }: SegmentedLine): readonly { at: number; score: number }[] {
+  const scores = new Map<number, number>();
+  for (const { segment, from, to } of seenWindows(ends)) {
+    const score = scoreLine(narrow(line.slice(from, to)));
+    scores.set(segment, Math.max(score, scores.get(segment) ?? score));
   }
-  return `${MARK}${kept} of ${line.length} characters of the next line, cut at each …; the source is complete]\n${out}`;
+  return [...scores].map(([at, score]) => ({ at, score }));
 }

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadTokenCounter, tokenizerFamily } from './count-tokens.ts';
-import { estimateRange, estimateTokens } from './tokens.ts';
+import { costsAtLeast, estimateRange, estimateTokens } from './tokens.ts';
 
 test('the estimate is frozen: these numbers decide bytes', () => {
   assert.is(estimateTokens(''), 0);
@@ -43,6 +43,21 @@ test('a text that is one long word is counted in linear time, pairs of surrogate
     // The word takes the space before it along, which changes how its letters pair.
     const difference = count(text + word) - count(text) - count(word);
     assert.ok(Math.abs(difference) <= 5, `${family}: ${difference}`);
+  }
+});
+
+test('whether a text costs so much is told as by its estimate', () => {
+  for (const text of [
+    '',
+    'a',
+    'one two 3',
+    ' '.repeat(5000),
+    'ab1, '.repeat(9000),
+    '\r'.repeat(1e5),
+  ]) {
+    const tokens = estimateTokens(text);
+    for (const limit of [0, 1, tokens - 1, tokens, tokens + 1, tokens * 2 + 9])
+      assert.is(costsAtLeast(text, limit), tokens >= limit, `${text.slice(0, 9)} ${limit}`);
   }
 });
 

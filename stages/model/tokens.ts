@@ -44,6 +44,14 @@ export function estimateRange(text: string, from: number, to: number): number {
   return to > from ? Math.max(1, Math.round(sum / 1000)) : 0;
 }
 
+/** True if `estimateTokens(text)` is at least `tokens`; of a text that is far longer only the beginning is read. */
+export function costsAtLeast(text: string, tokens: number): boolean {
+  // No character costs less than nothing, so a beginning never costs more than the whole.
+  for (let length = 1000 + tokens * 8; length < text.length; length *= 4)
+    if (estimateRange(text, 0, length) >= tokens) return true;
+  return estimateTokens(text) >= tokens;
+}
+
 function buildClasses(): Uint8Array {
   const table = new Uint8Array(128).fill(PUNCTUATION);
   table.fill(LETTER, 97, 123);
