@@ -85,17 +85,18 @@ function fill(
 interface Ranked {
   readonly at: number;
   readonly tokens: number;
+  readonly isBlank: boolean;
 }
 
-/** The lines worth keeping, best first; of equals the later one. */
+/** The lines, best first; of equals the later one. Noise comes last: it stays while there is room. */
 function rank(
   scores: readonly number[],
   lines: readonly string[],
   rest: readonly string[],
 ): readonly Ranked[] {
   return rest
-    .map((line, at) => ({ at, tokens: estimateTokens(line) }))
-    .filter(({ at }) => scores[at]! > -2 && !lines[at]!.startsWith(MARK))
+    .map((line, at) => ({ at, tokens: estimateTokens(line), isBlank: line.trim() === '' }))
+    .filter(({ at }) => !lines[at]!.startsWith(MARK))
     .toSorted((a, b) => scores[b.at]! - scores[a.at]! || b.at - a.at);
 }
 
@@ -110,10 +111,12 @@ function choose(ranked: readonly Ranked[], lines: readonly string[], budget: num
     if (line.startsWith(MARK) && isNote(line)) keep[at] = true;
   });
   let spent = 0;
-  for (const { at, tokens } of ranked) {
+  for (const { at, tokens, isBlank } of ranked) {
     if (spent >= budget) break;
     const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
+    // A blank line among dropped ones would only part a gap in two.
+    if (isBlank && joins === 0) continue;
     const cost = tokens + 1 + GAP_TOKENS * (isFolded ? 1 : 1 - joins);
     if (spent + cost > budget) continue;
     keep[at] = true;

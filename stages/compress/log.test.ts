@@ -5,6 +5,7 @@ import type { CompressContext } from './compressor.ts';
 import { cleanLine, cleanLog, unfoldLog } from './log-clean.ts';
 import { reduceLog } from './log-reduce.ts';
 import { isFailure, scoreLine, templateOf } from './log-score.ts';
+import { times } from './testing.ts';
 
 const context = (logBudgetTokens: number): CompressContext => ({
   mode: 'hybrid',
@@ -68,6 +69,23 @@ test('a failure and what stands around it survive, within the budget', () => {
   assert.match(out.text, 'const total: number = name;');
   assert.match(out.text, 'exit code 2');
   assert.match(out.text, 'the source is complete]');
+});
+
+test('what failures leave of the budget goes to lines that say less, never to blank ones', () => {
+  const lines = times(200, (n) =>
+    n % 3 === 0
+      ? ''
+      : n % 40 === 1
+        ? `INFO batch ${n} begins`
+        : `copying report-${n}.pdf to shelf ${n * 7}`,
+  );
+  const text = lines.join('\n');
+  const budget = Math.max(200, estimateTokens(text) * 0.25);
+  const out = reduceLog.apply(text, context(3500))!.text;
+  assert.ok(estimateTokens(out) <= budget);
+  assert.ok(estimateTokens(out) > budget * 0.8, `${estimateTokens(out)} of ${budget}`);
+  for (const n of [1, 41, 161]) assert.match(out, `INFO batch ${n} begins`);
+  assert.not.match(out, /^\[svc omitted .*\n\n\[svc omitted /m);
 });
 
 test('every kept line is a line of the input, and kept and removed add up', () => {
