@@ -43,6 +43,14 @@ test('a JSON file that is read stays as it is in hybrid, what an API answers doe
     ['read_file', { path: '/r/.prettierrc' }],
     ['bash', { command: 'cat package.json' }],
     ['bash', { command: 'cd r && head -n 200 tsconfig.json' }],
+    ['bash', { command: 'cat < Pipfile' }],
+    ['bash', { command: 'ls *.json | head -1 | xargs -0 cat' }],
+    ['bash', { command: "find . -name 'p*' -exec cat {} \\;" }],
+    ['bash', { command: 'bat --style plain package.json' }],
+    ['bash', { command: 'head -n 9999 lockfile' }],
+    ['bash', { command: "ssh -p 22 host 'cat /srv/state'" }],
+    ['bash', { command: 'docker exec -it -e A=b c cat /srv/state' }],
+    ['bash', { command: './make-it && cat made.json' }],
   ] as const)
     assert.is(result(text, tool, input, 'hybrid').changed, false, JSON.stringify(input));
   for (const [tool, input] of [
@@ -52,6 +60,29 @@ test('a JSON file that is read stays as it is in hybrid, what an API answers doe
   ] as const)
     assert.equal(result(text, tool, input, 'hybrid').by, ['json'], JSON.stringify(input));
   assert.equal(result(text, 'Read', { file_path: 'a.json' }, 'aggressive').by, ['json']);
+});
+
+test('of what a tool that builds was asked for every line stays', () => {
+  const facts = (make: (n: number) => string): string =>
+    Array.from({ length: 200 }, (_, n) => make(n)).join('\n');
+  const built = facts((n) => `   Compiling part-${n} v0.${n}.1`);
+  for (const [command, text] of [
+    ['uv pip freeze', facts((n) => `part-${n}==1.${n}.0`)],
+    ['uv pip list', `Package Version\n------- -------\n${facts((n) => `part-${n} 1.${n}.0`)}`],
+    ['npm run list-parts', facts((n) => `part ${n} of shelf ${n * 7}`)],
+    ['mvn dependency:tree', facts((n) => `[INFO] +- org.part:lib-${n}:jar:1.${n}:compile`)],
+    ['gradle tasks', facts((n) => `part${n} - Makes the part.`)],
+    ['docker compose ps', facts((n) => `web-${n} "run it" Up ${n} hours 80/tcp`)],
+    ['go list -m all', facts((n) => `example.test/part${n} v1.${n}.0`)],
+    [
+      'cargo run -- list',
+      `${built}\n    Finished dev in 9.1s\n     Running \`target/debug/app list\`\n${facts((n) => `${n} is open`)}`,
+    ],
+  ] as const) {
+    const out = result(text, 'bash', { command }, 'hybrid');
+    assert.equal(out.removed, [], command);
+    for (const word of text.match(/[\w.-]*\d[\w.-]*/g)!) assert.ok(out.text.includes(word), word);
+  }
 });
 
 test.run();

@@ -132,6 +132,9 @@ test('files that are shown whole are files however they are named', () => {
     ['while read f; do cat "$f"; done < names', ['$f']],
     ['git cat-file -p HEAD:a.json', ['a.json']],
     ['git cat-file blob HEAD:a.json', ['a.json']],
+    ['unzip -p a.zip x/a.json', ['a.zip', 'x/a.json']],
+    ['tar -xzOf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['gzip -dc a.json.gz', ['a.json.gz']],
   ] as const)
     assert.equal(printedBy(command).files, files, command);
   const json = JSON.stringify({ a: Array.from({ length: 9 }, (_, n) => ({ n })) }, null, 2);

@@ -122,7 +122,11 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
   [
     'file',
-    'cat tac head tail sed awk gawk mawk nl bat batcat less more type get-content gc zcat view pygmentize glow',
+    'cat tac head tail sed awk gawk mawk nl bat batcat less more type get-content gc zcat bzcat xzcat view pygmentize glow',
+    ...pairs('tar', '-xOf -xzOf xOf xzOf'),
+    ...pairs('unzip', '-p -cq'),
+    ...pairs('gzip', '-dc -cd'),
+    'gunzip -c',
   ],
   [
     'filter',
