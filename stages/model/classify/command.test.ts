@@ -26,6 +26,7 @@ const PRINTED: readonly (readonly [string, string | undefined])[] = [
   ['find . -name "*.ts" -exec grep -n docker {} +', 'grep'],
   ['git ls-files | xargs grep -n npm', 'grep'],
   ['npm test | grep -v skipped', 'log'],
+  ['git ls-files | xargs grep -v npm', 'grep'],
   ['npm test | grep failed', 'grep'],
   ['for f in a b; do rg -n docker "$f"; done', 'grep'],
   ["cat > x.py <<'EOF'\npytest\nEOF\nls src", 'listing'],

@@ -6,7 +6,7 @@ import type { TextClass } from './classes.ts';
 import { afterFlags, operandsOf, valued, type Valued } from './flags.ts';
 import { roleOf, type Role } from './programs.ts';
 import { pipelinesOf, type Pipeline, type SimpleCommand } from './shell.ts';
-import { unwrap } from './unwrap.ts';
+import { FED, unwrap } from './unwrap.ts';
 
 /** What a command prints: text of a class, or files as they are; neither where it is not known. */
 export interface Printed {
@@ -54,8 +54,10 @@ function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent
   return {};
 }
 
-function printedByOne(command: SimpleCommand, fed: boolean, depth: number): Part {
+function printedByOne(command: SimpleCommand, piped: boolean, depth: number): Part {
   const [name, ...args] = unwrap(command.words);
+  // What is fed names gets no text.
+  const fed = piped && !args.includes(FED);
   if (name === undefined) return 'silent';
   const text = runText(name, args);
   if (text !== undefined && depth < MAX_DEPTH) return printedBy(text, depth + 1);

@@ -17,7 +17,7 @@ const SCRIPT_RUNNERS = ['npm', 'pnpm', 'yarn', 'bun'];
 const ASKED_OF_RUNNERS =
   'ls list ll la view info show outdated config version -v --version help why explain search ping root prefix bin whoami owner access dist-tag repo docs bugs fund query pkg get licenses';
 
-/** One row a role: names of one word split by blanks, names of two words on their own. */
+/** One row a role: names of one word split by blanks, longer names on their own. */
 const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
     'log',

@@ -9,7 +9,7 @@ interface Wrapper {
 }
 
 /** What stands for a name that is only known when the command runs. */
-const FED = '{}';
+export const FED = '{}';
 
 const CONTAINER = '-e --env --env-file -u --user -w --workdir --detach-keys --index';
 const CONTAINER_MADE = `${CONTAINER} -v --volume -p --publish -l --label -h --hostname -m --memory -c --cpu-shares -a --attach
