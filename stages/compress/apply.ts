@@ -3,7 +3,7 @@ import { classify } from '../model/classify/classify.ts';
 import type { Classification } from '../model/classify/classes.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import type { ClassifyHints } from '../model/classify/hints.ts';
-import { estimateTokens } from '../model/tokens.ts';
+import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
 import {
   countLines,
   isSkipped,
@@ -90,7 +90,7 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     const result = attempt(compressor, current, { ...rest, classification });
     if (result === 'failed') failed.push(compressor.name);
     if (result === 'failed' || result === undefined || result.text === current) continue;
-    if (estimateTokens(result.text) > estimateTokens(current)) continue;
+    if (!costsAtLeast(current, estimateTokens(result.text))) continue;
     current = result.text;
     done.push({ name: compressor.name, ...result });
   }
@@ -98,7 +98,7 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   if (done.length === 0) return { ...unchanged, ...failures };
   const made = numbered(body, done, first, total);
   const out = head + made.text + tail;
-  if (made.text.trim() === '' || estimateTokens(out) >= estimateTokens(text))
+  if (made.text.trim() === '' || !costsAtLeast(text, estimateTokens(out) + 1))
     return { ...unchanged, ...failures };
   return {
     text: out,
