@@ -1,35 +1,11 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCanceller, createManualClock, SvcError, systemClock } from '../../engine/index.ts';
-import { openDecisions } from '../decisions/decisions.ts';
-import type { Decisions } from '../decisions/decisions.ts';
-import { dialects } from '../dialect/registry.ts';
-import { resolveEndpoint } from '../dialect/endpoints.ts';
-import { openLearned } from '../learned/learned.ts';
-import type { Learned } from '../learned/learned.ts';
-import { createLostBlocks } from '../lost/lost-blocks.ts';
-import type { BodyFrame } from '../model/frame.ts';
+import { createManualClock, SvcError, systemClock } from '../../engine/index.ts';
 import { render } from '../model/render.ts';
-import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import type { Services } from '../services.ts';
 import { createCompressThread } from './compress-thread.ts';
-import type { CompressThread } from './compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
-import { compress } from './stage.ts';
-
-const config: CompressConfig = {
-  enabled: true,
-  mode: 'hybrid',
-  maxChars: 120,
-  thresholdTokens: 100,
-  logBudgetTokens: 3500,
-  cacheEntries: 100,
-  maxTimeMs: 5000,
-};
+import { createBench, requestOf, textOf } from './stage-testing.ts';
 
 /** A listing that any mode but strict makes smaller. */
 const grepOutput = Array.from(
@@ -46,92 +22,6 @@ const messages = [
   },
   { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: grepOutput }] },
 ];
-
-function requestOf(
-  body: object,
-  headers: readonly string[] = [],
-  more: Partial<BodyFrame> = {},
-): ProxyRequest {
-  const bytes = Buffer.from(JSON.stringify({ model: 'm', max_tokens: 10, ...body }));
-  const endpoint = resolveEndpoint('POST', '/v1/messages', []);
-  if (endpoint === undefined || 'allow' in endpoint) throw new Error('no endpoint');
-  const json: unknown = JSON.parse(bytes.toString());
-  const frame: BodyFrame = {
-    kind: 'body',
-    method: 'POST',
-    target: '/v1/messages',
-    headers,
-    wireBytes: bytes,
-    bytes,
-    endpoint,
-    ...more,
-  };
-  const dialect = dialects.messages;
-  return toRequest({ body: frame, dialect, facts: dialect.facts(json, frame.target), json });
-}
-
-interface Bench {
-  readonly decisions: Decisions;
-  readonly compressor: CompressThread;
-  readonly lost: ReturnType<typeof createLostBlocks>;
-  readonly learned: Learned;
-  readonly warnings: string[];
-  readonly notes: Map<string, unknown>;
-  send(request: ProxyRequest, settings?: Partial<CompressConfig>): Promise<ProxyRequest>;
-}
-
-async function createBench(
-  compressor = createCompressThread({ cacheEntries: 100, clock: systemClock }),
-): Promise<Bench> {
-  const file = join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl');
-  const decisions = await openDecisions({ file, clock: systemClock, onTrouble: () => undefined });
-  const learned = await openLearned({
-    file: join(dirname(file), 'learned.json'),
-    clock: createManualClock(),
-    onTrouble: () => undefined,
-  });
-  const lost = createLostBlocks();
-  const warnings: string[] = [];
-  const notes = new Map<string, unknown>();
-  const services = {
-    decisions,
-    compressor,
-    lost,
-    learned,
-    log: { warning: (message: string) => void warnings.push(message) },
-  };
-  return {
-    decisions,
-    compressor,
-    lost,
-    learned,
-    warnings,
-    notes,
-    async send(request, settings = {}) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this stage uses these services only
-      const { behaviour } = compress({ ...config, ...settings }, services as unknown as Services);
-      if ('transform' in behaviour) throw new Error('not a handler');
-      const run = {
-        id: 'r1',
-        clock: createManualClock(),
-        startedMs: 0,
-        startedWallMs: 0,
-        signal: createCanceller().signal,
-      };
-      const ctx = {
-        run,
-        node: 'compress',
-        state: undefined,
-        note: (name: string, value: unknown) => void notes.set(name, value),
-      };
-      const result = await behaviour.on?.request?.({ kind: 'request', request }, ctx);
-      if (result === undefined || !('kind' in result) || result.kind !== 'request') return request;
-      return result.request;
-    },
-  };
-}
-
-const textOf = (request: ProxyRequest) => render(request).bytes.toString();
 
 test('a tool result gets smaller; every other byte stays', async () => {
   const bench = await createBench();

@@ -1,0 +1,66 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createBench, posted, textOf } from './stage-testing.ts';
+
+const grepOutput = Array.from(
+  { length: 60 },
+  (_, n) =>
+    `src/components/navigation/sidebar/SidebarItem.tsx:${n + 1}:  const item${n} = useItem(${n});`,
+).join('\n');
+const LITERAL = JSON.stringify(grepOutput);
+
+/** Bodies as no serialiser of ours would write them, with two results that can be smaller. */
+const BODIES = [
+  {
+    target: '/v1/chat/completions',
+    body: `{ "model":"m","temperature":1.0, "seed":12345678901234567890,"messages":[
+      {"role":"developer","content":${LITERAL}},
+      {"role":"user","content":"Where are the items \\u006dade?"},
+      {"role":"assistant","content":null,"reasoning_content":${LITERAL},"tool_calls":[
+        {"id":"c1","type":"function","function":{"name":"grep","arguments":"{\\"text\\": 1.0}"}},
+        {"id":"c2","type":"function","function":{"name":"grep","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"c1","content":${LITERAL},"cache_control":{"type":"ephemeral"}},
+      {"role":"tool","tool_call_id":"c2","content":[ {"type":"text","text":${LITERAL}} ]}
+    ],"tools":[{"type":"function","function":{"name":"grep","description":${LITERAL}}}],"unknown":{"b":1,"a":2}}`,
+    before: ['"tool_call_id":"c1","content":', '{"type":"text","text":'],
+    after: [',"cache_control"', '} ]}'],
+  },
+  {
+    target: '/v1/responses',
+    body: `{ "model":"m","temperature":1.0, "instructions":${LITERAL},"input":[
+      {"type":"message","role":"user","content":[{"type":"input_text","text":"Where are the items \\u006dade?"}]},
+      {"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"aaaa"},
+      {"type":"function_call","call_id":"c1","name":"grep","arguments":"{\\"text\\": 1.0}"},
+      {"type":"custom_tool_call","call_id":"c2","name":"shell","input":${LITERAL}},
+      {"type":"function_call_output","call_id":"c1","output":${LITERAL}},
+      {"type":"custom_tool_call_output","call_id":"c2","output":[ {"type":"input_text","text":${LITERAL}} ]}
+    ],"tools":[{"type":"function","name":"grep","description":${LITERAL}}],"unknown":{"b":1,"a":2}}`,
+    before: ['"function_call_output","call_id":"c1","output":', '{"type":"input_text","text":'],
+    after: ['}', '} ]}'],
+  },
+] as const;
+
+for (const { target, body, before, after } of BODIES) {
+  test(`${target}: results get smaller, and every other byte stays`, async () => {
+    const bench = await createBench();
+    try {
+      const out = textOf(await bench.send(posted(target, Buffer.from(body))));
+      assert.is(bench.notes.get('blocks_changed'), 2);
+      const [first = grepOutput, second = grepOutput] = (bench.lost.ofRequest('r1') ?? []).map(
+        (block) => block.after,
+      );
+      for (const text of [first, second]) assert.ok(text.length < grepOutput.length * 0.8);
+      const wanted = body
+        .replace(before[0] + LITERAL + after[0], () => before[0] + JSON.stringify(first) + after[0])
+        .replace(
+          before[1] + LITERAL + after[1],
+          () => before[1] + JSON.stringify(second) + after[1],
+        );
+      assert.is(out, wanted);
+    } finally {
+      await bench.compressor.close();
+    }
+  });
+}
+
+test.run();
