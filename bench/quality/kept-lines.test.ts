@@ -8,7 +8,7 @@ import {
   type ConversationBlock,
   type ConversationState,
 } from '../../stages/compress/conversation.ts';
-import { strangeLines } from './kept-lines.ts';
+import { keptLines, knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
 
 const OPTIONS = {
@@ -84,6 +84,44 @@ test('thinned line numbers and dropped source lines of frames are announced, and
     'ValueError: 7',
   ])
     assert.match(out, kept);
+});
+
+test('a part of a line is no line, a part of a sentence no sentence', () => {
+  const before = [
+    'Build 7 failed: 12 of 340 tests are red.',
+    'The first bridge was built in 1801. It fell in 1802, said the mayor. Nobody mourned.',
+    'x'.repeat(2000),
+  ].join('\n');
+  const isKnown = (line: string, ...by: string[]): boolean => knownLines(before, by, 120)(line);
+  assert.ok(isKnown('Build 7 failed: 12 of 340 tests are red.'));
+  for (const by of [[], ['log-reduce'], ['narrative'], ['narrative', 'repeats']]) {
+    assert.not(isKnown('Build 7 failed', ...by), by.join());
+    assert.not(isKnown('40 tests are red.', ...by), by.join());
+    assert.not(isKnown('It fell in 1802', ...by), by.join());
+    assert.not(isKnown('… Build 7… red.', ...by), by.join());
+  }
+  assert.ok(isKnown('The first bridge was built in 1801. … Nobody mourned.', 'narrative'));
+  assert.ok(isKnown('… It fell in 1802, said the mayor. …', 'narrative'));
+  assert.not(isKnown('… It fell in 1802, said the mayor. …', 'log-reduce'));
+  assert.ok(isKnown(`${'x'.repeat(400)}… ${'x'.repeat(300)}`, 'log-reduce'));
+  assert.not(isKnown(`${'x'.repeat(400)}… ${'x'.repeat(300)}`, 'narrative'));
+  assert.not(isKnown(`${'x'.repeat(400)}… y`, 'log-reduce'));
+});
+
+test('a line that mentions a marker is a line like any other', () => {
+  const text = `[svc omitted 3 of 9 lines here (lines 1–3); the source is complete]\nmade up [svc x]`;
+  const state = emptyState();
+  const outcome = {
+    index: 0,
+    text,
+    changed: true,
+    by: [],
+    tokensBefore: 1,
+    tokensAfter: 1,
+    removed: [],
+    repeatedLines: 0,
+  };
+  assert.equal(keptLines(outcome, state), ['made up [svc x]']);
 });
 
 test.run();

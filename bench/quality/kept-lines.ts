@@ -6,8 +6,10 @@ import { openEnvelope } from '../../stages/model/classify/envelope.ts';
 import {
   compressConversation,
   emptyState,
+  type BlockOutcome,
   type ConversationBlock,
   type ConversationOptions,
+  type ConversationState,
 } from '../../stages/compress/conversation.ts';
 import { unpackSigns } from '../../stages/compress/diff-signs.ts';
 import { unpackFrames } from '../../stages/compress/frames.ts';
@@ -18,6 +20,8 @@ import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing.ts';
 import { cleanLine, unfoldLog } from '../../stages/compress/log-clean.ts';
 import { MARK } from '../../stages/compress/marker.ts';
+import { chunkText } from '../../stages/compress/narrative-chunks.ts';
+import { splitPasted } from '../../stages/compress/user-text.ts';
 
 /** A line that went out and is neither a line of the input nor decodes to one. */
 export interface StrangeLine {
@@ -32,17 +36,30 @@ export function strangeLines(
 ): { readonly kept: number; readonly strange: readonly StrangeLine[] } {
   const state = emptyState();
   let kept = 0;
-  const strange = compressConversation(blocks, options, undefined, state).flatMap((outcome, at) => {
-    if (!outcome.changed) return [];
-    const before = blocks[at]!.text;
-    const decoded = decode(state.sent.restore(outcome.text));
-    const lines = decoded.split('\n').filter((line) => !line.includes(MARK));
+  const outcomes = compressConversation(blocks, options, undefined, state);
+  const strange = outcomes.flatMap((outcome, at) => {
+    const lines = keptLines(outcome, state);
     kept += lines.length;
-    const isKnown = knownLines(before);
+    const isKnown = knownLines(blocks[at]!.text, outcome.by, options.maxChars);
     return lines.filter((line) => !isKnown(line)).map((line) => ({ block: outcome.index, line }));
   });
   return { kept, strange };
 }
+
+/** The lines that a changed block still says, decoded and without our markers. `state` is that of the whole conversation. */
+export function keptLines(outcome: BlockOutcome, state: ConversationState): readonly string[] {
+  if (!outcome.changed) return [];
+  return decode(state.sent.restore(outcome.text))
+    .split('\n')
+    .filter((line) => !isMarker(line));
+}
+
+/** A marker begins its line; in code it stands in a comment. */
+function isMarker(line: string): boolean {
+  return MARKER.test(line);
+}
+
+const MARKER = /^\s*(?:#|\/\/|\/\*)?\s*\[svc /;
 
 /** Undoes what the classes do; references and line numbers are back already. */
 function decode(text: string): string {
@@ -67,18 +84,91 @@ function addStamps(text: string): string {
   return lines.map((line) => (line.includes(MARK) ? line : stamp + line)).join('\n');
 }
 
-/** Whether a line stands in the input: as it is, as a terminal shows it, as compact JSON, or as sentences of it. */
-function knownLines(before: string): (line: string) => boolean {
+/**
+ * Whether a line stands in the input: as it is, as a terminal shows it or as compact JSON.
+ * Only prose and lines of logs too long to keep are ever cut, and only where the input has
+ * a seam: of those, what stands between two gaps must be whole pieces of one text.
+ */
+export function knownLines(
+  before: string,
+  by: readonly string[],
+  maxChars: number,
+): (line: string) => boolean {
   const lines = before.split('\n');
   const known = new Set([...lines, ...lines.map(cleanLine)]);
-  for (const text of [before, openEnvelope(before).body]) {
+  const bodies = [before, openEnvelope(before).body, splitPasted(before).pasted];
+  for (const text of bodies) {
     const json = readJson(text);
     if (json !== undefined) for (const line of printCompact(json).split('\n')) known.add(line);
   }
+  const isProse = by.includes('narrative') ? proseTest(bodies, maxChars) : undefined;
+  const isCut = by.includes('log-reduce') ? cutTest(lines) : undefined;
   return (line) =>
     known.has(line) ||
     isDiffHeader(line, before) ||
-    line.split('…').every((piece) => piece.trim() === '' || before.includes(piece.trim()));
+    isProse?.(line) === true ||
+    isCut?.(line) === true;
+}
+
+/** Whole sentences of a text, with `…` for those left out: each piece begins and ends where a sentence or a line does. */
+function proseTest(bodies: readonly string[], maxChars: number): (line: string) => boolean {
+  const texts = bodies.map((text) => ({ text, ...seamsOf(text, maxChars) }));
+  const isWhole = (piece: string): boolean =>
+    texts.some(({ text, starts, ends }) => {
+      for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + 1))
+        if (starts.has(at) && ends.has(at + piece.length)) return true;
+      return false;
+    });
+  return (line) =>
+    line
+      .split(/…(?: |$)/)
+      .map((piece) => piece.trim())
+      .every((piece) => piece === '' || isWhole(piece));
+}
+
+/** Where the chunks and the lines of a text begin and end. */
+function seamsOf(
+  text: string,
+  maxChars: number,
+): { readonly starts: ReadonlySet<number>; readonly ends: ReadonlySet<number> } {
+  const starts = new Set<number>();
+  const ends = new Set<number>();
+  const note = (from: number, piece: string): void => {
+    starts.add(from + piece.length - piece.trimStart().length);
+    ends.add(from + piece.trimEnd().length);
+  };
+  let at = 0;
+  for (const chunk of chunkText(text, maxChars)) {
+    note(at, chunk.text);
+    at += chunk.text.length + chunk.space.length;
+  }
+  at = 0;
+  for (const line of text.split('\n')) {
+    note(at, line);
+    at += line.length + 1;
+  }
+  return { starts, ends };
+}
+
+/** Lines from which a log's reduction cuts nothing. */
+const WHOLE_CHARS = 1600;
+
+/** A line that was too long for its log: pieces of one line of the input, its beginning and its end among them. */
+function cutTest(lines: readonly string[]): (line: string) => boolean {
+  const long = lines.filter((line) => line.length >= WHOLE_CHARS);
+  return (line) => {
+    const pieces = line.split('… ');
+    return long.some((whole) => {
+      const bare = cleanLine(whole);
+      if (pieces.length < 2 || !bare.endsWith(pieces.at(-1)!)) return false;
+      let from = bare.indexOf(pieces[0]!);
+      return pieces.every((piece) => {
+        const at = bare.indexOf(piece, from);
+        from = at + piece.length;
+        return at >= 0;
+      });
+    });
+  };
 }
 
 /** `*** p` for two header lines of the input, and the numbers of a hunk cut shorter (`diff.test.ts` shows them true). */
