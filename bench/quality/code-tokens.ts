@@ -1,0 +1,60 @@
+/**
+ * Source code as a parser sees it: the tokens that are no comment, and the declarations.
+ * Two texts with the same tokens have the same identifiers, signatures, strings and syntax.
+ */
+import type { Node, Parser } from 'web-tree-sitter';
+import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/code-tools.ts';
+import { createGrammarLoader } from '../../stages/grammars.ts';
+
+/** What a parser finds in a text. */
+export interface CodeReading {
+  /** False where a part of the text is not of the language. */
+  readonly parses: boolean;
+  /** Everything but comments and white space, in order. */
+  readonly tokens: readonly string[];
+  /** Functions, methods, classes, types and the like that the text declares. */
+  readonly declarations: number;
+}
+
+/** Reads source of a file extension; undefined where the language is unknown. */
+export type CodeReader = (text: string, extension: string) => CodeReading | undefined;
+
+/** A reader with every grammar loaded that there is. */
+export async function loadCodeReader(): Promise<CodeReader> {
+  const load = createGrammarLoader();
+  const parsers = new Map<string, Parser>();
+  for (const name of new Set(CODE_EXTENSIONS.map(grammarFor)))
+    if (name !== undefined) parsers.set(name, (await load(name)).parser);
+  return (text, extension) => {
+    const tree = parsers.get(grammarFor(extension) ?? '')?.parse(text);
+    if (tree === undefined || tree === null) return undefined;
+    try {
+      return read(tree.rootNode);
+    } finally {
+      tree.delete();
+    }
+  };
+}
+
+const DECLARATION =
+  /(?:function|method|class|interface|struct|enum|trait|impl|module|type_alias|constructor|record|namespace)_?(?:declaration|definition|item|specifier|statement|signature)?$|^(?:method|class|module|singleton_method)$/;
+
+function read(root: Node): CodeReading {
+  const tokens: string[] = [];
+  let declarations = 0;
+  const cursor = root.walk();
+  for (let isDone = false; !isDone;) {
+    const { nodeType } = cursor;
+    const isComment = nodeType.includes('comment');
+    if (cursor.nodeIsNamed && nodeType !== root.type && DECLARATION.test(nodeType))
+      declarations += 1;
+    if (!isComment && cursor.gotoFirstChild()) continue;
+    if (!isComment && cursor.nodeText.trim() !== '') tokens.push(cursor.nodeText);
+    while (!cursor.gotoNextSibling()) {
+      isDone = !cursor.gotoParent();
+      if (isDone) break;
+    }
+  }
+  cursor.delete();
+  return { parses: !root.hasError, tokens, declarations };
+}

@@ -1,0 +1,43 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compareConfig } from './config-readers.ts';
+
+test('a text without its remarks configures the same', () => {
+  const cases = [
+    ['toml', '# remark\na = 1\n[b] # here\n"c#d" = "#"\n', 'a = 1\n[b]\n"c#d" = "#"\n'],
+    ['yaml', 'a:\n  # remark\n  - 1\n  - "#"\n', 'a:\n  - 1\n  - "#"\n'],
+    ['ini', '[a]\n; remark\nb = c\n  d\n\n[e]\nf: g\n', '[a]\nb = c\n  d\n[e]\nf: g\n'],
+  ] as const;
+  for (const [format, before, after] of cases) {
+    const { formats, differing } = compareConfig(before, after);
+    assert.ok(formats.includes(format), format);
+    assert.equal(differing, [], format);
+  }
+});
+
+test('a value that is lost, altered or taken for a remark is told, whatever the format', () => {
+  const cases = [
+    ['toml', 'a = 1\nb = "x"\n', 'a = 1\n'],
+    ['toml', 'a = """\n# text\n"""\n', 'a = """\n"""\n'],
+    ['toml', '[a]\nb = 12345678901234567890123\n', '[a]\nb = 1\n'],
+    ['toml', 'a = 9007199254740993\n', 'a = 9007199254740992\n'],
+    ['toml', 'a = 1\n', 'a = 1\nb'],
+    ['yaml', 'a: |\n  # text\n  b\n', 'a: |\n  b\n'],
+    ['yaml', 'a: 1\nb: 2\n', 'a: 1\n'],
+    ['ini', '[a]\nb = c\n  d\n', '[a]\nb = c\n'],
+    ['ini', '[a]\nb = c # d\n', '[a]\nb = c\n'],
+    ['ini', '[a]\nb = 1\n[c]\nb = 1\n', '[a]\nb = 1\nb = 1\n'],
+  ] as const;
+  for (const [format, before, after] of cases) {
+    const { formats, differing } = compareConfig(before, after);
+    assert.ok(formats.includes(format), before);
+    assert.ok(differing.includes(format), before);
+  }
+});
+
+test('text that configures nothing is of no format', () => {
+  assert.equal(compareConfig('Some prose, over\ntwo lines.', '').formats, []);
+  assert.equal(compareConfig('FROM a\nRUN b\n', '').formats, []);
+});
+
+test.run();
