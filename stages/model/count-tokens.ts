@@ -73,5 +73,6 @@ async function loadClaude(): Promise<CountTokens> {
     import('ai-tokenizer/encoding/claude'),
   ]);
   const tokenizer = new Tokenizer(encoding);
-  return (text) => tokenizer.count(text);
+  // Its own `count` throws on a text that quotes a control token such as <EOT>.
+  return (text) => tokenizer.encode(text, [], []).length;
 }

@@ -20,7 +20,8 @@ test('exact counters accept control tokens as text, and differ little from the e
   const text = 'Whole lines are dropped, never words inside a line. '.repeat(40);
   for (const family of ['o200k', 'claude'] as const) {
     const count = await loadTokenCounter(family);
-    assert.ok(count('<|endoftext|>') > 0);
+    for (const token of ['<|endoftext|>', '<EOT>', '<META_START>', '<|endofprompt|>'])
+      assert.ok(count(`a ${token} b`) > 2, `${family}: ${token}`);
     const ratio = estimateTokens(text) / count(text);
     assert.ok(ratio > 0.8 && ratio < 1.25, `${family}: ${ratio}`);
   }
