@@ -54,6 +54,20 @@ test('odd numbering cannot be said in words, so the lines go out', () => {
   assert.is(sent.replaceRepeats(odd), undefined);
 });
 
+test('a reference is never longer than the lines, in tokens or in bytes', () => {
+  // Every digit and every comma is a token: many of them in few bytes.
+  const digits = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n % 7},`);
+  for (const count of [11, 20]) {
+    const sent = new SentLines();
+    const text = ['const a = [', ...digits(count), '];'].join('\n');
+    sent.add('result 1 (bundle.min.js)', text);
+    const out = sent.replaceRepeats(text)?.text ?? text;
+    assert.ok(Buffer.byteLength(out) <= Buffer.byteLength(text), out);
+    assert.ok(estimateTokens(out) <= estimateTokens(text), out);
+    assert.is(out === text, count === 11);
+  }
+});
+
 test('a text also names its own lines above', () => {
   const sent = new SentLines();
   const trace = FILE.slice(0, 12).join('\n');

@@ -232,7 +232,10 @@ function refer(
   const place = { from: run.first, to: run.first + count - 1 };
   const text = writeReference(run.label, place, words, numbers);
   const least = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
-  return estimateTokens(lines.join('\n')) - estimateTokens(text) >= least ? text : undefined;
+  const replaced = lines.join('\n');
+  // Signs are many tokens in few bytes: what is cheaper by one measure must not cost by the other.
+  if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
+  return estimateTokens(replaced) - estimateTokens(text) >= least ? text : undefined;
 }
 
 /** The part of a run that is numbered throughout, or not at all: only that can be said in one reference. */
