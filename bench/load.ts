@@ -18,6 +18,8 @@ export interface LoadJob {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Where `text` stands in the body, each request has a number of its own, as long as that; the first has `first`. */
+  readonly serial?: { readonly text: string; readonly first: number };
   readonly connections: number;
   /** Requests a second over all connections; absent: each connection sends when it is free. */
   readonly rate?: number;
@@ -57,6 +59,8 @@ class Run {
   #end: () => void = () => undefined;
   readonly #job: LoadJob;
   readonly #wire: Buffer;
+  /** Where the number of the request goes. */
+  readonly #serials: readonly number[];
   readonly #latencies: number[] = [];
   readonly #firsts: number[] = [];
   readonly #sizes = new Set<number>();
@@ -74,6 +78,7 @@ class Run {
   constructor(job: LoadJob) {
     this.#job = job;
     this.#wire = toWire(job);
+    this.#serials = placesOf(this.#wire, job.serial?.text);
     this.#lines = Array.from({ length: job.connections }, () => new Line(job.port, this));
     this.over = new Promise((resolve) => {
       this.#end = resolve;
@@ -147,7 +152,16 @@ class Run {
     const line = this.#idle.shift()!;
     this.#started += 1;
     this.#busy += 1;
-    line.send(this.#wire, dueMs ?? performance.now());
+    line.send(this.#numbered(), dueMs ?? performance.now());
+  }
+
+  #numbered(): Buffer {
+    const { serial } = this.#job;
+    if (serial === undefined) return this.#wire;
+    const wire = Buffer.from(this.#wire);
+    const number = String(serial.first + this.#started).padStart(serial.text.length, '0');
+    for (const at of this.#serials) wire.write(number, at, 'latin1');
+    return wire;
   }
 
   #endIfOver(): void {
@@ -217,6 +231,14 @@ class Line {
     socket.on('close', () => broken('closed'));
     return socket;
   }
+}
+
+function placesOf(wire: Buffer, text: string | undefined): readonly number[] {
+  const places: number[] = [];
+  if (text === undefined) return places;
+  for (let at = wire.indexOf(text); at >= 0; at = wire.indexOf(text, at + text.length))
+    places.push(at);
+  return places;
 }
 
 function toWire({ port, path, headers, body }: LoadJob): Buffer {

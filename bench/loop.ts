@@ -1,7 +1,13 @@
-/** How long svc's event loop is held under load, for requests of a kilobyte and of 400. */
+/**
+ * How long svc's event loop is held under load: by requests of a kilobyte and of 400, and by
+ * tool results that all have to be compressed.
+ */
 import type { Rig } from './arms.ts';
+import type { LoadJob } from './load.ts';
 import type { LoopDelay } from './loop-delay.ts';
+import { toolResults } from './tool-results.ts';
 import { workloads } from './workloads.ts';
+import type { Workload } from './workloads.ts';
 
 /** What one workload did to the event loop. */
 export interface LoopRun extends LoopDelay {
@@ -9,9 +15,15 @@ export interface LoopRun extends LoopDelay {
   readonly requests: number;
 }
 
-const WORKLOADS = ['json', 'json-paced', 'large-body'];
+const byName = (name: string): Workload => workloads.find((each) => each.name === name)!;
+const LOADS: readonly Workload[] = [
+  ...['json', 'json-paced', 'large-body'].map(byName),
+  toolResults(byName('json')),
+];
 /** Until code is compiled and the heap has its size. */
 const WARM_UP_MS = 5000;
+/** No warm-up sends as many requests. */
+const MEASURED_FROM = 10_000_000;
 
 /** Loads svc with one workload after another for `seconds` each. */
 export async function measureLoop(
@@ -20,22 +32,23 @@ export async function measureLoop(
   onProgress: (text: string) => void,
 ): Promise<readonly LoopRun[]> {
   const runs: LoopRun[] = [];
-  for (const name of WORKLOADS) {
+  for (const { name, path, headers, body, connections, rate, serial } of LOADS) {
     onProgress(`event loop: ${name}`);
-    const { path, headers, body, connections, rate } = workloads.find(
-      (each) => each.name === name,
-    )!;
-    const job = {
+    const job = (first: number): LoadJob => ({
       port: rig.svc.port,
       path,
       headers,
       body,
       connections,
       ...(rate === undefined ? {} : { rate }),
-    };
-    await rig.load.call('run', { ...job, forMs: WARM_UP_MS });
+      ...(serial === undefined ? {} : { serial: { text: serial, first } }),
+    });
+    await rig.load.call('run', { ...job(0), forMs: WARM_UP_MS });
     await rig.svc.call('loopDelay');
-    const { ok } = await rig.load.call('run', { ...job, forMs: seconds * 1000 });
+    const { ok } = await rig.load.call('run', {
+      ...job(MEASURED_FROM),
+      forMs: seconds * 1000,
+    });
     runs.push({ workload: name, requests: ok, ...(await rig.svc.call('loopDelay')) });
   }
   return runs;

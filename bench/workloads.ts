@@ -8,6 +8,8 @@ export interface Workload {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Where this stands in the body, each request has a number of its own, as long as this. */
+  readonly serial?: string;
   readonly connections: number;
   /** Requests started a second; absent: as fast as the connections answer. */
   readonly rate?: number;

@@ -1,0 +1,97 @@
+/** A turn of an agent that has searched, listed, built, asked and compared: long tool results of several kinds, most of which compress. */
+import type { Workload } from './workloads.ts';
+
+/** Where this stands in a body, the load puts the number of the request, so that nobody has seen the text before. */
+export const SERIAL = 'SERIAL00';
+
+const LINES = 400;
+
+const times = (line: (n: number) => string, count = LINES): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+
+/** What each tool was asked and what it said. */
+const RESULTS: readonly (readonly [command: string, output: string])[] = [
+  [
+    `grep -rn handle${SERIAL} src`,
+    times(
+      (n) => `src/part-${n >> 4}/handler.ts:${n * 3 + 1}:  const item${n} = handle${SERIAL}(${n});`,
+    ),
+  ],
+  [
+    'find src -name "*.ts"',
+    times((n) => `src/packages/group-${n >> 5}/module-${SERIAL}-${n}/index.ts`),
+  ],
+  [
+    'curl -s localhost/items',
+    JSON.stringify(
+      Array.from({ length: LINES / 2 }, (_, id) => ({
+        id,
+        name: `item ${SERIAL} ${id}`,
+        url: `https://example.com/items/${id}`,
+        state: id % 3 === 0 ? 'open' : 'closed',
+        owner: { login: `user-${id % 9}`, site: false },
+      })),
+      null,
+      2,
+    ),
+  ],
+  [
+    'npm run build',
+    times((n) =>
+      n === 250
+        ? `src/app.ts:3:1 - error TS2322: Type ${SERIAL} is not assignable`
+        : `[12:0${n % 10}:07] compiling module-${SERIAL}-${n} in ${n % 17} ms`,
+    ),
+  ],
+  [
+    'git diff',
+    [
+      'diff --git a/src/app.ts b/src/app.ts',
+      'index 1234567..89abcde 100644',
+      '--- a/src/app.ts',
+      '+++ b/src/app.ts',
+      `@@ -1,${LINES} +1,${LINES + 40} @@`,
+      times((n) => (n % 10 === 5 ? ` kept(${n});\n+added(${n}, '${SERIAL}');` : ` kept(${n});`)),
+      '',
+    ].join('\n'),
+  ],
+  [
+    'pytest -x',
+    [
+      'Traceback (most recent call last):',
+      times(
+        (n) =>
+          `  File "/app/src/step_${n}.py", line ${n + 7}, in step_${n}\n    return step_${n + 1}('${SERIAL}')`,
+        60,
+      ),
+      `ValueError: ${SERIAL} is too small`,
+    ].join('\n'),
+  ],
+];
+
+/** The messages of the turn. */
+const messages = [
+  { role: 'user', content: `Why does the build of ${SERIAL} fail?` },
+  ...RESULTS.flatMap(([command, content], n) => [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command } }],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${n}`, content }] },
+  ]),
+];
+
+/** The turn as a workload; each of its requests says something new. */
+export function toolResults({ path, headers }: Workload): Workload {
+  const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 1024, messages });
+  return {
+    name: 'tool-results',
+    about: `POST ${Math.round(body.length / 1024)} KB of tool results that nobody has seen before, answer 1.5 KB, 4 connections as fast as they go`,
+    path,
+    headers,
+    body,
+    serial: SERIAL,
+    connections: 4,
+    events: 0,
+  };
+}
