@@ -7,7 +7,7 @@ export interface Verdict {
   readonly what: string;
   /** The measured value; NaN where a part of it is missing. */
   readonly value: number;
-  readonly unit: 'x' | 'ms' | 's' | 'MB';
+  readonly unit: 'x' | 'ms' | 's' | 'MB' | '%' | 'lines' | 'texts' | 'turns';
   readonly bar: number;
   readonly direction: 'at least' | 'at most';
   readonly met: boolean;
@@ -112,7 +112,7 @@ export function judgeMemory(rssBytes: readonly number[]): readonly Verdict[] {
 }
 
 /** A measured value against its bar; what was not measured is not met. */
-function verdict(
+export function verdict(
   bar: Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>,
   value: number,
   workload?: string,

@@ -4,6 +4,7 @@
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/code-tools.ts';
+import { lineNumbering } from '../../stages/model/classify/envelope.ts';
 import { createGrammarLoader } from '../../stages/grammars.ts';
 
 /** What a parser finds in a text. */
@@ -57,4 +58,38 @@ function read(root: Node): CodeReading {
   }
   cursor.delete();
   return { parses: !root.hasError, tokens, declarations };
+}
+
+/** What differs between the code of two texts; empty for nothing. */
+export interface CodeVerdict {
+  readonly faults: readonly string[];
+  readonly declarations: number;
+}
+
+/** Compares the code of a text with that of what went out for it: line numbers and our notes are none of it. */
+export function compareCode(
+  readCode: CodeReader,
+  before: string,
+  after: string,
+  extension: string,
+): CodeVerdict {
+  const isNumbered = lineNumbering(before.split('\n')) !== undefined;
+  const was = readCode(bareCode(before, isNumbered), extension);
+  const is = readCode(bareCode(after, isNumbered), extension);
+  if (was === undefined || is === undefined)
+    return { faults: [`no parser for .${extension}`], declarations: 0 };
+  const faults: string[] = [];
+  if (was.parses && !is.parses) faults.push('what is left of the code does not parse');
+  if (was.declarations !== is.declarations) faults.push('a declaration is gone');
+  const at = was.tokens.findIndex((token, n) => token !== is.tokens[n]);
+  if (at >= 0 || was.tokens.length !== is.tokens.length)
+    faults.push(`code differs at ${JSON.stringify((was.tokens[at] ?? '').slice(0, 60))}`);
+  return { faults, declarations: was.declarations };
+}
+
+const LINE_NUMBER = /^ *\d+(?:\t|→|: |\| ?)/;
+
+function bareCode(text: string, isNumbered: boolean): string {
+  const lines = text.split('\n').filter((line) => !/^(?:#|\/\/|\/\*) \[svc /.test(line));
+  return (isNumbered ? lines.map((line) => line.replace(LINE_NUMBER, '')) : lines).join('\n');
 }

@@ -9,9 +9,9 @@ test('a text without its remarks configures the same', () => {
     ['ini', '[a]\n; remark\nb = c\n  d\n\n[e]\nf: g\n', '[a]\nb = c\n  d\n[e]\nf: g\n'],
   ] as const;
   for (const [format, before, after] of cases) {
-    const { formats, differing } = compareConfig(before, after);
+    const { formats, faults } = compareConfig(before, after);
     assert.ok(formats.includes(format), format);
-    assert.equal(differing, [], format);
+    assert.equal(faults, [], format);
   }
 });
 
@@ -29,15 +29,17 @@ test('a value that is lost, altered or taken for a remark is told, whatever the 
     ['ini', '[a]\nb = 1\n[c]\nb = 1\n', '[a]\nb = 1\nb = 1\n'],
   ] as const;
   for (const [format, before, after] of cases) {
-    const { formats, differing } = compareConfig(before, after);
+    const { formats, faults } = compareConfig(before, after);
     assert.ok(formats.includes(format), before);
-    assert.ok(differing.includes(format), before);
+    assert.ok(faults.includes(`read as ${format} it says otherwise`), before);
   }
 });
 
-test('text that configures nothing is of no format', () => {
+test('where no reader knows the format, lines are compared that are no remarks', () => {
   assert.equal(compareConfig('Some prose, over\ntwo lines.', '').formats, []);
   assert.equal(compareConfig('FROM a\nRUN b\n', '').formats, []);
+  assert.equal(compareConfig('FROM a\n# x\nRUN b\n', 'FROM a\nRUN b\n').faults, []);
+  assert.is(compareConfig('FROM a\n# x\nRUN b\n', 'FROM a\n').faults.length, 1);
 });
 
 test.run();

@@ -18,22 +18,28 @@ const READERS: Readonly<Record<ConfigFormat, Reader>> = { toml, yaml, ini };
 export interface ConfigVerdict {
   /** Formats that the first text is of; empty where no reader knows it. */
   readonly formats: readonly ConfigFormat[];
-  /** Formats in which the second text says something else, or nothing. */
-  readonly differing: readonly ConfigFormat[];
+  /** What the second text says otherwise, by format; empty where it says the same. */
+  readonly faults: readonly string[];
 }
 
-/** Reads both texts in every format that the first one is of. */
+/** Reads both texts in every format that the first one is of; where that is none, compares what is no remark. */
 export function compareConfig(before: string, after: string): ConfigVerdict {
   const formats: ConfigFormat[] = [];
-  const differing: ConfigFormat[] = [];
+  const faults: string[] = [];
   for (const [format, read] of Object.entries(READERS) as [ConfigFormat, Reader][]) {
     const values = read(before);
     if (values === undefined) continue;
     formats.push(format);
-    if (before !== after && !isDeepStrictEqual(values, read(after))) differing.push(format);
+    if (before !== after && !isDeepStrictEqual(values, read(after)))
+      faults.push(`read as ${format} it says otherwise`);
   }
-  return { formats, differing };
+  if (formats.length === 0 && !isDeepStrictEqual(said(before), said(after)))
+    faults.push('a line that is no remark differs');
+  return { formats, faults };
 }
+
+const said = (text: string): readonly string[] =>
+  text.split('\n').filter((line) => !/^\s*(?:[#;!]|$)/.test(line));
 
 function toml(text: string): unknown {
   try {

@@ -22,4 +22,5 @@ export interface TextRecord {
   readonly id: string;
   readonly text: string;
   readonly fmt?: string;
+  readonly source?: { readonly path?: string };
 }

@@ -1,26 +1,28 @@
-/** What each class saves, and a proof for every text that nothing was lost that must not be. */
+/**
+ * What each class saves where a tool has printed the text or read the file, its class found
+ * out as in a request, and a proof for every text that nothing was lost that must not be.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { stripCode } from '../../stages/compress/code.ts';
-import type {
-  CommentLines,
-  CompressContext,
-  Compressor,
-} from '../../stages/compress/compressor.ts';
-import { stripConfig } from '../../stages/compress/config.ts';
-import { compressConversation } from '../../stages/compress/conversation.ts';
+import { applyClass } from '../../stages/compress/apply.ts';
+import { guessExtension } from '../../stages/compress/code.ts';
+import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
+import { compressConversation, emptyState } from '../../stages/compress/conversation.ts';
 import { unpackSigns } from '../../stages/compress/diff-signs.ts';
-import { groupGrep, ungroupGrep } from '../../stages/compress/grep.ts';
+import { ungroupGrep } from '../../stages/compress/grep.ts';
+import { unnameHits } from '../../stages/compress/grep-same.ts';
 import { decodeJson } from '../../stages/compress/json-decode.ts';
-import { compressJson } from '../../stages/compress/json-encode.ts';
 import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
-import { foldListing, unfoldListing } from '../../stages/compress/listing.ts';
-import { SentLines } from '../../stages/compress/repeats.ts';
+import { unfoldListing } from '../../stages/compress/listing.ts';
+import { classify } from '../../stages/model/classify/classify.ts';
+import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { compareCode, type CodeReader } from './code-tokens.ts';
+import { compareConfig } from './config-readers.ts';
 import { readRecords, type TextRecord } from './corpus.ts';
+import { changesIn } from './diff-changes.ts';
+import { compareJson } from './json-values.ts';
 import {
   codeFiles,
   editSamples,
@@ -42,95 +44,95 @@ export interface EncodingResult {
 
 interface Item {
   readonly text: string;
-  readonly extension?: string;
+  readonly hints: ClassifyHints;
   /** What the saving is counted against; the text itself unless given. */
   readonly against?: string;
 }
 
-const CONTEXT: CompressContext = {
-  mode: 'aggressive',
-  classification: { kind: 'narrative' },
-  query: '',
-  maxChars: 120,
-  logBudgetTokens: 3500,
-};
+/** What goes out for an item, and the same with all decoded that stands for lines of an earlier text. */
+interface Made {
+  readonly text: string;
+  readonly decoded: string;
+}
 
-type Holds = (item: Item, out: string) => boolean;
-type Row = readonly [name: string, compressor: Compressor, items: readonly Item[], holds: Holds];
+export interface EncodingTools {
+  readonly count: CountTokens;
+  readonly commentLines: CommentLines;
+  readonly readCode: CodeReader;
+}
+
+type Make = (item: Item, tools: EncodingTools) => Made;
+type Holds = (item: Item, out: string, tools: EncodingTools) => boolean;
+type Row = readonly [name: string, make: Make, items: readonly Item[], holds: Holds];
 
 /** All rows that need no corpus, and those that do where there is one. */
 export function measureEncodings(
   root: string,
   corpus: string | undefined,
-  count: CountTokens,
-  commentLines: CommentLines,
+  tools: EncodingTools,
 ): readonly EncodingResult[] {
   return [...storedRows(corpus), ...madeRows(root)]
     .filter(([, , items]) => items.length > 0)
-    .map((row) => measure(row, count, commentLines));
+    .map((row) => measure(row, tools));
 }
 
 function storedRows(corpus: string | undefined): readonly Row[] {
   const texts = (file: string): readonly Item[] =>
-    corpus === undefined ? [] : readRecords<TextRecord>(join(corpus, 'text', `${file}.jsonl`));
-  const json = texts('json').map(({ text }) => ({ text }));
+    corpus === undefined
+      ? []
+      : readRecords<TextRecord>(join(corpus, 'text', `${file}.jsonl`)).map(toItem);
+  const json = texts('json').map(({ text }) => ({ text, hints: {} }));
   const uniform = json.filter(({ text }) => isUniform(text));
-  const pretty = uniform.map(({ text }) => ({
-    text,
-    against: JSON.stringify(JSON.parse(text), null, 2),
+  const pretty = uniform.map((item) => ({
+    ...item,
+    against: JSON.stringify(JSON.parse(item.text), null, 2),
   }));
-  const compact = uniform.map(({ text }) => ({ text, against: printCompact(readJson(text)!) }));
-  const config = texts('config').map(({ text }) => ({ text }));
+  const compact = uniform.map((item) => ({
+    ...item,
+    against: printCompact(readJson(item.text)!),
+  }));
   return [
-    ['json, all, as found', compressJson, json, sameJson],
-    ['json, uniform records, vs pretty', compressJson, pretty, sameJson],
-    ['json, uniform records, vs compact', compressJson, compact, sameJson],
-    ['config, aggressive', stripConfig, config, sameValues],
+    ['json, all, as found', byClass('hybrid'), json, sameJson],
+    ['json, uniform records, vs pretty', byClass('hybrid'), pretty, sameJson],
+    ['json, uniform records, vs compact', byClass('hybrid'), compact, sameJson],
+    ['config, aggressive', byClass('aggressive'), texts('config'), sameValues],
   ];
+}
+
+/** A stored file as an agent reads it: by its path. */
+function toItem({ text, source }: TextRecord): Item {
+  const path = source?.path;
+  return { text, hints: path === undefined ? {} : { toolName: 'Read', path } };
 }
 
 function madeRows(root: string): readonly Row[] {
-  const code = codeFiles(root, 20).map((path) => ({
+  const code = codeFiles(root, 60).map((path) => ({
     text: readFileSync(path, 'utf8'),
-    extension: extname(path).slice(1),
+    hints: { toolName: 'Read', path },
   }));
+  const diff = 'git diff';
   return [
-    ['grep', groupGrep, grepSamples(root), ({ text }, out) => (ungroupGrep(out) ?? out) === text],
-    [
-      'listings',
-      foldListing,
-      listingSamples(root),
-      ({ text }, out) => (unfoldListing(out) ?? out) === text,
-    ],
-    ['diffs of edits', asToolResult, editSamples(root), sameChanges],
-    ['diffs, commits of this repository', asToolResult, historySamples(root), sameChanges],
-    ['diffs between unrelated files', asToolResult, unrelatedSamples(root), sameChanges],
-    ['code, aggressive', stripCode, code, sameNames],
+    ['grep', byClass('hybrid'), grepSamples(root), sameHits],
+    ['listings', byClass('hybrid'), listingSamples(root), sameNames],
+    ['diffs of edits', asToolResult(diff), editSamples(root), sameChanges],
+    ['diffs, commits of this repository', asToolResult(diff), historySamples(root), sameChanges],
+    ['diffs between unrelated files', asToolResult(diff), unrelatedSamples(root), sameChanges],
+    ['code, aggressive', byClass('aggressive'), code, sameCode],
   ];
 }
 
-function measure(
-  [name, compressor, items, holds]: Row,
-  count: CountTokens,
-  commentLines: CommentLines,
-): EncodingResult {
+function measure([name, make, items, holds]: Row, tools: EncodingTools): EncodingResult {
+  const { count } = tools;
   let before = 0;
   let after = 0;
   let unchanged = 0;
   let broken = 0;
   for (const item of items) {
-    const kind = item.extension === undefined ? 'narrative' : 'code';
-    const classification = {
-      kind,
-      ...(item.extension === undefined ? {} : { extension: item.extension }),
-    } as const;
-    const made =
-      compressor.apply(item.text, { ...CONTEXT, classification, commentLines })?.text ?? item.text;
-    const out = count(made) > count(item.text) ? item.text : made;
+    const { text, decoded } = make(item, tools);
     before += count(item.against ?? item.text);
-    after += count(out);
-    if (out === item.text) unchanged++;
-    if (!holds(item, out)) broken++;
+    after += count(text);
+    if (text === item.text) unchanged++;
+    if (!holds(item, decoded, tools)) broken++;
   }
   return {
     name,
@@ -138,6 +140,34 @@ function measure(
     unchanged,
     saved: before === 0 ? 0 : 1 - after / before,
     broken,
+  };
+}
+
+const SETTINGS = { maxChars: 120, logBudgetTokens: 3500 } as const;
+
+/** A text by itself, with the algorithms of whatever class it is found to be. */
+function byClass(mode: Mode): Make {
+  return ({ text, hints }, { commentLines }) => {
+    const code = mode === 'aggressive' ? { commentLines } : {};
+    const out = applyClass(text, { ...SETTINGS, ...code, mode, query: '', hints }).text;
+    return { text: out, decoded: out };
+  };
+}
+
+/** As a tool result that a command has printed: also with what it says twice named. */
+function asToolResult(command: string): Make {
+  return ({ text }) => {
+    const state = emptyState();
+    const block = {
+      index: 0,
+      role: 'user',
+      kind: 'tool_result',
+      text,
+      toolInput: { command },
+    } as const;
+    const options = { ...SETTINGS, mode: 'hybrid', thresholdTokens: 0 } as const;
+    const [outcome] = compressConversation([block], options, undefined, state);
+    return { text: outcome!.text, decoded: state.sent.restore(outcome!.text) };
   };
 }
 
@@ -153,49 +183,28 @@ function isUniform(text: string): boolean {
 }
 
 function sameJson({ text }: Item, out: string): boolean {
-  const node = readJson(text);
-  if (node === undefined) return out === text;
-  return (decodeJson(out) ?? printCompact(readJson(out)!)) === printCompact(node);
+  return out === text || compareJson(text, decodeJson(out) ?? out).faults.length === 0;
 }
 
-/** A diff as it goes out when a tool has printed it: by its class, and with what it says twice named. */
-const asToolResult: Compressor = {
-  name: 'tool result',
-  classes: ['diff'],
-  apply(text, { maxChars, logBudgetTokens }) {
-    const settings = { mode: 'hybrid', maxChars, logBudgetTokens, thresholdTokens: 0 } as const;
-    const block = { index: 0, role: 'user', kind: 'tool_result', text } as const;
-    const toolInput = { command: 'git diff' };
-    const [outcome] = compressConversation([{ ...block, toolInput }], settings);
-    return outcome === undefined ? undefined : { text: outcome.text, removed: outcome.removed };
-  },
-};
+function sameHits({ text }: Item, out: string): boolean {
+  const named = unnameHits(out) ?? out;
+  return (ungroupGrep(named) ?? named) === text;
+}
 
-/** The + and − lines of source, in order; those of generated files are counted instead. */
+function sameNames({ text }: Item, out: string): boolean {
+  return (unfoldListing(out) ?? out) === text;
+}
+
+/** The + and − lines of source, in order, and true counts for those of generated files. */
 function sameChanges({ text }: Item, out: string): boolean {
-  const changes = (diff: string): readonly string[] =>
-    diff.split('\n').filter((line) => /^[+-](?![+-]{2} (?:a\/|b\/|\/dev))/.test(line));
-  const decoded = unpackSigns(new SentLines().restore(out));
-  return out.includes('generated file: ') || isDeepStrictEqual(changes(decoded), changes(text));
+  return out === text || isDeepStrictEqual(changesIn(unpackSigns(out)), changesIn(text));
 }
 
-function sameNames({ text, extension }: Item, out: string): boolean {
-  const comment =
-    extension === 'py' || extension === 'sh' ? /^\s*#.*$/gm : /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
-  const kept = new Set(out.match(/[A-Za-z_]\w*/g));
-  return (text.replace(comment, '').match(/[A-Za-z_]\w*/g) ?? []).every((name) => kept.has(name));
+function sameCode({ text, hints }: Item, out: string, { readCode }: EncodingTools): boolean {
+  const extension = classify(text, hints).extension ?? guessExtension(text) ?? '';
+  return out === text || compareCode(readCode, text, out, extension).faults.length === 0;
 }
 
 function sameValues({ text }: Item, out: string): boolean {
-  const read = (source: string): unknown => {
-    const documents = parseAllDocuments(source, { uniqueKeys: false });
-    return Array.isArray(documents)
-      ? documents.map((document) =>
-          document.errors.length > 0 ? null : (document.toJS() as unknown),
-        )
-      : null;
-  };
-  const values = (source: string): readonly string[] =>
-    source.split('\n').filter((line) => !/^\s*(?:[#;]|$)/.test(line));
-  return isDeepStrictEqual(read(text), read(out)) || isDeepStrictEqual(values(text), values(out));
+  return out === text || compareConfig(text, out).faults.length === 0;
 }

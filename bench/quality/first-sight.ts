@@ -1,7 +1,9 @@
 /**
  * How long source code takes that nobody has sent before, in the thread that compresses:
- * for every language in threads of its own that are prepared and have compressed other
- * things already: the first text of the language, then others.
+ * for every language in threads of its own that have compressed other things already. Some
+ * are prepared, as in a proxy that is set to compress code: the first text of the language,
+ * then others. Some are not, as where a request asks for it by itself: the first text there
+ * waits for the parser as well.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -20,6 +22,8 @@ export interface FirstSight {
   readonly extension: string;
   /** The first file, whose fixed share is the same for a short one as for a long one. */
   readonly firstMs: number;
+  /** The first file in a thread that was not prepared for code. */
+  readonly unpreparedMs: number;
   /** Median of the files behind it. */
   readonly nextMs: number;
 }
@@ -55,28 +59,38 @@ export async function measureFirstSight(root: string): Promise<readonly FirstSig
     const distance = ({ tokens }: SourceFile): number => Math.abs(Math.log(tokens / TOKENS));
     const files = all.toSorted((a, b) => distance(a) - distance(b)).slice(0, FILES);
     if (files.length < FILES) continue;
-    const threads: FirstSight[] = [];
-    for (let n = 0; n < THREADS; n += 1) threads.push(await measureLanguage(extension, files));
+    const prepared: ThreadTimes[] = [];
+    const unprepared: ThreadTimes[] = [];
+    for (let n = 0; n < THREADS; n += 1) {
+      prepared.push(await measureThread(files, true));
+      unprepared.push(await measureThread(files, false));
+    }
     results.push({
       extension,
-      firstMs: median(threads.map(({ firstMs }) => firstMs)),
-      nextMs: median(threads.map(({ nextMs }) => nextMs)),
+      firstMs: median(prepared.map(({ firstMs }) => firstMs)),
+      unpreparedMs: median(unprepared.map(({ firstMs }) => firstMs)),
+      nextMs: median(prepared.map(({ nextMs }) => nextMs)),
     });
   }
   return results;
 }
 
-async function measureLanguage(extension: string, files: SourceFile[]): Promise<FirstSight> {
+type ThreadTimes = Pick<FirstSight, 'firstMs' | 'nextMs'>;
+
+async function measureThread(
+  files: readonly SourceFile[],
+  isPrepared: boolean,
+): Promise<ThreadTimes> {
   const thread = createCompressThread({ cacheEntries: 0, clock: systemClock });
   try {
-    thread.prepare();
+    if (isPrepared) thread.prepare();
     await timeOf(thread, 'hybrid', OTHER, 'notes.txt');
     await setTimeout(PREPARED_MS);
     const times: number[] = [];
     for (const { path, text } of files) times.push(await timeOf(thread, 'aggressive', text, path));
     const nextMs = median(times.slice(1).map((ms, i) => (ms * TOKENS) / files[i + 1]!.tokens));
     const missing = 1 - files[0]!.tokens / TOKENS;
-    return { extension, firstMs: times[0]! + missing * nextMs, nextMs };
+    return { firstMs: times[0]! + missing * nextMs, nextMs };
   } finally {
     await thread.close();
   }

@@ -19,7 +19,7 @@ import { decodeJson } from '../../stages/compress/json-decode.ts';
 import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing.ts';
 import { cleanLine, unfoldLog } from '../../stages/compress/log-clean.ts';
-import { MARK } from '../../stages/compress/marker.ts';
+import { stampLength } from '../../stages/compress/log-score.ts';
 import { chunkText } from '../../stages/compress/narrative-chunks.ts';
 import { splitPasted } from '../../stages/compress/user-text.ts';
 
@@ -81,7 +81,8 @@ function addStamps(text: string): string {
   const [header = '', ...lines] = text.split('\n');
   const stamp = STAMPS.exec(header)?.[1];
   if (stamp === undefined) return text;
-  return lines.map((line) => (line.includes(MARK) ? line : stamp + line)).join('\n');
+  const hadOne = (line: string): boolean => stampLength(stamp + line) > stamp.length;
+  return lines.map((line) => (hadOne(line) ? stamp + line : line)).join('\n');
 }
 
 /**

@@ -1,19 +1,23 @@
 /**
  * `npm run bench:quality`: what compression saves and what it keeps, on a labelled corpus
  * where there is one and on installed packages and this repository in any case. Prints a
- * table, or JSON with `--json`. Savings are in tokens of a public tokenizer, not in ours.
+ * table, or JSON with `--json`, and every bar beside its figure. Savings are in tokens of a
+ * public tokenizer, not in ours. Exit code 1 when a bar is missed.
  */
 import { pathToFileURL } from 'node:url';
+import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/code-tools.ts';
 import { loadCodeTools } from '../../stages/compress/testing.ts';
 import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
 import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
+import { loadCodeReader } from './code-tokens.ts';
 import { findCorpus } from './corpus.ts';
 import { measureEncodings, type EncodingResult } from './encodings.ts';
 import { measureFirstSight, type FirstSight } from './first-sight.ts';
 import { strangeLines } from './kept-lines.ts';
+import { judgeQuality } from './judge.ts';
 import { measureLogs, readLogs, type LogResult } from './logs.ts';
 import {
   measureNarrative,
@@ -57,12 +61,13 @@ export async function measureQuality(
 ): Promise<QualityReport> {
   const count = remembered(await loadTokenCounter('claude'));
   const commentLines = await loadCodeTools(CODE_EXTENSIONS);
+  const readCode = await loadCodeReader();
   const samples = labelledSamples(root, corpus);
   const transcripts = corpus === undefined ? [] : measureAll(corpus, commentLines, count);
   return {
     corpus: corpus !== undefined,
     classes: measureClasses(samples),
-    encodings: measureEncodings(root, corpus, count, commentLines),
+    encodings: measureEncodings(root, corpus, { count, commentLines, readCode }),
     logs:
       corpus === undefined
         ? []
@@ -126,11 +131,15 @@ function remembered(count: CountTokens): CountTokens {
   };
 }
 
-/** Runs the measures and writes them to standard output. */
+/** Runs the measures, judges them and writes both to standard output. Sets exit code 1 when a bar is missed. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const report = await measureQuality(projectRoot, findCorpus(projectRoot, env));
-  const text = args.includes('--json') ? JSON.stringify(report, null, 2) : printQuality(report);
+  const verdicts = judgeQuality(report);
+  const text = args.includes('--json')
+    ? JSON.stringify({ ...report, verdicts }, null, 2)
+    : [printQuality(report), 'Bars', ...verdicts.map(verdictText)].join('\n');
   process.stdout.write(`${text}\n`);
+  process.exitCode = verdicts.every(({ met }) => met) ? 0 : 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)

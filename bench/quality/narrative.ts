@@ -3,7 +3,7 @@
  * the answer to another question, asked only later, survives too.
  */
 import { join } from 'node:path';
-import { extractNarrative } from '../../stages/compress/narrative.ts';
+import { applyClass } from '../../stages/compress/apply.ts';
 import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
@@ -35,7 +35,7 @@ export function readLaterQuestions(corpus: string): readonly Question[] {
   return readRecords<Question>(join(corpus, 'qa/squad_short.jsonl'));
 }
 
-/** Measures a mode over all questions. Rates are shares, 0–1. */
+/** Measures a mode over all questions, by the class that each text is found to have. Rates are shares, 0–1. */
 export function measureNarrative(
   questions: readonly Question[],
   later: readonly Question[],
@@ -48,14 +48,8 @@ export function measureNarrative(
   let laterKept = 0;
   let laterCases = 0;
   for (const { context, question, answers } of questions) {
-    const options = {
-      mode,
-      classification: { kind: 'narrative' },
-      query: question,
-      maxChars: 120,
-      logBudgetTokens: 3500,
-    } as const;
-    const out = extractNarrative.apply(context, options)?.text ?? context;
+    const options = { mode, query: question, maxChars: 120, logBudgetTokens: 3500, hints: {} };
+    const out = applyClass(context, options).text;
     before += count(context);
     after += count(out);
     if (answers.some((answer) => out.includes(answer))) same++;

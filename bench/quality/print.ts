@@ -86,13 +86,15 @@ function narrative(report: QualityReport): string {
 
 function sources(report: QualityReport): string {
   return table(
-    'Transcripts that reach the threshold: input cost in a simulated prompt cache, 1 = without us',
+    'Transcripts that reach the threshold: input cost in a simulated prompt cache (5 minutes, at most 4 breakpoints), 1 = without us; with pauses: the cache has forgotten before every tenth turn',
     [
       'mode',
       'source',
       'transcripts',
       'tokens saved',
       'net cost, median',
+      'worst',
+      'with pauses, median',
       'worst',
       'unstable turns',
     ],
@@ -103,6 +105,8 @@ function sources(report: QualityReport): string {
       percent(row.saved),
       row.medianNet.toFixed(3),
       row.worstNet.toFixed(3),
+      row.medianNetWithPauses.toFixed(3),
+      row.worstNetWithPauses.toFixed(3),
       row.unstableTurns,
     ]),
   );
@@ -117,10 +121,11 @@ function firstSight(report: QualityReport): string {
   const rows = report.firstSight.map((row) => [
     row.extension,
     row.firstMs.toFixed(0),
+    row.unpreparedMs.toFixed(0),
     row.nextMs.toFixed(0),
   ]);
   const title = 'Code at first sight in the compressing thread, ms per 10,000 tokens';
-  return table(title, ['language', 'first text', 'others'], rows);
+  return table(title, ['language', 'first text', 'first, thread not prepared', 'others'], rows);
 }
 
 function speed({ speed: figures }: QualityReport): string {

@@ -3,9 +3,10 @@
  * grep output made from installed packages and this repository, with the real tools.
  */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import type { TextClass } from '../../stages/model/classify/classes.ts';
 import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
 
@@ -32,7 +33,18 @@ export function codeFiles(root: string, perExtension: number): readonly string[]
     }
   };
   visit(join(root, 'node_modules'), 0);
-  return [...found.values()].flatMap((paths) => spread(paths, perExtension));
+  return [...found.values()].flatMap((paths) => drawn(root, paths, perExtension));
+}
+
+/** `count` paths drawn by a hash of each: one package more or less leaves nearly all others as they were. */
+function drawn(root: string, paths: readonly string[], count: number): readonly string[] {
+  const keyOf = (path: string): string =>
+    createHash('sha1').update(relative(root, path)).digest('hex');
+  return paths
+    .map((path) => [keyOf(path), path] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, count)
+    .map(([, path]) => path);
 }
 
 /** `count` members at even distances, so that one large package does not speak for all. */

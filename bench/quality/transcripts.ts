@@ -13,7 +13,9 @@ import {
 import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
+import { median } from '../figures.ts';
 import { readRecords } from './corpus.ts';
+import { createPromptCache } from './prompt-cache.ts';
 
 interface Part {
   readonly type: string;
@@ -109,14 +111,11 @@ export interface TranscriptResult {
   readonly tokensAfter: number;
   /** Turns in which an earlier block went out with other bytes than before. */
   readonly unstableTurns: number;
-  /** Input cost with us, divided by input cost without. */
+  /** Input cost with us, divided by input cost without; the turns follow each other within minutes. */
   readonly netCost: number;
+  /** The same where every tenth turn comes when the provider's cache has forgotten. */
+  readonly netCostWithPauses: number;
 }
-
-const WRITE = 1.25;
-const READ = 0.1;
-/** Fewer tokens than this before a breakpoint are not cached. */
-const CACHE_MINIMUM = 1024;
 
 /** Plays a transcript: every prefix is compressed from nothing, as after a restart with an empty cache. */
 export function measureTranscript(
@@ -134,8 +133,10 @@ export function measureTranscript(
     const part = compressConversation(blocks.slice(0, end), options);
     if (part.some((outcome, at) => outcome.text !== whole[at])) unstableTurns++;
   }
-  const before = blocks.map((block) => count(block.text));
-  const after = whole.map((text, at) => (text === blocks[at]!.text ? before[at]! : count(text)));
+  const before = blocks.map(({ text }) => ({ text, tokens: count(text) }));
+  const after = whole.map((text, at) =>
+    text === blocks[at]!.text ? before[at]! : { text, tokens: count(text) },
+  );
   const outcomes = compressConversation(blocks, options);
   return {
     id: transcript.id,
@@ -144,10 +145,11 @@ export function measureTranscript(
     turns: turns.length,
     reachedThreshold:
       sum(outcomes.map((outcome) => outcome.tokensBefore)) >= options.thresholdTokens,
-    tokensBefore: sum(before),
-    tokensAfter: sum(after),
+    tokensBefore: sum(before.map(({ tokens }) => tokens)),
+    tokensAfter: sum(after.map(({ tokens }) => tokens)),
     unstableTurns,
-    netCost: cacheCost(after, turns) / cacheCost(before, turns),
+    netCost: inputCost(after, turns, []) / inputCost(before, turns, []),
+    netCostWithPauses: inputCost(after, turns, PAUSES) / inputCost(before, turns, PAUSES),
   };
 }
 
@@ -165,18 +167,24 @@ function turnEnds(transcript: Transcript, blocks: readonly ConversationBlock[]):
   return ends.filter((end) => end > 0);
 }
 
-/** Input cost of all turns, in tokens at the base price: system and newest block carry breakpoints, nothing expires. */
-function cacheCost(tokens: readonly number[], turns: readonly number[]): number {
-  let cost = 0;
-  let cached = 0;
-  for (const end of turns) {
-    const total = sum(tokens.slice(0, end));
-    const fresh = total - cached;
-    const writes = total >= CACHE_MINIMUM;
-    cost += cached * READ + fresh * (writes ? WRITE : 1);
-    cached = writes ? total : cached;
-  }
-  return cost;
+const MINUTE_MS = 60_000;
+/** Turns, as counted from 0 modulo 10, that come after the cache has forgotten. Transcripts do not tell when they were spoken. */
+const PAUSES: readonly number[] = [9];
+const PAUSE_MS = 10 * MINUTE_MS;
+
+/** Input cost of all turns, in tokens at the base price, with markers as Claude Code sets them: on system and tools, and on the newest block. */
+function inputCost(
+  blocks: readonly { readonly text: string; readonly tokens: number }[],
+  turns: readonly number[],
+  pauses: readonly number[],
+): number {
+  const cache = createPromptCache();
+  let atMs = 0;
+  const costs = turns.map((end, turn) => {
+    atMs += pauses.includes(turn % 10) ? PAUSE_MS : MINUTE_MS;
+    return cache.cost({ blocks: blocks.slice(0, end), breakpoints: [1, end - 1], atMs });
+  });
+  return sum(costs);
 }
 
 const sum = (numbers: readonly number[]): number =>
@@ -190,6 +198,8 @@ export interface SourceSummary {
   readonly saved: number;
   readonly medianNet: number;
   readonly worstNet: number;
+  readonly medianNetWithPauses: number;
+  readonly worstNetWithPauses: number;
   readonly unstableTurns: number;
 }
 
@@ -219,18 +229,19 @@ export function summarise(results: readonly TranscriptResult[]): readonly Source
 }
 
 function summary(mode: Mode, source: string, results: readonly TranscriptResult[]): SourceSummary {
-  const nets = results.map((result) => result.netCost).toSorted((a, b) => a - b);
   const before = sum(results.map((result) => result.tokensBefore));
   const after = sum(results.map((result) => result.tokensAfter));
-  const middle =
-    (nets[Math.floor((nets.length - 1) / 2)]! + nets[Math.ceil((nets.length - 1) / 2)]!) / 2;
+  const nets = results.map((result) => result.netCost);
+  const withPauses = results.map((result) => result.netCostWithPauses);
   return {
     mode,
     source,
     transcripts: results.length,
     saved: 1 - after / before,
-    medianNet: middle,
-    worstNet: nets.at(-1)!,
+    medianNet: median(nets),
+    worstNet: Math.max(...nets),
+    medianNetWithPauses: median(withPauses),
+    worstNetWithPauses: Math.max(...withPauses),
     unstableTurns: sum(results.map((result) => result.unstableTurns)),
   };
 }

@@ -1,0 +1,153 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { judgeQuality } from './judge.ts';
+import type { QualityReport } from './main.ts';
+
+const SAVED = {
+  'json, all, as found': 0.01,
+  'json, uniform records, vs pretty': 0.45,
+  'json, uniform records, vs compact': 0.18,
+  'config, aggressive': 0.1,
+  grep: 0.35,
+  listings: 0.35,
+  'diffs of edits': 0.2,
+  'diffs, commits of this repository': 0.2,
+  'diffs between unrelated files': 0.01,
+  'code, aggressive': 0.08,
+};
+
+const log = { logs: 1, critical: 1, criticalFound: 1, interval: [0, 1] as const };
+const source = {
+  transcripts: 1,
+  saved: 0.1,
+  medianNet: 0.9,
+  worstNet: 1,
+  medianNetWithPauses: 0.9,
+  worstNetWithPauses: 1,
+  unstableTurns: 0,
+};
+
+/** A run that meets every bar, by nothing. */
+const report: QualityReport = {
+  corpus: true,
+  classes: [{ kind: 'log', samples: 20, right: 19, accuracy: 0.95, wrong: [] }],
+  encodings: Object.entries(SAVED).map(([name, saved]) => ({
+    name,
+    saved,
+    texts: 9,
+    unchanged: 0,
+    broken: 0,
+  })),
+  logs: [
+    { ...log, budgetTokens: 3500, recall: 0.85, recallOfAll: 1, saved: 0.9, lostCritical: [] },
+    { ...log, budgetTokens: 2000, recall: 0.8, recallOfAll: 1, saved: 0.9, lostCritical: [] },
+  ],
+  narrative: [
+    { mode: 'hybrid', cases: 1, saved: 0.25, sameQuery: 0.99, laterQuery: 0.85, laterCases: 1 },
+    { mode: 'aggressive', cases: 1, saved: 0, sameQuery: 0, laterQuery: 0, laterCases: 1 },
+  ],
+  transcripts: [],
+  sources: (['hybrid', 'aggressive'] as const).flatMap((mode) => [
+    { ...source, mode, source: 'tau', medianNet: 1 },
+    { ...source, mode, source: 'all coding agents' },
+  ]),
+  keptLines: { kept: 100, strange: 0 },
+  speed: { texts: 1, p50Ms: 5, p95Ms: 15, longLineMs: 50 },
+  firstSight: [
+    { extension: 'ts', firstMs: 60, unpreparedMs: 60, nextMs: 1 },
+    { extension: 'js', firstMs: 1, unpreparedMs: 1, nextMs: 1 },
+  ],
+};
+
+const missed = (found: QualityReport): readonly string[] =>
+  judgeQuality(found)
+    .filter(({ met }) => !met)
+    .map(({ what }) => what);
+
+test('a run at its bars meets every one', () => {
+  assert.equal(missed(report), []);
+  assert.ok(judgeQuality(report).length > 35);
+});
+
+/** The report with every number `from` replaced by `to`, one at a time. */
+function variants(value: unknown, from: number, to: number): unknown[] {
+  if (value === from) return [to];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    variants(member, from, to).map((changed) =>
+      Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed },
+    ),
+  );
+}
+
+test('beyond any bar the run misses just that one', () => {
+  const cases: readonly (readonly [
+    part: keyof QualityReport,
+    from: number,
+    to: number,
+    count: number,
+  ])[] = [
+    ['classes', 0.95, 0.949, 1],
+    ['encodings', 0.45, 0.449, 1],
+    ['encodings', 0.18, 0.179, 1],
+    ['encodings', 0.1, 0.099, 1],
+    ['encodings', 0.35, 0.349, 2],
+    ['encodings', 0.2, 0.199, 2],
+    ['encodings', 0.08, 0.079, 1],
+    ['encodings', 0.35, Number.NaN, 2],
+    ['logs', 0.85, 0.849, 1],
+    ['logs', 0.8, 0.799, 1],
+    ['narrative', 0.25, 0.249, 1],
+    ['narrative', 0.25, 0.351, 1],
+    ['narrative', 0.99, 0.989, 1],
+    ['narrative', 0.85, 0.849, 1],
+    ['sources', 0.9, 0.901, 4],
+    ['keptLines', 0, 1, 1],
+    ['speed', 5, 5.1, 1],
+    ['speed', 15, 15.1, 1],
+    ['speed', 50, 50.1, 1],
+    ['speed', 50, Number.NaN, 1],
+    ['firstSight', 60, 61, 2],
+  ];
+  for (const [part, from, to, count] of cases) {
+    const changed = variants(report[part], from, to) as never[];
+    const counted = changed.filter((each) => missed({ ...report, [part]: each }).length === 1);
+    assert.is(counted.length, count, `${part}: ${from} to ${to}`);
+  }
+});
+
+test('a text that lost something, a prefix that changed and a costly conversation are missed wherever they are', () => {
+  for (const at of report.encodings.keys()) {
+    const encodings = report.encodings.with(at, { ...report.encodings[at]!, broken: 1 });
+    assert.is(missed({ ...report, encodings }).length, 1, encodings[at]!.name);
+  }
+  for (const at of report.sources.keys()) {
+    for (const worse of [
+      { unstableTurns: 1 },
+      { worstNet: 1.001 },
+      { worstNetWithPauses: 1.001 },
+    ]) {
+      const sources = report.sources.with(at, { ...report.sources[at]!, ...worse });
+      assert.is(missed({ ...report, sources }).length, 1);
+    }
+  }
+});
+
+test('what should have been measured and was not is missed; without a corpus its bars are none', () => {
+  const empty = {
+    classes: [],
+    encodings: [],
+    logs: [],
+    narrative: [],
+    sources: [],
+    firstSight: [],
+  };
+  const nothing = { ...report, ...empty, keptLines: undefined };
+  assert.ok(missed(nothing).length >= 24, String(missed(nothing).length));
+  const without = { ...nothing, corpus: false };
+  const names = missed(without);
+  assert.not(names.some((name) => /json|config|prose|net cost|CI logs/.test(name)));
+  assert.ok(names.includes('grep: saved'));
+});
+
+test.run();

@@ -1,0 +1,135 @@
+/**
+ * What compression promises, as numbers, and whether a run of the quality measures kept it.
+ * Savings that can be undone have no upper bar; prose, of which something is lost, has. Pure.
+ */
+import { verdict, type Verdict } from '../bars.ts';
+import type { QualityReport } from './main.ts';
+
+type Bar = Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>;
+
+const atLeast = (what: string, bar: number, unit: Verdict['unit'] = '%'): Bar => ({
+  what,
+  unit,
+  direction: 'at least',
+  bar,
+});
+const atMost = (what: string, bar: number, unit: Verdict['unit']): Bar => ({
+  what,
+  unit,
+  direction: 'at most',
+  bar,
+});
+
+/** Least share saved, in percent, of each kind of text that has a bar. Diffs between unrelated files are nobody's work. */
+const SAVED: Readonly<Record<string, number>> = {
+  'json, uniform records, vs pretty': 45,
+  'json, uniform records, vs compact': 18,
+  grep: 35,
+  listings: 35,
+  'diffs of edits': 20,
+  'diffs, commits of this repository': 20,
+  'code, aggressive': 8,
+  'config, aggressive': 10,
+};
+const NEEDS_CORPUS = /^(?:json|config)/;
+const RECALL: Readonly<Record<number, number>> = { 3500: 85, 2000: 80 };
+const CODING_AGENTS = 'all coding agents';
+
+/** Every bar that the run could measure; one that should have been measured and was not is missed. */
+export function judgeQuality(report: QualityReport): readonly Verdict[] {
+  return [
+    ...report.classes.map(({ kind, accuracy }) =>
+      verdict(atLeast(`classifier, ${kind}`, 95), accuracy * 100),
+    ),
+    ...judgeEncodings(report),
+    ...(report.corpus ? judgeCorpus(report) : []),
+    ...judgeTimes(report),
+  ];
+}
+
+function judgeEncodings({ corpus, encodings }: QualityReport): readonly Verdict[] {
+  const saved = Object.entries(SAVED)
+    .filter(([name]) => corpus || !NEEDS_CORPUS.test(name))
+    .map(([name, bar]) => {
+      const row = encodings.find((each) => each.name === name);
+      return verdict(atLeast(`${name}: saved`, bar), (row?.saved ?? Number.NaN) * 100);
+    });
+  const broken = encodings.map((row) =>
+    verdict(atMost(`${row.name}: texts that lost something`, 0, 'texts'), row.broken),
+  );
+  return [...saved, ...broken];
+}
+
+function judgeCorpus(report: QualityReport): readonly Verdict[] {
+  const logs = Object.entries(RECALL).map(([budget, bar]) => {
+    const row = report.logs.find(({ budgetTokens }) => budgetTokens === Number(budget));
+    const what = `CI logs to ${budget} tokens: critical lines found`;
+    return verdict(atLeast(what, bar), (row?.recall ?? Number.NaN) * 100);
+  });
+  const { keptLines } = report;
+  const strange = atMost('lines that were made up', 0, 'lines');
+  return [
+    ...logs,
+    ...judgeNarrative(report),
+    ...judgeCost(report),
+    verdict(strange, keptLines?.strange ?? Number.NaN),
+  ];
+}
+
+function judgeNarrative({ narrative }: QualityReport): readonly Verdict[] {
+  const hybrid = narrative.find(({ mode }) => mode === 'hybrid');
+  const percent = (share: number | undefined): number => (share ?? Number.NaN) * 100;
+  return [
+    verdict(atLeast('prose, hybrid: saved', 25), percent(hybrid?.saved)),
+    verdict(atMost('prose, hybrid: saved', 35, '%'), percent(hybrid?.saved)),
+    verdict(atLeast('prose, hybrid: answers kept', 99), percent(hybrid?.sameQuery)),
+    verdict(atLeast('prose, hybrid: later answers kept', 85), percent(hybrid?.laterQuery)),
+  ];
+}
+
+/** The bar of the median is below 0.9, that of every transcript at most 1: with and without pauses of the user. */
+function judgeCost({ sources }: QualityReport): readonly Verdict[] {
+  const worst = (values: readonly number[]): number =>
+    values.length === 0 ? Number.NaN : Math.max(...values);
+  return ['hybrid', 'aggressive'].flatMap((mode) => {
+    const rows = sources.filter((row) => row.mode === mode);
+    const agents = rows.find(({ source }) => source === CODING_AGENTS);
+    const below = atMost(`${mode}: net cost, median of coding agents`, 0.9, 'x');
+    const each = atMost(`${mode}: net cost, the worst of all`, 1, 'x');
+    return [
+      verdict(below, agents?.medianNet ?? Number.NaN),
+      verdict(
+        { ...below, what: `${below.what}, with pauses` },
+        agents?.medianNetWithPauses ?? Number.NaN,
+      ),
+      verdict(each, worst(rows.map((row) => row.worstNet))),
+      verdict(
+        { ...each, what: `${each.what}, with pauses` },
+        worst(rows.map((row) => row.worstNetWithPauses)),
+      ),
+      verdict(
+        atMost(`${mode}: turns whose prefix changed`, 0, 'turns'),
+        rows.length === 0 ? Number.NaN : worst(rows.map((row) => row.unstableTurns)),
+      ),
+    ];
+  });
+}
+
+function judgeTimes({ speed, firstSight }: QualityReport): readonly Verdict[] {
+  const worst = (pick: (row: QualityReport['firstSight'][number]) => number): number =>
+    firstSight.length === 0 ? Number.NaN : Math.max(...firstSight.map(pick));
+  const first = 'code at first sight, slowest language, 10,000 tokens';
+  return [
+    verdict(atMost('10,000 tokens, p50', 5, 'ms'), speed.p50Ms),
+    verdict(atMost('10,000 tokens, p95', 15, 'ms'), speed.p95Ms),
+    verdict(atMost('a line of 1 MB', 50, 'ms'), speed.longLineMs),
+    verdict(
+      atMost(first, 60, 'ms'),
+      worst((row) => row.firstMs),
+    ),
+    verdict(
+      atMost(`${first}, thread not prepared`, 60, 'ms'),
+      worst((row) => row.unpreparedMs),
+    ),
+  ];
+}

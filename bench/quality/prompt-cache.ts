@@ -1,0 +1,82 @@
+/**
+ * A provider's prompt cache, simulated: an exact prefix that ends at a breakpoint is kept
+ * for five minutes, each hit keeps it for five more, and a request finds at each of its
+ * breakpoints what was kept there or up to twenty blocks before.
+ */
+import { createHash } from 'node:crypto';
+
+/** Prices against plain input, and limits, as Anthropic has them. */
+const WRITE = 1.25;
+const READ = 0.1;
+const TTL_MS = 5 * 60_000;
+const MAX_BREAKPOINTS = 4;
+const LOOKBACK_BLOCKS = 20;
+/** A shorter prefix is not cached, and nobody is told. */
+const MINIMUM_TOKENS = 1024;
+
+/** One request: its blocks in order, and where it carries a marker. */
+export interface CachedRequest {
+  readonly blocks: readonly { readonly text: string; readonly tokens: number }[];
+  /** Numbers of the blocks that carry a marker, rising; at most four. */
+  readonly breakpoints: readonly number[];
+  /** When it is sent, in milliseconds. */
+  readonly atMs: number;
+}
+
+export interface PromptCache {
+  /** What the request's input costs, in tokens at the base price. Throws a RangeError beyond four breakpoints, as the provider refuses it. */
+  cost(request: CachedRequest): number;
+}
+
+/** An empty cache. */
+export function createPromptCache(): PromptCache {
+  const expiry = new Map<string, number>();
+  return {
+    cost({ blocks, breakpoints, atMs }) {
+      if (breakpoints.length > MAX_BREAKPOINTS)
+        throw new RangeError(`${breakpoints.length} breakpoints, ${MAX_BREAKPOINTS} at most`);
+      const prefixes = prefixesOf(blocks);
+      const hit = breakpoints
+        .map((at) => longestHit(prefixes, at, (key) => (expiry.get(key) ?? 0) > atMs))
+        .reduce((best, each) => Math.max(best, each), -1);
+      const read = prefixes[hit]?.tokens ?? 0;
+      if (hit >= 0) expiry.set(prefixes[hit]!.key, atMs + TTL_MS);
+      let written = read;
+      for (const at of breakpoints) {
+        const prefix = prefixes[at];
+        if (prefix === undefined || prefix.tokens < MINIMUM_TOKENS) continue;
+        expiry.set(prefix.key, atMs + TTL_MS);
+        written = Math.max(written, prefix.tokens);
+      }
+      const total = prefixes.at(-1)?.tokens ?? 0;
+      return read * READ + (written - read) * WRITE + (total - written);
+    },
+  };
+}
+
+interface Prefix {
+  readonly key: string;
+  readonly tokens: number;
+}
+
+function prefixesOf(blocks: CachedRequest['blocks']): readonly Prefix[] {
+  let key = '';
+  let tokens = 0;
+  return blocks.map((block) => {
+    key = createHash('sha1').update(key).update('\0').update(block.text).digest('base64');
+    tokens += block.tokens;
+    return { key, tokens };
+  });
+}
+
+/** The number of the last block of what is kept at a breakpoint or shortly before; -1 for nothing. */
+function longestHit(
+  prefixes: readonly Prefix[],
+  breakpoint: number,
+  isKept: (key: string) => boolean,
+): number {
+  const first = Math.max(0, breakpoint - LOOKBACK_BLOCKS);
+  for (let at = Math.min(breakpoint, prefixes.length - 1); at >= first; at -= 1)
+    if (isKept(prefixes[at]!.key)) return at;
+  return -1;
+}
