@@ -32,10 +32,22 @@ export function comparisonText(comparison: Comparison, verdicts: readonly Verdic
   ].join('\n');
 }
 
+/** Ratios are judged at their third decimal, counts have none. */
+const PLACES: Readonly<Record<Verdict['unit'], number>> = {
+  x: 3,
+  ms: 2,
+  s: 2,
+  MB: 2,
+  '%': 2,
+  lines: 0,
+  texts: 0,
+  turns: 0,
+};
+
 /** `met` or `missed`, what, the figure and its bar. */
 export function verdictText({ what, value, unit, bar, direction, met }: Verdict): string {
   const sign = direction === 'at least' ? '≥' : '≤';
-  const figure = `${decimals(value, 2)} ${unit}`;
+  const figure = `${decimals(value, PLACES[unit])} ${unit}`;
   return `  ${met ? 'met   ' : 'MISSED'}  ${what}: ${figure} (bar ${sign} ${bar} ${unit})`;
 }
 

@@ -111,17 +111,13 @@ async function checkTexts(corpus: Corpus, run: Run): Promise<void> {
   await Promise.all([sender.close(), again.close()]);
 }
 
-const CLASSES: readonly CorpusTextClass[] = [
-  'config',
-  'json',
-  'markdown',
-  'stacktrace',
-  'test-output',
-];
+const PRINTED: readonly CorpusTextClass[] = ['json', 'markdown', 'stacktrace', 'test-output'];
 
 function* textsOf(corpus: Corpus): Generator<{ name: string; text: string; path?: string }> {
-  for (const kind of CLASSES)
+  for (const kind of PRINTED)
     for (const { id, text } of corpus.texts(kind)) yield { name: `${kind}.jsonl ${id}`, text };
+  for (const { id, text, source } of corpus.texts('config'))
+    yield { name: `config.jsonl ${id}`, text, path: source.path };
   for (const { id, text } of corpus.logs()) yield { name: `ci_logs_logdx.jsonl ${id}`, text };
   for (const { id, context } of corpus.questions('long'))
     yield { name: `squad_long.jsonl ${id}`, text: context };
