@@ -22,7 +22,7 @@ export type CodeReader = (text: string, extension: string) => CodeReading | unde
 
 /** A reader with every grammar loaded that there is. */
 export async function loadCodeReader(): Promise<CodeReader> {
-  const load = createGrammarLoader();
+  const { load } = createGrammarLoader();
   const parsers = new Map<string, Parser>();
   for (const name of new Set(CODE_EXTENSIONS.map(grammarFor)))
     if (name !== undefined) parsers.set(name, (await load(name)).parser);

@@ -10,7 +10,7 @@ import { keptLines, knownLines } from '../../bench/quality/kept-lines.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { guessExtension } from './code.ts';
-import { CODE_EXTENSIONS, loadCodeTools } from './code-tools.ts';
+import { CODE_EXTENSIONS } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
 import {
   compressConversation,
@@ -18,6 +18,7 @@ import {
   type BlockOutcome,
   type ConversationBlock,
 } from './conversation.ts';
+import { loadCodeTools } from './testing.ts';
 import type { JobOptions } from './job.ts';
 import { decodeJson } from './json-decode.ts';
 import { splitPasted } from './user-text.ts';
