@@ -21,11 +21,16 @@ export interface Place {
 
 /**
  * Blocks by number, fed from the log. Numbers belong to one index and are not the same in
- * another. Reads are synchronous, so that a search sees one state from beginning to end.
+ * another.
  */
 export interface BlockIndex extends LogSink {
   readonly name: BackendName;
   readonly corpus: Corpus;
+  /**
+   * What `work` returns, with all that it reads from one state: the one that `resume` and the
+   * log have led to. Undefined, and `work` not called, when another process has moved on.
+   */
+  read<T extends object>(work: () => T): T | undefined;
   /** True for a block that may be sent to a provider. */
   isSafe(block: number): boolean;
   info(block: number): BlockInfo;

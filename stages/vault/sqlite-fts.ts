@@ -13,6 +13,7 @@ import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
 import { createPrivate, inodeOf } from './layout.ts';
+import type { LogPosition } from './log.ts';
 import { strangersFile } from './owner.ts';
 import { blocksOf, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
@@ -22,6 +23,8 @@ import { isForeign, prepareDatabase, prepareStatements, type Statements } from '
 const COMMIT_BLOCKS = 250;
 /** Decoded postings that are kept: 4 bytes each. */
 const CACHED_POSTINGS = 2_000_000;
+/** Where an index stands that nothing was read into yet. */
+const NOWHERE: LogPosition = { logId: '', offset: -1 };
 
 /**
  * Opens the database at `path`, or makes it. Throws better-sqlite3's own error when the
@@ -56,9 +59,9 @@ class SqliteIndex implements BlockIndex, Corpus {
   #unsafe = new Set<number>();
   #size = 0;
   #totalLength = 0;
-  #logId = '';
-  /** Up to where the numbers above are right; -1 before they were read. */
-  #offset = -1;
+  /** The log that the numbers above were taken from, and up to where; `NOWHERE` while they are read. */
+  #logId = NOWHERE.logId;
+  #offset = NOWHERE.offset;
   #uncommitted = 0;
 
   constructor(database: Database.Database, isLost: () => boolean) {
@@ -130,10 +133,16 @@ class SqliteIndex implements BlockIndex, Corpus {
     return new Map(this.#statements.owed.raw().all() as [string, number][]);
   }
 
+  read<T extends object>(work: () => T): T | undefined {
+    // Lengths and postings are in memory, rows in the database: only together are they true.
+    if (this.#database.inTransaction) return undefined;
+    return this.#database.transaction(() => (this.#isAt(this.#position()) ? work() : undefined))();
+  }
+
   async resume() {
-    const row = this.#statements.position.get() as { logId: string; offset: number } | undefined;
+    const row = this.#position();
     if (row === undefined) return undefined;
-    if (row.logId !== this.#logId || row.offset !== this.#offset) await this.#load();
+    if (!this.#isAt(row)) await this.#load();
     [this.#logId, this.#offset] = [row.logId, row.offset];
     return row;
   }
@@ -182,6 +191,14 @@ class SqliteIndex implements BlockIndex, Corpus {
     this.#database.close();
   }
 
+  #position(): LogPosition | undefined {
+    return this.#statements.position.get() as LogPosition | undefined;
+  }
+
+  #isAt(position: LogPosition = NOWHERE): boolean {
+    return position.logId === this.#logId && position.offset === this.#offset;
+  }
+
   #remove(key: string): void {
     const source = this.#statements.sourceOf.pluck().get(key) as number | undefined;
     if (source === undefined) return;
@@ -220,6 +237,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   #forget(): void {
+    [this.#logId, this.#offset] = [NOWHERE.logId, NOWHERE.offset];
     this.#cache.clear();
     this.#lengths = new Int32Array(1024);
     this.#unsafe = new Set();

@@ -68,12 +68,17 @@ class OpenVault implements Vault {
   }
 
   async search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
-    for (let attempt = 1; ; attempt++) {
-      const index = await this.#refresh();
+    let isOvertaken = false;
+    for (let damages = 0; ;) {
+      const index = await this.#refresh(isOvertaken);
       try {
-        return searchIndex(index, this.#follower?.fd, this.#tokenizer, query, options);
+        const hits = index.read(() =>
+          searchIndex(index, this.#follower?.fd, this.#tokenizer, query, options),
+        );
+        if (hits !== undefined) return hits;
+        isOvertaken = true;
       } catch (error) {
-        if (attempt > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
+        if (++damages > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
           throw error;
         await this.#inLine(() => this.#mend(error));
       }
@@ -146,11 +151,12 @@ class OpenVault implements Vault {
     this.#syncLock?.close();
   }
 
-  /** The index with everything in it that the log holds by now. */
-  async #refresh(): Promise<BlockIndex> {
+  /** The index with everything in it that the log holds by now; `isOvertaken` by another process, though the log be the same. */
+  async #refresh(isOvertaken = false): Promise<BlockIndex> {
     if (this.#stop.signal.aborted) throw new SvcError('cancelled', 'The vault is closed');
     const { index } = this.#opened();
-    if (this.#follower?.isBehind() === false && this.#state !== 'corrupt') return index;
+    const isCurrent = this.#follower?.isBehind() === false && this.#state !== 'corrupt';
+    if (isCurrent && !isOvertaken) return index;
     return this.#inLine(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
