@@ -141,6 +141,24 @@ test('a damaged index is told by vault-health, and repaired', async () => {
   });
 });
 
+test('a repair leaves a file of somebody else’s alone, and is not advised for its sake', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    const stranger = join(place.home, '.index', 'blocks.db');
+    writeFileSync(stranger, 'notes of mine\n'.repeat(500));
+    const health = await svc('vault-health');
+    assert.is(health.code, exitCodes.internal);
+    assert.match(health.stdout, /blocks\.db is no vault index/);
+    assert.match(health.stderr, /SVC_VAULT_INDEX/);
+    assert.not.match(health.stderr, /repair/);
+    const repaired = await svc('vault-health', 'repair');
+    assert.is(repaired.code, exitCodes.config);
+    assert.match(repaired.stderr, /blocks\.db is no vault index/);
+    assert.is(readFileSync(stranger, 'utf8').length, 7000);
+    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
+  });
+});
+
 test('damage that a search meets is repaired before it answers, or later if that is interrupted', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');

@@ -3,7 +3,7 @@ import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import type { RebuildReport } from '../../stages/vault/index.ts';
+import { strangersFile, type RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
@@ -118,13 +118,15 @@ abstract class Rebuilding extends VaultCommand {
     );
     if (report.movedTo === undefined) throw this.noIndex(config);
     let health = await checkVault(config.vault.indexPath);
-    if (health.status === 'broken' && report.pending.length === 0) {
+    const isOurs = health.inTheWay.length === 0;
+    if (health.status === 'broken' && isOurs && report.pending.length === 0) {
       // Opening the database form is what replaces a damaged one.
       await this.withVault(config, (vault) => vault.status(), 'sqlite');
       health = await checkVault(config.vault.indexPath);
     }
     this.tell(report, health.status);
     if (report.pending.length > 0) return exitCodes.cancelled;
+    for (const path of health.inTheWay) throw strangersFile(path);
     return health.status === 'ok' ? 0 : exitCodes.internal;
   }
 
@@ -190,7 +192,10 @@ class VaultHealthCommand extends Rebuilding {
       print(context, good ? 'The index is whole' : colors.red('The index is broken'));
       for (const reason of health.reasons) print(context, `  ${colors.yellow('!')} ${reason}`);
       for (const line of pairs(colors, healthRows(health, context))) print(context, line);
-      if (!good) note(context, '`svc vault-health repair` rebuilds it.');
+      for (const path of health.inTheWay) note(context, strangersFile(path).cure ?? '');
+      if (health.reasons.length > health.inTheWay.length) {
+        note(context, '`svc vault-health repair` rebuilds it.');
+      }
     }
     if (health.status === 'missing') return exitCodes.not_found;
     return health.status === 'ok' ? 0 : exitCodes.internal;

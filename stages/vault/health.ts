@@ -10,13 +10,17 @@ import { createKnownFiles } from './known-files.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { createFollower } from './log.ts';
-import { isStrangers, refuseStranger, strangersFile } from './owner.ts';
+import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
+import { isDatabaseDamage } from './sqlite-damage.ts';
+import { isForeign } from './sqlite-schema.ts';
 
 /** What a check found. */
 export interface VaultHealth {
   readonly status: 'ok' | 'missing' | 'broken';
   /** What is wrong, in words for the user; empty when all is well. */
   readonly reasons: readonly string[];
+  /** Files of somebody else's where ours should be, by their paths: no repair touches them. */
+  readonly inTheWay: readonly string[];
   readonly path: string;
   readonly files: number;
   readonly roots: readonly string[];
@@ -35,23 +39,26 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
   const known = createKnownFiles();
   const follower = createFollower(layout.log, known);
   try {
-    const isForeign = isStrangers(layout);
-    const isThere = existsSync(layout.dir) && !isForeign;
+    const isTaken = isStrangers(layout);
+    const inTheWay = isTaken ? [layout.log] : [];
+    const isThere = existsSync(layout.dir) && !isTaken;
     const state = isThere ? await follower.catchUp() : 'missing';
     const logBytes = statSync(layout.log, { throwIfNoEntry: false })?.size ?? 0;
     const reasons: string[] = [];
-    if (isForeign) reasons.push(strangersFile(layout.log).message);
-    else if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
+    if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
     for (const root of known.owed.keys()) {
       // Of a folder that is not there nobody can tell what is missing.
       if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
     }
     const database = databaseFault(layout);
-    if (database !== undefined) reasons.push(database);
+    if (database === 'strangers') inTheWay.push(layout.database);
+    else if (database !== undefined) reasons.push(database.what);
+    reasons.push(...inTheWay.map((path) => strangersFile(path).message));
     return {
       status: reasons.length > 0 ? 'broken' : state === 'missing' ? 'missing' : 'ok',
       reasons,
+      inTheWay,
       path: layout.dir,
       files: [...known.all()].length,
       roots: [...known.roots()].toSorted(),
@@ -128,18 +135,22 @@ async function readAgain(
   return { reports, unreadable, pending: [] };
 }
 
-function databaseFault({ database }: Layout): string | undefined {
+function databaseFault(layout: Layout): { what: string } | 'strangers' | undefined {
+  const { database, syncLock } = layout;
   if (!existsSync(database)) return undefined;
+  if (!isFile(database)) return 'strangers';
   try {
     const opened = new Database(database, { readonly: true });
     try {
+      if (isForeign(opened)) return 'strangers';
       const found = opened.pragma('quick_check(1)', { simple: true });
-      return found === 'ok' ? undefined : `The database is damaged: ${String(found)}`;
+      return found === 'ok' ? undefined : { what: `The database is damaged: ${String(found)}` };
     } finally {
       opened.close();
     }
   } catch (error) {
-    return `The database cannot be opened: ${(error as Error).message}`;
+    if (isDatabaseDamage(error) && !existsSync(syncLock)) return 'strangers';
+    return { what: `The database cannot be opened: ${(error as Error).message}` };
   }
 }
 

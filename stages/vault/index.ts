@@ -15,6 +15,7 @@ export { toIngestBlock, type IngestBlock, type IngestResult } from './ingest.ts'
 export { DEFAULT_WORKERS, MAX_WORKERS } from './read-pool.ts';
 export { type SearchHit, type SearchOptions } from './search.ts';
 export { type Snippet } from './snippet.ts';
+export { strangersFile } from './owner.ts';
 export {
   openVault,
   type Vault,

@@ -138,4 +138,41 @@ test('another program’s database is refused, whatever its version says', () =>
     assert.equal(place.troubles, []);
   }));
 
+test('whatever else lies where the database should be is left alone, and told of', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra');
+    await place.index();
+    const path = join(place.indexDir, 'blocks.db');
+    const makers: Record<string, () => void> = {
+      'a text': () => writeFileSync(path, 'notes of mine\n'.repeat(500)),
+      'a folder': () => mkdirSync(path),
+      'a database': () => {
+        const database = new Database(path);
+        database.exec("CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('me')");
+        database.close();
+      },
+    };
+    for (const [what, make] of Object.entries(makers)) {
+      make();
+      const names = readdirSync(place.indexDir);
+      const { status, reasons, inTheWay } = await checkVault(place.indexDir);
+      assert.equal([status, inTheWay], ['broken', [path]], what);
+      assert.match(reasons.join(), /blocks\.db is no vault index/, what);
+      for (const work of ['search', 'status'] as const) {
+        try {
+          await place.open('sqlite')[work]('zebra');
+          assert.unreachable(`${what} was not refused`);
+        } catch (error) {
+          assert.ok(isSvcError(error), String(error));
+          assert.is(error.kind, 'config', what);
+          assert.ok(error.message.includes(path), error.message);
+        }
+      }
+      assert.is((await place.open('json_blocks').search('zebra')).length, 1);
+      assert.equal(readdirSync(place.indexDir), names, what);
+      rmSync(path, { recursive: true });
+    }
+    assert.equal(place.troubles, []);
+  }));
+
 test.run();

@@ -1,7 +1,8 @@
 /**
  * Whose file it is that lies where the log should be, told before anything is written in
  * its folder: a path given by mistake must not cost a file. What is ours and damaged is
- * moved aside and made again; what is somebody else's is left as it is.
+ * moved aside and made again; what is somebody else's is left as it is. The same goes for
+ * the database beside the log.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { SvcError } from '../../engine/error.ts';
@@ -36,6 +37,19 @@ export function strangersFile(path: string): SvcError {
   return new SvcError('config', `${path} is no vault index: svc did not write it`, {
     cure: 'Set SVC_VAULT_INDEX to another folder, or move that file away.',
   });
+}
+
+/**
+ * Throws `config` when a damaged database cannot have been ours: ours is never without the
+ * lock under which it is brought up to date.
+ */
+export function refuseStrangersDatabase({ database, syncLock }: Layout): void {
+  if (!existsSync(syncLock) || !isFile(database)) throw strangersFile(database);
+}
+
+/** False for a folder and the like; what is not there may become a file. */
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
 /** True for the first bytes of a log, however few there are. */

@@ -2,7 +2,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import type { BlockIndex } from './block-index.ts';
 
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_READ|READ)|CANTOPEN)/;
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|IOERR_(SHORT_READ|READ))/;
 
 /** True for an error of SQLite that says the file is not what it should be. */
 export function isDatabaseDamage(error: unknown): boolean {

@@ -14,7 +14,7 @@ import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
 import { createPrivate, inodeOf } from './layout.ts';
 import type { LogPosition } from './log.ts';
-import { strangersFile } from './owner.ts';
+import { isFile, strangersFile } from './owner.ts';
 import { blocksOf, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
 import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
@@ -32,6 +32,7 @@ const NOWHERE: LogPosition = { logId: '', offset: -1 };
  * another program's.
  */
 export function openSqliteIndex(path: string): BlockIndex {
+  if (!isFile(path)) throw strangersFile(path);
   createPrivate(path);
   const inode = inodeOf(path);
   const database = new Database(path, { timeout: 10_000 });

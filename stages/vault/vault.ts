@@ -17,7 +17,7 @@ import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
 import { openLock, type Lock } from './lock.ts';
 import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
-import { refuseStranger } from './owner.ts';
+import { refuseStranger, refuseStrangersDatabase } from './owner.ts';
 import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
 import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './sqlite-damage.ts';
 import { openSqliteIndex } from './sqlite-fts.ts';
@@ -261,6 +261,7 @@ class OpenVault implements Vault {
   }
 
   #tellDatabase(): void {
+    refuseStrangersDatabase(this.#layout);
     const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
     const what = 'The vault database was damaged; it is made again from the log';
     this.#options.onTrouble?.({ what, movedTo });
