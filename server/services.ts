@@ -41,6 +41,7 @@ import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { LiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
+import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
 import { createStreamLimit } from './limit.ts';
 import type { StreamLimit } from './limit.ts';
@@ -104,7 +105,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   });
   const window = createSessionWindow(clock.wallMs());
   const decisions = await openDecisions({
-    file: join(config.home, 'decisions.jsonl'),
+    file: decisionsFile(config.home),
     clock,
     onTrouble: (error) => log.error('decisions cannot be kept', { cause: error }),
   });

@@ -1,47 +1,13 @@
 import { EventEmitter } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
-import { makeContext, makePlace, run } from '../testing.ts';
-import type { Place } from '../testing.ts';
 import { runCli } from '../run.ts';
-
-const FILES: Readonly<Record<string, string>> = {
-  'gate.md': '# The gate\n\nThe flumbrick gate opens when the quorble lever is pulled.\n',
-  'src/store.ts': 'export function keepSnarfle(days: number) {\n  return days > 90;\n}\n',
-  'src/bell.ts': 'export const bell = "\u001b]0;stolen\u0007 zandrel";\n',
-  'token.md': 'The flumbrick token = "Zx81KqPw02LmN7vR4tYb"\n',
-  '.env': 'FLUMBRICK=1\n',
-  'skip.log': 'ignored flumbrick\n',
-  '.gitignore': '*.log\n',
-  'a.bin': 'x\0y',
-};
-
-function write(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, 'files', name);
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, text);
-  }
-}
-
-async function withFiles(
-  use: (place: Place, svc: (...argv: string[]) => ReturnType<typeof run>) => Promise<void>,
-): Promise<void> {
-  const place = makePlace();
-  write(place.folder, FILES);
-  try {
-    await use(place, (...argv) => run(place, argv));
-  } finally {
-    place.dispose();
-  }
-}
-
-const logOf = (place: Place) => join(place.home, '.index', 'blocks.jsonl');
-const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
+import { makeContext, run } from '../testing.ts';
+import { json, withFiles, write } from '../vault/testing.ts';
 
 test('index tells what was read and what was left out and why, and reads nothing twice', async () => {
   await withFiles(async (_place, svc) => {
@@ -117,101 +83,6 @@ test('both backends answer alike, without indexing again', async () => {
     assert.is(answers[0], answers[1]);
     assert.is(answers[2], answers[3]);
     assert.match(answers[3]!, /gate\.md/);
-  });
-});
-
-test('a damaged index is told by vault-health, and repaired', async () => {
-  await withFiles(async (place, svc) => {
-    await svc('index', 'files', '-w', '1');
-    assert.is((await svc('vault-health')).code, 0);
-    const bytes = readFileSync(logOf(place));
-    bytes.fill('#', 200, 260);
-    writeFileSync(logOf(place), bytes);
-    const broken = await svc('vault-health');
-    assert.is(broken.code, exitCodes.internal);
-    assert.match(broken.stdout, /The index is broken[^]*damaged at byte/);
-    assert.match(broken.stderr, /vault-health repair/);
-    assert.is(json((await svc('vault-health', '--json')).stdout)['status'], 'broken');
-    const repaired = json((await svc('vault-health', 'repair', '--json')).stdout);
-    assert.equal([repaired['status'], repaired['unreadable']], ['ok', []]);
-    assert.match(String(repaired['moved_to']), /corrupt-/);
-    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
-    assert.is((await svc('vault-health')).code, 0);
-    assert.is((await svc('rebuild-vault-index')).code, 0);
-  });
-});
-
-test('a repair leaves a file of somebody else’s alone, and is not advised for its sake', async () => {
-  await withFiles(async (place, svc) => {
-    await svc('index', 'files', '-w', '1');
-    const stranger = join(place.home, '.index', 'blocks.db');
-    writeFileSync(stranger, 'notes of mine\n'.repeat(500));
-    const health = await svc('vault-health');
-    assert.is(health.code, exitCodes.internal);
-    assert.match(health.stdout, /blocks\.db is no vault index/);
-    assert.match(health.stderr, /SVC_VAULT_INDEX/);
-    assert.not.match(health.stderr, /repair/);
-    const repaired = await svc('vault-health', 'repair');
-    assert.is(repaired.code, exitCodes.config);
-    assert.match(repaired.stderr, /blocks\.db is no vault index/);
-    assert.is(readFileSync(stranger, 'utf8').length, 7000);
-    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
-  });
-});
-
-test('damage that a search meets is repaired before it answers, or later if that is interrupted', async () => {
-  await withFiles(async (place, svc) => {
-    await svc('index', 'files', '-w', '1');
-    const damage = (): void => {
-      const bytes = readFileSync(logOf(place));
-      const at = bytes.indexOf('flumbrick gate opens');
-      bytes.fill('#', at - 100, at + 100);
-      writeFileSync(logOf(place), bytes);
-    };
-    damage();
-    const found = await svc('search', 'quorble');
-    assert.match(found.stderr, /was damaged[^]*the old one is [^]*read again/);
-    assert.match(found.stdout, /gate\.md/);
-    const whole = json((await svc('vault-health', '--json')).stdout);
-    assert.equal([whole['status'], whole['files']], ['ok', 5]);
-    damage();
-    const events = new EventEmitter();
-    const stderr = new PassThrough();
-    let said = '';
-    stderr.on('data', (piece: Buffer) => {
-      said += piece.toString();
-      if (said.includes('read again')) events.emit('SIGINT');
-    });
-    const { context } = makeContext(place, { events, stderr });
-    assert.is(await runCli(['search', 'quorble'], context), exitCodes.cancelled, said);
-    assert.match(said, /`svc vault-health repair`/);
-    const health = await svc('vault-health');
-    assert.is(health.code, exitCodes.internal);
-    assert.match(health.stdout, /broken[^]*files has not been read again yet/);
-    assert.match((await svc('search', 'quorble')).stdout, /gate\.md/);
-    assert.is((await svc('vault-health')).code, 0);
-  });
-});
-
-test('a folder is taken out of the index, also when it is gone', async () => {
-  await withFiles(async (place, svc) => {
-    await svc('index', 'files', '-w', '1');
-    assert.is((await svc('index', '--forget')).code, exitCodes.usage);
-    const part = await svc('index', 'files/src', '--forget');
-    assert.is(part.code, exitCodes.not_found);
-    assert.match(part.stderr, /part of [^]*\.gitignore/);
-    rmSync(join(place.folder, 'files'), { recursive: true });
-    const gone = await svc('index', 'files');
-    assert.is(gone.code, exitCodes.not_found);
-    assert.match(gone.stderr, /svc index --forget/);
-    assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
-    const forgotten = json((await svc('index', 'files', '--forget', '--json')).stdout);
-    assert.equal(forgotten, { roots: [join(place.folder, 'files')], files: 5 });
-    assert.is((await svc('search', 'flumbrick')).code, exitCodes.not_found);
-    assert.not.match(readFileSync(logOf(place), 'utf8'), /flumbrick/);
-    const status = json((await svc('index', '--status', '--json')).stdout);
-    assert.equal([status['files'], status['roots']], [0, []]);
-    assert.is((await svc('index', 'files', '--forget')).code, exitCodes.not_found);
   });
 });
 

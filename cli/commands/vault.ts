@@ -116,7 +116,7 @@ abstract class Rebuilding extends VaultCommand {
         onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
       }).finally(() => view.clear()),
     );
-    if (report.movedTo === undefined) throw this.noIndex(config);
+    if (report === undefined) throw this.noIndex(config);
     let health = await checkVault(config.vault.indexPath);
     const isOurs = health.inTheWay.length === 0;
     if (health.status === 'broken' && isOurs && report.pending.length === 0) {
@@ -155,7 +155,8 @@ abstract class Rebuilding extends VaultCommand {
       const path = shortPath(root, context);
       note(context, `! ${path} has not been read again yet: \`svc index ${path}\` goes on`);
     }
-    print(context, `The old index is ${shortPath(report.movedTo ?? '', context)} (may be deleted)`);
+    if (report.movedTo === undefined) return;
+    print(context, `The old index is ${shortPath(report.movedTo, context)} (may be deleted)`);
   }
 }
 
@@ -207,7 +208,8 @@ class RebuildVaultIndex extends Rebuilding {
   static override usage = VaultCommand.Usage({
     category: 'Vault',
     description: 'Read all indexed folders again into a new index',
-    details: 'What was handed in at run time is kept, and so is the old index, under another name.',
+    details:
+      'What was handed in at run time is kept. An index that was damaged stays, under another name.',
     examples: [['Start over', '$0 rebuild-vault-index']],
   });
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
+import { decisionsFile } from '../../server/config/home.ts';
 import type { IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -71,7 +72,7 @@ export class Index extends VaultCommand {
     if (!existsSync(config.vault.indexPath)) throw this.noIndex(config);
     const { forgetFolder } = await loadVault();
     const root = resolve(context.cwd, directory);
-    const { roots, files } = await this.interruptible((signal) =>
+    const { roots, files, remaining } = await this.interruptible((signal) =>
       forgetFolder({
         ...this.basics(config),
         root,
@@ -79,8 +80,14 @@ export class Index extends VaultCommand {
         onWait: () => note(context, 'Another process is indexing; waiting for it to end…'),
       }),
     );
-    if (this.json) printJson(context, { roots, files });
+    const sent = decisionsFile(config.home);
+    const copies = [...remaining, ...(existsSync(sent) ? [sent] : [])];
+    if (this.json) printJson(context, { roots, files, remaining: copies });
     else print(context, `Took ${counted(files, 'file')} of ${shortPath(root, context)} out`);
+    if (copies.length > 0 && !this.json) {
+      note(context, 'These may still hold some of its text, and may be deleted:');
+      for (const path of copies) note(context, `  ${shortPath(path, context)}`);
+    }
     return 0;
   }
 

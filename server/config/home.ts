@@ -24,6 +24,11 @@ export function resolveHome(
     : absolutePath(named, cwd, userHome);
 }
 
+/** Where the proxy keeps what must be the same in every turn of a conversation, what it added from files included. */
+export function decisionsFile(home: string): string {
+  return join(home, 'decisions.jsonl');
+}
+
 /**
  * Makes `folder` (and what leads to it) with mode 0700 whatever the umask says, and
  * tightens an existing one that others may enter.

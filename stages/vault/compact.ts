@@ -20,8 +20,8 @@ export type OweRoot = (root: string, before: number | undefined) => number | und
 
 /** What a salvage found. */
 export interface Salvage {
-  /** Where the damaged log lies now. */
-  readonly movedTo: string;
+  /** Where the damaged log lies now; undefined when nothing in it was damaged or unknown. */
+  readonly movedTo: string | undefined;
   /** Whole records that went into the new log. */
   readonly kept: number;
   /** Places where something was no record. */
@@ -46,9 +46,10 @@ export async function compact(layout: Layout, target: AppendTarget): Promise<voi
 }
 
 /**
- * Moves a log aside as `<log>.corrupt-<stamp>` and puts one in its place with all of its
- * whole records, and with what is `owed` to its folders: by that, whoever is interrupted
- * before the files have been read again is followed by somebody who does it.
+ * Puts a new log in the place of a damaged one, with all of its whole records and with what
+ * is `owed` to its folders: by that, whoever is interrupted before the files have been read
+ * again is followed by somebody who does it. If there was more in the old log than went
+ * into the new one, it stays as `<log>.corrupt-<stamp>`.
  */
 export async function salvage(
   layout: Layout,
@@ -56,11 +57,10 @@ export async function salvage(
   stamp: string,
   owed: Owed,
 ): Promise<Salvage> {
-  const movedTo = `${layout.log}.corrupt-${stamp}`;
+  const aside = `${layout.log}.corrupt-${stamp}`;
   const release = await target.lock.acquire();
   try {
-    const { live, damages, roots } = await rewrite(layout, target.newLogId(), movedTo, owed);
-    return { movedTo, kept: live, damages, roots };
+    return await rewrite(layout, target.newLogId(), aside, owed);
   } finally {
     release();
   }
@@ -77,7 +77,7 @@ async function rewrite(
   logId: string,
   keepOldAs: string | undefined,
   { owe, roots = [] }: Owed,
-) {
+): Promise<Salvage> {
   const draft = `${layout.log}.new`;
   const old = await open(layout.log, 'r');
   try {
@@ -89,10 +89,11 @@ async function rewrite(
     });
     await writeDraft(draft, logId, old, survey.live.values(), marks);
     // A second name for the old log before the first is taken from it: at no moment is it nameless.
-    if (keepOldAs !== undefined) await link(layout.log, keepOldAs);
+    const movedTo = survey.isWhole ? undefined : keepOldAs;
+    if (movedTo !== undefined) await link(layout.log, movedTo);
     await rename(draft, layout.log);
     await syncDir(layout.dir);
-    return { live: survey.live.size, damages: survey.damages, roots: all };
+    return { movedTo, kept: survey.live.size, damages: survey.damages, roots: all };
   } finally {
     await old.close();
     await rm(draft, { force: true });
@@ -111,6 +112,7 @@ async function surveyLog(handle: FileHandle) {
   const owed = new Map<string, number>();
   const lost = new Set<string>();
   let readable = true;
+  let unknown = 0;
   const note = (framed: Framed, buffer: Buffer, at: number, bytes: number): void => {
     const { header } = framed;
     if (header.record === 'log') {
@@ -126,6 +128,7 @@ async function surveyLog(handle: FileHandle) {
     }
     const root = 'root' in header ? header.root : undefined;
     if (!readable) {
+      unknown++;
       if (root !== undefined) lost.add(root);
       return;
     }
@@ -138,7 +141,7 @@ async function surveyLog(handle: FileHandle) {
   const damages = await eachRecord(handle, note, (root) => void lost.add(root));
   const alive = [...live.values()].flatMap(({ root }) => root ?? []);
   const roots = new Set([...alive, ...owed.keys(), ...lost]);
-  return { live, damages, owed, roots };
+  return { live, damages, owed, roots, isWhole: damages + unknown === 0 };
 }
 
 /**

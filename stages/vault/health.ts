@@ -1,5 +1,5 @@
 /** Looking at an index from outside, byte by byte, and making it again. */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { toSvcError } from '../../engine/error.ts';
@@ -7,7 +7,7 @@ import { salvage } from './compact.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
 import { createKnownFiles } from './known-files.ts';
-import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
+import { layoutOf, makePrivateDir, movedAside, stampOf, type Layout } from './layout.ts';
 import { openLock } from './lock.ts';
 import { createFollower } from './log.ts';
 import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
@@ -74,7 +74,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
 
 /** A rebuilt index. */
 export interface RebuildReport {
-  /** Where the old log lies now; undefined when there was none. */
+  /** Where the old log lies now; undefined when all of it went into the new one. */
   readonly movedTo: string | undefined;
   readonly reports: readonly IndexReport[];
   /** Folders that cannot be read now; what was known of their files was kept. */
@@ -85,20 +85,18 @@ export interface RebuildReport {
 
 /**
  * Makes the index at `indexDir` again: ingested blocks are kept, all files are read anew.
- * The old log is moved aside, not deleted. Until a file has been read its old blocks stay,
+ * A log that was damaged is moved aside, not deleted. Undefined when there is no log. Until a file has been read its old blocks stay,
  * and so do those of a folder that is not there now. An interrupted rebuild is owed: the
  * next indexing of each folder, and whoever opens the vault, goes on with it. Throws `config`
  * when the log's place is taken by a file that is not ours.
  */
 export async function rebuildVault(
   options: Omit<IndexOptions, 'root' | 'only'>,
-): Promise<RebuildReport> {
+): Promise<RebuildReport | undefined> {
   const layout = layoutOf(resolve(options.indexDir));
   refuseStranger(layout);
   makePrivateDir(layout.dir);
-  if (!existsSync(layout.log)) {
-    return { movedTo: undefined, reports: [], unreadable: [], pending: [] };
-  }
+  if (!existsSync(layout.log)) return undefined;
   const lock = openLock(layout.appendLock);
   const target = { path: layout.log, lock, newLogId: options.newId };
   const nowMs = options.clock.wallMs();
@@ -164,11 +162,4 @@ function isIndexing({ indexLock }: Layout): boolean {
   } finally {
     lock.close();
   }
-}
-
-function movedAside({ dir }: Layout): string[] {
-  if (!existsSync(dir)) return [];
-  return readdirSync(dir)
-    .filter((name) => name.includes('.corrupt-'))
-    .toSorted();
 }

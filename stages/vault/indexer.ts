@@ -4,16 +4,14 @@
  * lost only what it had not appended, and the next run goes on from there.
  */
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { compact, isWorthCompacting } from './compact.ts';
+import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
 import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
-import { createKnownFiles, isUnchanged, type KnownFile, type KnownFiles } from './known-files.ts';
-import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
-import { openLock } from './lock.ts';
-import { append, brokenLog, createFollower, type AppendTarget, type LogFollower } from './log.ts';
-import { refuseStranger } from './owner.ts';
+import { isUnchanged, type KnownFile } from './known-files.ts';
+import { append } from './log.ts';
 import type { FileTask } from './read-file.ts';
 import { createReadPool, DEFAULT_WORKERS, type BatchReply } from './read-pool.ts';
 import { encodeNotice } from './record.ts';
@@ -25,45 +23,18 @@ const BATCH_BYTES = 262_144;
 
 /**
  * Brings the vault at `indexDir` up to date with the folder `root`. Throws `not_found` when
- * the folder cannot be read (nothing is forgotten then), `unavailable` when the log is
- * broken, `config` when a file that is not ours lies in its place, `cancelled` when the signal comes while waiting for another indexer.
+ * the folder cannot be read (nothing is forgotten then), and what `withIndexLocked` throws.
  */
 export async function indexFolder(options: IndexOptions): Promise<IndexReport> {
   assertReadable(options.root);
   // By another name, through a link, the same files would be in the vault twice.
   const asked = realpathSync(options.root);
-  refuseStranger(layoutOf(resolve(options.indexDir)));
-  makePrivateDir(resolve(options.indexDir));
-  const layout = layoutOf(realpathSync(options.indexDir));
-  const indexLock = openLock(layout.indexLock);
-  const appendLock = openLock(layout.appendLock);
-  const known = createKnownFiles();
-  const follower = createFollower(layout.log, known);
-  try {
-    const release = await indexLock.acquire(lockOptions(options));
-    try {
-      const state = await follower.catchUp();
-      if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
-      const target = { path: layout.log, lock: appendLock, newLogId: options.newId };
-      const run = new IndexRun({ options, asked, layout, known, follower, target });
-      return await run.execute();
-    } finally {
-      release();
-    }
-  } finally {
-    await follower.close();
-    indexLock.close();
-    appendLock.close();
-  }
+  return withIndexLocked(options, (index) => new IndexRun({ ...index, options, asked }).execute());
 }
 
-interface RunParts {
+interface RunParts extends LockedIndex {
   readonly options: IndexOptions;
   readonly asked: string;
-  readonly layout: Layout;
-  readonly known: KnownFiles;
-  readonly follower: LogFollower;
-  readonly target: AppendTarget;
 }
 
 class IndexRun {
@@ -254,10 +225,6 @@ function toBatches(tasks: readonly FileTask[]): FileTask[][] {
     bytes += task.size;
   }
   return batches;
-}
-
-function lockOptions({ signal, onWait }: IndexOptions) {
-  return { ...(signal && { signal }), ...(onWait && { onWait }) };
 }
 
 /** True for a folder strictly inside another. */

@@ -10,7 +10,15 @@
  *   calibration.json   how many workers this machine does best with
  *   *.corrupt-<time>   what was moved aside; never deleted by us
  */
-import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fchmodSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders } from '../folder.ts';
 import type { Clock } from '../../engine/clock.ts';
@@ -37,6 +45,14 @@ export function layoutOf(dir: string): Layout {
     syncLock: join(dir, 'sync.lock'),
     calibration: join(dir, 'calibration.json'),
   };
+}
+
+/** The names of what was moved aside, in order. */
+export function movedAside({ dir }: Layout): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((name) => name.includes('.corrupt-'))
+    .toSorted();
 }
 
 /** A part of a file name for what is moved aside: the time, and who did it. */

@@ -129,7 +129,7 @@ test('damage in the middle is told, moved aside, and all whole records survive',
     const saved = await salvage(layoutOf(dir), target, 'now', { owe: () => undefined });
     assert.is(saved.kept, 2);
     assert.is(saved.damages, 1);
-    assert.equal(readFileSync(saved.movedTo), bytes);
+    assert.equal(readFileSync(saved.movedTo!), bytes);
     assert.is(await follower.catchUp(), 'clean');
     assert.equal(seen, ['p', 'p']);
   }));

@@ -102,11 +102,16 @@ test('a rebuild reads the files again and keeps what was ingested', () =>
     await vault.ingest([{ id: 'kept', content: 'ingested zebra' }]);
     const rebuilt = await rebuildVault(place.base());
     assert.equal(
-      rebuilt.reports.map(({ indexed }) => indexed),
+      rebuilt?.reports.map(({ indexed }) => indexed),
       [1],
     );
     assert.equal((await vault.search('zebra')).map(({ id }) => id).includes('kept'), true);
     assert.is((await vault.status()).blocks, 2);
+    // Nothing was damaged, so there is nothing that a second copy could be good for.
+    assert.equal(
+      [rebuilt?.movedTo, (await checkVault(place.indexDir)).movedAside],
+      [undefined, []],
+    );
   }));
 
 test('a rebuild that is interrupted in its first folder forgets none, and is gone on with', () =>
@@ -128,7 +133,10 @@ test('a rebuild that is interrupted in its first folder forgets none, and is gon
       signal: stop.signal,
       onProgress: () => stop.abort(),
     });
-    assert.equal([cut.reports.length, cut.reports[0]?.complete, cut.pending.length], [1, false, 3]);
+    assert.equal(
+      [cut?.reports.length, cut?.reports[0]?.complete, cut?.pending.length],
+      [1, false, 3],
+    );
     const health = await checkVault(place.indexDir);
     assert.equal([health.status, health.files], ['broken', 120]);
     assert.match(health.reasons.join(), /has not been read again/);
@@ -152,7 +160,7 @@ test('what a killed rebuild owes is read anew by the next indexing, changed or n
     const stop = new AbortController();
     stop.abort();
     const cut = await rebuildVault({ ...place.base(), signal: stop.signal });
-    assert.equal([cut.reports.length, cut.pending], [0, [place.root]]);
+    assert.equal([cut?.reports.length, cut?.pending], [0, [place.root]]);
     assert.equal([(await place.index()).indexed, (await place.index()).indexed], [1, 0]);
     assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));

@@ -256,7 +256,8 @@ class OpenVault implements Vault {
     });
     const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
-    this.#options.onTrouble?.({ what, movedTo });
+    // Else another process has mended it meanwhile, and told.
+    if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
   }
 
