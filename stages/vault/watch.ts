@@ -5,12 +5,15 @@ import { toSvcError, type SvcError } from '../../engine/error.ts';
 import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
+import { inodeOf } from './layout.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 
 /** Editors write a file in several steps; this is longer than they take. */
 const QUIET_MS = 80;
 /** Something that never pauses is indexed this often all the same. */
 const LONGEST_WAIT_MS = 400;
+/** How often it is looked whether the folder is still the same one: of that nobody tells. */
+const LOOK_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
   /** Called after each run that a change caused, and after the first, which covers all of the folder. */
@@ -20,8 +23,6 @@ export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onPr
 }
 
 export interface Watch {
-  /** Resolves when everything that has changed so far has been indexed. */
-  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,11 +38,16 @@ class FolderWatch implements Watch {
   readonly #root: string;
   readonly #rules: IgnoreRules;
   readonly #stop = new AbortController();
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
   readonly #pool: ReadPool;
   readonly #changed = new Set<string>();
   #watcher: FSWatcher | undefined;
   #running: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
+  #inode: bigint | undefined;
   #firstMs = 0;
 
   constructor(options: WatchOptions) {
@@ -53,6 +59,26 @@ class FolderWatch implements Watch {
   }
 
   async begin(): Promise<void> {
+    this.#enqueue(() => this.#watchAll());
+    this.#lookAgain();
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#cancelTimer?.();
+    this.#cancelLook?.();
+    await this.#running;
+    await this.#watcher?.close();
+    await this.#pool.close();
+  }
+
+  /** Watches all that the rules leave, and then reads it: so no change falls between the two. */
+  async #watchAll(): Promise<void> {
+    await this.#watcher?.close();
+    if (this.#stop.signal.aborted) return;
+    this.#rules.forget();
+    this.#inode = inodeOf(this.#root);
     const watcher = watchPaths(this.#root, {
       ignoreInitial: true,
       followSymlinks: false,
@@ -61,22 +87,21 @@ class FolderWatch implements Watch {
     this.#watcher = watcher;
     watcher.on('all', (_event, path) => this.#note(path));
     watcher.on('error', (error) => this.#fail(error));
-    await new Promise<void>((begun) => void watcher.once('ready', begun));
-    // After watching has begun, so that no change falls between the two.
-    await this.#enqueue(undefined);
+    const begun = new Promise<void>((resolve) => void watcher.once('ready', resolve));
+    await Promise.race([begun, this.#stopped]);
+    await this.#run(undefined);
   }
 
-  async settled(): Promise<void> {
-    this.#flush();
-    await this.#running;
-  }
-
-  async close(): Promise<void> {
-    this.#stop.abort();
-    this.#cancelTimer?.();
-    await this.#watcher?.close();
-    await this.#running;
-    await this.#pool.close();
+  /** A watcher holds on to the folder itself; another one that takes its name is told by its inode. */
+  #lookAgain(): void {
+    this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
+      const inode = inodeOf(this.#root);
+      const isAnother = inode !== undefined && inode !== this.#inode;
+      if (isAnother) this.#enqueue(() => this.#watchAll());
+      void this.#running.then(() => {
+        if (!this.#stop.signal.aborted) this.#lookAgain();
+      });
+    });
   }
 
   #isIgnored(path: string, isDir: boolean): boolean {
@@ -104,16 +129,16 @@ class FolderWatch implements Watch {
     const paths = [...this.#changed];
     this.#changed.clear();
     const rulesChanged = paths.some((path) => path.endsWith('.gitignore'));
-    if (rulesChanged) this.#rules.forget();
-    void this.#enqueue(rulesChanged ? undefined : paths);
+    // What was ignored is not watched, and what is ignored now need not be.
+    this.#enqueue(() => (rulesChanged ? this.#watchAll() : this.#run(paths)));
   }
 
-  /** One run after the other; all of the folder when `only` is undefined. Never rejects. */
-  #enqueue(only: readonly string[] | undefined): Promise<void> {
-    this.#running = this.#running.then(() => this.#run(only));
-    return this.#running;
+  /** One step after the other; none of them rejects. */
+  #enqueue(step: () => Promise<void>): void {
+    this.#running = this.#running.then(step);
   }
 
+  /** Indexes what is named, or all of the folder. */
   async #run(only: readonly string[] | undefined): Promise<void> {
     const { onIndexed, onError: _onError, ...indexing } = this.#options;
     // A run over the whole folder may be long and gets its own threads; a change is one thread's work.
