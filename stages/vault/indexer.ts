@@ -106,12 +106,19 @@ class IndexRun {
     const found = new Set(this.#found.map(({ path }) => path));
     const only = options.only === undefined ? undefined : [...options.only];
     return [...known.all()].filter(({ root, path }) => {
-      if (root !== this.#root) return isInside(root, this.#root) && options.only === undefined;
+      if (root !== this.#root) return options.only === undefined && this.#covers(root);
       if (found.has(path) || !isBelow(path, this.#under)) return false;
       const local = this.#under === '' ? path : path.slice(this.#under.length + 1);
       const looked = only?.some((one) => isBelow(local, one)) ?? true;
       return looked && !isOutOfSight(join(root, path));
     });
+  }
+
+  /** True for another root whose files this run finds too, as its own. */
+  #covers(root: string): boolean {
+    if (!isInside(root, this.#root)) return false;
+    const local = localPath(this.#root, root);
+    return isBelow(local, this.#under) && this.#rules.judgeDeep(local, true) === undefined;
   }
 
   #changed(): FileTask[] {
@@ -132,7 +139,7 @@ class IndexRun {
     const isWhole = options.only === undefined && this.#under === '';
     if (!isWhole || options.signal?.aborted === true) return [];
     return [...known.owed.keys()]
-      .filter((root) => root === this.#root || isInside(root, this.#root))
+      .filter((root) => root === this.#root || this.#covers(root))
       .map((root) => encodeNotice({ record: 'root', root }));
   }
 
@@ -202,11 +209,15 @@ class IndexRun {
 function rootOf(asked: string, roots: ReadonlySet<string>, indexDir: string): [string, string] {
   for (const root of roots) {
     if (!isInside(asked, root)) continue;
-    const under = relative(root, asked).split(sep).join('/');
+    const under = localPath(root, asked);
     const rules = createIgnoreRules(root, [indexDir]);
     if (rules.judgeDeep(under, true) === undefined) return [root, under];
   }
   return [asked, ''];
+}
+
+function localPath(root: string, path: string): string {
+  return relative(root, path).split(sep).join('/');
 }
 
 function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

@@ -90,6 +90,6 @@ export function isUnchanged(known: KnownFile, found: FoundFile): boolean {
   return (
     known.mtimeMs === found.mtimeMs &&
     known.size === found.size &&
-    known.seenMs - known.mtimeMs > SETTLED_MS
+    known.seenMs - Math.max(known.mtimeMs, found.ctimeMs) > SETTLED_MS
   );
 }

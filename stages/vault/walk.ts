@@ -25,6 +25,8 @@ export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeMs: number;
+  /** When its name, its place or its rights changed last; unlike the other time nobody can set it. */
+  readonly ctimeMs: number;
 }
 
 export interface WalkOptions {
@@ -83,7 +85,8 @@ export function inspect(root: string, path: string, maxBytes: number): FoundFile
     if (stat.isSymbolicLink()) return 'link';
     if (!stat.isFile()) return 'special';
     if (stat.size > maxBytes) return 'too_large';
-    return stat.size === 0 ? 'empty' : { path, size: stat.size, mtimeMs: stat.mtimeMs };
+    const { size, mtimeMs, ctimeMs } = stat;
+    return size === 0 ? 'empty' : { path, size, mtimeMs, ctimeMs };
   } catch {
     return 'unreadable';
   }
