@@ -173,7 +173,7 @@ test('a question asked anew is answered from the files as they are, and within t
   const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
     const before = await sent(rig, MESSAGES.path, raw);
     place.write({ 'gate.md': 'The flumbrick gate opens at noon.\n' });
-    await rig.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
+    await place.index();
     laterMs = 60_000;
     assert.is(await sent(rig, MESSAGES.path, raw), before);
     laterMs = 180_000;

@@ -19,12 +19,6 @@ function output(turn: number): string {
   return `${lines.join('\n')}\nERROR build ${turn} failed at main.ts:${turn}7\n`;
 }
 
-async function indexed(place: VaultPlace, env: Readonly<Record<string, string>> = {}) {
-  const rig = await place.start({ env });
-  await rig.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
-  return rig;
-}
-
 /** A conversation of `turns` questions, each answered after one tool call. */
 function* conversation(dialect: (typeof DIALECTS)[number], turns: number) {
   const messages: object[] = [];
@@ -52,7 +46,7 @@ for (const dialect of DIALECTS) {
     const place = makeVaultPlace();
     const bodies: string[] = [];
     const requests = [...conversation(dialect, 5)];
-    let rig: TestProxy = await indexed(place);
+    let rig: TestProxy = await place.startIndexed();
     try {
       for (const [index, body] of requests.entries()) {
         if (index === 4) {
@@ -62,16 +56,12 @@ for (const dialect of DIALECTS) {
             'more.md': 'More of the zandrel lamp.\n',
           });
           rmSync(join(place.files, 'store.md'));
-          await rig.proxy.services.vault.index({
-            root: place.files,
-            workers: 1,
-            parseCode: false,
-          });
+          await place.index();
         }
         if (index === 6) {
           await rig.close();
           rmSync(join(place.folder, 'index'), { recursive: true });
-          rig = await indexed(place, { SVC_RETRIEVAL_BACKEND: 'sqlite' });
+          rig = await place.startIndexed({ env: { SVC_RETRIEVAL_BACKEND: 'sqlite' } });
         }
         bodies.push(await sent(rig, dialect.path, body));
       }
@@ -90,7 +80,7 @@ for (const dialect of DIALECTS) {
 
   test(`${dialect.name}: the same conversation twice gives the same bytes`, async () => {
     const place = makeVaultPlace();
-    let rig = await indexed(place);
+    let rig = await place.startIndexed();
     try {
       const requests = [...conversation(dialect, 3)];
       const first: string[] = [];
@@ -101,11 +91,7 @@ for (const dialect of DIALECTS) {
           await rig.close();
           rig = await place.start();
           place.write({ 'gate.md': `${FILES['gate.md']}\nAnd the flumbrick gate closes.\n` });
-          await rig.proxy.services.vault.index({
-            root: place.files,
-            workers: 1,
-            parseCode: false,
-          });
+          await place.index();
         }
         second.push(await sent(rig, dialect.path, body));
       }
@@ -120,7 +106,7 @@ for (const dialect of DIALECTS) {
 
 test('while there is no index for a moment, what was added before still goes out', async () => {
   const place = makeVaultPlace();
-  const rig = await indexed(place);
+  const rig = await place.startIndexed();
   try {
     const [{ path, body, user, assistant }] = DIALECTS;
     const question = user('what about the flumbrick gate?');
@@ -138,7 +124,7 @@ test('while there is no index for a moment, what was added before still goes out
 
 test('two requests for the same question at once go out alike', async () => {
   const place = makeVaultPlace();
-  const rig = await indexed(place);
+  const rig = await place.startIndexed();
   try {
     const [{ path, body, user }] = DIALECTS;
     const raw = body([user('what about the flumbrick gate?')]);

@@ -1,10 +1,13 @@
 /** For the tests of what goes upstream with a vault: a proxy whose vault is indexed, and what the provider received. */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../engine/index.ts';
 import { startTestProxy } from '../fixtures/proxy.ts';
 import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
+import { indexFolder } from '../stages/vault/index.ts';
 import { exchange } from './testing.ts';
 import type { Answered } from './testing.ts';
 
@@ -25,6 +28,10 @@ export interface VaultPlace {
   readonly files: string;
   readonly env: Readonly<Record<string, string>>;
   write(files: Readonly<Record<string, string>>): void;
+  /** Brings the index up to date with the files, as `svc index` does beside a proxy. */
+  index(): Promise<void>;
+  /** Indexes the files, starts a proxy on them, and waits until it has loaded the index. */
+  startIndexed(options?: ProxyOptions): Promise<TestProxy>;
   /** Starts a proxy on it; state that must survive a restart is kept in the place's home. */
   start(options?: ProxyOptions): Promise<TestProxy>;
   dispose(): void;
@@ -48,7 +55,23 @@ export function makeVaultPlace(files: Readonly<Record<string, string>> = FILES):
         writeFileSync(path, text);
       }
     },
+    async index() {
+      await indexFolder({
+        root: place.files,
+        indexDir: join(folder, 'index'),
+        clock: systemClock,
+        newId: randomUUID,
+        workers: 1,
+        parseCode: false,
+      });
+    },
     start: (options = {}) => startTestProxy({ ...options, env: { ...place.env, ...options.env } }),
+    async startIndexed(options) {
+      await place.index();
+      const test = await place.start(options);
+      await test.proxy.services.vault.status();
+      return test;
+    },
     dispose: () => rmSync(folder, { recursive: true, force: true }),
   };
   mkdirSync(place.files);
@@ -62,9 +85,8 @@ export async function withVault(
   options: ProxyOptions & { readonly files?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   const place = makeVaultPlace(options.files);
-  const test = await place.start(options);
+  const test = await place.startIndexed(options);
   try {
-    await test.proxy.services.vault.index({ root: place.files, workers: 1, parseCode: false });
     await use(test, place);
   } finally {
     await test.close();

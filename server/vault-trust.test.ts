@@ -115,15 +115,8 @@ test('the backends may be switched back and forth, and what each was told the ot
   try {
     for (const [turn, backend] of ['json_blocks', 'sqlite', 'json_blocks', 'sqlite'].entries()) {
       const env = { SVC_RETRIEVAL_BACKEND: backend, SVC_INJECT_MIN_SCORE: '0.1' };
-      const rig = await place.start({ env });
+      const rig = await (turn === 0 ? place.startIndexed({ env }) : place.start({ env }));
       try {
-        if (turn === 0) {
-          await rig.proxy.services.vault.index({
-            root: place.files,
-            workers: 1,
-            parseCode: false,
-          });
-        }
         const block = { block_id: `note-${turn}`, content: `Snorkelwump number ${turn}.` };
         await exchange(rig.proxy.port, { path: '/ingest', body: JSON.stringify(block) });
         const listed = await exchange(rig.proxy.port, { path: '/vault', method: 'GET' });

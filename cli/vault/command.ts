@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import type { Vault } from '../../stages/vault/index.ts';
+import type { OpenedVault } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
@@ -42,7 +42,7 @@ export abstract class VaultCommand extends Command<CliContext> {
    */
   async withVault<T>(
     config: Config,
-    use: (vault: Vault) => Promise<T>,
+    use: (vault: OpenedVault) => Promise<T>,
     backend = config.vault.backend,
   ): Promise<T> {
     const { openVault } = await loadVault();
@@ -63,7 +63,7 @@ export abstract class VaultCommand extends Command<CliContext> {
     }
   }
 
-  private async repaired(vault: Vault): Promise<void> {
+  private async repaired(vault: OpenedVault): Promise<void> {
     const { rebuilding } = await vault.status();
     if (!rebuilding) return;
     await this.interruptible(async (signal) => {

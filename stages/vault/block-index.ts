@@ -24,7 +24,6 @@ export interface Place {
  * another.
  */
 export interface BlockIndex extends LogSink {
-  readonly name: BackendName;
   readonly corpus: Corpus;
   /**
    * What `work` returns, with all that it reads from one state: the one that `resume` and the

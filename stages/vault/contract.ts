@@ -2,7 +2,6 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { BlockInfo } from './block.ts';
 import type { BackendName, IndexTotals } from './block-index.ts';
-import type { IndexOptions, IndexReport } from './index-run.ts';
 import type { IngestBlock, IngestResult } from './ingest.ts';
 import type { SearchHit, SearchOptions } from './search.ts';
 
@@ -35,25 +34,25 @@ export interface VaultStatus extends IndexTotals {
   readonly rebuilding: boolean;
 }
 
-/** What indexing a folder needs besides what the vault knows. */
-export type VaultIndexOptions = Omit<IndexOptions, 'indexDir' | 'clock' | 'newId'>;
-
-export interface Vault {
+/** A vault that is open. */
+export interface OpenedVault {
   /** The hits for a query, best first. Waits until the index is loaded. */
   search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
-  /**
-   * False while there is certainly nothing to find, so that a request need not even ask.
-   * Looks at the disk at most once a second.
-   */
-  mayHaveBlocks(): boolean;
   /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
   ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
-  /** Brings the vault up to date with a folder, and this index with the vault. */
-  index(options: VaultIndexOptions): Promise<IndexReport>;
   status(): Promise<VaultStatus>;
   /** The blocks in the order of their paths. */
   list(page?: { readonly offset?: number; readonly limit?: number }): Promise<BlockInfo[]>;
   /** Resolves when nothing is being rebuilt. */
   settled(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A vault that is opened when there is something to find. */
+export interface Vault extends OpenedVault {
+  /**
+   * False while there is certainly nothing to find, so that a request need not even ask.
+   * Looks at the disk at most once a second.
+   */
+  mayHaveBlocks(): boolean;
 }

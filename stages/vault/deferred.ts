@@ -4,20 +4,20 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Vault, VaultOptions } from './contract.ts';
+import type { OpenedVault, Vault, VaultOptions } from './contract.ts';
 import { layoutOf } from './layout.ts';
 
 /** How long one look at the disk serves. */
 const LOOK_MS = 1000;
 
-/** A vault like `openVault` gives. `mayHaveBlocks` begins to load it where there is something to find. */
+/** The vault at `indexDir`; `mayHaveBlocks` begins to load it where there is something to find. */
 export function deferVault(options: VaultOptions): Vault {
   const { log } = layoutOf(resolve(options.indexDir));
-  let opening: Promise<Vault> | undefined;
+  let opening: Promise<OpenedVault> | undefined;
   let isThere = false;
   let nextLookMs = Number.NEGATIVE_INFINITY;
 
-  const open = (): Promise<Vault> => {
+  const open = (): Promise<OpenedVault> => {
     opening ??= import('./vault.ts').then(({ openVault }) => openVault(options));
     return opening;
   };
@@ -35,11 +35,6 @@ export function deferVault(options: VaultOptions): Vault {
       const results = await (await open()).ingest(blocks);
       nextLookMs = Number.NEGATIVE_INFINITY;
       return results;
-    },
-    async index(how) {
-      const report = await (await open()).index(how);
-      nextLookMs = Number.NEGATIVE_INFINITY;
-      return report;
     },
     status: async () => (await open()).status(),
     list: async (page) => (await open()).list(page),

@@ -26,8 +26,6 @@ export interface IndexOptions {
   readonly workers?: number;
   /** False cuts code by its layout instead of parsing it; true when absent. */
   readonly parseCode?: boolean;
-  /** Larger files are left out; 1 MiB when absent. */
-  readonly maxFileBytes?: number;
   /**
    * Only these paths, relative to `root`, instead of walking all of it. Paths that no
    * longer exist are forgotten.

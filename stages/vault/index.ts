@@ -18,6 +18,7 @@ export { type Snippet } from './snippet.ts';
 export { strangersFile } from './owner.ts';
 export {
   openVault,
+  type OpenedVault,
   type Vault,
   type VaultOptions,
   type VaultStatus,

@@ -15,7 +15,7 @@ import { append } from './log.ts';
 import type { FileTask } from './read-file.ts';
 import { createReadPool, DEFAULT_WORKERS, type BatchReply } from './read-pool.ts';
 import { encodeNotice } from './record.ts';
-import { addSkip, inspect, MAX_FILE_BYTES, walk, type FoundFile, type SkipCounts } from './walk.ts';
+import { addSkip, inspect, walk, type FoundFile, type SkipCounts } from './walk.ts';
 
 /** Files of a batch: enough to be worth a message, few enough to share the work evenly. */
 const BATCH_FILES = 32;
@@ -86,16 +86,16 @@ class IndexRun {
   }
 
   async #find(): Promise<void> {
-    const { only, signal, maxFileBytes: maxBytes = MAX_FILE_BYTES } = this.#parts.options;
+    const { only, signal } = this.#parts.options;
     if (only === undefined) {
-      const options = { maxBytes, under: this.#under, ...(signal === undefined ? {} : { signal }) };
+      const options = { under: this.#under, ...(signal === undefined ? {} : { signal }) };
       const add = (file: FoundFile): void => void this.#found.push(file);
       Object.assign(this.#skipped, await walk(this.#root, this.#rules, add, options));
       return;
     }
     for (const path of only) {
       const full = this.#under === '' ? path : `${this.#under}/${path}`;
-      const found = this.#rules.judgeDeep(full, false) ?? inspect(this.#root, full, maxBytes);
+      const found = this.#rules.judgeDeep(full, false) ?? inspect(this.#root, full);
       if (typeof found === 'object') this.#found.push(found);
     }
   }
@@ -190,7 +190,7 @@ class IndexRun {
 
   #leaveOut(reason: Parameters<typeof addSkip>[1], { knownHash }: FileTask): void {
     addSkip(this.#skipped, reason);
-    if (knownHash !== undefined) this.#removed++;
+    if (knownHash !== undefined && reason !== 'unreadable') this.#removed++;
   }
 
   #countFiles(): number {

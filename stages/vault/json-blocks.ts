@@ -40,7 +40,6 @@ export function createMemoryIndex(): BlockIndex {
     postings: (term) => sweep(state, term),
   };
   return {
-    name: 'json_blocks',
     corpus,
     // Nobody else's, and everything that is read of it is read in one step.
     read: (work) => work(),

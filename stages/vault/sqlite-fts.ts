@@ -48,7 +48,6 @@ export function openSqliteIndex(path: string): BlockIndex {
 }
 
 class SqliteIndex implements BlockIndex, Corpus {
-  readonly name = 'sqlite';
   readonly isLost: () => boolean;
   readonly #database: Database.Database;
   readonly #statements: Statements;

@@ -6,7 +6,7 @@ import { systemClock } from '../../engine/clock.ts';
 import type { BackendName } from './block-index.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexReport } from './index-run.ts';
-import { openVault, type Vault, type VaultTrouble } from './vault.ts';
+import { openVault, type OpenedVault, type VaultTrouble } from './vault.ts';
 
 /** Both of them: what is asked of one is asked of the other. */
 export const BACKENDS: readonly BackendName[] = ['json_blocks', 'sqlite'];
@@ -17,7 +17,7 @@ export class Place {
   readonly root = join(this.top, 'files');
   readonly indexDir = join(this.top, 'index');
   readonly troubles: VaultTrouble[] = [];
-  readonly #vaults: Vault[] = [];
+  readonly #vaults: OpenedVault[] = [];
   #ids = 0;
 
   constructor() {
@@ -41,7 +41,7 @@ export class Place {
     return indexFolder({ ...this.base(), root: this.root, workers: 1, parseCode: false });
   }
 
-  open(backend: BackendName = 'json_blocks'): Vault {
+  open(backend: BackendName = 'json_blocks'): OpenedVault {
     const vault = openVault({
       ...this.base(),
       backend,

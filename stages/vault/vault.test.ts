@@ -14,6 +14,7 @@ import { isSvcError } from '../../engine/error.ts';
 import { forgetFolder } from './forget.ts';
 import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
+import { createReadPool } from './read-pool.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
 test('a file is found with its lines, its score and the hit in its snippet', () =>
@@ -178,6 +179,20 @@ test('a folder that cannot be read takes nothing away', () =>
     assert.is((await place.open().search('alpha')).length, 1);
   }));
 
+test('a file that cannot be read now takes nothing away, like a folder', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'alpha');
+    await place.index();
+    place.write('a.md', 'bravo and more');
+    // Whatever it is given, it reads nothing.
+    const pool = createReadPool(1, { parseCode: false });
+    await pool.close();
+    const report = await indexFolder({ ...place.base(), root: place.root, pool });
+    assert.equal([report.removed, report.files, report.skipped], [0, 1, { unreadable: 1 }]);
+    assert.is((await place.open().search('alpha')).length, 1);
+    assert.is((await place.index()).indexed, 1);
+  }));
+
 test('only safe blocks are found, unless all are asked for', () =>
   inPlace(async (place) => {
     place.write('deploy.md', `The deploy password = "${'kT9$vq2!mZx4'}"\n`);
@@ -195,10 +210,19 @@ test('only safe blocks are found, unless all are asked for', () =>
 
 test('no vault is empty, unavailable and harmless', () =>
   inPlace(async (place) => {
-    const vault = place.open();
-    assert.equal(await vault.search('anything'), []);
-    assert.is((await vault.status()).available, false);
-    assert.not.ok(existsSync(place.indexDir));
+    place.write('a.md', 'zebra');
+    for (const backend of BACKENDS) {
+      const vault = place.open(backend);
+      assert.equal(await vault.search('anything'), []);
+      const { available, backend: told, roots } = await vault.status();
+      assert.equal([available, told, roots], [false, backend, []]);
+      assert.not.ok(existsSync(place.indexDir), backend);
+      await place.index();
+      assert.is((await vault.search('zebra')).length, 1);
+      assert.is((await vault.status()).backend, backend);
+      assert.is(existsSync(join(place.indexDir, 'blocks.db')), backend === 'sqlite');
+      rmSync(place.indexDir, { recursive: true });
+    }
   }));
 
 function pause(ms: number): Promise<void> {

@@ -9,9 +9,8 @@ import { SvcError, toSvcError } from '../../engine/error.ts';
 import type { BlockInfo } from './block.ts';
 import type { BlockIndex } from './block-index.ts';
 import { salvage } from './compact.ts';
-import type { Vault, VaultIndexOptions, VaultOptions, VaultStatus } from './contract.ts';
+import type { OpenedVault, VaultOptions, VaultStatus } from './contract.ts';
 import { indexFolder } from './indexer.ts';
-import type { IndexReport } from './index-run.ts';
 import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
 import { createMemoryIndex } from './json-blocks.ts';
 import { layoutOf, makePrivateDir, stampOf, type Layout } from './layout.ts';
@@ -23,17 +22,14 @@ import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './sqlite-d
 import { openSqliteIndex } from './sqlite-fts.ts';
 import { createTokenizer } from './tokenize.ts';
 
-export type { Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
+export type { OpenedVault, Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
 
 /** Opens the vault at `indexDir` and begins to load it; the first search waits for that. */
-export function openVault(options: VaultOptions): Vault {
+export function openVault(options: VaultOptions): OpenedVault {
   return new OpenVault(options);
 }
 
-/** How long one look at the disk serves. */
-const LOOK_MS = 1000;
-
-class OpenVault implements Vault {
+class OpenVault implements OpenedVault {
   readonly #options: VaultOptions;
   readonly #layout: Layout;
   readonly #tokenizer = createTokenizer();
@@ -48,23 +44,12 @@ class OpenVault implements Vault {
   #rebuilding: Promise<void> | undefined;
   #troubles = 0;
   #isLoaded = false;
-  #isThere = false;
-  #nextLookMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: VaultOptions) {
     this.#options = options;
     this.#layout = layoutOf(resolve(options.indexDir));
     // A failure comes back at the first search, which is where somebody hears it.
     this.#refresh().catch(() => undefined);
-  }
-
-  mayHaveBlocks(): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs >= this.#nextLookMs) {
-      this.#nextLookMs = nowMs + LOOK_MS;
-      this.#isThere = existsSync(this.#layout.log);
-    }
-    return this.#isThere;
   }
 
   async search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
@@ -108,16 +93,7 @@ class OpenVault implements Vault {
       return [...settled];
     });
     await this.#refresh();
-    this.#nextLookMs = Number.NEGATIVE_INFINITY;
     return results;
-  }
-
-  async index(options: VaultIndexOptions): Promise<IndexReport> {
-    const { indexDir, clock, newId } = this.#options;
-    await this.#refresh();
-    const report = await indexFolder({ ...options, indexDir, clock, newId });
-    await this.#refresh();
-    return report;
   }
 
   async status(): Promise<VaultStatus> {
@@ -126,7 +102,7 @@ class OpenVault implements Vault {
       ...index.totals(),
       available: this.#state === 'clean' || this.#state === 'torn',
       path: this.#layout.dir,
-      backend: index.name,
+      backend: this.#options.backend,
       roots: index.roots(),
       rebuilding: this.#rebuilding !== undefined,
     };
@@ -225,13 +201,17 @@ class OpenVault implements Vault {
   #openIndex(): BlockIndex {
     refuseStranger(this.#layout);
     if (this.#options.backend === 'json_blocks') return createMemoryIndex();
-    makePrivateDir(this.#layout.dir);
+    const { log, database } = this.#layout;
+    // Looking for what is not there makes nothing; the database begins with the log.
+    if (!existsSync(log) && !existsSync(database)) {
+      return { ...createMemoryIndex(), isLost: () => existsSync(log) };
+    }
     try {
-      return openSqliteIndex(this.#layout.database);
+      return openSqliteIndex(database);
     } catch (error) {
       if (!isDatabaseDamage(error)) throw error;
       this.#tellDatabase();
-      return openSqliteIndex(this.#layout.database);
+      return openSqliteIndex(database);
     }
   }
 

@@ -6,7 +6,7 @@ import type { IgnoreRules } from './ignore-rules.ts';
 import { isSecretName } from './risk.ts';
 
 /** Files larger than this are left out; nobody writes a megabyte by hand. */
-export const MAX_FILE_BYTES = 1_048_576;
+const MAX_FILE_BYTES = 1_048_576;
 
 /** Why files were left out, and how many. A folder that is left out counts as one. */
 export type SkipReason =
@@ -31,8 +31,6 @@ export interface FoundFile {
 
 export interface WalkOptions {
   readonly signal?: AbortSignal;
-  /** Larger files are left out. */
-  readonly maxBytes?: number;
   /** Where to begin, relative to the root; the root when empty. */
   readonly under?: string;
 }
@@ -49,7 +47,7 @@ export async function walk(
   root: string,
   rules: IgnoreRules,
   onFile: (file: FoundFile) => void,
-  { signal, maxBytes = MAX_FILE_BYTES, under = '' }: WalkOptions = {},
+  { signal, under = '' }: WalkOptions = {},
 ): Promise<SkipCounts> {
   const skipped: SkipCounts = {};
   const breathe = createBreather();
@@ -65,7 +63,7 @@ export async function walk(
       if (excluded !== undefined) addSkip(skipped, excluded);
       else if (entry.isDirectory()) subdirs.push(path);
       else {
-        const found = inspect(root, path, maxBytes);
+        const found = inspect(root, path);
         if (typeof found === 'string') addSkip(skipped, found);
         else onFile(found);
       }
@@ -76,7 +74,7 @@ export async function walk(
 }
 
 /** The file at `path`, or why it is left out, judged by name and size alone. */
-export function inspect(root: string, path: string, maxBytes: number): FoundFile | SkipReason {
+export function inspect(root: string, path: string): FoundFile | SkipReason {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (isSecretName(name)) return 'secret';
   if (BINARY_NAME.test(name)) return 'binary';
@@ -84,7 +82,7 @@ export function inspect(root: string, path: string, maxBytes: number): FoundFile
     const stat = lstatSync(join(root, path));
     if (stat.isSymbolicLink()) return 'link';
     if (!stat.isFile()) return 'special';
-    if (stat.size > maxBytes) return 'too_large';
+    if (stat.size > MAX_FILE_BYTES) return 'too_large';
     const { size, mtimeMs, ctimeMs } = stat;
     return size === 0 ? 'empty' : { path, size, mtimeMs, ctimeMs };
   } catch {
