@@ -9,12 +9,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SvcError, isSvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
-import {
-  createPrivateFile,
-  ensurePrivateFolder,
-  reasonOf,
-  writePrivateFile,
-} from '../server/config/home.ts';
+import { createPrivateFile, ensurePrivateFolder, writePrivateFile } from '../server/config/home.ts';
+import { reasonOf } from '../stages/disk-reason.ts';
 import { controlPath } from '../server/control.ts';
 import type { CliContext } from './context.ts';
 import type { ServeFlags } from './flags.ts';

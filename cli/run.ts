@@ -1,6 +1,7 @@
 /** One call of the command line: finds the command, runs it, and makes an exit code of what happened. */
 import { Cli } from 'clipanion';
 import { SvcError, isSvcError } from '../engine/error.ts';
+import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
@@ -73,6 +74,10 @@ async function help(
 }
 
 function unexpected(thrown: unknown): SvcError {
+  if (isDiskFault(thrown)) {
+    const where = thrown.path ?? 'the disk';
+    return new SvcError('config', `Cannot use ${where}: ${reasonOf(thrown)}`, { cause: thrown });
+  }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new SvcError('internal', `svc failed: ${message}`, {
     cause: thrown,

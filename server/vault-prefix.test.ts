@@ -5,7 +5,6 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { closeClients, exchange } from './testing.ts';
 import { DIALECTS, FILES, makeVaultPlace, sent } from './vault-testing.ts';
-import type { VaultPlace } from './vault-testing.ts';
 
 const WORDS = ['flumbrick gate', 'wibbledon store', 'zandrel lamp', 'quorble lever', 'cold mirrow'];
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
@@ -101,6 +101,31 @@ test('calibrate keeps what it found, and index uses no more workers than allowed
       assert.is((await svc('index', 'files', ...argv)).code, exitCodes.usage, argv.join(' '));
     }
     assert.is((await svc('index', 'nowhere')).code, exitCodes.not_found);
+  });
+});
+
+test('what the disk refuses is told with its path, and is no fault of svc', async () => {
+  await withFiles(async (place, svc) => {
+    const file = join(place.folder, 'files', 'gate.md');
+    const one = await svc('index', 'files/gate.md');
+    assert.is(one.code, exitCodes.not_found);
+    assert.match(one.stderr, /gate\.md is a file, not a folder[^]*`svc index .*files`/);
+    assert.not.match(one.stderr, /--forget/);
+    const lock = join(place.folder, 'other', 'append.lock');
+    mkdirSync(lock, { recursive: true });
+    const cases = [
+      [file, file, 'a part of its path is not a folder'],
+      [join(file, 'in'), file, 'a part of its path is not a folder'],
+      ['/proc/nope', '/proc/nope', 'no folder can be made'],
+      [join(place.folder, 'other'), lock, 'it cannot be opened'],
+    ] as const;
+    for (const [index, path, reason] of cases) {
+      const env = { ...place.env, SVC_VAULT_INDEX: index };
+      const { code, stderr } = await run(place, ['index', 'files', '-w', '1'], { env });
+      assert.is(code, exitCodes.config, stderr);
+      assert.ok(stderr.includes(path) && stderr.includes(reason), stderr);
+      assert.not.match(stderr, /fault of svc/);
+    }
   });
 });
 

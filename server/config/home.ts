@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
 import { makeFolders } from '../../stages/folder.ts';
 
 /** Replaces a leading `~` by `userHome`, and makes the path absolute from `base`. */
@@ -92,21 +93,4 @@ function writeNew(path: string, content: string | Uint8Array): void {
   } finally {
     fs.closeSync(file);
   }
-}
-
-/** A failure of the file system in a few words, without the path twice. */
-export function reasonOf(thrown: unknown): string {
-  const { code, message } = thrown as NodeJS.ErrnoException;
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: 'it does not exist',
-    EACCES: 'permission denied',
-    EPERM: 'permission denied',
-    EISDIR: 'it is a folder',
-    ENOTDIR: 'a part of its path is not a folder',
-    ENOSPC: 'no space left on the disk',
-    EROFS: 'the disk is read-only',
-    ELOOP: 'it is a link',
-    EEXIST: 'it exists already',
-  };
-  return (code === undefined ? undefined : known[code]) ?? message;
 }

@@ -1,7 +1,7 @@
 /** Reads a small text file whole, within a size limit. */
 import * as fs from 'node:fs';
+import { reasonOf } from '../../stages/disk-reason.ts';
 import { unreadable } from './fault.ts';
-import { reasonOf } from './home.ts';
 
 /** A file's text and its permission bits. */
 export interface TextFile {

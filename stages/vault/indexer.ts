@@ -3,9 +3,10 @@
  * threads, append the records. Every batch is one append, so an indexer that is killed has
  * lost only what it had not appended, and the next run goes on from there.
  */
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { reasonOf } from '../disk-reason.ts';
 import { compact, isWorthCompacting } from './compact.ts';
 import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -261,7 +262,14 @@ function assertReadable(root: string): void {
   try {
     readdirSync(root);
   } catch (cause) {
-    throw new SvcError('not_found', `The folder ${root} cannot be read`, {
+    const isNoFolder = (cause as NodeJS.ErrnoException).code === 'ENOTDIR';
+    if (isNoFolder && statSync(root, { throwIfNoEntry: false }) !== undefined) {
+      throw new SvcError('not_found', `${root} is a file, not a folder`, {
+        cause,
+        cure: `\`svc index ${dirname(root)}\` indexes the folder that it is in.`,
+      });
+    }
+    throw new SvcError('not_found', `The folder ${root} cannot be read: ${reasonOf(cause)}`, {
       cause,
       cure: 'If it is gone for good, `svc index --forget <folder>` takes it out of the index.',
     });

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { SvcError } from '../../engine/error.ts';
 import { createPrivate, inodeOf, makePrivateDir } from './layout.ts';
+import { named } from './sqlite-damage.ts';
 
 /** The first waits are short, since most locks are held for a millisecond. */
 const FIRST_WAIT_MS = 2;
@@ -54,7 +55,7 @@ export function openLock(path: string): Lock {
       } catch (error) {
         if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return undefined;
         if (!isOurs(opened)) continue;
-        throw error;
+        throw named(error, path);
       }
       // Only now: until it was ours the file may have been deleted.
       if (!isOurs(opened)) continue;
@@ -85,7 +86,11 @@ function openFile(path: string): OpenFile {
   createPrivate(path);
   // Before the file is opened: of two files the older is told, and then it is opened again.
   const inode = inodeOf(path);
-  return { database: new Database(path, { timeout: 0 }), inode };
+  try {
+    return { database: new Database(path, { timeout: 0 }), inode };
+  } catch (error) {
+    throw named(error, path);
+  }
 }
 
 async function acquireWith(

@@ -18,7 +18,7 @@ import { openLock, type Lock } from './lock.ts';
 import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
 import { refuseStranger, refuseStrangersDatabase } from './owner.ts';
 import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
-import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './sqlite-damage.ts';
+import { isDatabaseDamage, moveDatabaseAside, named, rememberedRoots } from './sqlite-damage.ts';
 import { openSqliteIndex } from './sqlite-fts.ts';
 import { createTokenizer } from './tokenize.ts';
 
@@ -64,7 +64,7 @@ class OpenVault implements OpenedVault {
         isOvertaken = true;
       } catch (error) {
         if (++damages > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
-          throw error;
+          throw this.#named(error);
         await this.#inLine(() => this.#mend(error));
       }
     }
@@ -141,7 +141,7 @@ class OpenVault implements OpenedVault {
           if (attempt > 2) throw brokenLog(this.#state);
           await this.#mend(new DamagedContent(this.#state));
         } catch (error) {
-          if (attempt > 2 || !isDatabaseDamage(error)) throw error;
+          if (attempt > 2 || !isDatabaseDamage(error)) throw this.#named(error);
           await this.#mend(error);
         }
       }
@@ -209,7 +209,7 @@ class OpenVault implements OpenedVault {
     try {
       return openSqliteIndex(database);
     } catch (error) {
-      if (!isDatabaseDamage(error)) throw error;
+      if (!isDatabaseDamage(error)) throw this.#named(error);
       this.#tellDatabase();
       return openSqliteIndex(database);
     }
@@ -239,6 +239,10 @@ class OpenVault implements OpenedVault {
     // Else another process has mended it meanwhile, and told.
     if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
+  }
+
+  #named(error: unknown): unknown {
+    return named(error, this.#layout.database);
   }
 
   #tellDatabase(): void {

@@ -38,8 +38,8 @@ class FolderWatch implements Watch {
   readonly #root: string;
   readonly #rules: IgnoreRules;
   readonly #stop = new AbortController();
-  readonly #stopped = new Promise<void>((resolve) => {
-    this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+  readonly #stopped = new Promise<void>((stopped) => {
+    this.#stop.signal.addEventListener('abort', () => stopped(), { once: true });
   });
   readonly #pool: ReadPool;
   readonly #changed = new Set<string>();
@@ -87,7 +87,7 @@ class FolderWatch implements Watch {
     this.#watcher = watcher;
     watcher.on('all', (_event, path) => this.#note(path));
     watcher.on('error', (error) => this.#fail(error));
-    const begun = new Promise<void>((resolve) => void watcher.once('ready', resolve));
+    const begun = new Promise<void>((done) => void watcher.once('ready', done));
     await Promise.race([begun, this.#stopped]);
     await this.#run(undefined);
   }

@@ -1,0 +1,47 @@
+/** What the disk, or the database on it, says when it refuses, in words for the user. */
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  ENOTEMPTY: 'it is not empty',
+  ENAMETOOLONG: 'its name is too long',
+  ENOSPC: 'no space left on the disk',
+  EDQUOT: 'no space left for this user',
+  EFBIG: 'it would be too large',
+  EROFS: 'the disk is read-only',
+  EIO: 'the disk fails',
+  ELOOP: 'it is a link',
+  EEXIST: 'it exists already',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+/** By the beginning of SQLite's code, which goes on with details. */
+const DATABASE_REASONS: readonly (readonly [code: string, reason: string])[] = [
+  ['SQLITE_FULL', 'no space left on the disk'],
+  ['SQLITE_READONLY', 'it is read-only'],
+  ['SQLITE_PERM', 'permission denied'],
+  ['SQLITE_CANTOPEN', 'it cannot be opened'],
+  ['SQLITE_IOERR', 'the disk is full or fails'],
+];
+
+/** A failure of the file system in a few words, without the path twice; its own message when it is none. */
+export function reasonOf(thrown: unknown): string {
+  const { code, message } = (thrown ?? {}) as NodeJS.ErrnoException;
+  return knownReason(code) ?? message ?? String(thrown);
+}
+
+/** True for what the file system or SQLite refuses, which no program can help. */
+export function isDiskFault(thrown: unknown): thrown is NodeJS.ErrnoException {
+  const { code } = (thrown ?? {}) as NodeJS.ErrnoException;
+  // What `makeFolders` throws says its reason itself.
+  return code === 'ENOTSUP' || knownReason(code) !== undefined;
+}
+
+function knownReason(code: string | undefined): string | undefined {
+  if (typeof code !== 'string') return undefined;
+  return REASONS[code] ?? DATABASE_REASONS.find(([start]) => code.startsWith(start))?.[1];
+}
