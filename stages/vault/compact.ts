@@ -30,9 +30,13 @@ export interface Salvage {
   readonly roots: readonly string[];
 }
 
-/** True when more than half of a log is out of use. */
-export function isWorthCompacting(logBytes: number, liveBytes: number): boolean {
-  return logBytes > MIN_BYTES && liveBytes * 2 < logBytes;
+/** True when more than half of a log is out of use, and it has more than `leastBytes`. */
+export function isWorthCompacting(
+  logBytes: number,
+  liveBytes: number,
+  leastBytes = MIN_BYTES,
+): boolean {
+  return logBytes > leastBytes && liveBytes * 2 < logBytes;
 }
 
 /** Replaces the log by one without the records that are out of use. Other processes may go on reading the old one. */

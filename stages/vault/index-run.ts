@@ -26,6 +26,8 @@ export interface IndexOptions {
   readonly workers?: number;
   /** False cuts code by its layout instead of parsing it; true when absent. */
   readonly parseCode?: boolean;
+  /** A log of fewer bytes is left as it is, however little of it is in use; 8 MiB when absent. */
+  readonly compactBytes?: number;
   /**
    * Only these paths, relative to `root`, instead of walking all of it. Paths that no
    * longer exist are forgotten.

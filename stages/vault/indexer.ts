@@ -72,7 +72,9 @@ class IndexRun {
     // Durable, though empty more often than not: a finished run survives a power cut.
     await append(target, follower, () => [Buffer.concat(drops)], true);
     await follower.catchUp();
-    if (isWorthCompacting(follower.offset, known.liveBytes)) await compact(layout, target);
+    if (isWorthCompacting(follower.offset, known.liveBytes, options.compactBytes)) {
+      await compact(layout, target);
+    }
     return {
       root: this.#root,
       files: this.#countFiles(),
