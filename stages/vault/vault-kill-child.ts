@@ -1,9 +1,29 @@
-/** For the test that kills indexers: indexes the folder given first into the vault given second, again and again. */
+/** For the test that kills: does what the first argument says to the vault given third, again and again. */
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemClock } from '../../engine/clock.ts';
 import { indexFolder } from './indexer.ts';
+import { openVault } from './vault.ts';
 
-const [root, indexDir] = process.argv.slice(2);
+const [what, root, indexDir] = process.argv.slice(2);
 if (root === undefined || indexDir === undefined) throw new Error('Two folders are needed');
-const options = { root, indexDir, clock: systemClock, newId: randomUUID, parseCode: false };
-for (;;) await indexFolder({ ...options, workers: 1 });
+const base = { indexDir, clock: systemClock, newId: randomUUID };
+const indexing = { ...base, root, parseCode: false, workers: 1 };
+
+const works: Readonly<Record<string, () => Promise<unknown>>> = {
+  index: () => indexFolder(indexing),
+  async compact() {
+    for (let file = 0; file < 10; file++) {
+      writeFileSync(join(root, `c${file}.md`), `turn ${randomUUID()} `.repeat(400));
+    }
+    await indexFolder({ ...indexing, compactBytes: 1 });
+  },
+  async sqlite() {
+    await vault!.search('word7 turn');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  },
+};
+const vault = what === 'sqlite' ? openVault({ ...base, backend: 'sqlite' }) : undefined;
+process.send?.('ready');
+for (;;) await works[what!]!();

@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   existsSync,
@@ -11,14 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import { openLock } from './lock.ts';
-import { openVault } from './vault.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
 test('a damaged log is moved aside, told of, and made whole from the files', () =>
@@ -224,36 +221,5 @@ test('nothing that a vault writes is open to others, whatever the umask', () =>
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
-
-test('indexers that are killed at any moment leave nothing lost and nothing doubled', () =>
-  inPlace(async (place) => {
-    for (let file = 0; file < 300; file++) {
-      place.write(`d${file % 9}/f${file}.md`, `# File ${file}\n\n${`word${file} `.repeat(300)}\n`);
-    }
-    const child = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
-    const log = join(place.indexDir, 'blocks.jsonl');
-    const size = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    for (const delayMs of [0, 2, 5]) {
-      const before = size();
-      const indexers = [1, 2].map(() => fork(child, [place.root, place.indexDir]));
-      const giveUpMs = performance.now() + 10_000;
-      while (size() <= before && performance.now() < giveUpMs) await pause(1);
-      await pause(delayMs);
-      for (const indexer of indexers) indexer.kill('SIGKILL');
-      await Promise.all(indexers.map((one) => new Promise((done) => one.once('exit', done))));
-      assert.ok(size() > before, 'was killed before it had written anything');
-    }
-    const { indexed } = await place.index();
-    assert.ok(indexed > 0 && indexed < 300, `${indexed} files were left for the last run`);
-    const reference = join(place.top, 'reference');
-    await indexFolder({ ...place.base(), indexDir: reference, root: place.root, workers: 1 });
-    const clean = openVault({ ...place.base(), indexDir: reference, backend: 'json_blocks' });
-    const limit = { limit: 100_000 };
-    for (const backend of BACKENDS) {
-      assert.equal(await place.open(backend).list(limit), await clean.list(limit));
-    }
-    assert.is((await checkVault(place.indexDir)).status, 'ok');
-    await clean.close();
-  }));
 
 test.run();

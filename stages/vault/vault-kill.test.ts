@@ -1,0 +1,134 @@
+/** Processes that are killed, and processes that meet: nothing is lost, nothing doubled. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { mkdirSync, statSync, symlinkSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkVault } from './health.ts';
+import { indexFolder } from './indexer.ts';
+import { layoutOf } from './layout.ts';
+import { openLock } from './lock.ts';
+import { openVault } from './vault.ts';
+import { BACKENDS, inPlace, type Place } from './vault-place.ts';
+
+const CHILD = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function killAll(children: readonly ChildProcess[]): Promise<void> {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(children.map((one) => new Promise((done) => one.once('exit', done))));
+}
+
+/** The vault holds what one that was made at once, by nobody who was killed, would hold. */
+async function assertWhole(place: Place, roots: readonly string[]): Promise<void> {
+  const reference = join(place.top, 'reference');
+  for (const root of roots) {
+    const how = { root, workers: 1, parseCode: false };
+    await indexFolder({ ...place.base(), ...how });
+    await indexFolder({ ...place.base(), ...how, indexDir: reference });
+  }
+  const clean = openVault({ ...place.base(), indexDir: reference, backend: 'json_blocks' });
+  const limit = { limit: 100_000 };
+  for (const backend of BACKENDS) {
+    const vault = place.open(backend);
+    assert.equal(await vault.list(limit), await clean.list(limit));
+    for (const query of ['word7 word8', 'file 11', 'turn']) {
+      assert.equal(await vault.search(query), await clean.search(query), `${backend}: ${query}`);
+    }
+  }
+  assert.is((await checkVault(place.indexDir)).status, 'ok');
+  assert.equal(place.troubles, []);
+  await clean.close();
+}
+
+test('indexers that are killed at any moment leave nothing lost and nothing doubled', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 300; file++) {
+      place.write(`d${file % 9}/f${file}.md`, `# File ${file}\n\n${`word${file} `.repeat(300)}\n`);
+    }
+    const log = join(place.indexDir, 'blocks.jsonl');
+    const size = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    for (const delayMs of [0, 2, 5]) {
+      const before = size();
+      const indexers = [1, 2].map(() => fork(CHILD, ['index', place.root, place.indexDir]));
+      const giveUpMs = performance.now() + 10_000;
+      while (size() <= before && performance.now() < giveUpMs) await pause(1);
+      await pause(delayMs);
+      await killAll(indexers);
+      assert.ok(size() > before, 'was killed before it had written anything');
+    }
+    const { indexed } = await place.index();
+    assert.ok(indexed > 0 && indexed < 300, `${indexed} files were left for the last run`);
+    await assertWhole(place, [place.root]);
+  }));
+
+test('whoever is killed at whatever moment, indexing, compacting or filling the database', () =>
+  inPlace(async (place) => {
+    const changing = join(place.top, 'changing');
+    mkdirSync(changing);
+    const write = (turn: number, files: number): void => {
+      for (let file = 0; file < files; file++) {
+        place.write(`f${file}.md`, `# File ${file}\n\n${`word${file} turn${turn} `.repeat(200)}\n`);
+      }
+    };
+    write(0, 120);
+    for (let round = 1; round <= 4; round++) {
+      const children = [
+        fork(CHILD, ['index', place.root, place.indexDir]),
+        fork(CHILD, ['compact', changing, place.indexDir]),
+        fork(CHILD, ['sqlite', place.root, place.indexDir]),
+      ];
+      await Promise.all(children.map((one) => new Promise((done) => one.once('message', done))));
+      // As long as a run takes that has so much to read.
+      await pause(Math.random() * 500);
+      await killAll(children);
+      write(round, 40 + 10 * round);
+    }
+    await assertWhole(place, [place.root, changing]);
+  }));
+
+test('of two indexers one waits, says so, and then finds nothing left to do', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 20; file++) place.write(`f${file}.md`, `number ${file} zebra`);
+    const lock = openLock(layoutOf(place.indexDir).indexLock);
+    const release = await lock.acquire();
+    let waits = 0;
+    const index = () =>
+      indexFolder({
+        ...place.base(),
+        root: place.root,
+        workers: 1,
+        parseCode: false,
+        onWait: () => void waits++,
+      });
+    const both = Promise.all([index(), index()]);
+    await pause(200);
+    assert.equal(
+      [waits, statSync(join(place.indexDir, 'blocks.jsonl'), { throwIfNoEntry: false })],
+      [2, undefined],
+    );
+    release();
+    lock.close();
+    const reports = await both;
+    assert.equal(
+      reports.map(({ indexed }) => indexed).toSorted((a, b) => a - b),
+      [0, 20],
+    );
+  }));
+
+test('a file that may well be there and cannot be seen is not taken for gone', () =>
+  inPlace(async (place) => {
+    place.write('in/a.md', 'alpha');
+    place.write('b.md', 'bravo');
+    await place.index();
+    // A link to itself: what lies behind it is neither there nor not there.
+    renameSync(join(place.root, 'in'), join(place.top, 'in'));
+    symlinkSync('in', join(place.root, 'in'));
+    assert.equal([(await place.index()).removed, (await place.open().list()).length], [0, 2]);
+  }));
+
+test.run();
