@@ -3,7 +3,7 @@ import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import { strangersFile, type RebuildReport } from '../../stages/vault/index.ts';
+import { MAX_WORKERS, strangersFile, type RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
@@ -75,13 +75,13 @@ class Calibrate extends VaultCommand {
   });
 
   directory = Option.String({ name: 'directory', required: false });
-  maxWorkers = Option.String('--max-workers', '8', {
-    description: 'Try no more than this, 1 to 8',
+  maxWorkers = Option.String('--max-workers', `${MAX_WORKERS}`, {
+    description: `Try no more than this, 1 to ${MAX_WORKERS}`,
   });
 
   async execute() {
     const { context } = this;
-    const maxWorkers = toWhole(this.maxWorkers, '--max-workers', 1, 8);
+    const maxWorkers = toWhole(this.maxWorkers, '--max-workers', 1, MAX_WORKERS);
     const config = await this.settings();
     const { calibrate } = await loadVault();
     const found = await this.interruptible((signal) =>

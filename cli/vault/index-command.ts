@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { decisionsFile } from '../../server/config/home.ts';
-import type { IndexReport } from '../../stages/vault/index.ts';
+import { DEFAULT_WORKERS, MAX_WORKERS, type IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
@@ -13,9 +13,6 @@ import { colorsFor, counted, note, pairs, print, printError, printJson } from '.
 import { loadVault, VaultCommand } from './command.ts';
 import { createProgressView, figure, spanOf } from './progress.ts';
 import { reportJson, reportRows } from './report.ts';
-
-/** More threads than this are never started. */
-const MOST_WORKERS = 8;
 
 export class Index extends VaultCommand {
   static override paths = [['index']];
@@ -39,10 +36,10 @@ export class Index extends VaultCommand {
     description: 'Take the folder out of the index; its files are not touched',
   });
   workers = Option.String('-w,--workers', {
-    description: 'Threads that read files, 1 to 8; default: as calibrated, else 4',
+    description: `Threads that read files, 1 to ${MAX_WORKERS}; default: as calibrated, else ${DEFAULT_WORKERS}`,
   });
-  maxWorkers = Option.String('--max-workers', '8', {
-    description: 'Never more threads than this; above 8 counts as 8',
+  maxWorkers = Option.String('--max-workers', `${MAX_WORKERS}`, {
+    description: `Never more threads than this; above ${MAX_WORKERS} counts as ${MAX_WORKERS}`,
   });
   watch = Option.Boolean('--watch', false, { description: 'Stay, and index every change' });
   recalibrate = Option.Boolean('--recalibrate', false, {
@@ -92,10 +89,10 @@ export class Index extends VaultCommand {
   }
 
   private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
-    const { calibrate, readCalibration, DEFAULT_WORKERS } = await loadVault();
-    const most = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MOST_WORKERS);
+    const { calibrate, readCalibration } = await loadVault();
+    const most = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MAX_WORKERS);
     const asked =
-      this.workers === undefined ? undefined : toWhole(this.workers, '--workers', 1, MOST_WORKERS);
+      this.workers === undefined ? undefined : toWhole(this.workers, '--workers', 1, MAX_WORKERS);
     const found = this.recalibrate
       ? await calibrate({ ...this.basics(config), root, maxWorkers: most, signal })
       : readCalibration(config.vault.indexPath);

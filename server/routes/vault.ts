@@ -1,5 +1,6 @@
 /** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
 import { SvcError, toSvcError } from '../../engine/index.ts';
+import { jsonTypeOf } from '../../stages/dialect/json-kind.ts';
 import { diskFull, invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
 import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
 import { errorTable } from '../error-response.ts';
@@ -111,16 +112,13 @@ function toItems(body: unknown): readonly unknown[] {
 }
 
 function listIn(body: unknown): readonly unknown[] {
-  if (typeof body !== 'object' || body === null) throw wrongType('blocks', 'array', kindOf(body));
+  if (typeof body !== 'object' || body === null)
+    throw wrongType('blocks', 'array', jsonTypeOf(body));
   const found = Object.entries(body).find(([name]) => LIST_NAMES.includes(name));
   if (found === undefined) throw missingField('blocks');
   const [name, list]: [string, unknown] = found;
-  if (!Array.isArray(list)) throw wrongType(name, 'array', kindOf(list));
+  if (!Array.isArray(list)) throw wrongType(name, 'array', jsonTypeOf(list));
   return list;
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 /** Good items are kept when others fail. Throws what the first one failed of when all do. */

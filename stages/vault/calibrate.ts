@@ -1,12 +1,11 @@
 /** How many indexing workers this machine does best with: measured once, kept beside the index. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import type { Clock } from '../../engine/clock.ts';
 import { SvcError } from '../../engine/error.ts';
 import { createIgnoreRules } from './ignore-rules.ts';
 import { layoutOf, makePrivateDir, openPrivate } from './layout.ts';
-import { closeSync } from 'node:fs';
 import { createReadPool, MAX_WORKERS } from './read-pool.ts';
 import type { FileTask } from './read-file.ts';
 import { walk } from './walk.ts';

@@ -1,5 +1,6 @@
 /** Blocks that are handed in at run time: what one must look like, and its record in the log. */
 import { SvcError } from '../../engine/error.ts';
+import { jsonTypeOf } from '../dialect/json-kind.ts';
 import { missingField, wrongType } from '../model/errors.ts';
 import { SAFE, type BlockInfo, type RiskClass } from './block.ts';
 import { describeBlock } from './read-file.ts';
@@ -46,7 +47,7 @@ export type HeldBlock = Pick<BlockInfo, 'hash' | 'riskClass' | 'sourcePath' | 'r
  */
 export function toIngestBlock(value: unknown): IngestBlock {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrongType('block', 'object', kindOf(value));
+    throw wrongType('block', 'object', jsonTypeOf(value));
   }
   const fields = value as Record<string, unknown>;
   const id = text(fields, 'block_id');
@@ -159,14 +160,10 @@ function stricter(held: RiskClass, told: RiskClass): RiskClass {
 function text(fields: Record<string, unknown>, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrongType(name, 'string', kindOf(value));
+  if (typeof value !== 'string') throw wrongType(name, 'string', jsonTypeOf(value));
   return value;
 }
 
 function check(ok: boolean, field: string, must: string): void {
   if (!ok) throw new SvcError('unprocessable', `Field '${field}' ${must}`);
-}
-
-function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
