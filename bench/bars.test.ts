@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judge, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
+import { judge, judgeLoop, judgeMemory, judgeRetrieval, judgeStart, judgeVault } from './bars.ts';
 import { armFigures } from './compare.ts';
 import type { Comparison, Sample } from './compare.ts';
 
@@ -111,6 +111,43 @@ test('memory: the most counts, and growth only in the second half', () => {
     judgeMemory(leaking).map(({ met }) => met),
     [false, false],
   );
+});
+
+test('the vault: every backend and length has its bars, and what is missing is missed', () => {
+  const indexing = [
+    { kind: 'prose', blocks: 1, filesPerSecond: 1_500, unchangedSeconds: 1 },
+    { kind: 'code', blocks: 1, filesPerSecond: 199, unchangedSeconds: 0.2 },
+  ] as const;
+  const queries = [
+    { backend: 'json_blocks', length: 'short', p50Ms: 5, p99Ms: 20 },
+    { backend: 'json_blocks', length: 'long', p50Ms: 5.1, p99Ms: 20.1 },
+    { backend: 'sqlite', length: 'short', p50Ms: 15, p99Ms: 60 },
+  ] as const;
+  const verdicts = judgeVault({ indexing, queries, watchSeconds: 0.9 });
+  assert.equal(
+    verdicts.filter(({ met }) => !met).map(({ what }) => what),
+    [
+      'code: new',
+      'json_blocks: long queries, p50',
+      'json_blocks: long queries, p99',
+      'sqlite: long queries, p50',
+      'sqlite: long queries, p99',
+    ],
+  );
+  assert.is(verdicts.length, 13);
+});
+
+test('retrieval: both backends reach the bar with the same scores', () => {
+  const of = (memory: number, sqlite: number) =>
+    [
+      { backend: 'json_blocks', ndcg10: memory },
+      { backend: 'sqlite', ndcg10: sqlite },
+    ] as const;
+  const met = (...args: Parameters<typeof judgeRetrieval>) =>
+    judgeRetrieval(...args).map((verdict) => verdict.met);
+  assert.equal(met(of(0.3861, 0.385), 0), [true, true, true]);
+  assert.equal(met(of(0.3849, 0.3861), 0.001), [false, true, false]);
+  assert.equal(met([], Number.NaN), [false, false, false]);
 });
 
 test.run();

@@ -1,13 +1,15 @@
 /** What svc promises, as numbers, and whether a run kept it. Pure. */
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';
+import type { Quality } from './vault-quality.ts';
+import type { QueryRun, VaultRun } from './vault-speed.ts';
 
 /** One promise, measured. */
 export interface Verdict {
   readonly what: string;
   /** The measured value; NaN where a part of it is missing. */
   readonly value: number;
-  readonly unit: 'x' | 'ms' | 's' | 'MB' | '%' | 'lines' | 'texts' | 'turns';
+  readonly unit: 'x' | 'ms' | 's' | 'MB' | '%' | 'lines' | 'texts' | 'turns' | 'files/s' | 'points';
   readonly bar: number;
   readonly direction: 'at least' | 'at most';
   readonly met: boolean;
@@ -83,6 +85,58 @@ export function judgeStart(seconds: number): Verdict {
 export function judgeLoop(workload: string, p99Ms: number): Verdict {
   const bar = { what: 'event loop p99', unit: 'ms', direction: 'at most', bar: 20 } as const;
   return verdict(bar, p99Ms, workload);
+}
+
+/** Files a second of a first indexing. */
+const COLD_FILES = { prose: 1_500, code: 200 } as const;
+/** A query's median, with up to 32 terms; of 100 at most one takes four times as long. */
+const QUERY_MS = { json_blocks: 5, sqlite: 15 } as const;
+const QUERY_P99 = 4;
+const BACKENDS = ['json_blocks', 'sqlite'] as const;
+
+/** The vault's speed: indexing a new and an unchanged folder, queries of both lengths, a change until it is found. */
+export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {
+  const most = { direction: 'at most' } as const;
+  const indexing = (['prose', 'code'] as const).flatMap((kind) => {
+    const found = run.indexing.find((one) => one.kind === kind);
+    const cold = { what: 'new', unit: 'files/s', direction: 'at least' } as const;
+    const warm = { ...most, what: 'unchanged', unit: 's', bar: 1 } as const;
+    return [
+      verdict({ ...cold, bar: COLD_FILES[kind] }, found?.filesPerSecond ?? Number.NaN, kind),
+      verdict(warm, found?.unchangedSeconds ?? Number.NaN, kind),
+    ];
+  });
+  const queries = BACKENDS.flatMap((backend) =>
+    (['short', 'long'] as const).flatMap((length) => {
+      const is = (one: QueryRun): boolean => one.backend === backend && one.length === length;
+      const found = run.queries.find(is);
+      const p50 = { ...most, what: `${length} queries, p50`, unit: 'ms' } as const;
+      const p99 = { ...most, what: `${length} queries, p99`, unit: 'ms' } as const;
+      const bar = QUERY_MS[backend];
+      return [
+        verdict({ ...p50, bar }, found?.p50Ms ?? Number.NaN, backend),
+        verdict({ ...p99, bar: bar * QUERY_P99 }, found?.p99Ms ?? Number.NaN, backend),
+      ];
+    }),
+  );
+  const watch = { ...most, what: 'a change is found', unit: 's', bar: 1 } as const;
+  return [...indexing, ...queries, verdict(watch, run.watchSeconds)];
+}
+
+/** Retrieval: nDCG@10 of each backend, in percent, and no difference between their scores. */
+export function judgeRetrieval(
+  qualities: readonly Pick<Quality, 'backend' | 'ndcg10'>[],
+  scoreGap: number,
+): readonly Verdict[] {
+  const bar = { what: 'nDCG@10', unit: '%', direction: 'at least', bar: 38.5 } as const;
+  const same = { what: 'difference of scores', unit: 'points', direction: 'at most' } as const;
+  return [
+    ...BACKENDS.map((backend) => {
+      const found = qualities.find((one) => one.backend === backend);
+      return verdict(bar, (found?.ndcg10 ?? Number.NaN) * 100, backend);
+    }),
+    verdict({ ...same, bar: 0 }, scoreGap),
+  ];
 }
 
 const MB = 1024 * 1024;

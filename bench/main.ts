@@ -5,6 +5,8 @@
  *   npm run bench -- memory --requests 100000
  *   npm run bench -- start --json
  *   npm run bench -- loop --seconds 5
+ *   npm run bench -- vault --files 3000
+ *   npm run bench -- retrieval
  *
  * Exit code 0 when every bar is met, 1 when one is missed, 2 for a wrong command line.
  */
@@ -22,9 +24,11 @@ import type { MemoryRun } from './memory.ts';
 import { createProgress } from './progress.ts';
 import { comparisonText, verdictText } from './report.ts';
 import { startSeconds } from './startup.ts';
+import { benchRetrieval, benchVault, type RetrievalRun } from './vault-modes.ts';
+import type { VaultRun } from './vault-speed.ts';
 import { workloads } from './workloads.ts';
 
-const MODES = ['compare', 'memory', 'start', 'loop'] as const;
+const MODES = ['compare', 'memory', 'start', 'loop', 'vault', 'retrieval'] as const;
 type Mode = (typeof MODES)[number];
 
 interface Options {
@@ -32,6 +36,7 @@ interface Options {
   readonly rounds: number;
   readonly seconds: number;
   readonly requests: number;
+  readonly files: number;
   readonly only: readonly string[];
   readonly json: boolean;
 }
@@ -42,6 +47,8 @@ interface Findings {
   memory?: MemoryRun;
   loop?: readonly LoopRun[];
   startSeconds?: readonly number[];
+  vault?: VaultRun;
+  retrieval?: RetrievalRun;
   verdicts: Verdict[];
 }
 
@@ -56,6 +63,7 @@ function readOptions(args: string[]): Options {
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '2' },
       requests: { type: 'string', default: '100000' },
+      files: { type: 'string', default: '3000' },
       only: { type: 'string', default: workloads.map(({ name }) => name).join(',') },
       json: { type: 'boolean', default: false },
     },
@@ -71,6 +79,7 @@ function readOptions(args: string[]): Options {
     rounds: toNumber(values.rounds, 'rounds'),
     seconds: toNumber(values.seconds, 'seconds'),
     requests: toNumber(values.requests, 'requests'),
+    files: toNumber(values.files, 'files'),
     only,
     json: values.json,
   };
@@ -153,6 +162,20 @@ async function runStart(options: Options, findings: Findings): Promise<void> {
   show(options, `start: median of ${seconds.length}\n${verdictText(verdict)}`);
 }
 
+async function runVault(options: Options, findings: Findings): Promise<void> {
+  const found = await benchVault(options.files, progress.say);
+  findings.vault = found.run;
+  findings.verdicts.push(...found.verdicts);
+  show(options, found.text);
+}
+
+async function runRetrieval(options: Options, findings: Findings): Promise<void> {
+  const found = await benchRetrieval();
+  findings.retrieval = found.run;
+  findings.verdicts.push(...found.verdicts);
+  show(options, found.text);
+}
+
 function show({ json }: Options, text: string): void {
   progress.clear();
   if (!json) process.stdout.write(`${text}\n\n`);
@@ -169,6 +192,8 @@ async function main(): Promise<number> {
   const findings: Findings = { verdicts: [] };
   if (options.mode === 'memory') await runMemory(options, findings);
   else if (options.mode === 'loop') await runLoop(options, findings);
+  else if (options.mode === 'vault') await runVault(options, findings);
+  else if (options.mode === 'retrieval') await runRetrieval(options, findings);
   else {
     await runStart(options, findings);
     if (options.mode === 'compare') await compareAll(options, findings);

@@ -27,13 +27,20 @@ export function makeTree(root: string, files: number, kind: TreeKind, seed: numb
   return bytes;
 }
 
-/** Queries as users type them: `count` of 3–12 words that stand in the tree of the same seed. */
-export function makeQueries(count: number, seed: number): string[] {
+/** `count` queries of words that stand in the tree of the same seed, each of so many different ones; as users type them when absent. */
+export function makeQueries(
+  count: number,
+  seed: number,
+  [least, most]: readonly [number, number] = [3, 12],
+): string[] {
   const words = makeWords(createRandom(seed), 12_000);
   const random = createRandom(seed + 1);
-  return Array.from({ length: count }, () =>
-    Array.from({ length: randomInt(random, 3, 13) }, () => pick(random, words)).join(' '),
-  );
+  return Array.from({ length: count }, () => {
+    const query = new Set<string>();
+    const length = randomInt(random, least, most + 1);
+    while (query.size < length) query.add(pick(random, words));
+    return [...query].join(' ');
+  });
 }
 
 /** Frequent words first: `pick` prefers them the way language does. */

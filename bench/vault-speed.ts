@@ -1,10 +1,9 @@
 /**
- * The vault's speed: a made-up tree of 3,000 files, indexed cold and warm, as prose and as
- * code; queries against both backends; the time until a change is found. For scale: a scan
- * of the files themselves (ripgrep where there is one) and FTS5 with its own ranking.
- *
- * Run as `node dist/bench/vault.bench.js [files]`. Beside wall time stands processor time,
- * of all threads together, since wall time says little on a machine that others use.
+ * The vault's speed: a made-up tree of files, indexed cold and warm, as prose and as code;
+ * queries against both backends; the time until a change is found. For scale: a scan of the
+ * files themselves (ripgrep where there is one) and FTS5 with its own ranking. Beside wall
+ * time stands processor time, of all threads together, since wall time says little on a
+ * machine that others use.
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -22,47 +21,100 @@ import {
 } from '../stages/vault/index.ts';
 import { makeQueries, makeTree, type TreeKind } from './vault-tree.ts';
 
-const SEED = 42;
-const QUERIES = 300;
-const WORKERS = 2;
+/** Half of the queries are as users type them, half as long as a query may be. */
+export type QueryLength = 'short' | 'long';
 
-const top = mkdtempSync(join(tmpdir(), 'svc-vault-bench-'));
-const files = Number(process.argv[2] ?? 3_000);
-const base = { clock: systemClock, newId: randomUUID };
-let peakBytes = 0;
-const sampler = setInterval(() => {
-  peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
-}, 20);
-
-try {
-  const prose = await indexing('prose');
-  await indexing('code');
-  for (const backend of ['json_blocks', 'sqlite'] as const) await querying(prose.indexDir, backend);
-  forScale(prose.root, prose.indexDir);
-  await watching(prose);
-  say('memory', `peak RSS ${(peakBytes / 1e6).toFixed(0)} MB in all of the above`);
-} finally {
-  clearInterval(sampler);
-  rmSync(top, { recursive: true });
+/** One tree, indexed. */
+export interface IndexingRun {
+  readonly kind: TreeKind;
+  readonly blocks: number;
+  readonly filesPerSecond: number;
+  /** Of an index in which nothing has changed. */
+  readonly unchangedSeconds: number;
 }
 
-async function indexing(kind: TreeKind): Promise<{ root: string; indexDir: string }> {
+/** Queries of one length against one backend, in milliseconds. */
+export interface QueryRun {
+  readonly backend: BackendName;
+  readonly length: QueryLength;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** All that was measured; `lines` say more of it to people. */
+export interface VaultRun {
+  readonly indexing: readonly IndexingRun[];
+  readonly queries: readonly QueryRun[];
+  /** From the write of a file until it is found; the slowest. */
+  readonly watchSeconds: number;
+  readonly lines: readonly string[];
+}
+
+const SEED = 42;
+const WORKERS = 2;
+const TERMS = { short: [3, 12], long: [32, 32] } as const satisfies Record<QueryLength, unknown>;
+const base = { clock: systemClock, newId: randomUUID };
+
+/** Measures with trees of `files` files and `queries` queries of each length; 3,000 and 300 take about a minute. */
+export async function measureVault(
+  files: number,
+  queries: number,
+  onProgress: (text: string) => void,
+): Promise<VaultRun> {
+  const top = mkdtempSync(join(tmpdir(), 'svc-vault-bench-'));
+  const lines: string[] = [];
+  const say: Say = (what, figures) => void lines.push(`  ${what.padEnd(18)}${figures}`);
+  try {
+    onProgress('vault: prose');
+    const prose = await indexing(top, files, 'prose', say);
+    onProgress('vault: code');
+    const code = await indexing(top, files, 'code', say);
+    const runs: QueryRun[] = [];
+    for (const backend of ['json_blocks', 'sqlite'] as const) {
+      onProgress(`vault: queries, ${backend}`);
+      runs.push(...(await querying(prose.indexDir, backend, queries, say)));
+    }
+    forScale(prose.root, prose.indexDir, queries, say);
+    onProgress('vault: watching');
+    const watchSeconds = await watching(prose, say);
+    return { indexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
+  } finally {
+    rmSync(top, { recursive: true });
+  }
+}
+
+type Say = (what: string, figures: string) => void;
+
+async function indexing(
+  top: string,
+  files: number,
+  kind: TreeKind,
+  say: Say,
+): Promise<{ root: string; indexDir: string; run: IndexingRun }> {
   const root = join(top, kind);
   const indexDir = join(top, `${kind}-index`);
   const bytes = makeTree(root, files, kind, SEED);
   say(kind, `${files} files, ${(bytes / 1e6).toFixed(1)} MB`);
-  const run = (): Promise<IndexReport> =>
+  const index = (): Promise<IndexReport> =>
     indexFolder({ ...base, root, indexDir, workers: WORKERS });
-  const cold = await timed(run);
-  say(`${kind} cold`, `${rate(files, cold.wallMs)}, ${cold.result.blocks} blocks, ${cost(cold)}`);
+  const cold = await timed(index);
+  const { blocks } = cold.result;
+  const filesPerSecond = (files / cold.wallMs) * 1000;
+  say(`${kind} cold`, `${filesPerSecond.toFixed(0)} files/s, ${blocks} blocks, ${cost(cold)}`);
   const perSecond = (files / cold.cpuMs) * 1000 * WORKERS;
   say('', `= ${perSecond.toFixed(0)} files/s where two processors are free`);
-  const warm = await timed(run);
+  const warm = await timed(index);
   say(`${kind} warm`, `${warm.result.unchanged} unchanged, ${cost(warm)}`);
-  return { root, indexDir };
+  const run = { kind, blocks, filesPerSecond, unchangedSeconds: warm.wallMs / 1000 };
+  return { root, indexDir, run };
 }
 
-async function querying(indexDir: string, backend: BackendName): Promise<void> {
+async function querying(
+  indexDir: string,
+  backend: BackendName,
+  queries: number,
+  say: Say,
+): Promise<QueryRun[]> {
   const vault = openVault({ ...base, indexDir, backend });
   let slowestStepMs = 0;
   let lastMs = performance.now();
@@ -79,18 +131,25 @@ async function querying(indexDir: string, backend: BackendName): Promise<void> {
   const step = `longest hold of the event loop ${slowestStepMs.toFixed(0)} ms`;
   say(`${backend} load`, `${loaded.result.blocks} blocks, ${cost(loaded)}, ${step}`);
   for (const query of makeQueries(20, SEED + 7)) await vault.search(query);
-  const times: number[] = [];
-  let hits = 0;
-  for (const query of makeQueries(QUERIES, SEED)) {
-    const startMs = performance.now();
-    hits += (await vault.search(query, { top: 5 })).length;
-    times.push(performance.now() - startMs);
+  const runs: QueryRun[] = [];
+  for (const length of ['short', 'long'] as const) {
+    const times: number[] = [];
+    let hits = 0;
+    for (const query of makeQueries(queries, SEED, TERMS[length])) {
+      const startMs = performance.now();
+      hits += (await vault.search(query, { top: 5 })).length;
+      times.push(performance.now() - startMs);
+    }
+    const { p50Ms, p99Ms } = spread(times);
+    runs.push({ backend, length, p50Ms, p99Ms });
+    const each = `${(hits / queries).toFixed(1)} hits each`;
+    say(backend, `${TERMS[length].join('–')} terms: ${percentiles(times)}, ${each}`);
   }
-  say(`${backend} query`, `${percentiles(times)}, ${(hits / QUERIES).toFixed(1)} hits each`);
   await vault.close();
+  return runs;
 }
 
-function forScale(root: string, indexDir: string): void {
+function forScale(root: string, indexDir: string, count: number, say: Say): void {
   const queries = makeQueries(20, SEED);
   const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -114,7 +173,7 @@ function forScale(root: string, indexDir: string): void {
   const find = database.prepare(
     'SELECT rowid, bm25(bare) AS score FROM bare WHERE bare MATCH ? ORDER BY score LIMIT 5',
   );
-  const times = makeQueries(QUERIES, SEED).map((query) => {
+  const times = makeQueries(count, SEED).map((query) => {
     const startMs = performance.now();
     find.all(
       query
@@ -128,7 +187,10 @@ function forScale(root: string, indexDir: string): void {
   database.close();
 }
 
-async function watching({ root, indexDir }: { root: string; indexDir: string }): Promise<void> {
+async function watching(
+  { root, indexDir }: { readonly root: string; readonly indexDir: string },
+  say: Say,
+): Promise<number> {
   const watch = await watchFolder({ ...base, root, indexDir, workers: 1 });
   const vault = openVault({ ...base, indexDir, backend: 'json_blocks' });
   await vault.status();
@@ -145,6 +207,7 @@ async function watching({ root, indexDir }: { root: string; indexDir: string }):
   say('watch', `from write to hit: ${percentiles(times)}`);
   await vault.close();
   await watch.close();
+  return Math.max(...times) / 1000;
 }
 
 function holdsAny(text: string, words: readonly string[]): boolean {
@@ -169,17 +232,14 @@ function cost({ wallMs, cpuMs }: Timed<unknown>): string {
   return `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of processor)`;
 }
 
-function rate(count: number, wallMs: number): string {
-  return `${((count / wallMs) * 1000).toFixed(0)} files/s`;
+function spread(times: readonly number[]): { p50Ms: number; p99Ms: number } {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 function percentiles(times: readonly number[]): string {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): string =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2);
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
-}
-
-function say(what: string, figures: string): void {
-  process.stdout.write(`${what.padEnd(18)}${figures}\n`);
+  const { p50Ms, p99Ms } = spread(times);
+  return `p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`;
 }
