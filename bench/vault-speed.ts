@@ -143,7 +143,7 @@ async function querying(
     const { p50Ms, p99Ms } = spread(times);
     runs.push({ backend, length, p50Ms, p99Ms });
     const each = `${(hits / queries).toFixed(1)} hits each`;
-    say(backend, `${TERMS[length].join('–')} terms: ${percentiles(times)}, ${each}`);
+    say(backend, `${[...new Set(TERMS[length])].join('–')} terms: ${percentiles(times)}, ${each}`);
   }
   await vault.close();
   return runs;
