@@ -42,6 +42,8 @@ const PLACES: Readonly<Record<Verdict['unit'], number>> = {
   lines: 0,
   texts: 0,
   turns: 0,
+  'files/s': 0,
+  points: 2,
 };
 
 /** `met` or `missed`, what, the figure and its bar. */
