@@ -45,7 +45,7 @@ const SHAPES = [
   'PMAK-[0-9a-f-]{40} CFPAT-[\\w-]{30} rdme_[a-z0-9]{40} tfp_[\\w.-]{40} fio-u-[\\w=-]{40} pk_\\d{5,10}_[A-Z0-9]{32}',
   'patAT\\w{30} dG9rO[A-Za-z0-9+/=]{40} ctp_[A-Za-z0-9]{30} duffel_(?:live|test)_[\\w-]{30} ico-[A-Za-z0-9]{32}',
   // Tokens, and keys in Base64 as cluster configurations and key files hold them.
-  'eyJ[\\w-]{10,}\\.eyJ[\\w-]{10,}\\.[\\w-]{10} b3BlbnNzaC1rZXktdjE',
+  'b3BlbnNzaC1rZXktdjE',
   // Hashes of passwords, as web servers and systems keep them.
   '\\$2[abxy]?\\$\\d\\d\\$[./A-Za-z0-9]{50} \\$(?:1|5|6|apr1)\\$(?:rounds=\\d+\\$)?[./A-Za-z0-9]{1,16}\\$[./A-Za-z0-9]{22}',
   '\\$y\\$[./A-Za-z0-9]+\\$[./A-Za-z0-9]{1,86}\\$[./A-Za-z0-9]{40} \\$(?:argon2(?:id|i|d)|scrypt|pbkdf2)[\\w-]*\\$',
@@ -73,7 +73,9 @@ const MARKED: readonly (readonly [string, RegExp])[] = [
   ['PRIVATE KEY', /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/],
   ['PuTTY-User-Key-File', /PuTTY-User-Key-File-\d:/],
   ['Q~', /[\w~.-]{3}\dQ~[\w~.-]{31}/],
-  ['SHA}', /\{S?SHA\}[A-Za-z0-9+/]{27,}=*/],
+  ['SHA}', /\{S?SHA\}[A-Za-z0-9+/]{27}/],
+  // A signed token, looked at from the point in its middle: its parts may be of any length.
+  ['.eyJ', /\.eyJ(?<=eyJ[\w-]{10,}\.eyJ)[\w-]{10}/],
   // 64 bytes, as storage accounts have them; with a dash before it is a checksum.
   ['==', /(?<![\w+/=-])[A-Za-z0-9+/]{86}==/],
 ];

@@ -2,6 +2,7 @@
  * Credentials that are known by what stands before them: a name such as `password` or
  * `api_key`, a header, a command's option, the address that they open.
  */
+import { isStandIn, PASSWORD_NAME } from './stand-in.ts';
 
 /** A password in an address, or a long random name before its `@`. */
 const LOGIN = /[a-z][a-z0-9+.-]{1,15}:\/\/[^\s:/@"'`]{0,64}:(?![$<{*%])([^\s/"'`<>?#\\]{3,128})@/gi;
@@ -9,62 +10,70 @@ const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic
 
 /**
  * Rare pieces of the words without which there is no name and no header: `key`, `token`,
- * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `identified by`. Nearly all
- * text has none of them, and whole words would take twice as long to look for.
+ * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `identified by`, and the end
+ * of what passwords are called elsewhere. Nearly all text has none of them, and whole words
+ * would take twice as long to look for.
  */
 const HINT =
-  /k(?:ey|en)|w(?<=(?:ss|p)w)(?:or)?d|c(?:ret|red)|b(?:earer|asic|y\s+')|[:=>](?<=(?:ss|sscode|phrase|sig|signature|auth)\d?["']?\s?.)/i;
+  /k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\s+')|[:=>：](?<=(?:ss|sscode|phrase|sig|signature|auth|mot[ _-]?de[ _-]?passe|se[ñn]a|senha|has[łl]o|heslo|salasana|skode|ord|пароль|密[码碼]|パスワード|비밀번호|şifre)\d?["']?\s?.)/i;
 /** Options that take a login or a password. */
 const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
 
+// All that may repeat has a bound, since each of these begins anew at every name.
 /** Between a name and its value: `=`, `:`, `=>`, `: =`; a tag's end; the quote and comma of a call. */
-const BETWEEN = `(?:\\\\?["'])?\\]?\\s*(?:(?:[:=]+>?|(?<=["'])\\s*,|>|\\((?=["'\`]))\\s*|["']?\\s+(?:value|default)\\s*=\\s*|\\s+is\\s+(?=["'\`]))`;
-const PASSWORD_NAME = '(?:pass(?:word|wd|phrase|code|(?<=\\bpass|_pass))|pwd)\\d?';
+const BETWEEN = `(?:\\\\?["'])?\\]?\\s{0,128}(?:(?:[:=：]{1,4}>?|(?<=["'])\\s{0,8},|>|\\((?=["'\`]))\\s{0,128}|["']?\\s{1,64}(?:value|default)\\s{0,64}=\\s{0,64}|\\s{1,64}is\\s{1,64}(?=["'\`]))`;
 const KEY_NAME =
   '(?:secret|token|credential|key(?<=(?:api|access|account|private|shared|auth|encryption|encrypt|signing|sign|master|client|service|admin|app|application|webhook|license|deploy|functions?|host|storage|subscription|hmac|jwt|session|cookie|server|integration|write|ingest|primary|secondary|user|root|aes|ssh)[_. -]?key))';
 /** A value in quotes, escaped or not, or as far as the next mark that ends one. */
-const VALUE = `(?:\\\\?["'\`]([^\\s"'\`\\\\]{4,})|([^\\s"'\`,;(){}<>\\\\&]{4,}))`;
+const VALUE = `(?:\\\\?["'\`]([^\\s"'\`\\\\]{4,512})|([^\\s"'\`,;(){}<>\\\\&]{4,512}))`;
 
 /** Names of passwords: their values may be short and may be words. */
-const PASSWORD = new RegExp(`${PASSWORD_NAME}s?${BETWEEN}${VALUE}`, 'gi');
+const PASSWORD = new RegExp(`${PASSWORD_NAME}\\d?s?${BETWEEN}${VALUE}`, 'gi');
 /** An assignment to another name that says what it is; the value is judged by `looksRandom`. */
 const ASSIGNMENT = new RegExp(
-  `(?:${PASSWORD_NAME}|${KEY_NAME})\\w*${BETWEEN}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,})`,
+  `(?:${PASSWORD_NAME}|${KEY_NAME})\\w{0,64}${BETWEEN}\\\\?["'\`]?([^\\s"'\`,;(){}<>\\\\]{8,512})`,
   'gi',
 );
 /** Any other key: its value must look more random than an identifier or a date does. */
-const OTHER_KEY = new RegExp(`key\\d?${BETWEEN}\\\\?["'\`]?([\\w+/=.~-]{24,})`, 'gi');
+const OTHER_KEY = new RegExp(`key\\d?${BETWEEN}\\\\?["'\`]?([\\w+/=.~-]{24,512})`, 'gi');
 /** A password made of words: in quotes, or the rest of a line as in YAML. */
 const PASSPHRASE =
-  /(?:pass(?:word|wd|phrase)|secret(?:_?key)?)["']?\s*[:=]\s*(?:"([^\s"]{12,})"|'([^\s']{12,})'|([^\s"'`,;(){}<>[\]/$]{16,})[ \t]*$)/gim;
+  /(?:pass(?:word|wd|phrase)|secret(?:_?key)?)["']?\s{0,64}[:=]\s{0,64}(?:"([^\s"]{12,256})"|'([^\s']{12,256})'|([^\s"'`,;(){}<>[\]/$]{16,256})[ \t]{0,64}\r?$)/gim;
 /** A token in a header. */
-const BEARER = /\b(?:Bearer|token|apikey|Key|SSWS)\s+([\w.~+/=-]{20,})/gi;
+const BEARER = /\b(?:Bearer|token|apikey|Key|SSWS)\s{1,64}([\w.~+/=-]{20,512})/gi;
 /** A name and a password in Base64, as in a header or a file with logins. */
-const ENCODED_LOGIN = /\b(?:basic|_?auth["']?\s*[:=])\s*["']?([A-Za-z0-9+/]{6,}={0,2})/gi;
+const ENCODED_LOGIN =
+  /\b(?:basic|_?auth["']?\s{0,64}[:=])\s{0,64}["']?([A-Za-z0-9+/]{6,512}={0,2})/gi;
 /** What stands in connection strings beside the password, whatever that is. */
 const CONNECTION =
-  /\b(?:user(?: ?id|name)?|uid|server|host|data source|database|dbname|initial catalog|port|endpoint)\s*=\s*[^;=\n"']{1,100}[;\s]\s*(?:password|pwd)\s*=\s*([^\s;"']{3,})|\b(?:password|pwd)=([^\s;"']{3,});\s*[a-z ]{2,30}=/gi;
+  /\b(?:user(?: ?id|name)?|uid|server|host|data source|database|dbname|initial catalog|port|endpoint)\s{0,4}=\s{0,4}[^;=\n"']{1,100}[;\s]\s{0,4}(?:password|pwd)\s{0,4}=\s{0,4}([^\s;"']{3,128})|\b(?:password|pwd)=([^\s;"']{3,128});\s{0,4}[a-z ]{2,30}=/gi;
 /** The same as parts of an address. */
-const IN_QUERY = /[?&](?:password|passwd|pwd)=([^\s&"'`<>]{4,})/gi;
+const IN_QUERY = /[?&](?:password|passwd|pwd)=([^\s&"'`<>]{4,256})/gi;
 /** The signature that makes an address open. */
-const SIGNATURE = /\bsig(?:nature)?=(?:[A-Za-z0-9%+/]{30,}|[0-9a-f]{64})/i;
+const SIGNATURE = /\bsig(?:nature)?=(?:[A-Za-z0-9%+/]{30}|[0-9a-f]{64})/i;
 /** `machine` and `login` may stand on the same line or above it. */
-const NETRC = /\blogin\s+\S{1,100}\s+password\s+(\S{3,})/gi;
-const SQL = /\b(?:identified\s+by|password)\s+(?:password\s+)?'([^\s']{4,})'/gi;
+const NETRC = /\blogin\s{1,64}\S{1,100}\s{1,64}password\s{1,64}(\S{3,256})/gi;
+const SQL = /\b(?:identified\s{1,32}by|password)\s{1,32}(?:password\s{1,32})?'([^\s']{4,256})'/gi;
 /** Settings that are a name, a blank and a value. */
 const SETTING =
-  /^[ \t]*(?:ENV[ \t]+\w*(?:PASSWORD|PASS|SECRET|TOKEN|KEY)|requirepass|masterauth)[ \t]+["']?([^\s"'=]{4,})/gim;
-const CLUSTER_SECRET = /\bkind["']?\s*:\s*["']?Secret\b["']?\s*(?:[,\n\r]|$)/;
-const CLUSTER_DATA = /\b(?:data|stringData)["']?\s*:\s*(?:\{|[\r\n]+\s+[\w.-]+\s*:)/;
+  /^[ \t]{0,128}(?:ENV[ \t]{1,32}\w{0,128}(?:PASSWORD|PASS|SECRET|TOKEN|KEY)|requirepass|masterauth)[ \t]{1,32}["']?([^\s"'=]{4,512})/gim;
+const CLUSTER_SECRET = /\bkind["']?\s{0,32}:\s{0,32}["']?Secret\b["']?[^\S\n]{0,32}(?:[,\n]|$)/;
+const CLUSTER_DATA =
+  /\b(?:data|stringData)["']?[ \t]{0,32}:[ \t]{0,32}(?:\r?\n\s{0,128}\{|\{|\r?\n\s{1,128}["']?[\w.-]{1,256}["']?\s{0,32}:)/;
 
 /** `curl -u name:password` and its like; who else has a `-u` is judged by the value. */
 const USER_OPTION =
-  /\s(?:-[a-zA-Z]{0,5}u|--(?:proxy-)?user)[\s=]*["']?([^\s:"'`$<{]{0,64}):([^\s"'`]{3,})/g;
+  /\s(?:-[a-zA-Z]{0,5}u|--(?:proxy-)?user)[\s=]{0,16}["']?([^\s:"'`$<{]{0,64}):([^\s"'`]{3,256})/g;
 const HTTP_CLIENT = /\b(?:curl|wget|http|https|xh)\s/;
+/** How far before an option its command is looked for. */
+const MAX_COMMAND_CHARS = 1_000;
 const PASSWORD_OPTION =
-  /--(?:\w+-)*(?:password|passwd|token|secret|api-?key|pass)\s+["']?([^\s"'`-][^\s"'`]{3,})/g;
+  /--(?:\w{1,32}-){0,6}(?:password|passwd|token|secret|api-?key|pass)\s{1,32}["']?([^\s"'`-][^\s"'`]{3,256})/g;
 const SHORT_OPTION =
-  /\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,120}?\s-p|(?:sshpass|docker login|podman login|mongo(?:sh|dump)?)\b[^\n|;]{0,120}?\s-p\s*|redis-cli\b[^\n|;]{0,120}?\s-a\s+)["']?([^\s"'`-][^\s"'`]{3,})/g;
+  /\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,120}?\s-p|(?:sshpass|docker login|podman login|mongo(?:sh|dump)?)\b[^\n|;]{0,120}?\s-p\s{0,8}|redis-cli\b[^\n|;]{0,120}?\s-a\s{1,8})["']?([^\s"'`-][^\s"'`]{3,256})/g;
+
+/** What a test run says: the name of a test or its file. */
+const VERDICT = /^PASS: (?:(?:Test|Benchmark|Example|Fuzz)[A-Z_]|[\w.-]{1,64}\/)/;
 
 /** Outside quotes no name in code looks like this. */
 const NO_IDENTIFIER = /[-!@#%^&*+~?]|^[a-z]+$/;
@@ -96,9 +105,9 @@ function isLogin(text: string): boolean {
 
 function isNamed(text: string): boolean {
   return (
-    some(text, ASSIGNMENT, ([, value]) => looksRandom(value!)) ||
-    some(text, PASSWORD, ([, quoted, bare]) =>
-      quoted === undefined ? isBarePassword(bare!) : isPassword(quoted),
+    some(text, ASSIGNMENT, ([all, value]) => looksRandom(value!) && !VERDICT.test(all)) ||
+    some(text, PASSWORD, ([all, quoted, bare]) =>
+      quoted === undefined ? isBarePassword(bare!) && !VERDICT.test(all) : isPassword(quoted),
     ) ||
     some(text, PASSPHRASE, ([, double, single, bare]) =>
       bare === undefined
@@ -134,25 +143,14 @@ function isInCommand(text: string): boolean {
 
 function isUserOption(text: string, { 1: name, 2: value, index }: RegExpMatchArray): boolean {
   if (isStandIn(value!) || (/^\d+$/.test(name!) && /^\d+$/.test(value!))) return false;
-  const line = text.slice(text.lastIndexOf('\n', index) + 1, index! + 1);
+  const before = text.slice(Math.max(0, index! - MAX_COMMAND_CHARS), index! + 1);
+  const line = before.slice(before.lastIndexOf('\n', before.length - 2) + 1);
   return HTTP_CLIENT.test(line) || isPassword(value!);
 }
 
 function some(text: string, shape: RegExp, is: (match: RegExpMatchArray) => boolean): boolean {
   for (const match of text.matchAll(shape)) if (is(match)) return true;
   return false;
-}
-
-/** True for a value that refers to one kept elsewhere, or that stands where one would. */
-function isStandIn(value: string): boolean {
-  return (
-    /^\$(?:[{(]|[A-Za-z_]\w*$)|^(?:%[\w(]|[{<[])|^(process|os|env|config|self|this|ctx|req|args|options|settings)\b[.[]/.test(
-      value,
-    ) ||
-    /(example|sample|change_?-?me|placeholder|your[-_]|dummy|redacted|x{4,}|\*{3,}|\.{3})/i.test(
-      value,
-    )
-  );
 }
 
 function kindsOf(value: string): number {

@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { isSecretDir } from './risk.ts';
+import { isSecretDir } from './secret-names.ts';
 
 /** Left out whatever any `.gitignore` says: they are never somebody's own words. */
 const NEVER = new Set(

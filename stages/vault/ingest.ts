@@ -90,7 +90,7 @@ export function prepareBlock(block: IngestBlock, tokenizer: Tokenizer): Prepared
   const path = block.sourcePath ?? '';
   const described = describeBlock(block.content, path, tokenizer);
   const id = block.id ?? `ingest-${described.hash.slice(0, 20)}`;
-  const found = contentRisk(block.content);
+  const found = contentRisk(block.content, path);
   const risk = found === SAFE ? (block.riskClass ?? SAFE) : found;
   const stored = { id, from: 0, to: 0, risk, ...described };
   const record = encodeBlocks({ record: 'block', path }, [

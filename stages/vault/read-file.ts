@@ -8,10 +8,11 @@ import { extname, join } from 'node:path';
 import { estimateTokens } from '../model/tokens.ts';
 import type { StoredBlock } from './block.ts';
 import { cut, toLines, type Mark, type Piece } from './chunk.ts';
+import { passwordRowsIn, type LineRange } from './credential-lists.ts';
 import { hasGrammar, type Grammars } from './grammar.ts';
 import { layoutMarks, proseMarks } from './marks.ts';
 import { encodeBlocks, encodeNotice } from './record.ts';
-import { contentRisk, isGenerated, privateKeysIn, type LineRange } from './risk.ts';
+import { contentRisk, isGenerated, privateKeysIn } from './risk.ts';
 import type { Tokenizer } from './tokenize.ts';
 import type { FoundFile, SkipReason } from './walk.ts';
 
@@ -68,7 +69,11 @@ export async function readOne(task: FileTask, reading: Reading): Promise<FileRes
   if (pieces.length === 0) return skip(task, 'empty');
   const judged = {
     generated: isGenerated(path.slice(path.lastIndexOf('/') + 1), text),
-    secret: [...privateKeysIn(text, lines), ...secretLines(pieces, lines)],
+    secret: [
+      ...privateKeysIn(text, lines),
+      ...passwordRowsIn(text, lines),
+      ...secretLines(pieces, lines, path),
+    ],
   };
   const blocks = toBlocks(task, pieces, judged, reading.tokenizer);
   const record = encodeBlocks({ record: 'file', root, path, hash, size, mtimeMs, seenMs }, blocks);
@@ -103,12 +108,16 @@ interface Judged {
 }
 
 /** Lines so long that they became several pieces, if one holds a credential: the cut may go through it. */
-function secretLines(pieces: readonly Piece[], lines: readonly string[]): LineRange[] {
+function secretLines(
+  pieces: readonly Piece[],
+  lines: readonly string[],
+  path: string,
+): LineRange[] {
   const found: LineRange[] = [];
   for (const [index, { startLine: line, endLine }] of pieces.entries()) {
     const isCut = line === endLine && pieces[index + 1]?.startLine === line;
     if (!isCut || pieces[index - 1]?.startLine === line) continue;
-    if (contentRisk(lines[line - 1]!) === 'secret') found.push({ from: line, to: line });
+    if (contentRisk(lines[line - 1]!, path) === 'secret') found.push({ from: line, to: line });
   }
   return found;
 }
@@ -125,7 +134,7 @@ function toBlocks(
     const repeat = seen.get(described.hash) ?? 0;
     seen.set(described.hash, repeat + 1);
     const isInside = secret.some(({ from, to }) => startLine <= to && endLine >= from);
-    const risk = isInside ? 'secret' : contentRisk(content);
+    const risk = isInside ? 'secret' : contentRisk(content, task.path);
     return {
       block: {
         id: sha256(`${task.root}\0${task.path}\0${described.hash}\0${repeat}`).slice(0, 20),

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contentRisk, isGenerated, isSecretName } from './risk.ts';
+import { contentRisk, isGenerated } from './risk.ts';
+import { isSecretName } from './secret-names.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
 const CODE = Array.from({ length: 75 }, (_, at) => `export const quagga${at} = zebra(${at} + 1);`);

@@ -1,50 +1,13 @@
 /**
- * What must not be indexed at all, and what may be indexed but never sent.
- *
- * By name: files that exist to hold secrets are not opened. By content: a block that looks
- * as if it held a credential is `secret`, one that a machine wrote is `generated`, and
- * every other one is `safe`. Mistakes should fall on the side of not sending.
+ * What may be indexed but never sent: a block that looks as if it held a credential is
+ * `secret`, one that a machine wrote is `generated`, and every other one is `safe`.
+ * Mistakes should fall on the side of not sending.
  */
 import { SAFE, type RiskClass } from './block.ts';
+import { hasCredentialList, type LineRange } from './credential-lists.ts';
+import { hasSetting } from './credential-settings.ts';
 import { hasCredentialShape } from './credential-shapes.ts';
 import { hasNamedCredential } from './credential-values.ts';
-
-/** Of one deployment, as in `secrets.prod.yaml`. */
-const STAGE_WORDS = 'prod(uction)?|stag(e|ing)|dev(elopment)?|test|local|live|qa|uat|ci|backup';
-
-const SECRET_NAME = new RegExp(
-  [
-    '^\\.env([.~_-].*)?$|\\.env$|^\\.envrc$',
-    '\\.(pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|ovpn|asc|gpg|age|tfstate|tfvars)$',
-    '^id_(rsa|dsa|ecdsa|ed25519)(_sk)?(\\..+)?$',
-    '^(\\.npmrc|\\.pypirc|\\.netrc|_netrc|\\.pgpass|\\.my\\.cnf|\\.htpasswd|\\.git-credentials|\\.dockercfg)$',
-    '^\\.(vault-token|s3cfg|boto|(bash|zsh|python|psql|mysql|sqlite|node_repl)_history)$',
-    '^\\.?(aws-?|gcp-?|google-?|application_default_|client_)?(credentials?|secrets?)(\\.(json|ya?ml|toml|ini|txt|csv|xml|env|properties|enc))?$',
-    `^([a-z0-9]+[-_.])*(credentials?|secrets?|passwords?)([-_.](${STAGE_WORDS}))*\\.(json|ya?ml|toml|ini|txt|csv)$`,
-    '^(service[-_]?account|client[-_]secret|keyfile|auth|oauth[-_]?tokens?)([-_.].*)?\\.json$',
-    'adminsdk.*\\.json$|^local\\.settings\\.json$|^kubeconfig([-_][^.]+)?(\\.ya?ml)?$',
-    '^vault[-_]pass(word)?(\\.(json|ya?ml|toml|ini|txt|csv))?$',
-  ].join('|'),
-  'i',
-);
-/** What editors and people append to a name for the copy that they keep: it holds what the file held. */
-const COPY_SUFFIX = /(~|[._-](bak|backup|old|orig|save|copy|swp|tmp))+$/i;
-/** `.env.example` and its like are documentation. */
-const TEMPLATE_NAME =
-  /[-._](example|sample|template|tmpl|dist|defaults?)(\.(json|ya?ml|toml|ini|env|txt))?$/i;
-const SECRET_DIR = /^(\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|\.gcloud|\.password-store)$/i;
-
-/** True for a file name (without its folder) that says the file holds credentials. */
-export function isSecretName(name: string): boolean {
-  const original = name.replace(COPY_SUFFIX, '');
-  if (TEMPLATE_NAME.test(original)) return false;
-  return SECRET_NAME.test(original) || SECRET_NAME.test(name);
-}
-
-/** True for a folder name under which tools keep credentials. */
-export function isSecretDir(name: string): boolean {
-  return SECRET_DIR.test(name);
-}
 
 const KEY_BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/;
 const KEY_END = /-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY/;
@@ -61,15 +24,17 @@ const MAX_LINE_CHARS = 2_000;
 /** Prose, by its extension or for having none. */
 const PROSE_NAME = /^[^.]+$|\.(mdx?|markdown|rst|te?xt|adoc|org|tex)$/i;
 
-/** The class of a block of text, whatever it comes from: `secret` or `safe`. */
-export function contentRisk(content: string): RiskClass {
-  return hasCredentialShape(content) || hasNamedCredential(content) ? 'secret' : SAFE;
-}
-
-/** A run of lines, counted from 1, both ends included. */
-export interface LineRange {
-  readonly from: number;
-  readonly to: number;
+/**
+ * The class of a block of text: `secret` or `safe`. `path` is the file that it is from, as
+ * far as it is known: what is a word in prose is a value in settings.
+ */
+export function contentRisk(content: string, path = ''): RiskClass {
+  const isSecret =
+    hasCredentialShape(content) ||
+    hasNamedCredential(content) ||
+    hasSetting(content, path) ||
+    hasCredentialList(content);
+  return isSecret ? 'secret' : SAFE;
 }
 
 /**

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createIgnoreRules } from './ignore-rules.ts';
-import { contentRisk, isGenerated, isSecretName } from './risk.ts';
+import { contentRisk, isGenerated } from './risk.ts';
+import { isSecretName } from './secret-names.ts';
 import { walk } from './walk.ts';
 
 async function walked(files: Record<string, string>, under = ''): Promise<[string[], object]> {

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { createBreather } from './breathe.ts';
 import type { IgnoreRules } from './ignore-rules.ts';
-import { isSecretName } from './risk.ts';
+import { isSecretName } from './secret-names.ts';
 
 /** Files larger than this are left out; nobody writes a megabyte by hand. */
 const MAX_FILE_BYTES = 1_048_576;

@@ -1,0 +1,77 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { contentRisk } from './risk.ts';
+
+/** Pieces that a rule begins anew at, or that one goes on through as long as they come. */
+const PIECES = [
+  'eyJaaaaaaaaaa-',
+  '.eyJ',
+  'password',
+  'PASS=',
+  'password,',
+  'password = ',
+  '"password":',
+  'passwörter ',
+  '密码',
+  'secret:',
+  'key=',
+  'a://b:',
+  ' -u a:',
+  '$2$',
+  'server=',
+  'password=a;',
+  '====',
+  'a.b-',
+  'login  ',
+  'mnemonic ',
+  '| password |\n',
+  '1a2b-3c4d ',
+  '-----BEGIN ',
+];
+/** What a repetition may stand behind. */
+const STARTS = ['', 'server=', 'password', 'kind: Secret\ndata:', 'curl '];
+const FILLS = [' ', '\n', '\t', '=', 'a', '"', '-'];
+const CHARS = 16_384;
+/** A square grows sixteenfold over four times the size; this leaves room for a machine at work. */
+const MAX_GROWTH = 8;
+/** Less cannot be told from a clock's own grain and a collection of garbage. */
+const MIN_TOLD_MS = 8;
+
+/** The least of three runs: whatever else the machine does only adds to them. */
+function leastMs(text: string, path: string): number {
+  const runs = Array.from({ length: 3 }, () => {
+    const startedMs = performance.now();
+    contentRisk(text, path);
+    return performance.now() - startedMs;
+  });
+  return Math.min(...runs);
+}
+
+/** Undefined when the time grows with the text; what was measured when it grew faster each time. */
+function growthOf(small: string, large: string, path: string): string | undefined {
+  let told: string | undefined;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const largeMs = leastMs(large, path);
+    if (largeMs < MIN_TOLD_MS) return undefined;
+    const smallMs = leastMs(small, path);
+    if (largeMs < smallMs * MAX_GROWTH) return undefined;
+    told = `${smallMs} ms, then ${largeMs} ms`;
+  }
+  return told;
+}
+
+test('four times the text takes no more than some four times as long to judge', () => {
+  const texts = [
+    ...PIECES.map((piece) => ['', piece] as const),
+    ...STARTS.flatMap((start) => FILLS.map((fill) => [start, fill] as const)),
+  ];
+  for (const path of ['notes.md', 'app.conf']) {
+    for (const [start, piece] of texts) {
+      const of = (chars: number): string => start + piece.repeat(chars / piece.length);
+      const told = growthOf(of(CHARS), of(4 * CHARS), path);
+      assert.is(told, undefined, `${JSON.stringify(start + piece)} in ${path}: ${told}`);
+    }
+  }
+});
+
+test.run();
