@@ -98,6 +98,10 @@ test('anywhere a variable, a tag and a word in quotes give a password away', () 
       'Passwort: Hallo123',
       'Kennwort: hunter2',
       'mot de passe : hunter2',
+      'The router:\n\n- user: bob\n- **Password:** sommerregen\n',
+      'Passwort: Sommerregen',
+      'POSTGRES_PASSWORD: postgres',
+      'WLAN-Passwort: sommerregen',
       '密码：hunter2',
       'Пароль: hunter2',
     ],
@@ -107,7 +111,7 @@ test('anywhere a variable, a tag and a word in quotes give a password away', () 
       "setPassword('sommer')",
       "define('DB_PASSWORD', 'sommer');",
     ],
-    '': ["password: 'hunter'", 'MYSQL_ROOT_PASSWORD=root'],
+    '': ["password: 'hunter'", 'MYSQL_ROOT_PASSWORD=root', 'password = hunter'],
   });
   allAre('safe', {
     'notes.md': [
@@ -118,6 +122,11 @@ test('anywhere a variable, a tag and a word in quotes give a password away', () 
       'The password: it is kept in the keyring.',
       'The password is required and the token expires.',
       'A password is hashed, a secret is not.',
+      'password: string',
+      '- `password`: required',
+      'Password: see the wiki',
+      'secret: something',
+      'Next token: word',
       'Das Passwort muss mindestens acht Zeichen haben.',
       'Le mot de passe est obligatoire.',
       '--- PASS: TestParseURL/12345 (0.00s)',

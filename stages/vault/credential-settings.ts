@@ -14,6 +14,9 @@ const SETTINGS_NAME =
 /** Of those, files whose settings are a name, a blank and a value. */
 const BLANK_SETTINGS_NAME = /(?:^|\/)(?:[^/]*\.(?:conf|cfg|cnf)|\.[^/.]+|[^/.]*rc)$/i;
 
+/** What people write by hand, and what nobody said anything about. */
+const NOTE_NAME = /^$|(?:^|\/)[^/.]+$|\.(?:mdx?|markdown|te?xt|rst|adoc|org)$/i;
+
 const KEY_NAME = '(?:api|access|auth|private|encryption|signing|master)[_.-]?(?:key|token)';
 const NAME = new RegExp(
   `(?:${PASSWORD_NAME}s?\\d?|secret(?:[_.-]?key(?:[_.-]?base)?)?|${KEY_NAME}|token)(?![a-z])`,
@@ -46,6 +49,7 @@ interface Named {
 export function hasSetting(text: string, path: string): boolean {
   if (!PASSWORD_HINT.test(text) && !OTHER_HINT.test(text)) return false;
   const inSettings = SETTINGS_NAME.test(path);
+  const inNotes = NOTE_NAME.test(path);
   const inBlankSettings = inSettings && BLANK_SETTINGS_NAME.test(path);
   for (const { 0: word, index } of text.matchAll(NAME)) {
     const end = index + word.length;
@@ -55,6 +59,7 @@ export function hasSetting(text: string, path: string): boolean {
     const before = around.slice(around.lastIndexOf('\n') + 1);
     const named = { word, name: /[\w.-]*$/.exec(before)![0] + word, before, after };
     if (isAnywhere(named) || (inSettings && isInSettings(named))) return true;
+    if (inNotes && isInNotes(named)) return true;
     if (inBlankSettings && isBehindBlank(named)) return true;
   }
   return false;
@@ -102,6 +107,14 @@ function isInSettings({ word, name, before, after }: Named): boolean {
     is(PAIR.exec(after)) ||
     is(TAG_PAIR.exec(after))
   );
+}
+
+/** In notes it is one word, and nothing else is on the line. */
+const NOTE = /^[*_`]{0,3}[ \t]{0,8}[=:：][ \t*_`]{1,8}([^\s*_`]+)[*_`]{0,3}[ \t]{0,8}(?:\r?\n|$)/;
+
+function isInNotes({ word, name, before, after }: Named): boolean {
+  const isLine = LINE_START.test(before.replace(/^[ \t>]*[-*•]?[ \t*_`]*/, ''));
+  return isLine && isValue(NOTE.exec(after), name, word);
 }
 
 const BLANK_START =
