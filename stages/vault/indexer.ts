@@ -7,6 +7,7 @@ import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { reasonOf } from '../disk-reason.ts';
+import { untilAborted } from './aborted.ts';
 import { compact, isWorthCompacting } from './compact.ts';
 import { withIndexLocked, type LockedIndex } from './index-lock.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -153,11 +154,15 @@ class IndexRun {
     const settings = { parseCode: options.parseCode ?? true };
     const pool = options.pool ?? createReadPool(size, settings);
     const batches = toBatches(tasks);
+    // A file may take long to read: nobody who asks to stop waits for that.
+    const stop = untilAborted(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
       while (next < batches.length && options.signal?.aborted !== true) {
         const batch = batches[next++]!;
-        await this.#take(await pool.read(batch), batch, tasks.length);
+        const reply = await Promise.race([pool.read(batch), stop.aborted]);
+        if (reply === undefined) return;
+        await this.#take(reply, batch, tasks.length);
       }
     };
     try {
@@ -165,6 +170,7 @@ class IndexRun {
       await Promise.all(Array.from({ length: size + 1 }, lane));
       await this.#written;
     } finally {
+      stop.close();
       if (options.pool === undefined) await pool.close();
     }
   }

@@ -222,4 +222,27 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+test('an indexing run that is told to stop does not wait for a file that takes long', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'zebra\n');
+    const stop = new AbortController();
+    let asked = 0;
+    // A reader that never answers, as one that is deep in a file.
+    const read = (): Promise<never> => {
+      asked++;
+      setImmediate(() => stop.abort());
+      return new Promise(() => undefined);
+    };
+    const pool = { read, close: () => Promise.resolve() };
+    const report = await indexFolder({
+      ...place.base(),
+      root: place.root,
+      pool,
+      signal: stop.signal,
+    });
+    assert.is(report.complete, false);
+    assert.is(report.indexed, 0);
+    assert.is(asked, 1);
+  }));
+
 test.run();
