@@ -145,7 +145,7 @@ test('an interrupt keeps what was read, says so, and the next run goes on', asyn
     const { context } = makeContext(place, { events, stderr });
     const code = await runCli(['index', 'files', '-w', '1'], context);
     assert.is(code, exitCodes.cancelled, shown);
-    assert.match(shown, /\[#*-+\] \d+ of 605 files, \d+ files\/s/);
+    assert.match(shown, /\[#*-+\] \d+ of 605 files, \d+ files\/s, .* left/);
     assert.match(shown, /Stopped\. \d+ of 605 files are in the index and kept\./);
     assert.match(shown, /`svc index ~\/files` goes on from there/);
     assert.equal(events.eventNames(), []);
