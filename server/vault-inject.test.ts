@@ -222,6 +222,21 @@ test('what was added is in /recent and in the trace', async () => {
   });
 });
 
+test('copies of one text take no place from another', async () => {
+  const copy = `# Gate\n\n${'The flumbrick gate opens. '.repeat(9)}\n`;
+  const copies = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`c${n}/gate.md`, copy]));
+  const other =
+    'About the flumbrick gate it is also told, at some length, that a lamp hangs there.\n';
+  await withVault(
+    async (rig) => {
+      const text = lastUserText(await sent(rig, MESSAGES.path, raw));
+      assert.is(text.split('# Gate').length, 2);
+      assert.match(text, /a lamp hangs there/);
+    },
+    { files: { ...copies, 'other.md': other }, yaml: 'vault:\n  inject_min_score: 0\n' },
+  );
+});
+
 test('capsules make long blocks shorter, and only where that is so', async () => {
   const filler = Array.from(
     { length: 90 },
@@ -238,6 +253,13 @@ test('capsules make long blocks shorter, and only where that is so', async () =>
       assert.match(short, /opens at 07:15 sharp/);
       const lamp = MESSAGES.body([MESSAGES.user('the zandrel lamp?')]);
       assert.match(await sent(rig, MESSAGES.path, lamp), /brightest beside a cold mirrow/);
+      rig.configure('vault:\n  capsules: true\ncompression:\n  enabled: false\n');
+      await rig.proxy.reload();
+      assert.is(lastUserText(await sent(rig, MESSAGES.path, raw)), whole, 'the master switch');
+      const health = JSON.parse(
+        (await exchange(rig.proxy.port, { path: '/health', method: 'GET' })).text,
+      );
+      assert.is((health as Record<string, unknown>)['capsule_available'], false);
     },
     {
       files: {

@@ -28,8 +28,8 @@ export interface VaultPlace {
   readonly files: string;
   readonly env: Readonly<Record<string, string>>;
   write(files: Readonly<Record<string, string>>): void;
-  /** Brings the index up to date with the files, as `svc index` does beside a proxy. */
-  index(): Promise<void>;
+  /** Brings the index up to date with the files, or with `root`, as `svc index` does beside a proxy. */
+  index(root?: string): Promise<void>;
   /** Indexes the files, starts a proxy on them, and waits until it has loaded the index. */
   startIndexed(options?: ProxyOptions): Promise<TestProxy>;
   /** Starts a proxy on it; state that must survive a restart is kept in the place's home. */
@@ -55,9 +55,9 @@ export function makeVaultPlace(files: Readonly<Record<string, string>> = FILES):
         writeFileSync(path, text);
       }
     },
-    async index() {
+    async index(root = place.files) {
       await indexFolder({
-        root: place.files,
+        root,
         indexDir: join(folder, 'index'),
         clock: systemClock,
         newId: randomUUID,

@@ -1,7 +1,7 @@
 /** Asks the vault about a question, in bounded time, and makes what is added of the answer. */
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
-import type { SearchHit, SearchOptions, Vault } from '../vault/index.ts';
+import type { BlockSource, SearchHit, Vault } from '../vault/index.ts';
 import type { InjectConfig } from './config.ts';
 import { toInjection } from './injection.ts';
 import type { Injection, Part } from './injection.ts';
@@ -14,6 +14,11 @@ const CAPSULE_MS = 1000;
 /** Soft length of the piece of prose that is kept or dropped whole. */
 const CAPSULE_SENTENCE_CHARS = 120;
 
+/** So many times the blocks that are wanted are looked at where copies take the places of others. */
+const MORE = 4;
+/** No more blocks than this are read from the disk for one question. */
+const MAX_READ = 512;
+
 /** What the rest of the request leaves. */
 export interface Room {
   /** Ids of blocks that earlier messages of the conversation carry. */
@@ -23,6 +28,8 @@ export interface Room {
 
 /** What an asked vault gives, or why it could not be asked. */
 export type Asked = { readonly injection: Injection | undefined } | { readonly notBecause: string };
+
+const NOT_READY = 'the vault is not ready yet';
 
 /** Never rejects. */
 export async function askVault(
@@ -34,18 +41,13 @@ export async function askVault(
   ctx: StageContext,
 ): Promise<Asked> {
   try {
-    const hits = await searchInTime(vault, query, services, {
-      top: config.topK + room.present.size,
-      minScore: config.minScore,
-    });
-    if (hits === undefined) return { notBecause: 'the vault is not ready yet' };
-    const fresh = hits
-      .filter((hit) => !room.present.has(hit.id) && isFirstOf(hit, hits))
-      .slice(0, config.topK);
+    const fresh = await inTime(freshHits(vault, query, room, config), services);
+    if (fresh === undefined) return { notBecause: NOT_READY };
     const parts: Part[] = [];
     for (const hit of fresh) {
       const content = await capsuleOf(hit, query, config, services, ctx);
-      parts.push({ id: hit.id, place: placeOf(hit), content });
+      const { id, root, sourcePath } = hit;
+      parts.push({ block: { id, root, sourcePath }, place: placeOf(hit), content });
     }
     return { injection: toInjection(parts, room.budgetTokens) };
   } catch (thrown) {
@@ -55,27 +57,56 @@ export async function askVault(
   }
 }
 
-/** The hits, or undefined when they took too long; the vault then goes on loading by itself. */
-async function searchInTime(
+/**
+ * Of `blocks`, those that the vault has withdrawn since they were added: they must not be
+ * sent again. None where the vault cannot be asked in time; what it has to say is asked
+ * for again with the next request. Never rejects.
+ */
+export async function withdrawnIn(
   vault: Vault,
-  query: string,
-  { clock }: Services,
-  options: SearchOptions,
-): Promise<SearchHit[] | undefined> {
+  blocks: readonly BlockSource[],
+  services: Services,
+): Promise<ReadonlySet<string>> {
+  if (blocks.length === 0) return new Set();
+  try {
+    return new Set(await inTime(vault.withdrawn(blocks), services));
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : 'unknown';
+    services.log.warning('the vault could not be asked', { reason });
+    return new Set();
+  }
+}
+
+/** The vault's answer, or undefined when it took too long; the vault then goes on loading by itself. */
+async function inTime<T>(asked: Promise<T>, { clock }: Services): Promise<T | undefined> {
   let stopTimer: (() => void) | undefined;
   const late = new Promise<undefined>((resolve) => {
     stopTimer = clock.after(MAX_WAIT_MS, () => resolve(undefined));
   });
   try {
-    return await Promise.race([vault.search(query, options), late]);
+    return await Promise.race([asked, late]);
   } finally {
     stopTimer?.();
   }
 }
 
-/** False for a copy: the same text twice tells the model nothing more. */
-function isFirstOf(hit: SearchHit, hits: readonly SearchHit[]): boolean {
-  return hits.find(({ content }) => content === hit.content) === hit;
+/** The best blocks that the conversation has not got yet, each text once, however many copies there are. */
+async function freshHits(
+  vault: Vault,
+  query: string,
+  { present }: Room,
+  { topK, minScore }: InjectConfig,
+): Promise<SearchHit[]> {
+  for (let top = topK + present.size; ; top = Math.min(top * MORE, MAX_READ)) {
+    const hits = await vault.search(query, { top, minScore });
+    const texts = new Set<string>();
+    const fresh = hits.filter(({ id, hash }) => {
+      if (texts.has(hash)) return false;
+      texts.add(hash);
+      return !present.has(id);
+    });
+    if (fresh.length >= topK || hits.length < top || top >= MAX_READ) return fresh.slice(0, topK);
+  }
 }
 
 /** `path:10-42`, or the path alone for a text that came without lines. */

@@ -1,4 +1,5 @@
 /** What is added to a message: its wording, its budget, and how it is written down. */
+import type { BlockSource } from '../vault/index.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { InjectConfig } from './config.ts';
@@ -7,6 +8,8 @@ import type { InjectConfig } from './config.ts';
 export interface Injection {
   readonly text: string;
   readonly ids: readonly string[];
+  /** Where the blocks are from, so that the vault can say later what became of them. Older decisions have none. */
+  readonly sources?: readonly BlockSource[];
   /** The whole text, in the fixed estimator's count. */
   readonly tokens: number;
 }
@@ -27,7 +30,7 @@ export function settingsOf(config: InjectConfig): string {
 
 /** One block that may be added. */
 export interface Part {
-  readonly id: string;
+  readonly block: BlockSource;
   /** Path and lines, for the model to name or to open. */
   readonly place: string;
   readonly content: string;
@@ -48,17 +51,36 @@ const CLOSING = '[svc: end of what was added]';
 export function toInjection(parts: readonly Part[], budgetTokens: number): Injection | undefined {
   const taken: Part[] = [];
   for (const part of parts) {
-    if (part.content.includes(ADDED_MARK) || part.content.includes(CLOSING)) continue;
+    if (hasOwnWords(part.content) || hasOwnWords(part.place)) continue;
     if (estimateTokens(textOf([...taken, part])) <= budgetTokens) taken.push(part);
   }
   if (taken.length === 0) return undefined;
   const text = textOf(taken);
-  return { text, ids: taken.map(({ id }) => id), tokens: estimateTokens(text) };
+  return {
+    text,
+    ids: taken.map(({ block }) => block.id),
+    sources: taken.map(({ block }) => block),
+    tokens: estimateTokens(text),
+  };
+}
+
+function hasOwnWords(text: string): boolean {
+  return text.includes(ADDED_MARK) || text.includes(CLOSING);
+}
+
+/** One line, whatever the file is called: a name may have line ends in it. */
+function lineOf(place: string): string {
+  return place.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }
 
 function textOf(parts: readonly Part[]): string {
-  const listed = parts.map(({ place, content }) => `--- ${place}\n${content.trimEnd()}`);
+  const listed = parts.map(({ place, content }) => `--- ${lineOf(place)}\n${content.trimEnd()}`);
   return `\n\n${[OPENING, ...listed, CLOSING].join('\n')}`;
+}
+
+/** The blocks of an injection; of one that does not say where they are from, by their ids alone. */
+export function sourcesOf({ ids, sources }: Injection): readonly BlockSource[] {
+  return sources ?? ids.map((id) => ({ id, root: '', sourcePath: '' }));
 }
 
 /** Reads what `JSON.stringify` made of a decision; undefined for anything else. */
@@ -67,12 +89,19 @@ export function readDecided(json: string | undefined): Decided | undefined {
   try {
     const value: unknown = JSON.parse(json);
     if (!isObject(value)) return undefined;
-    const { text, ids, tokens, atMs, settings } = value;
+    const { text, ids, sources, tokens, atMs, settings } = value;
     if (typeof text !== 'string' || !Array.isArray(ids)) return undefined;
     if (typeof tokens !== 'number' || typeof atMs !== 'number') return undefined;
     if (typeof settings !== 'string') return undefined;
-    return { text, ids: ids.filter((id) => typeof id === 'string'), tokens, atMs, settings };
+    const read = { text, ids: ids.filter((id) => typeof id === 'string'), tokens, atMs, settings };
+    return Array.isArray(sources) && sources.every(isSource) ? { ...read, sources } : read;
   } catch {
     return undefined;
   }
+}
+
+function isSource(value: unknown): value is BlockSource {
+  if (!isObject(value)) return false;
+  const { id, root, sourcePath } = value;
+  return [id, root, sourcePath].every((each) => typeof each === 'string');
 }

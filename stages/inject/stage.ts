@@ -10,10 +10,11 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { askVault } from './ask.ts';
+import type { Vault } from '../vault/index.ts';
+import { askVault, withdrawnIn } from './ask.ts';
 import { askedIn } from './asked.ts';
 import type { InjectConfig } from './config.ts';
-import { ADDED_MARK, readDecided, settingsOf } from './injection.ts';
+import { ADDED_MARK, readDecided, settingsOf, sourcesOf } from './injection.ts';
 import type { Decided, Injection } from './injection.ts';
 import { questionsOf } from './query.ts';
 import type { Question } from './query.ts';
@@ -39,14 +40,30 @@ interface Work {
   readonly ctx: StageContext;
   /** Ids of the blocks that the messages so far carry. */
   readonly present: Set<string>;
+  /** Ids of blocks that were added once and must not be sent again. */
+  readonly withdrawn: ReadonlySet<string>;
   /** The size of all that. */
   tokens: number;
 }
 
+/** Takes the place of a decision that no longer holds. */
+const NOTHING = '';
+
 const keyOf = (question: Question): string => `inject:${question.prefix}`;
 
-function remembered(question: Question, { config, services }: Work): Injection | undefined {
-  const decided = readDecided(services.decisions.get(keyOf(question)));
+function decidedOn(question: Question, services: Services): Decided | undefined {
+  return readDecided(services.decisions.get(keyOf(question)));
+}
+
+/** What must not be sent outranks sending the same again: the provider's cache is lost, once. */
+function remembered(question: Question, work: Work): Injection | undefined {
+  const { config, services, withdrawn } = work;
+  const decided = decidedOn(question, services);
+  if (decided?.ids.some((id) => withdrawn.has(id)) === true) {
+    services.decisions.set(keyOf(question), NOTHING);
+    work.ctx.note('no_longer_sent', 'a block that was added is no longer safe, or was forgotten');
+    return undefined;
+  }
   if (decided === undefined || !question.isLast) return decided;
   const ageMs = services.clock.wallMs() - decided.atMs;
   const holds = ageMs < DECIDED_FOR_MS && decided.settings === settingsOf(config);
@@ -80,12 +97,23 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
   return decided;
 }
 
-async function withInjections(request: ProxyRequest, work: Work): Promise<ProxyRequest> {
-  const { ctx, present } = work;
+async function withInjections(
+  request: ProxyRequest,
+  vault: Vault,
+  { config, services, ctx }: Pick<Work, 'config' | 'services' | 'ctx'>,
+): Promise<ProxyRequest> {
+  const questions = questionsOf(request.original.blocks());
+  const added = questions.flatMap((question) => {
+    const decided = decidedOn(question, services);
+    return decided === undefined ? [] : sourcesOf(decided);
+  });
+  const withdrawn = await withdrawnIn(vault, added, services);
+  const present = new Set<string>();
+  const work: Work = { config, services, ctx, present, withdrawn, tokens: 0 };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];
-  for (const question of questionsOf(request.original.blocks())) {
+  for (const question of questions) {
     let injection = remembered(question, work);
     if (injection === undefined && question.isLast && !isProbe) {
       injection = await decide(question, work);
@@ -122,8 +150,7 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
           if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
           hadBlocks ||= vault.mayHaveBlocks();
           if (!hadBlocks) return undefined;
-          const work = { config, services, ctx, present: new Set<string>(), tokens: 0 };
-          return withInjections(request, work).then((injected) =>
+          return withInjections(request, vault, { config, services, ctx }).then((injected) =>
             Object.freeze({ kind: 'request' as const, request: injected }),
           );
         },

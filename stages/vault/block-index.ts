@@ -36,6 +36,8 @@ export interface BlockIndex extends LogSink {
   place(block: number): Place;
   /** The block with this id. */
   held(id: string): BlockInfo | undefined;
+  /** True for a file that blocks were read from. */
+  hasFile(root: string, path: string): boolean;
   totals(): IndexTotals;
   /** All blocks in the order of their paths and lines; at most `limit` from `offset` on. */
   list(offset: number, limit: number): BlockInfo[];

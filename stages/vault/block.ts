@@ -26,6 +26,9 @@ export interface BlockInfo {
   readonly rawTokens: number;
 }
 
+/** Where a block is from: enough to tell later what became of it. */
+export type BlockSource = Pick<BlockInfo, 'id' | 'root' | 'sourcePath'>;
+
 /** A block as the log describes it: everything but its text, and where the text stands. */
 export interface StoredBlock {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** What an opened vault can do, and what it needs. */
 import type { Clock } from '../../engine/clock.ts';
-import type { BlockInfo } from './block.ts';
+import type { BlockInfo, BlockSource } from './block.ts';
 import type { BackendName, IndexTotals } from './block-index.ts';
 import type { IngestBlock, IngestResult } from './ingest.ts';
 import type { SearchHit, SearchOptions } from './search.ts';
@@ -38,6 +38,13 @@ export interface VaultStatus extends IndexTotals {
 export interface OpenedVault {
   /** The hits for a query, best first. Waits until the index is loaded. */
   search(query: string, options?: SearchOptions): Promise<SearchHit[]>;
+  /**
+   * Of blocks that were found once, the ids of those that must no longer be sent: what is
+   * not `safe` any more, what is of a folder that was forgotten, and what is of a file that
+   * is there and yet left out. A block whose file has another text or was deleted stays, and
+   * so does one that cannot be judged now: there is no log, or its folder is being read again.
+   */
+  withdrawn(blocks: readonly BlockSource[]): Promise<string[]>;
   /** Adds blocks. When it resolves they are on the disk and the next search sees them. One result a block, in order. */
   ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]>;
   status(): Promise<VaultStatus>;

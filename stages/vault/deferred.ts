@@ -31,6 +31,7 @@ export function deferVault(options: VaultOptions): Vault {
       return isThere;
     },
     search: async (query, how) => (await open()).search(query, how),
+    withdrawn: async (blocks) => (await open()).withdrawn(blocks),
     async ingest(blocks) {
       const results = await (await open()).ingest(blocks);
       nextLookMs = Number.NEGATIVE_INFINITY;

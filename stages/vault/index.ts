@@ -1,5 +1,5 @@
 /** The vault's door: blocks of the user's own files, indexed, searched, added to, repaired. */
-export { SAFE, type BlockInfo, type RiskClass } from './block.ts';
+export { SAFE, type BlockInfo, type BlockSource, type RiskClass } from './block.ts';
 export type { BackendName } from './block-index.ts';
 export {
   calibrate,

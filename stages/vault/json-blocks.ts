@@ -5,7 +5,7 @@
  */
 import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import { compareInfo, type BlockIndex, type Place } from './block-index.ts';
-import { blocksOf, keyOf, type Framed, type Header } from './record.ts';
+import { blocksOf, fileKey, keyOf, type Framed, type Header } from './record.ts';
 import { liveCount, type Corpus } from './score.ts';
 
 interface Source {
@@ -53,6 +53,7 @@ export function createMemoryIndex(): BlockIndex {
       const block = state.ids.get(id);
       return block === undefined ? undefined : toInfo(entryOf(state, block));
     },
+    hasFile: (root, path) => state.sources.has(fileKey(root, path)),
     totals: () => ({ blocks: state.live, files: countFiles(state), tokens: state.tokens }),
     list: (offset, limit) =>
       state.entries

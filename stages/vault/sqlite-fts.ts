@@ -15,7 +15,7 @@ import { createBreather } from './breathe.ts';
 import { createPrivate, inodeOf } from './layout.ts';
 import type { LogPosition } from './log.ts';
 import { isFile, strangersFile } from './owner.ts';
-import { blocksOf, keyOf, type Framed } from './record.ts';
+import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';
 import type { Corpus } from './score.ts';
 import { isForeign, prepareDatabase, prepareStatements, type Statements } from './sqlite-schema.ts';
 
@@ -115,6 +115,10 @@ class SqliteIndex implements BlockIndex, Corpus {
 
   held(id: string): BlockInfo | undefined {
     return this.#statements.held.get(id) as BlockInfo | undefined;
+  }
+
+  hasFile(root: string, path: string): boolean {
+    return this.#statements.sourceOf.pluck().get(fileKey(root, path)) !== undefined;
   }
 
   totals() {

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError, toSvcError } from '../../engine/error.ts';
-import type { BlockInfo } from './block.ts';
+import type { BlockInfo, BlockSource } from './block.ts';
 import type { BlockIndex } from './block-index.ts';
 import { salvage } from './compact.ts';
 import type { OpenedVault, VaultOptions, VaultStatus } from './contract.ts';
@@ -21,6 +21,7 @@ import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from 
 import { isDatabaseDamage, moveDatabaseAside, named, rememberedRoots } from './sqlite-damage.ts';
 import { openSqliteIndex } from './sqlite-fts.ts';
 import { createTokenizer } from './tokenize.ts';
+import { withdrawnFrom } from './withdrawn.ts';
 
 export type { OpenedVault, Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';
 
@@ -68,6 +69,11 @@ class OpenVault implements OpenedVault {
         await this.#inLine(() => this.#mend(error));
       }
     }
+  }
+
+  async withdrawn(blocks: readonly BlockSource[]): Promise<string[]> {
+    const index = await this.#refresh();
+    return this.#state === 'missing' ? [] : withdrawnFrom(index, blocks);
   }
 
   async ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
