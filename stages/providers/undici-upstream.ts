@@ -14,6 +14,7 @@ import {
   upstreamTimeout,
 } from '../model/errors.ts';
 import { CoalescingBody } from './coalescing-body.ts';
+import { reasonOf } from './failure-reason.ts';
 import { skipContinue } from './interim.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
@@ -40,25 +41,28 @@ export const outboundLimits = Object.freeze({
   allowH2: false,
 });
 
-/** The dispatcher for direct connections. */
-export function createAgent(): Dispatcher {
-  return new Agent({ ...outboundLimits, connect: createConnector() });
+/** A dispatcher over connections that `open` makes, directly by default. */
+export function createAgent(open: Connector = createConnector()): Dispatcher {
+  return new Agent({
+    ...outboundLimits,
+    connect: (options, done) =>
+      open(options, (...[error, socket]) =>
+        error === null ? done(null, skipContinue(socket)) : done(error, null),
+      ),
+  });
 }
 
 /** How direct connections are made. */
 export function createConnector(): Connector {
-  const connect = buildConnector(outboundLimits.connect);
-  return (options, done) =>
-    connect(options, (...[error, socket]) =>
-      error === null ? done(null, skipContinue(socket)) : done(error, null),
-    );
+  return buildConnector(outboundLimits.connect);
 }
 
 /** An upstream that sends through `dispatcher`, which it owns, and answers at the end of each `turn`. */
 export function createUpstream(dispatcher: Dispatcher, turn: Turn): Upstream {
   return {
     send: (request) => new Exchange(request, turn).start(dispatcher),
-    close: () => dispatcher.close(),
+    // A gentler close would wait for connections that are still being made.
+    close: () => dispatcher.destroy(),
   };
 }
 
@@ -227,38 +231,4 @@ function toBodyError(error: Error): Error {
       cause: error,
     },
   );
-}
-
-const REASONS = new Map([
-  ['ECONNREFUSED', 'connection refused'],
-  ['ECONNRESET', 'connection reset'],
-  ['ENOTFOUND', 'host name not found'],
-  ['EAI_AGAIN', 'host name lookup failed'],
-  ['ETIMEDOUT', 'connection timed out'],
-  ['EHOSTUNREACH', 'host unreachable'],
-  ['ENETUNREACH', 'network unreachable'],
-  ['EPIPE', 'connection closed'],
-  ['UND_ERR_SOCKET', 'connection closed before an answer'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'the response head is too large'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response contradicts its own length'],
-]);
-
-/** A short cause that holds no address and no secret. */
-function reasonOf(error: Error): string {
-  // The parser names its errors by what it stumbled over, if at all.
-  if (error.name === 'HTTPParserError') {
-    return REASONS.get(codeOf(error) ?? '') ?? 'the response is not valid HTTP';
-  }
-  const codes = [codeOf(error), codeOf(error.cause)].filter((code) => code !== undefined);
-  for (const code of codes) {
-    const reason = REASONS.get(code);
-    if (reason !== undefined) return reason;
-    if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `TLS failed (${code})`;
-  }
-  return codes[0] ?? 'the connection failed';
-}
-
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
 }

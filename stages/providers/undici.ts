@@ -5,7 +5,6 @@
  */
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as buildConnector } from 'undici/lib/core/connect.js';
-export { default as EnvHttpProxyAgent } from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 export { default as errors } from 'undici/lib/core/errors.js';
 import type { buildConnector as builder } from 'undici';
 

@@ -1,0 +1,35 @@
+/** What a connection that failed is said to have failed of: words that hold no address and no secret. */
+
+const REASONS = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ECONNRESET', 'connection reset'],
+  ['ENOTFOUND', 'host name not found'],
+  ['EAI_AGAIN', 'host name lookup failed'],
+  ['ETIMEDOUT', 'connection timed out'],
+  ['EHOSTUNREACH', 'host unreachable'],
+  ['ENETUNREACH', 'network unreachable'],
+  ['EPIPE', 'connection closed'],
+  ['UND_ERR_SOCKET', 'connection closed before an answer'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'the response head is too large'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response contradicts its own length'],
+]);
+
+/** A short cause, by the codes of `error` and of what caused it. */
+export function reasonOf(error: Error): string {
+  // Parsers name their errors by what they stumbled over, if at all.
+  if (error.name === 'HTTPParserError' || codeOf(error)?.startsWith('HPE_') === true) {
+    return REASONS.get(codeOf(error) ?? '') ?? 'the response is not valid HTTP';
+  }
+  const codes = [codeOf(error), codeOf(error.cause)].filter((code) => code !== undefined);
+  for (const code of codes) {
+    const reason = REASONS.get(code);
+    if (reason !== undefined) return reason;
+    if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `TLS failed (${code})`;
+  }
+  return codes[0] ?? 'the connection failed';
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,101 @@
+/**
+ * Connections through an outbound proxy: a `CONNECT` (RFC 9110 §9.3.6) on a connection to it, and
+ * then whatever the provider speaks. Our HTTP library's own agent for this folds the fields of every
+ * request into an object, which loses a repeated one, and makes its connections in its own way.
+ */
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { providerUnreachable } from '../model/errors.ts';
+import { reasonOf } from './failure-reason.ts';
+import type { Connector } from './undici.ts';
+
+/** As long as a machine goes on trying to connect directly. */
+const ANSWER_WITHIN_MS = 120_000;
+
+/** What a tunnel is opened to. */
+export interface TunnelEnd {
+  readonly protocol: string;
+  /** Without brackets. */
+  readonly hostname: string;
+  /** Empty: the protocol's own. */
+  readonly port: string;
+}
+
+/** The port that is meant. */
+export function portOf({ protocol, port }: TunnelEnd): string {
+  return port || (protocol === 'https:' ? '443' : '80');
+}
+
+/**
+ * Connects through the proxy at the URL `proxy`, which may hold a user and a password and is
+ * reached, like what lies behind it, by `open`. A proxy that does not let through is `PROVIDER_003`.
+ */
+export function createTunnel(proxy: string, open: Connector): Connector {
+  const url = new URL(proxy);
+  const way = {
+    protocol: url.protocol,
+    hostname: bare(url.hostname),
+    host: url.host,
+    port: url.port,
+  };
+  const fields = credentials(url);
+  return (options, done) => {
+    open(way, (...[error, socket]) => {
+      if (error !== null) return done(failed(error), null);
+      ask(socket, authorityOf(options), fields, (tunnel) => {
+        if (tunnel instanceof Error) return done(tunnel, null);
+        if (options.protocol !== 'https:') return done(null, tunnel);
+        open({ ...options, httpSocket: tunnel }, done);
+      });
+    });
+  };
+}
+
+function ask(
+  socket: Socket,
+  authority: string,
+  fields: Readonly<Record<string, string>>,
+  done: (tunnel: Socket | Error) => void,
+): void {
+  const asking = request({
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, connection: 'keep-alive', ...fields },
+    createConnection: () => socket,
+  });
+  const timer = setTimeout(() => asking.destroy(new Error('no answer')), ANSWER_WITHIN_MS);
+  asking.on('error', (error) => {
+    clearTimeout(timer);
+    done(failed(error));
+  });
+  asking.on('connect', ({ statusCode = 0 }, tunnel: Socket, more: Buffer) => {
+    clearTimeout(timer);
+    if (statusCode < 200 || statusCode > 299) {
+      tunnel.destroy();
+      return done(providerUnreachable(`outbound proxy answered ${statusCode}`));
+    }
+    if (more.length > 0) tunnel.unshift(more);
+    done(tunnel);
+  });
+  asking.end();
+}
+
+function failed(error: Error): Error {
+  return providerUnreachable(`outbound proxy: ${reasonOf(error)}`, error);
+}
+
+function authorityOf(end: TunnelEnd): string {
+  const { hostname } = end;
+  return `${isIPv6(hostname) ? `[${hostname}]` : hostname}:${portOf(end)}`;
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function credentials({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
