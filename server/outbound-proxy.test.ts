@@ -42,7 +42,7 @@ async function withOutbound(
 }
 
 test('a TLS provider is reached through a tunnel, its name and certificate checked', async () => {
-  const provider = await startUpstream({ tls: true });
+  const provider = await startUpstream({ tls: {} });
   const outbound = await startConnectProxy(provider.port);
   const config = `outbound: { https_proxy: "http://u:p%40ss@127.0.0.1:${outbound.port}" }`;
   const ask = (origin: string, env: Readonly<Record<string, string>>) =>
@@ -80,7 +80,7 @@ test('a TLS provider is reached through a tunnel, its name and certificate check
 });
 
 test('the way to the outbound proxy may be TLS as well', async () => {
-  const provider = await startUpstream({ tls: true });
+  const provider = await startUpstream({ tls: {} });
   const outbound = await startConnectProxy(provider.port, true);
   const yaml = `outbound: { https_proxy: "https://localhost:${outbound.port}" }`;
   const upstreamUrl = 'https://provider.test';

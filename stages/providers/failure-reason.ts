@@ -14,6 +14,9 @@ const REASONS = new Map([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response contradicts its own length'],
 ]);
 
+/** Codes of Node and of OpenSSL, whose verdicts on a certificate have no common prefix. */
+const OF_TLS = /^(?:ERR_TLS|ERR_SSL|UNABLE_TO_|EPROTO$)|CERT|CRL|ISSUER|_CA$/;
+
 /** A short cause, by the codes of `error` and of what caused it. */
 export function reasonOf(error: Error): string {
   // Parsers name their errors by what they stumbled over, if at all.
@@ -24,7 +27,7 @@ export function reasonOf(error: Error): string {
   for (const code of codes) {
     const reason = REASONS.get(code);
     if (reason !== undefined) return reason;
-    if (code.startsWith('ERR_TLS') || code.includes('CERT')) return `TLS failed (${code})`;
+    if (OF_TLS.test(code)) return `TLS failed (${code})`;
   }
   return codes[0] ?? 'the connection failed';
 }
