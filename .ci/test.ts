@@ -4,16 +4,19 @@
  *
  * `node dist/.ci/test.js [--full] [--only TEXT]`: `x.test.js` runs always;
  * `x.full.test.js` needs more than a bare machine has and runs with `--full`; `x.timing.test.js`
- * measures time and runs alone, behind all others.
+ * measures time and runs alone, behind all others. Tests that draw lots have one throw; with
+ * `--full` those run again with twenty.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('..', import.meta.url));
 const CONCURRENCY = 2;
 const FILE_TIMEOUT_MS = 600_000;
+/** How often tests that draw lots do so with `--full`, by the variables that they read; what is set already stays. */
+const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20' };
 
 interface FileResult {
   readonly file: string;
@@ -54,7 +57,7 @@ function runFile(file: string): Promise<FileResult> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' },
+      env: { ...(full && MANY_THROWS), ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' },
     });
     let output = '';
     let timedOut = false;
@@ -148,7 +151,13 @@ const full = args.includes('--full');
 const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined;
 const all = testFiles(dist).filter((file) => only === undefined || file.includes(only));
 const isFull = (file: string): boolean => file.endsWith('.full.test.js');
-const chosen = full ? all.filter(isFull) : all.filter((file) => !isFull(file));
+const drawsLots = (file: string): boolean => {
+  const text = readFileSync(file, 'utf8');
+  return Object.keys(MANY_THROWS).some((name) => text.includes(`process.env['${name}']`));
+};
+const chosen = full
+  ? all.filter((file) => isFull(file) || drawsLots(file))
+  : all.filter((file) => !isFull(file));
 const leftOut = full ? [] : all.filter(isFull).map((file) => relative(dist, file));
 const together = await runAll(
   chosen.filter((file) => !isTiming(file)),

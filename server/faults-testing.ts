@@ -93,6 +93,7 @@ export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected
   gzip: both(fine),
   deflate: both(fine),
   br: both(fine),
+  zstd: both(fine),
   'gzip-stream': { stream: fine },
   // What cannot be decoded is relayed as it came, and its end stays unknown.
   'gzip-corrupt': { whole: fine, stream: halfDone },

@@ -18,7 +18,8 @@ type Takes = boolean | 'either';
 
 export interface Fault {
   readonly label: string;
-  readonly scenario: ScenarioName;
+  /** `refused`: nobody listens. */
+  readonly scenario: ScenarioName | 'refused';
   readonly options: ScenarioOptions;
   /** Absent where the fault is about streams. */
   readonly whole?: Ending;
@@ -36,7 +37,7 @@ const broken: Ending = { as: 'refused', status: 502, code: undefined };
 const late: Ending = { as: 'refused', status: 504, code: 'TIMEOUT_001' };
 const cut: Ending = { as: 'error event' };
 
-type Entry = readonly [ScenarioName, ScenarioOptions?, string?];
+type Entry = readonly [Fault['scenario'], ScenarioOptions?, string?];
 
 function faults(
   takenOver: Takes | Fault['takenOver'],
@@ -56,7 +57,13 @@ function faults(
 const both = (ending: Ending) => ({ whole: ending, stream: ending });
 const EARLY = 20;
 
-/** Every scenario but those at the accept, which concern connections and not requests. */
+/** Faults that meet a connection before it has carried a request. */
+export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
+  ...faults(true, both(unreachable), [['refused'], ['reset-at-accept'], ['close-at-accept']]),
+  ...faults(true, both(late), [['stall-at-accept']]),
+];
+
+/** Every other one. */
 export const FAULTS: readonly Fault[] = [
   // Nothing was answered.
   ...faults(true, both(unreachable), [
@@ -146,6 +153,7 @@ export const FAULTS: readonly Fault[] = [
     ['gzip'],
     ['deflate'],
     ['br'],
+    ['zstd'],
     ['103-first'],
   ]),
   ...faults(false, { stream: fine }, [
@@ -166,6 +174,8 @@ export const FAULTS: readonly Fault[] = [
 
 /** Scenarios that the table has forgotten. */
 export function forgotten(): string[] {
-  const named = new Set<string>(FAULTS.map((fault) => fault.scenario));
-  return Object.keys(scenarios).filter((name) => !named.has(name) && !name.endsWith('-at-accept'));
+  const named = new Set<string>(
+    [...FAULTS, ...FAULTS_OF_CONNECTIONS].map((fault) => fault.scenario),
+  );
+  return Object.keys(scenarios).filter((name) => !named.has(name));
 }

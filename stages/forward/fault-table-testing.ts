@@ -1,14 +1,13 @@
 /**
- * Every fault of a provider (the project's catalogue), in both dialects, as a document and as a
+ * Every fault of a provider (the project's catalogue), in one dialect, as a document and as a
  * stream, without another provider, with one of the same kind and with one of another kind. Each
- * round ends as the table says, with one row and one entry a try in the trace. One seed
- * by default; `SVC_FAULT_SEEDS=20` for many.
+ * round ends as the table says, with one row and one entry a try in the trace.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeClients, exchange } from '../../server/testing.ts';
+import { exchange } from '../../server/testing.ts';
 import type { Answered } from '../../server/testing.ts';
-import { FAULTS, forgotten } from './faults/testing.ts';
+import { FAULTS, FAULTS_OF_CONNECTIONS } from './faults/testing.ts';
 import type { Ending, Fault } from './faults/testing.ts';
 import {
   PATHS,
@@ -24,7 +23,6 @@ import {
 } from './testing.ts';
 import type { Pair, PairOptions, Spoken } from './testing.ts';
 
-const SEEDS = Number(process.env['SVC_FAULT_SEEDS'] ?? 1);
 /** For silences; everything else has the time that a busy machine may take. */
 const SHORT = `
 providers:
@@ -52,14 +50,14 @@ async function play(t: Pair, round: Round): Promise<Played> {
   const { fault, stream, dialect, number } = round;
   const name = `${fault.label}, ${dialect}${stream ? ', stream' : ''}, spare ${round.spare}`;
   const path = `${PATHS[dialect]}?n=${number}`;
-  const stop = t.upstream.script(new RegExp(`[?&]n=${number}$`), fault.scenario, fault.options);
+  const stop = await begin(t, fault, new RegExp(`[?&]n=${number}$`));
   const sent = { path, body: bodyOf(dialect, stream), headers: ownKey(dialect) };
   const got = await exchange(t.proxy.port, sent);
   const { request_id: id, attempts, outcome } = await traceOf(t, got);
   const ending = endingOf(round);
   const isTaken = attempts.length > 1;
   const original = ending.as === 'relayed' && !isTaken ? await direct(t.upstream, sent) : undefined;
-  stop();
+  await stop();
   if (round.spare === undefined) assert.is(attempts.length, 1, `${name}: one try`);
   const wants = stream ? fault.takenOver.stream : fault.takenOver.whole;
   if (round.spare !== undefined && wants !== 'either') assert.is(isTaken, wants, `${name}: taken`);
@@ -79,6 +77,19 @@ async function play(t: Pair, round: Round): Promise<Played> {
   assert.is(outcome, 'ok', name);
   await expectSpare(t, round, name, sent, got);
   return { id, name, row: 'ok', provider: 'spare', attempts: 2 };
+}
+
+/** Brings the fault about, for requests that `matcher` takes or for every connection; returns its end. */
+async function begin(
+  { upstream }: Pair,
+  { scenario, options }: Fault,
+  matcher: RegExp,
+): Promise<() => void | Promise<void>> {
+  if (scenario === 'refused') {
+    await upstream.stopListening();
+    return () => upstream.listenAgain();
+  }
+  return upstream.script(scenario.endsWith('-at-accept') ? undefined : matcher, scenario, options);
 }
 
 function endingOf({ fault, stream, dialect }: Round): Ending {
@@ -134,8 +145,8 @@ function rowOf(ending: Ending): Played['row'] {
   return ending.as === 'refused' ? 'error' : 'partial';
 }
 
-function roundsOf(dialect: Spoken, spare: Spoken | undefined): Round[] {
-  const rounds: Omit<Round, 'number'>[] = FAULTS.flatMap((fault) => {
+function roundsOf(faults: readonly Fault[], dialect: Spoken, spare: Spoken | undefined): Round[] {
+  const rounds: Omit<Round, 'number'>[] = faults.flatMap((fault) => {
     const streaming = { fault, stream: true, dialect, spare };
     return fault.whole === undefined ? [streaming] : [{ ...streaming, stream: false }, streaming];
   });
@@ -144,12 +155,13 @@ function roundsOf(dialect: Spoken, spare: Spoken | undefined): Round[] {
 
 /** Fewer than it takes to open a breaker. */
 const SIDE_BY_SIDE = 4;
-/** What is done to an idle connection would hit whoever uses it next. */
-const ALONE = /idle|extra|trailing/;
+/** What is done to an idle connection would hit whoever uses it next, and what is done to every one whoever is beside it. */
+const ALONE = /idle|extra|trailing|-at-accept|refused/;
 
 async function playAll(t: Pair, rounds: readonly Round[]): Promise<Played[]> {
   const played: Played[] = [];
   for (const round of rounds.filter(({ fault }) => ALONE.test(fault.label))) {
+    t.recover();
     played.push(await play(t, round));
     await pause(10);
   }
@@ -187,22 +199,22 @@ function playWith(
   });
 }
 
-for (const dialect of ['messages', 'chat'] as const) {
+/** Makes the tests of one dialect for the seeds 1 to `seeds`, without a spare provider and with one of each kind. */
+export function testTable(dialect: Spoken, seeds: number): void {
   for (const spare of [undefined, 'messages', 'chat'] as const) {
     test(`${dialect} with ${spare === undefined ? 'no spare' : `a spare of ${spare}`}`, async () => {
-      for (let seed = 1; seed <= SEEDS; seed += 1) {
-        const rounds = roundsOf(dialect, spare);
+      for (let seed = 1; seed <= seeds; seed += 1) {
+        const rounds = roundsOf(FAULTS, dialect, spare);
         const isSilence = ({ fault }: Round): boolean => fault.label.startsWith('stall');
         const silences = rounds.filter(isSilence);
         const others = rounds.filter((round) => !isSilence(round));
         await playWith(withSpare(spare, SHORT), seed, silences);
-        await playWith(withSpare(spare, 'providers:\n  chat: {}'), seed, others);
+        await Promise.all([
+          playWith(withSpare(spare, 'providers:\n  chat: {}'), seed, others),
+          // None of these leaves a connection that the next one could meet instead.
+          playWith(withSpare(spare, SHORT), seed, roundsOf(FAULTS_OF_CONNECTIONS, dialect, spare)),
+        ]);
       }
     });
   }
 }
-
-test('the table forgets no scenario', () => assert.equal(forgotten(), []));
-
-test.after(closeClients);
-test.run();

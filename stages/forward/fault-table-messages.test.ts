@@ -1,0 +1,13 @@
+/** The faults of a provider, met by clients that speak messages; `SVC_FAULT_SEEDS` sets the seeds (1). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { closeClients } from '../../server/testing.ts';
+import { testTable } from './fault-table-testing.ts';
+import { forgotten } from './faults/testing.ts';
+
+testTable('messages', Number(process.env['SVC_FAULT_SEEDS'] ?? 1));
+
+test('the table forgets no scenario', () => assert.equal(forgotten(), []));
+
+test.after(closeClients);
+test.run();

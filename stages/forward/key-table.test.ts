@@ -1,0 +1,174 @@
+/**
+ * What becomes of configured keys, in both dialects, as a document and as a stream, without another
+ * provider, with one of the same kind and with one of another kind: a key that is told to wait or
+ * refused rests for its time, the next one answers, and only when all rest does anybody else.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ScenarioName, ScenarioOptions } from '../../fixtures/upstream.ts';
+import { closeClients, exchange } from '../../server/testing.ts';
+import type { Answered } from '../../server/testing.ts';
+import {
+  PATHS,
+  bodyOf,
+  direct,
+  expectComplete,
+  saidBy,
+  traceOf,
+  withPair,
+  withSpare,
+} from './testing.ts';
+import type { Pair, Spoken } from './testing.ts';
+
+interface KeyFault {
+  readonly scenario: ScenarioName;
+  readonly options?: ScenarioOptions;
+  readonly status: 429 | 401;
+  /** How long the key rests. */
+  readonly restS: number;
+}
+
+const FAULTS: readonly KeyFault[] = [
+  { scenario: '429', status: 429, restS: 60 },
+  { scenario: '429-seconds', options: { retryAfter: '30' }, status: 429, restS: 30 },
+  {
+    scenario: '429-date',
+    options: { retryAfter: 'Wed, 21 Oct 2037 07:28:00 GMT' },
+    status: 429,
+    restS: 600,
+  },
+  { scenario: '429-huge', status: 429, restS: 600 },
+  { scenario: '429-nonsense', status: 429, restS: 60 },
+  { scenario: '401', status: 401, restS: 300 },
+];
+/** What a busy machine may take between the answer and the look at the key. */
+const SLACK_S = 12;
+
+const KEYS = `
+providers:
+  messages: { oauth_token: key-two }
+  chat: { oauth_token: key-two }`;
+/** The environment wins, and the proxy under test has keys there. */
+const FIRST = { MSGPROV_API_KEY: 'key-one', CHATPROV_API_KEY: 'key-one' };
+
+interface Round {
+  readonly t: Pair;
+  readonly name: string;
+  readonly fault: KeyFault;
+  readonly dialect: Spoken;
+  readonly stream: boolean;
+  readonly spare: Spoken | undefined;
+}
+
+const usesKey = (request: { readonly headerBytes: Buffer }, key: string): boolean =>
+  request.headerBytes.includes(key);
+
+function send({ t, dialect, stream }: Round): Promise<Answered> {
+  return exchange(t.proxy.port, { path: PATHS[dialect], body: bodyOf(dialect, stream) });
+}
+
+/** The provider's own answer, or the spare's, all of it and nothing else. */
+async function expectAnswer(
+  round: Round,
+  got: Answered,
+  from: 'upstream' | 'spare',
+): Promise<void> {
+  const { t, name, dialect, stream, spare } = round;
+  const original = await direct(t[from], { path: PATHS[dialect], body: bodyOf(dialect, stream) });
+  assert.is(got.status, 200, name);
+  assert.ok(got.whole, name);
+  const isTranslated = from === 'spare' && spare !== dialect;
+  if (!isTranslated) assert.ok(got.body.equals(original.body), `${name}: bytes`);
+  assert.is(saidBy(dialect, stream, got.text), saidBy(dialect, stream, original.text), name);
+  if (stream) expectComplete(dialect, got.text, name);
+}
+
+function expectRest({ t, dialect, fault, name }: Round, index: number): void {
+  const key = t.proxy.services.states.get(dialect)!.keys.view()[index]!;
+  assert.is(key.state, fault.status === 429 ? 'limited' : 'refused', name);
+  const isInTime = key.waitMs <= fault.restS * 1000 && key.waitMs > (fault.restS - SLACK_S) * 1000;
+  assert.ok(isInTime, `${name}: rests for ${key.waitMs} ms`);
+}
+
+/** The first key is turned away: the second answers, and is asked alone while the first rests. */
+async function playOne(round: Round): Promise<void> {
+  const { t, fault, dialect, name } = round;
+  const stop = t.upstream.script((it) => usesKey(it, 'key-one'), fault.scenario, fault.options);
+  const before = t.upstream.requests.length;
+  const got = await send(round);
+  const { attempts } = await traceOf(t, got);
+  assert.equal(
+    attempts.map((each) => [each.provider, each.failure]),
+    [
+      [dialect, `status ${fault.status}`],
+      [dialect, null],
+    ],
+    name,
+  );
+  expectRest(round, 0);
+  const again = await send(round);
+  stop();
+  const keys = t.upstream.requests.slice(before).map((it) => usesKey(it, 'key-one'));
+  assert.equal(keys, [true, false, false], `${name}: the first key rests`);
+  await expectAnswer(round, got, 'upstream');
+  await expectAnswer(round, again, 'upstream');
+}
+
+/** Every key is turned away: the spare answers, and without one the client is told why. */
+async function playAll(round: Round): Promise<void> {
+  const { t, fault, dialect, spare, name } = round;
+  const stop = t.upstream.script(undefined, fault.scenario, fault.options);
+  const before = t.upstream.requests.length;
+  for (const tries of [2, 0]) {
+    const got = await send(round);
+    const asked = t.upstream.requests.length - before;
+    assert.is(asked, 2, `${name}: each key once`);
+    if (spare === undefined) expectRefusal(round, got);
+    else await expectAnswer(round, got, 'spare');
+    const { attempts } = await traceOf(t, got);
+    const turnedAway = attempts.filter((each) => each.failure === `status ${fault.status}`);
+    assert.is(turnedAway.length, tries, name);
+    assert.is(attempts.at(-1)?.provider, spare === undefined ? dialect : 'spare', name);
+  }
+  stop();
+  expectRest(round, 0);
+  expectRest(round, 1);
+}
+
+function expectRefusal({ fault, name }: Round, got: Answered): void {
+  const { error } = JSON.parse(got.text) as { error: { code?: string } };
+  if (fault.status === 401) {
+    assert.equal([got.status, error.code], [502, 'PROVIDER_001'], name);
+    return;
+  }
+  assert.equal([got.status, error.code], [429, 'RATELIMIT_002'], name);
+  const waitS = Number(got.headers['retry-after']);
+  assert.ok(waitS <= fault.restS && waitS > fault.restS - SLACK_S, `${name}: ${waitS} s`);
+}
+
+for (const dialect of ['messages', 'chat'] as const) {
+  for (const spare of [undefined, 'messages', 'chat'] as const) {
+    test(`keys of ${dialect} with ${spare === undefined ? 'no spare' : `a spare of ${spare}`}`, () =>
+      withPair({ yaml: withSpare(spare, KEYS), env: FIRST }, async (t) => {
+        for (const fault of FAULTS) {
+          for (const stream of [false, true]) {
+            const name = `${fault.scenario}${stream ? ', stream' : ''}`;
+            const round = { t, name, fault, dialect, stream, spare };
+            t.recover();
+            await playOne(round);
+            t.recover();
+            await playAll(round);
+          }
+        }
+        const rows = await t.rows(FAULTS.length * 8);
+        assert.is(rows.length, FAULTS.length * 8);
+        assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
+        // Of four requests of a round, those to which all keys rested failed if there is no spare.
+        const failed = rows.filter((row) => row.outcome === 'error').length;
+        assert.is(failed, spare === undefined ? FAULTS.length * 4 : 0);
+      }));
+  }
+}
+
+test.after(closeClients);
+test.run();
