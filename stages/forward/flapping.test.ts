@@ -3,13 +3,17 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import { request } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import { PATHS, bodyOf, expectComplete, ownKey, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { createKeepAliveClient } from './keep-alive-testing.ts';
+import type { RawAnswer } from './keep-alive-testing.ts';
+import { PATHS, bodyOf, expectComplete, ownKey, payloads, withPair, withSpare } from './testing.ts';
+import type { Pair, Spoken } from './testing.ts';
 
 const CONNECTIONS = 16;
 const REQUESTS = 40;
-const SHORT = 'providers:\n  messages: { timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }';
+const LIMITS = '{ timeout_seconds: 0.3, idle_timeout_seconds: 0.3 }';
+const SHORT = `providers:\n  messages: ${LIMITS}\n  chat: ${LIMITS}`;
+/** Longer than any answer that is still on its way may take. */
+const SILENCE_MS = 500;
 
 /** A provider that fails in many ways for a while, and then works for a while. */
 function flap(t: Pair): void {
@@ -36,58 +40,96 @@ function flap(t: Pair): void {
   );
 }
 
-for (const spare of [undefined, 'messages', 'chat'] as const) {
-  test(`a breaker that flaps, ${spare === undefined ? 'alone' : `with a spare of ${spare}`}`, () =>
-    withPair({ yaml: withSpare(spare, SHORT) }, async (t) => {
-      flap(t);
-      const { states } = t.proxy.services;
-      // Time would close the breaker after 30 s; here an operator does, again and again.
-      let opened = 0;
-      const timer = setInterval(() => {
-        if (!states.get('messages')!.breaker.isOpen()) return;
-        opened += 1;
-        states.forceHealth('messages', 'healthy');
-      }, 40);
-      let slowestMs = 0;
-      const lane = async (): Promise<void> => {
-        for (let n = 0; n < REQUESTS; n += 1) {
-          const startedMs = performance.now();
-          const got = await exchange(t.proxy.port, {
-            path: PATHS.messages,
-            body: bodyOf('messages', n % 2 === 0),
-            headers: ownKey('messages'),
-          });
-          slowestMs = Math.max(slowestMs, performance.now() - startedMs);
-          expectOnce(got.text, n % 2 === 0, got.status);
-        }
-      };
-      try {
-        await Promise.all(Array.from({ length: CONNECTIONS }, lane));
-      } finally {
-        clearInterval(timer);
-      }
-      assert.ok(opened > 0, 'the breaker opened');
-      assert.ok(slowestMs < 5_000, `the slowest took ${slowestMs} ms`);
-      const rows = await t.rows(CONNECTIONS * REQUESTS);
-      assert.is(rows.length, CONNECTIONS * REQUESTS);
-      assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
-      if (spare !== undefined) {
-        assert.ok(
-          rows.every((row) => row.outcome === 'ok' || row.outcome === 'partial'),
-          'somebody always answers',
-        );
-      }
-      assert.is(t.proxy.app.running.size, 0);
-    }));
+interface Flapping {
+  readonly t: Pair;
+  readonly dialect: Spoken;
+  readonly spare: Spoken | undefined;
 }
 
-/** One beginning at most, and an end or an error, but not both. */
-function expectOnce(text: string, stream: boolean, status: number): void {
-  if (!stream || status !== 200) return;
-  assert.ok(text.split('event: message_start\n').length <= 2, 'begun once');
-  if (!text.includes('event: error')) return expectComplete('messages', text, 'stream');
-  assert.not.match(text, 'event: message_stop');
+/** Asks again and again on one connection, and returns the slowest answer's time in milliseconds. */
+async function lane({ t, dialect, spare }: Flapping): Promise<number> {
+  const client = createKeepAliveClient(t.proxy.port);
+  let slowestMs = 0;
+  try {
+    for (let n = 0; n < REQUESTS; n += 1) {
+      const stream = n % 2 === 0;
+      const startedMs = performance.now();
+      const got = await client.ask(PATHS[dialect], bodyOf(dialect, stream), ownKey(dialect));
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+      if (spare !== undefined) assert.is(got.status, 200, 'somebody always answers');
+      if (stream && got.status === 200) expectStreamOnce(dialect, got.text);
+      else expectDocument(dialect, got);
+    }
+    await client.expectSilence(SILENCE_MS);
+    assert.ok(client.opened < REQUESTS, 'connections are kept');
+  } finally {
+    client.close();
+  }
+  return slowestMs;
 }
 
-test.after(closeClients);
+async function play(flapping: Flapping): Promise<void> {
+  const { t, dialect, spare } = flapping;
+  flap(t);
+  const { states } = t.proxy.services;
+  // Time would close the breaker after 30 s; here an operator does, again and again.
+  let opened = 0;
+  const timer = setInterval(() => {
+    if (!states.get(dialect)!.breaker.isOpen()) return;
+    opened += 1;
+    states.forceHealth(dialect, 'healthy');
+  }, 40);
+  let slowestMs = 0;
+  try {
+    const lanes = Array.from({ length: CONNECTIONS }, () => lane(flapping));
+    slowestMs = Math.max(...(await Promise.all(lanes)));
+  } finally {
+    clearInterval(timer);
+  }
+  assert.ok(opened > 0, 'the breaker opened');
+  assert.ok(slowestMs < 5_000, `the slowest took ${slowestMs} ms`);
+  const rows = await t.rows(CONNECTIONS * REQUESTS);
+  assert.is(rows.length, CONNECTIONS * REQUESTS);
+  assert.is(new Set(rows.map((row) => row.id)).size, rows.length);
+  if (spare !== undefined) {
+    assert.ok(rows.every((row) => row.outcome === 'ok' || row.outcome === 'partial'));
+  }
+  assert.is(t.proxy.app.running.size, 0);
+}
+
+for (const dialect of ['messages', 'chat'] as const) {
+  for (const spare of [undefined, 'messages', 'chat'] as const) {
+    const beside = spare === undefined ? 'alone' : `with a spare of ${spare}`;
+    test(`a breaker of ${dialect} that flaps, ${beside}`, () =>
+      withPair({ yaml: withSpare(spare, SHORT) }, (t) => play({ t, dialect, spare })));
+  }
+}
+
+/** One beginning at most, and an end or an error, but not both and nothing after it. */
+function expectStreamOnce(dialect: Spoken, text: string): void {
+  const events = text.split('\n\n');
+  assert.is(events.pop(), '', 'the last event is whole');
+  for (const event of events) {
+    const [, data] = /^(?:event: \w+\n)?data: (.*)$/.exec(event) ?? [];
+    assert.ok(data !== undefined || event.startsWith(': '), `an event or a comment: ${event}`);
+    if (data !== undefined && data !== '[DONE]') JSON.parse(data);
+  }
+  const errors = payloads(text).filter((payload) => 'error' in payload);
+  if (errors.length === 0) return expectComplete(dialect, text, 'stream');
+  assert.is(errors.length, 1, 'one error');
+  assert.match(events.at(-1) ?? '', '"error":', 'and it is the last thing');
+  assert.not.match(text, /event: message_stop|\[DONE\]/);
+  const starts = dialect === 'messages' ? /event: message_start\n/g : /"role":"assistant"/g;
+  assert.ok((text.match(starts) ?? []).length <= 1, 'begun once');
+}
+
+/** One JSON document: the answer or an error; the fake provider's own 503 has no body. */
+function expectDocument(dialect: Spoken, { status, text }: RawAnswer): void {
+  if (status === 503 && text === '') return;
+  const document = JSON.parse(text) as { type?: string; object?: string; error?: object };
+  if (status !== 200) return assert.type(document.error, 'object', text);
+  const kind = dialect === 'messages' ? document.type : document.object;
+  assert.is(kind, dialect === 'messages' ? 'message' : 'chat.completion', text);
+}
+
 test.run();
