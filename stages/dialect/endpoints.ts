@@ -28,6 +28,11 @@ export interface Endpoint {
   readonly operation: Operation;
   /** True if stages may alter the request; a body that nobody alters is not even decoded. */
   readonly rewritable: boolean;
+  /**
+   * True if the body is a conversation, or a prompt: it goes to the provider that was chosen for
+   * those and to no other, whatever is done with it there.
+   */
+  readonly isConversation: boolean;
   /** The provider that serves it unless a route says otherwise; `by-credential` means `kindByCredential`. */
   readonly defaultKind: EndpointKind | 'by-credential';
 }
@@ -46,16 +51,20 @@ const PROBE = passing('probe', 'messages');
 /** Paths that take one method only. */
 const POSTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/v1/messages', MESSAGES],
-  ['/v1/messages/count_tokens', passing('count_tokens', 'messages')],
+  ['/v1/messages/count_tokens', telling('count_tokens', 'messages')],
   ['/v1/chat/completions', CHAT],
-  ['/v1/completions', passing('completions', 'chat')],
+  ['/v1/completions', telling('completions', 'chat')],
   ['/v1/responses', RESPONSES],
-  ['/v1/responses/compact', passing('compact', 'chat')],
+  ['/v1/responses/input_tokens', telling('count_tokens', 'chat')],
+  ['/v1/responses/compact', telling('compact', 'chat')],
   ['/v1/embeddings', passing('embeddings', 'chat')],
 ]);
 
 const GENERATE_CALL = /^\/v1(?:beta)?\/models\/[^/:]+:(?:generateContent|streamGenerateContent)$/;
 const GENERATIVE_CALL = /^\/v1\/models\/[^/:]+:[A-Za-z]+$/;
+/** What is posted to `collection/name:verb` to have something counted or said. */
+const TALKING_CALL = /^\/v1(?:beta)?\/[A-Za-z]+\/[^/:]+:\w*(?:count|generate)\w*$/i;
+const COUNTING_CALL = /:count\w*$/i;
 
 /**
  * How `method` on `target` (path with query) is served, the methods allowed where this one
@@ -79,8 +88,11 @@ export function resolveEndpoint(
   if (hasDotSegment(path) || isOurs(path)) return undefined;
   if (GENERATE_CALL.test(path)) return method === 'POST' ? GENERATIVE : { allow: ['POST'] };
   if (path === '/v1/models' || path.startsWith('/v1/models/')) return modelsEndpoint(path, method);
-  if (path.startsWith('/v1beta/')) return passing('other', 'generative');
-  if (path.startsWith('/v1/messages/')) return passing('other', 'messages');
+  if (path.startsWith('/v1beta/')) return generativeEndpoint(path, method);
+  if (path.startsWith('/v1/messages/')) {
+    const isBatch = method === 'POST' && path === '/v1/messages/batches';
+    return isBatch ? telling('other', 'messages') : passing('other', 'messages');
+  }
   if (path.startsWith('/v1/responses/')) return passing('other', 'chat');
   return path.startsWith('/v1/') && path.length > 4 ? passing('other', 'by-credential') : undefined;
 }
@@ -111,16 +123,31 @@ export function withModelInPath(target: string, model: string): string | undefin
 }
 
 function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
-  return Object.freeze({ dialect, operation: 'generate', rewritable: true, defaultKind });
+  const what = { dialect, operation: 'generate', rewritable: true, isConversation: true } as const;
+  return Object.freeze({ ...what, defaultKind });
+}
+
+/** A path whose body passes unread and is a conversation all the same. */
+function telling(operation: Operation, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });
 }
 
 function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): Endpoint {
-  return Object.freeze({ dialect: 'opaque', operation, rewritable: false, defaultKind });
+  const what = { dialect: 'opaque', rewritable: false, isConversation: false } as const;
+  return Object.freeze({ ...what, operation, defaultKind });
+}
+
+/** A path that only the generative kind has, other than a model's own generation. */
+function generativeEndpoint(path: string, method: string): Endpoint {
+  if (method !== 'POST') return passing('other', 'generative');
+  if (path === '/v1beta/cachedContents') return telling('other', 'generative');
+  if (!TALKING_CALL.test(path)) return passing('other', 'generative');
+  return telling(COUNTING_CALL.test(path) ? 'count_tokens' : 'other', 'generative');
 }
 
 function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
   // A fine-tuned model's id has colons as well, but nobody posts to it.
-  if (method === 'POST' && GENERATIVE_CALL.test(path)) return passing('other', 'generative');
+  if (method === 'POST' && GENERATIVE_CALL.test(path)) return generativeEndpoint(path, method);
   const isList = path === '/v1/models';
   if (method === 'GET' || method === 'HEAD') return passing('models', 'by-credential');
   // A fine-tuned model is deleted by its id.

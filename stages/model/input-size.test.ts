@@ -9,6 +9,7 @@ function sizeOf(json: unknown, bytes = Buffer.alloc(0)): number {
     dialect: 'messages',
     operation: 'generate',
     rewritable: true,
+    isConversation: true,
     defaultKind: 'messages',
   } as const;
   const body = { kind: 'body', method: 'POST', target: '/v1/messages', headers: [] } as const;

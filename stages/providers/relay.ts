@@ -7,6 +7,7 @@ import { kindByCredential } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../dialect/endpoints.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { unreadModel } from '../model/unread-model.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import type { RouteConfig } from './route-config.ts';
 
@@ -34,15 +35,21 @@ function kindOf({ original }: ProxyRequest): EndpointKind {
 
 /** The provider of a request that no rule sends elsewhere. */
 export function namedFor(request: ProxyRequest, config: RouteConfig, providers: Providers): Named {
-  const model = modelOf(request);
+  const { isConversation } = request.original.endpoint;
+  const model = config.byModel.size > 0 && isConversation ? modelNamed(request) : undefined;
   const ofModel = model === undefined ? undefined : config.byModel.get(model);
-  const primary = request.original.endpoint.operation === 'generate' ? config.primary : undefined;
+  const primary = isConversation ? config.primary : undefined;
   const kind = kindOf(request);
   const name = ofModel?.provider ?? primary ?? config.byKind[kind];
   const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
   const found = resolved(name, kind, providers);
   const relays = found.relays || (by === 'path' && config.relays);
   return { name: found.name, relays, by, kind };
+}
+
+function modelNamed(request: ProxyRequest): string | undefined {
+  const { body, endpoint } = request.original;
+  return endpoint.rewritable ? modelOf(request) : unreadModel(body);
 }
 
 /** False where no request goes anywhere as it came in, so that nobody need ask for each. */

@@ -5,7 +5,7 @@ import type { ProviderName } from './provider.ts';
 export interface RouteConfig {
   /** The provider of each kind of path, unless the model says otherwise. */
   readonly byKind: Readonly<Record<EndpointKind, ProviderName>>;
-  /** A provider that serves every generation, also of paths that are not of its kind. */
+  /** A provider that gets every conversation, also of paths that are not of its kind. */
   readonly primary: ProviderName | undefined;
   /** True if requests that go by their path alone go out as they came in. */
   readonly relays: boolean;

@@ -4,14 +4,16 @@
  * to no other provider than the one its path belongs to.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
+import { modelInPath } from '../dialect/endpoints.ts';
 import type { EndpointKind } from '../dialect/endpoints.ts';
 import { conversationId } from '../model/conversation.ts';
-import { authMalformed, authMissing } from '../model/errors.ts';
-import type { ProxyFrame } from '../model/frame.ts';
+import { authMalformed, authMissing, unsupportedMedia } from '../model/errors.ts';
+import type { BodyFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { isEncoded, unreadModel } from '../model/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
@@ -36,12 +38,12 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   const rule = askRules(request, services);
   const named = namedFor(request, config, services.providers);
   const { kind } = named;
-  if (isCountedElsewhere(request, kind, config)) throw notCounted(config.primary!);
   const { name, relays } =
     rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   if (provider === undefined)
     throw new SvcError('unavailable', `Provider '${name}' is not there; /health says why`);
+  refuseElsewhere(request, provider, named, config);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
     return { provider, kind, model: rule.target.model, relays, reason, rule };
@@ -50,32 +52,48 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
 }
 
 function reasonOf({ by, kind }: Named, request: ProxyRequest): string {
-  if (by === 'model') return `model ${modelOf(request)}`;
+  if (by === 'model') return `model ${modelOf(request) ?? unreadModel(request.original.body)}`;
   if (by === 'primary') return 'routing.primary';
   const byCredential = request.original.endpoint.defaultKind === 'by-credential';
   return byCredential ? `credential of ${kind}` : `path of ${kind}`;
 }
 
 /**
- * A whole conversation goes along to be counted. Who gave generation to a primary of another kind
- * has not asked for it to be sent to the maker of the path all the same.
+ * A whole conversation goes along to be counted, compacted or put into a batch. Who gave it to a
+ * provider that has no such path has not asked for it to be sent to the maker of the path all the same.
  */
-function isCountedElsewhere(
-  request: ProxyRequest,
-  kind: EndpointKind,
+function refuseElsewhere(
+  { original }: ProxyRequest,
+  provider: Provider,
+  { kind, by }: Named,
   config: RouteConfig,
-): boolean {
-  const { operation } = request.original.endpoint;
-  return (
-    operation === 'count_tokens' &&
-    config.primary !== undefined &&
-    config.byKind[kind] !== config.primary
+): void {
+  const { operation, isConversation } = original.endpoint;
+  if (!isConversation || operation === 'generate') return;
+  if (by !== 'model' && config.byModel.size > 0 && isModelUnknown(original.body))
+    throw modelHidden();
+  const serves = provider.kind === kind || provider.kind === 'passthrough';
+  if (serves) return;
+  const setting = by === 'model' ? 'models.<alias>.provider' : 'routing.primary';
+  throw notServed(provider.name, operation === 'count_tokens', setting);
+}
+
+/** True where nobody can tell whether `models` names a provider for it. */
+function isModelUnknown(body: BodyFrame): boolean {
+  return isEncoded(body) && modelInPath(body.target) === undefined;
+}
+
+function modelHidden(): SvcError {
+  return unsupportedMedia(
+    'This path is not decoded here, and `models` may name a provider for the model; send the body without Content-Encoding',
   );
 }
 
-function notCounted(primary: string): SvcError {
-  return new SvcError('not_found', `Provider '${primary}', which answers first, counts no tokens`, {
-    cure: 'Clients estimate them then. To have them counted elsewhere, leave routing.primary out and send generation there by a rule (`svc route add`).',
+function notServed(provider: string, counts: boolean, setting: string): SvcError {
+  const what = counts ? 'counts no tokens' : 'has no such path';
+  const cure = counts ? 'Clients estimate them then. To' : 'To';
+  return new SvcError('not_found', `Provider '${provider}', which has the conversation, ${what}`, {
+    cure: `${cure} have it sent to the maker of the path, leave ${setting} out and send generation there by a rule (\`svc route add\`).`,
   });
 }
 

@@ -4,8 +4,8 @@ import { estimateUsage } from '../budget/estimate.ts';
 import type { Operation } from '../dialect/endpoints.ts';
 import { modelInPath } from '../dialect/endpoints.ts';
 import type { BodyFrame } from '../model/frame.ts';
-import { headerValue } from '../model/headers.ts';
 import { tokensOfLength } from '../model/input-size.ts';
+import { isEncoded, scalarAt, spansOf } from '../model/unread-model.ts';
 import type { Usage } from '../model/usage.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { ByteSpan } from '../wire/json-path.ts';
@@ -19,7 +19,7 @@ const UNKNOWN: EstimatedUse = Object.freeze({
 
 /** Nothing is generated or embedded by these, and providers take nothing for them. */
 const FREE: ReadonlySet<Operation> = new Set(['count_tokens', 'models', 'probe']);
-const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b|:countTokens\b/;
+const FREE_PATH = /^\/v1(?:beta)?\/(?:files|uploads|vector_stores|cachedContents)\b/;
 
 const scan = createPathScanner([
   ['model'],
@@ -41,20 +41,21 @@ export function mayCost({ method, target, endpoint }: BodyFrame): boolean {
  * Model and likely usage of a request that was not parsed. All zero where its body cannot
  * tell, be it compressed, a form, or a picture's description.
  */
-export function estimateUnread({ endpoint, target, headers, bytes }: BodyFrame): EstimatedUse {
+export function estimateUnread(body: BodyFrame): EstimatedUse {
+  const { endpoint, target, bytes } = body;
   const { operation } = endpoint;
   const isEmbedding = operation === 'embeddings' || /:\w*embed/i.test(target);
   if (!isEmbedding && operation !== 'completions' && operation !== 'compact') return UNKNOWN;
-  if (headerValue(headers, 'content-encoding') !== undefined) return UNKNOWN;
-  const found = spansIn(bytes);
+  if (isEncoded(body)) return UNKNOWN;
+  const found = spansOf(bytes, scan);
   if (found === undefined) return UNKNOWN;
   const [model, input, prompt, ...limits] = found;
   const asked = input ?? prompt ?? { start: 0, end: bytes.length };
   const inputTokens = tokensIn(bytes, asked);
   const most = limits
-    .map((span) => valueAt(bytes, span))
+    .map((span) => scalarAt(bytes, span))
     .find((value) => typeof value === 'number');
-  const named = valueAt(bytes, model);
+  const named = scalarAt(bytes, model);
   return {
     model: modelInPath(target) ?? (typeof named === 'string' ? named : undefined),
     usage: isEmbedding ? embedding(inputTokens) : estimateUsage(inputTokens, most),
@@ -63,15 +64,6 @@ export function estimateUnread({ endpoint, target, headers, bytes }: BodyFrame):
 
 function embedding(inputTokens: number): Usage {
   return { ...emptyUsage, inputTokens, outputTokens: 0, estimated: true };
-}
-
-/** Undefined where the body is no JSON that can be walked, which its provider will say. */
-function spansIn(bytes: Buffer): readonly (ByteSpan | undefined)[] | undefined {
-  try {
-    return scan(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A list of numbers is text that the client has cut into tokens itself. */
@@ -87,13 +79,4 @@ function tokensIn(bytes: Buffer, { start, end }: ByteSpan): number {
     count += 1;
   }
   return count;
-}
-
-function valueAt(bytes: Buffer, span: ByteSpan | undefined): unknown {
-  if (span === undefined || span.end - span.start > 1_000) return undefined;
-  try {
-    return JSON.parse(bytes.toString('utf8', span.start, span.end)) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -11,7 +11,7 @@ export const routing = {
     aliases: ['provider'],
     aliasesWin: true,
     about:
-      'Name of the provider that answers first. Where it is of another kind than a path that counts tokens, that path answers 404 rather than send the conversation elsewhere.',
+      'Name of the provider that answers first. Where it is of another kind than a path that counts tokens, compacts a conversation or takes a batch of them, that path answers 404 rather than send the conversation elsewhere.',
   }),
   'routing.fallback': setting({
     type: oneOrMore(words, 'provider, provider/model, or a list of them'),
@@ -34,7 +34,8 @@ export const models = {
     type: words,
     default: null,
     defaultText: "the provider of the request's path",
-    about: 'Provider to which requests for this model go.',
+    about:
+      'Provider to which conversations with this model go; a path that it does not have answers 404.',
   }),
   'models.<alias>.stream': setting({
     type: flag,

@@ -1,0 +1,120 @@
+/** A conversation goes to the provider that was chosen for it, also where nothing is generated, or it stays here. */
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
+import { withPair } from '../forward/testing.ts';
+import type { Pair, PairOptions } from '../forward/testing.ts';
+
+const CONTENTS = json({ contents: [{ parts: [{ text: 'hello' }] }] });
+const INPUT = json({ model: 'gpt-fixture-1', input: 'hello' });
+const GEMINI = '/v1beta/models/gemini-fixture-1';
+
+/** Every path whose body is a conversation, and that one kind of provider alone has. */
+const PATHS: readonly (readonly [path: string, body: string])[] = [
+  ['/v1/messages/count_tokens', json(MESSAGE)],
+  ['/v1/messages/count_tokens?beta=true', json(MESSAGE)],
+  ['/v1/messages/batches', json({ requests: [{ custom_id: 'a', params: MESSAGE }] })],
+  ['/v1/completions', json({ model: 'gpt-fixture-1', prompt: 'hello' })],
+  ['/v1/responses/input_tokens', INPUT],
+  ['/v1/responses/compact', INPUT],
+  [`${GEMINI}:countTokens`, CONTENTS],
+  ['/v1/models/gemini-fixture-1:countTokens', CONTENTS],
+  [`${GEMINI}:countTokens?key=mine`, CONTENTS],
+  [`${GEMINI}:batchGenerateContent`, json({ batch: {} })],
+  ['/v1beta/tunedModels/mine:generateContent', CONTENTS],
+  ['/v1beta/tunedModels/mine:streamGenerateContent?alt=sse', CONTENTS],
+  ['/v1beta/cachedContents', CONTENTS],
+];
+
+/** A config in which `spare`, of `kind`, answers first. */
+const first =
+  (kind: string): PairOptions['yaml'] =>
+  (url) =>
+    `provider: spare
+providers:
+  spare: { kind: ${kind}, base_url: "${url}", api_key: spare-key }
+`;
+
+/** A config in which `spare`, of `kind`, has the models of the fixtures. */
+const ofModels =
+  (kind: string): PairOptions['yaml'] =>
+  (url) =>
+    `models:
+  claude-fixture-1: { provider: spare }
+  gpt-fixture-1: { provider: spare }
+  gemini-fixture-1: { provider: spare }
+providers:
+  spare: { kind: ${kind}, base_url: "${url}", api_key: spare-key }
+`;
+
+const sentOn = ({ upstream, spare }: Pair) => [upstream.requests.length, spare.requests.length];
+
+/** The kind of provider that has `path`. */
+function ownerOf(path: string): string {
+  if (path.startsWith('/v1/messages')) return 'messages';
+  return /^\/v1\/(?:completions|responses)/.test(path) ? 'chat' : 'generative';
+}
+
+for (const kind of ['messages', 'chat', 'generative']) {
+  test(`where a primary of kind ${kind} answers first, no conversation goes to another maker`, () =>
+    withPair({ yaml: first(kind) }, async (t) => {
+      for (const [path, body] of PATHS) {
+        const before = sentOn(t);
+        const got = await exchange(t.proxy.port, { path, body });
+        const isOwn = ownerOf(path) === kind;
+        if (!isOwn) {
+          assert.is(got.status, 404, path);
+          assert.match(got.text, "'spare'", path);
+        }
+        const [maker, spare] = before as [number, number];
+        assert.equal(sentOn(t), [maker, spare + (isOwn ? 1 : 0)], path);
+      }
+    }));
+
+  test(`a model of a provider of kind ${kind} is talked about with no other maker`, () =>
+    withPair({ yaml: ofModels(kind) }, async (t) => {
+      for (const [path, body] of PATHS) {
+        if (!/fixture-1/.test(path + body) || path.endsWith('batches')) continue;
+        const got = await exchange(t.proxy.port, { path, body });
+        const isOwn = ownerOf(path) === kind;
+        if (!isOwn) assert.is(got.status, 404, path);
+        assert.is(t.upstream.requests.length, 0, path);
+        assert.is(t.spare.requests.at(-1)?.target.startsWith(path.split('?')[0]!) ?? false, isOwn);
+      }
+    }));
+}
+
+test('without a choice every path goes to its own maker', () =>
+  withPair({ yaml: () => '' }, async (t) => {
+    for (const [path, body] of PATHS) {
+      await exchange(t.proxy.port, { path, body });
+      assert.is(t.upstream.requests.at(-1)?.target, path);
+    }
+  }));
+
+test('what holds no conversation is not held back', () =>
+  withPair({ yaml: first('chat') }, async (t) => {
+    const list = '/v1/messages/batches';
+    await exchange(t.proxy.port, { path: list, method: 'GET' });
+    await exchange(t.proxy.port, { path: `${GEMINI}:embedContent`, body: CONTENTS });
+    assert.equal(sentOn(t), [2, 0]);
+  }));
+
+test('a body that does not say which model it is for is not sent where models choose', () =>
+  withPair({ yaml: ofModels('messages') }, async (t) => {
+    const headers = { 'content-encoding': 'gzip' };
+    const body = gzipSync(INPUT);
+    const got = await exchange(t.proxy.port, { path: '/v1/responses/compact', body, headers });
+    assert.is(got.status, 415);
+    assert.equal(sentOn(t), [0, 0]);
+    // The path says it.
+    const named = { path: `${GEMINI}:countTokens`, body: gzipSync(CONTENTS), headers };
+    assert.is((await exchange(t.proxy.port, named)).status, 404);
+    const chat = { path: '/v1/chat/completions', body: gzipSync(json(CHAT)), headers };
+    assert.is((await exchange(t.proxy.port, chat)).status, 200);
+    assert.equal(sentOn(t), [0, 1]);
+  }));
+
+test.after(closeClients);
+test.run();
