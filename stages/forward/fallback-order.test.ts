@@ -7,7 +7,7 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { closeClients, exchange } from '../../server/testing.ts';
 import { bodyOf, direct, ownKey, saidBy, traceOf, withPair, withSpare } from './testing.ts';
-import type { PairOptions, Spoken } from './testing.ts';
+import type { Pair, PairOptions, Spoken } from './testing.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 
@@ -121,6 +121,50 @@ fallback: [spare]
       assert.ok(got.body.equals((await direct(t.spare, { path: '/v1/messages', body })).body));
     },
   ));
+
+const modelsAsked = (t: Pair): unknown[] =>
+  t.upstream.requests.map(({ body }) => (JSON.parse(body.toString()) as { model: unknown }).model);
+
+test('another model of the same provider stands in', () =>
+  withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
+    t.upstream.script(undefined, '529', { times: 1 });
+    for (const headers of [ownKey('messages'), {}]) {
+      const got = await exchange(t.proxy.port, { ...MESSAGES, headers });
+      assert.is(got.status, 200, got.text);
+    }
+    assert.equal(modelsAsked(t), ['claude-fixture-1', 'claude-small', 'claude-fixture-1']);
+    const { attempts, stages } = await traceOf(t, await exchange(t.proxy.port, MESSAGES));
+    assert.is(attempts.length, 1);
+    assert.not.match(JSON.stringify(stages), 'left_out');
+  }));
+
+test('the same model of the same provider is not asked twice, by whatever name', () =>
+  withPair(
+    {
+      yaml: () => `providers:
+  messages: { model_aliases: { claude-fixture-1: real, other: real } }
+fallback: [messages, messages/other, messages/real, messages/small, messages/small]
+`,
+    },
+    async (t) => {
+      t.upstream.script(undefined, '529');
+      assert.is((await exchange(t.proxy.port, MESSAGES)).status, 529);
+      assert.equal(modelsAsked(t), ['real', 'small']);
+    },
+  ));
+
+test('where nothing may be rewritten, a fallback to another model is passed over and says why', () =>
+  withPair({ yaml: () => 'fallback: [messages/claude-small]\n' }, async (t) => {
+    t.upstream.script(undefined, '529');
+    const got = await exchange(t.proxy.port, { ...MESSAGES, headers: { 'x-svc-bypass': '1' } });
+    assert.is(got.status, 529);
+    assert.equal(modelsAsked(t), ['claude-fixture-1']);
+    const { attempts } = await traceOf(t, got);
+    assert.match(attempts[1]?.failure ?? '', /skipped: .*another model/);
+    const count = { path: '/v1/messages/count_tokens', body: MESSAGES.body };
+    assert.is((await exchange(t.proxy.port, count)).status, 529);
+    assert.is(t.upstream.requests.length, 2);
+  }));
 
 test.after(closeClients);
 test.run();

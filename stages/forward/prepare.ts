@@ -147,8 +147,12 @@ function prepareWire(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation {
-  if (target.relays && target.model !== undefined && target.model !== modelOf(request))
+  const { rewritable } = request.original.endpoint;
+  const isOther = target.model !== undefined && target.model !== modelOf(request);
+  if (isOther && target.relays)
     return { skip: 'it takes requests as they are, and this one names another model' };
+  if (isOther && rewritable && !isRewritable(request))
+    return { skip: 'the request must not be rewritten, and names another model' };
   if (speaks(request, provider, options.chatOnly))
     return prepareSame(request, target, provider, options);
   const { endpoint, body } = request.original;

@@ -177,10 +177,11 @@ function missingKey(provider: Provider, isDefault: boolean): SvcError {
   );
 }
 
-/** The providers to fall back to, in the order of the configuration, and why others cannot be asked. */
+/** The targets to fall back to behind `first`, in the order of the configuration, and why others cannot be asked. */
 function fallbacks(
   request: ProxyRequest,
-  choice: Choice,
+  first: RouteTarget,
+  kind: EndpointKind,
   config: RouteConfig,
   services: Services,
 ): { readonly targets: readonly RouteTarget[]; readonly leftOut: readonly string[] } {
@@ -190,16 +191,19 @@ function fallbacks(
   const targets: RouteTarget[] = [];
   const leftOut: string[] = [];
   for (const { provider: named, model } of config.fallback) {
-    const { name, relays } = resolved(named, choice.kind, services.providers);
+    const { name, relays } = resolved(named, kind, services.providers);
     const provider = services.providers.get(name);
-    if (name === choice.provider.name) continue;
     if (provider === undefined) {
       leftOut.push(`${name}: it is not there, /health says why`);
       continue;
     }
+    if ([first, ...targets].some((target) => isSame(target, provider, model, request))) continue;
     // Tokens are counted on a path that only one kind has, and nobody translates it.
-    if (operation === 'count_tokens' && provider.kind !== choice.kind) continue;
-    const credential = credentialFor(request, provider, choice.kind, config);
+    if (operation === 'count_tokens' && provider.kind !== kind) {
+      leftOut.push(`${name}: it does not count tokens on this path`);
+      continue;
+    }
+    const credential = credentialFor(request, provider, kind, config);
     if (credential === undefined) leftOut.push(`${name}: there is no key for it`);
     else
       targets.push({
@@ -212,6 +216,19 @@ function fallbacks(
       });
   }
   return { targets, leftOut };
+}
+
+/** True if `target` asks the same model of the same provider; where nothing is read, any model is the same. */
+function isSame(
+  target: RouteTarget,
+  { name, modelAliases }: Provider,
+  model: string | undefined,
+  request: ProxyRequest,
+): boolean {
+  if (target.provider !== name) return false;
+  if (target.model === model || !request.original.endpoint.rewritable) return true;
+  const [there, here] = [target.model, model].map((each) => each ?? modelOf(request) ?? '');
+  return (modelAliases.get(there!) ?? there) === (modelAliases.get(here!) ?? here);
 }
 
 const NO_FALLBACKS = Object.freeze({ targets: [], leftOut: [] });
@@ -246,7 +263,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           relays,
           reason,
         };
-        const { targets: others, leftOut } = fallbacks(request, choice, config, services);
+        const { targets: others, leftOut } = fallbacks(request, first, kind, config, services);
         const targets = others.length === 0 ? [first] : inOrder([first, ...others], services);
         ctx.note('provider', provider.name);
         ctx.note('reason', reason);
