@@ -52,6 +52,29 @@ test('what runs counts, so concurrent requests cannot pass a limit together', ()
   assert.equal([guard.view().spentTodayNanoUsd, guard.view().heldNanoUsd], [0.1 * USD, 0]);
 });
 
+test('what is held changes with the estimate, and stays where the new one would pass a limit', () => {
+  const guard = createSpendingGuard(perDay(1), createManualClock());
+  const held = (): number => guard.view().heldNanoUsd / USD;
+  const first = granted(ask(guard, 0.4));
+  const other = granted(ask(guard, 0.2));
+  assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
+  assert.equal([held().toFixed(1), guard.view().blocked], ['0.6', 1]);
+  assert.is(first.change({ estimateNanoUsd: 0.8 * USD }), undefined, 'its own is not in its way');
+  assert.is(held(), 1);
+  first.settleUnmeasured();
+  assert.is(guard.view().spentTodayNanoUsd, 0.8 * USD);
+  assert.is(first.change({ estimateNanoUsd: 9 * USD }), undefined, 'it has ended');
+  guard.allowNext();
+  assert.is(other.change({ estimateNanoUsd: 5 * USD }), undefined);
+  assert.is(
+    other.change({ estimateNanoUsd: 6 * USD }),
+    undefined,
+    'one allowance is for one request',
+  );
+  other.release();
+  assert.is(held(), 0);
+});
+
 test('tokens of a day are a limit of their own, whatever they cost', () => {
   const guard = createSpendingGuard({ ...off, perDayTokens: 1000 }, createManualClock());
   const take = (estimateTokens: number): Grant =>

@@ -9,6 +9,7 @@
  * | reserve, over a limit          | blocked, unless allowed once; the first limit passed is named  |
  * | reserve, over the warn percent | granted with a warning                                         |
  * | reserve                        | its estimate is held in session and day                        |
+ * | change                         | its new estimate is held instead, or refused and nothing moves |
  * | settle                         | the estimate is given back, the real cost is spent             |
  * | settleUnmeasured               | the estimate is spent: an answer came without any figures      |
  * | release                        | the estimate is given back                                     |
@@ -63,8 +64,13 @@ export interface SpendingRequest {
   readonly session: string;
 }
 
+/** What a request is estimated to take. */
+export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens'>;
+
 /** What a granted request holds, until it is settled or released. The first of the two counts. */
 export interface Reservation {
+  /** Asks to spend `estimate` in place of what is held; the limit that it would pass, if it would and was not let through. */
+  change(estimate: Estimate): SpendingNote | undefined;
   /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
   settle(costNanoUsd: number | null, tokens?: number): void;
   /** Ends with its own estimate: it was answered, and nobody told what that took. */
@@ -167,7 +173,7 @@ class Guard implements SpendingGuard {
     if (found.verdict === 'warn') this.#counts.warned += 1;
     return {
       granted: true,
-      reservation: this.#hold(request),
+      reservation: this.#hold(request, allowOnce || isOver),
       warnings: found.verdict === 'warn' ? found.notes : [],
       allowedOnce: isOver,
     };
@@ -241,27 +247,38 @@ class Guard implements SpendingGuard {
   }
 
   /** Holds the estimate even while the guard is off, so that turning it on finds true figures. */
-  #hold({ estimateNanoUsd, estimateTokens = 0, session }: SpendingRequest): Reservation {
+  #hold({ session, ...first }: SpendingRequest, mayPass: boolean): Reservation {
     const accounts = [this.#sessions.open(session), this.#day];
-    const held = estimateNanoUsd ?? 0;
+    let estimate: Estimate = first;
     let isOpen = true;
-    for (const account of accounts) account.held += held;
-    this.#tokens.held += estimateTokens;
+    const hold = (times: 1 | -1): void => {
+      for (const account of accounts) account.held += times * (estimate.estimateNanoUsd ?? 0);
+      this.#tokens.held += times * (estimate.estimateTokens ?? 0);
+    };
+    hold(1);
     const end = (costNanoUsd: number | null, tokens = 0): void => {
       if (!isOpen) return;
       isOpen = false;
       this.#turnDay();
       if (costNanoUsd === null) this.#counts.unpriced += 1;
-      for (const account of accounts) {
-        account.held -= held;
-        account.spent += costNanoUsd ?? 0;
-      }
-      this.#tokens.held -= estimateTokens;
+      hold(-1);
+      for (const account of accounts) account.spent += costNanoUsd ?? 0;
       this.#tokens.spent += tokens;
     };
     return {
+      change: (other) => {
+        if (!isOpen) return undefined;
+        hold(-1);
+        const found = this.check({ session, ...other });
+        const isRefused =
+          found.verdict === 'blocked' && !mayPass && !(mayPass = this.#allowances.use());
+        if (isRefused) this.#counts.blocked += 1;
+        else estimate = other;
+        hold(1);
+        return isRefused ? found.note : undefined;
+      },
       settle: end,
-      settleUnmeasured: () => end(estimateNanoUsd, estimateTokens),
+      settleUnmeasured: () => end(estimate.estimateNanoUsd, estimate.estimateTokens),
       release: () => end(0),
     };
   }

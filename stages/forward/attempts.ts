@@ -60,7 +60,12 @@ export async function answerFrom(
 ): Promise<Answer<ProxyFrame>> {
   const failures: Failed[] = [];
   for (const [index, target] of targets.entries()) {
-    const tried = await tryTarget(request, target, index === targets.length - 1, scope);
+    // Only the first one's price was looked at before.
+    const fault = index === 0 ? undefined : request.report.spending?.moveTo?.(target);
+    const tried =
+      fault === undefined
+        ? await tryTarget(request, target, index === targets.length - 1, scope)
+        : passedOver(scope, target, fault.message, fault);
     if ('answer' in tried) {
       scope.shown(target.provider);
       return tried.answer;
@@ -131,14 +136,15 @@ async function tryTarget(
     : translated;
 }
 
-function passedOver(scope: AttemptScope, target: RouteTarget, why: string): Failed {
-  begin(scope, target.provider, target.model).failure = `skipped: ${why}`;
-  const message = `Provider '${target.provider}' cannot serve this request: ${why}`;
-  return {
-    error: new SvcError('bad_request', message),
-    wasAsked: false,
-    provider: target.provider,
-  };
+/** `target` is not asked; `error` is what is told where nobody else has anything to say. */
+function passedOver(
+  scope: AttemptScope,
+  { provider, model }: RouteTarget,
+  why: string,
+  error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
+): Failed {
+  begin(scope, provider, model).failure = `skipped: ${why}`;
+  return { error, wasAsked: false, provider };
 }
 
 /** Puts the next try into the waterfall. */

@@ -7,13 +7,13 @@ import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
-import type { SpendingNote, SpendingRequest } from '../budget/guard.ts';
+import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/guard.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf, withReport } from '../model/request.ts';
-import type { ProxyRequest } from '../model/request.ts';
+import type { ProxyRequest, RequestReport, RouteTarget } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { estimateUnread, mayCost } from './unread.ts';
 
@@ -34,19 +34,24 @@ function useOf(request: ProxyRequest): EstimatedUse {
   return { model: modelOf(request), usage };
 }
 
-/** What `request` is estimated to cost at the provider that is asked first; null where no price is known. */
-function estimateOf(request: ProxyRequest, services: Services) {
-  const target = request.route?.targets[0];
+/** What `request` is estimated to cost at `target`; null where no price is known. */
+function estimateOf(
+  request: ProxyRequest,
+  target: RouteTarget | undefined,
+  services: Services,
+): Required<Estimate> {
   const provider = services.providers.get(target?.provider ?? '');
   const { model: named, usage } = useOf(request);
   const wanted = target?.model ?? named;
-  const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
-  if (tokens === 0) return { tokens, nanoUsd: 0 };
-  if (provider === undefined || wanted === undefined) return { tokens, nanoUsd: null };
+  if (estimateTokens === 0) return { estimateTokens, estimateNanoUsd: 0 };
+  if (provider === undefined || wanted === undefined)
+    return { estimateTokens, estimateNanoUsd: null };
   const model = provider.modelAliases.get(wanted) ?? wanted;
   const atMs = services.clock.wallMs();
-  return { tokens, nanoUsd: services.prices.costNanoUsd(provider, model, usage, atMs) };
+  const estimateNanoUsd = services.prices.costNanoUsd(provider, model, usage, atMs);
+  return { estimateTokens, estimateNanoUsd };
 }
 
 function toSpending(
@@ -59,12 +64,28 @@ function toSpending(
   if (!config.enabled) {
     return { estimateNanoUsd: null, estimateTokens: 0, session: session ?? '' };
   }
-  const { nanoUsd, tokens } = estimateOf(request, services);
   return {
-    estimateNanoUsd: nanoUsd,
-    estimateTokens: tokens,
+    ...estimateOf(request, request.route?.targets[0], services),
     // Unread requests say nothing of the conversation that they belong to: each is its own.
     session: session ?? (request.original.json === undefined ? runId : conversationId(request)),
+  };
+}
+
+/** The reservation as the stages behind this one have it: they know targets and no prices. */
+function heldBy(
+  request: ProxyRequest,
+  reservation: Reservation,
+  config: SpendConfig,
+  services: Services,
+): NonNullable<RequestReport['spending']> {
+  // Most requests have nowhere else to go.
+  if (!config.enabled || request.route?.targets.length === 1) return reservation;
+  return {
+    ...reservation,
+    moveTo(target) {
+      const note = reservation.change(estimateOf(request, target, services));
+      return note && spendingFault(note);
+    },
   };
 }
 
@@ -111,11 +132,8 @@ export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
           if (!grant.granted) throw spendingFault(grant.note);
           if (grant.warnings.length > 0) warn(grant.warnings, ctx);
           if (grant.allowedOnce) ctx.note('spending', 'allowed once');
-          const { reservation } = grant;
-          return Object.freeze({
-            kind: 'request',
-            request: withReport(request, { spending: reservation }),
-          });
+          const spending = heldBy(request, grant.reservation, config, services);
+          return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
         },
       },
     };

@@ -1,0 +1,86 @@
+/** Whoever stands in for a provider keeps to the spending limits too, at its own price. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { closeClients, exchange } from '../../server/testing.ts';
+import { bodyOf, traceOf, withPair } from '../forward/testing.ts';
+import type { Pair, PairOptions } from '../forward/testing.ts';
+
+const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
+const DEAR = 1_000_000;
+
+/** Two providers, at `first` and `second` dollars for a million input tokens. */
+function priced(first: number, second: number, limits: string): PairOptions['yaml'] {
+  const at = (usd: number): string =>
+    `pricing: { input_cost_per_1m_tokens: ${usd}, output_cost_per_1m_tokens: 0 }`;
+  return (url) => `providers:
+  messages: { ${at(first)} }
+  spare: { kind: messages, base_url: "${url}", api_key: spare-key, ${at(second)} }
+fallback: [spare]
+budget: { enabled: true, ${limits} }
+`;
+}
+
+const send = (t: Pair, headers: Record<string, string> = {}) =>
+  exchange(t.proxy.port, { ...MESSAGES, headers });
+
+test('a dear provider does not stand in for a cheap one past a limit of one request', () =>
+  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+    assert.is((await send(t)).status, 200, 'the cheap one serves it');
+    const stop = t.upstream.script(undefined, '529');
+    const got = await send(t);
+    assert.is(got.status, 529);
+    assert.is(t.spare.requests.length, 0);
+    const { attempts } = await traceOf(t, got);
+    assert.match(attempts[1]?.failure ?? '', /^skipped: Spending limit of \$1\.00 per request/);
+    const { spending } = t.proxy.services;
+    assert.is(spending.view().blocked, 1);
+    assert.is((await send(t, { 'x-svc-allow-spend': 'once' })).status, 200, 'allowed once');
+    stop();
+    await t.rows(3);
+    assert.is(spending.view().heldNanoUsd, 0);
+  }));
+
+test('a limit is told where nobody else had anything to say', () =>
+  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+    const body = bodyOf('messages', false, { model: 'm' });
+    t.upstream.script(undefined, 'reset-before-head');
+    const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
+    assert.is(got.status, 502, 'the first one was asked');
+    assert.is(t.spare.requests.length, 0);
+  }));
+
+test("what is held is the price of whoever is asked, and a dear first one's is given back", () =>
+  withPair({ yaml: priced(DEAR, 1, 'per_day_usd: 1000') }, async (t) => {
+    t.upstream.script(undefined, '529');
+    t.spare.script(undefined, 'stall-before-head');
+    const leave = new AbortController();
+    const asked = t.spare.nextRequest();
+    const answer = exchange(t.proxy.port, { ...MESSAGES, signal: leave.signal });
+    await asked;
+    const { spending } = t.proxy.services;
+    const held = spending.view().heldNanoUsd;
+    assert.ok(held > 0 && held < 1e6, String(held));
+    leave.abort();
+    await answer.catch(() => undefined);
+    await t.rows(1);
+    assert.equal([spending.view().heldNanoUsd, spending.view().spentTodayNanoUsd], [0, 0]);
+  }));
+
+test('another model of the same provider is asked at its own price', () =>
+  withPair(
+    {
+      yaml: () => `fallback: [messages/claude-opus-4-1]
+budget: { enabled: true, per_request_usd: 0.001 }
+`,
+    },
+    async (t) => {
+      t.upstream.script(undefined, '529');
+      const body = bodyOf('messages', false, { model: 'claude-3-5-haiku-latest', max_tokens: 100 });
+      const got = await exchange(t.proxy.port, { path: '/v1/messages', body });
+      assert.is(got.status, 529);
+      assert.is(t.upstream.requests.length, 1);
+    },
+  ));
+
+test.after(closeClients);
+test.run();
