@@ -114,5 +114,46 @@ test('a frame goes out byte for byte, less what is for us', () =>
     one.socket.terminate();
   }));
 
+const COSTLY = `providers:
+  messages: { pricing: { input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 0 } }
+budget: { enabled: true, per_request_usd: 0.01 }
+`;
+
+test('what a client says of itself and to us with the upgrade holds for its frames', () =>
+  withProxy({ yaml: COSTLY }, async (t) => {
+    const one = await talk(t.proxy.wsPort, {
+      'X-Svc-Allow-Spend': 'once',
+      'x-svc-key': 'secret',
+      'x-claude-code-session-id': 's-1',
+      'session-id': 's-2',
+      cookie: 'no',
+    });
+    assert.ok(isEnd((await one.answered(json(MESSAGE))).at(-1)!), 'allowed once');
+    assert.is((await one.answered(json(MESSAGE))).at(-1)?.error?.type, 'spending_limit');
+    const sent = t.upstream.requests[0]!;
+    assert.equal(
+      ['x-svc-key', 'x-svc-allow-spend', 'cookie'].map((name) => sent.header(name)),
+      [undefined, undefined, undefined],
+    );
+    assert.is(sent.header('session-id'), 's-2');
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map(({ sessionId, status }) => [sessionId, status]),
+      [
+        ['s-1', 200],
+        ['s-1', 402],
+      ],
+    );
+    one.socket.terminate();
+  }));
+
+test('the cache is asked for over WebSocket as over HTTP', () =>
+  withProxy({}, async (t) => {
+    const one = await talk(t.proxy.wsPort, { 'x-svc-cache': 'on' });
+    for (let n = 0; n < 2; n += 1) await one.answered(json(MESSAGE));
+    assert.is(t.upstream.requests.length, 1);
+    one.socket.terminate();
+  }));
+
 test.after(closeClients);
 test.run();

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { Cancelled, createCanceller, run, toSvcError } from '../../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
+import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import {
   overloaded,
@@ -16,6 +17,7 @@ import {
   shuttingDown,
 } from '../../stages/model/errors.ts';
 import type { BodyFrame } from '../../stages/model/frame.ts';
+import { withoutHeaders } from '../../stages/model/headers.ts';
 import { errorBody, errorStatus } from '../error-response.ts';
 import type { Generation, Generations } from '../generation.ts';
 import type { Running } from '../running.ts';
@@ -39,6 +41,8 @@ export interface SocketOptions {
 const FIRST_FRAME_MS = 5000;
 /** RFC 6455 §7.4.1. */
 const POLICY = 1008;
+/** Its `once` is meant for one request, which is the first of a connection. */
+const ALLOW_FIELD = 'x-svc-allow-spend';
 /** Where a frame went that was never read far enough to name an endpoint. */
 const OWN_PATH = '/ws';
 
@@ -156,7 +160,9 @@ class Connection {
     const place = running.add(controller);
     const { generation, release } = generations.pin();
     try {
-      const asked = readFrame(frame.data, frame.isBinary, this.#headers);
+      const headers = this.#headers;
+      this.#headers = withoutHeaders(headers, (name) => name === ALLOW_FIELD);
+      const asked = readFrame(frame.data, frame.isBinary, headers);
       const { signal } = controller;
       const sink = new SocketSink({
         socket: this.#client,
@@ -205,13 +211,13 @@ function sizeOf(data: RawData): number {
   return data.reduce((sizeBytes, part) => sizeBytes + part.length, 0);
 }
 
-/** Fields of the upgrade that make sense for a request: who the client is, never how the socket was opened. */
+/**
+ * Fields of the upgrade that make sense for a request: who the client is, and what it says to us,
+ * less the key that let it in; never how the socket was opened.
+ */
 function ownHeaders(raw: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    const passes = name === 'user-agent' || name === 'x-svc-mode' || name === 'x-svc-bypass';
-    if (passes || name.startsWith('anthropic-')) kept.push(raw[i]!, raw[i + 1]!);
-  }
-  return kept;
+  return withoutHeaders(raw, (name) => {
+    if (name.startsWith('x-svc-')) return name === 'x-svc-key';
+    return !name.startsWith('anthropic-') && name !== 'user-agent' && !SESSION_FIELDS.has(name);
+  });
 }

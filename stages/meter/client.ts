@@ -1,4 +1,4 @@
-/** Which program sent a request, and in which of its sessions, as its header fields tell. */
+/** Which program sent a request, as its header fields tell. */
 import { LRUCache } from 'lru-cache';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
@@ -46,15 +46,4 @@ export function createClientFamily(): ClientFamily {
 function familyOf(agent: string): string | null {
   for (const [sign, family] of FAMILIES) if (sign.test(agent)) return family;
   return /^[\w.-]{1,40}/.exec(agent)?.[0].toLowerCase() ?? null;
-}
-
-const SESSION_FIELDS = ['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id'];
-
-/** The client's own session id, or null if it names none. */
-export function sessionOf(headers: Headers): string | null {
-  for (const name of SESSION_FIELDS) {
-    const value = headerValue(headers, name);
-    if (value !== undefined && value !== '') return value;
-  }
-  return null;
 }

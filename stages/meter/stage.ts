@@ -7,6 +7,7 @@ import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { UsageObserver } from '../dialect/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
+import { clientSession } from '../model/conversation.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
@@ -19,7 +20,7 @@ import type { RequestSize } from '../learned/request-size.ts';
 import type { Services } from '../services.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
-import { createClientFamily, sessionOf } from './client.ts';
+import { createClientFamily } from './client.ts';
 import type { ClientFamily } from './client.ts';
 
 interface Measured {
@@ -156,7 +157,7 @@ function toRow(
     ttfbMs: state.firstByteMs ?? null,
     attempts: (head ?? request?.route)?.attempts.length ?? 0,
     client: body === undefined ? null : familyOf(body.headers),
-    sessionId: body === undefined ? null : sessionOf(body.headers),
+    sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
   });
 }
 

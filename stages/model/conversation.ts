@@ -9,7 +9,13 @@ import { headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
 import type { ProxyRequest } from './request.ts';
 
-const SESSION_FIELDS = ['x-claude-code-session-id', 'session-id', 'session_id', 'x-session-id'];
+/** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
+export const SESSION_FIELDS: ReadonlySet<string> = new Set([
+  'x-claude-code-session-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+]);
 
 /** The client's own session id, or undefined if it names none. */
 export function clientSession(headers: Headers): string | undefined {
