@@ -8,6 +8,7 @@ import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import { ledgerRow } from '../stages/ledger/row.ts';
 import {
   methodNotAllowed,
   notFound,
@@ -100,7 +101,10 @@ class HttpApp implements App {
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);
-      this.#fail(request, response, rateLimited(decision.retryAfterS), requestId);
+      const error = rateLimited(decision.retryAfterS);
+      this.#fail(request, response, error, requestId);
+      if (admission.verdict !== 'public' && this.#isProxied(request))
+        this.#record(request, error, requestId);
       return;
     }
     const { expect } = request.headers;
@@ -112,10 +116,12 @@ class HttpApp implements App {
         requestId,
         verdict: admission.verdict,
       });
-    } else if (this.#draining) {
-      this.#fail(request, response, shuttingDown(), requestId, true);
     } else if (admission.verdict === 'public') {
       this.#fail(request, response, notFound(), requestId);
+    } else if (this.#draining) {
+      const error = shuttingDown();
+      this.#fail(request, response, error, requestId, true);
+      this.#record(request, error, requestId);
     } else {
       const controller = createCanceller();
       const { generation, release } = generations.pin();
@@ -137,6 +143,35 @@ class HttpApp implements App {
         release,
       );
     }
+  }
+
+  /** True for a path that a provider would have answered. */
+  #isProxied(request: IncomingMessage): boolean {
+    try {
+      return this.#endpointOf(request, originForm(request.url ?? '/')) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * The row of a request to a provider that was let in and turned away before its run. Whoever the
+   * gate refuses has not made a request of this proxy, and leaves none.
+   */
+  #record(request: IncomingMessage, error: SvcError, requestId: string): void {
+    const { services } = this.#options;
+    services.record(
+      ledgerRow({
+        id: requestId,
+        startedMs: services.clock.wallMs(),
+        endpoint: pathOf(originForm(request.url ?? '/')),
+        outcome: 'error',
+        status: errorStatus(error),
+        errorKind: error.kind,
+        errorCode: error.code ?? null,
+        latencyMs: 0,
+      }),
+    );
   }
 
   #endpointOf(request: IncomingMessage, target: string): Endpoint | undefined {

@@ -82,8 +82,12 @@ test('the drain lets streams finish, refuses new requests and writes every row',
   if (socket.readyState !== socket.CLOSED) await once(socket, 'close');
   const rows = await stored(db);
   assert.equal(
-    rows.map((row) => row.outcome),
-    ['ok', 'ok'],
+    rows.map(({ outcome, status, endpoint }) => [outcome, status, endpoint]),
+    [
+      ['ok', 200, '/v1/messages'],
+      ['ok', 200, '/v1/messages'],
+      ['error', 503, '/v1/messages'],
+    ],
   );
   await assertRefused(proxy.port);
   await assertRefused(proxy.wsPort);

@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import type { Sent } from './testing.ts';
 import { isEnd, isError, talk } from './websocket-testing.ts';
 
 test('what no client could send over HTTP says nothing of the provider', () =>
@@ -29,7 +30,37 @@ test('every frame counts against the rate limit', () =>
     assert.equal(codes, [undefined, 'VALIDATION_001', undefined, 'RATELIMIT_001', 'RATELIMIT_001']);
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 429);
     assert.is(t.upstream.requests.length, 2);
+    const rows = await t.rows(6);
+    assert.equal(
+      rows.map(({ status, endpoint }) => [status, endpoint]),
+      [
+        [200, '/v1/messages'],
+        [400, '/ws'],
+        [200, '/v1/messages'],
+        [429, '/ws'],
+        [429, '/ws'],
+        [429, '/v1/messages'],
+      ],
+    );
     one.socket.terminate();
+  }));
+
+test('what is refused on a path of a provider is in the ledger, and what never asks one is not', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 1 }' }, async (t) => {
+    const send = (sent: Sent) => exchange(t.proxy.port, sent);
+    await send({ path: '/', method: 'GET' });
+    const refused = await send({ path: '/v1/messages?beta=true', body: json(MESSAGE) });
+    assert.is(refused.status, 429);
+    for (const path of ['/health', '/nowhere', '/v1/svc/blocks/x', '/v1/messages'])
+      assert.is((await send({ path, method: 'GET' })).status, 429, path);
+    const evil = { host: 'evil.example' };
+    assert.is((await send({ body: json(MESSAGE), headers: evil })).status, 403);
+    const [row, ...more] = await t.rows(1);
+    assert.equal(more, []);
+    assert.equal(
+      [row?.id, row?.endpoint, row?.status, row?.outcome, row?.errorCode, row?.attempts],
+      [refused.headers['x-request-id'], '/v1/messages', 429, 'error', 'RATELIMIT_001', 0],
+    );
   }));
 
 test('a draining proxy finishes what runs and takes no frame', () =>

@@ -89,7 +89,7 @@ class Connection {
 
   onFrame(frame: Frame): void {
     const refusal = this.#refusalOf(frame);
-    if (refusal !== undefined) return this.#say(refusal, this.#options.newId());
+    if (refusal !== undefined) return this.#refuse(this.#begin(), refusal);
     if (this.#controller === undefined) return void this.#serve(frame);
     if (this.#waiting !== undefined) {
       const error = overloaded('One request runs and one waits on this connection; open another');
@@ -201,7 +201,7 @@ class Connection {
     this.#waiting = undefined;
     if (waiting === undefined || this.#client.readyState !== this.#client.OPEN) return undefined;
     // Between two runs the drain may have found nothing left to wait for.
-    if (this.#options.draining()) return this.#say(shuttingDown(), this.#options.newId());
+    if (this.#options.draining()) return this.#refuse(this.#begin(), shuttingDown());
     void this.#serve(waiting);
   }
 }
