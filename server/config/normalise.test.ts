@@ -82,6 +82,14 @@ test('limits: 0 is none, a rate has a burst', async () => {
   assert.equal({ ...config.routing.rpm }, { chat: 50 });
 });
 
+test('a rate a second is not capped by a limit a minute that nobody has set', async () => {
+  const minute = async (file: string) => (await loadText({ file })).config.limits.requestsPerMinute;
+  assert.is(await minute(''), 1000);
+  assert.is(await minute('rate_limit: {requests_per_second: 100}'), null);
+  const both = 'security: {rate_limit_per_minute: 1000}\nrate_limit: {requests_per_second: 100}';
+  assert.is(await minute(both), 1000);
+});
+
 test('the configuration is frozen to its leaves', async () => {
   const { config } = await loadText({ file: 'providers: {chat: {extra_body: {a: {b: [1]}}}}' });
   const thaw = (value: unknown, path: string): void => {

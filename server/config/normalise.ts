@@ -217,9 +217,12 @@ function limits({ get, from }: Values): Config['limits'] {
   const perSecond = get('rate_limit.requests_per_second');
   const burst = get('rate_limit.burst_size') ?? Math.max(1, Math.ceil(perSecond ?? 1));
   const maxRequestBytes = get('advanced.max_request_size_bytes');
-  const chosen = from('advanced.max_request_size_bytes').source !== 'default';
+  const isChosen = (key: Parameters<typeof from>[0]) => from(key).source !== 'default';
+  const chosen = isChosen('advanced.max_request_size_bytes');
+  // Who sets a rate alone has not asked for the other limit to cap it.
+  const hasMinute = perSecond === null || isChosen('security.rate_limit_per_minute');
   return {
-    requestsPerMinute: get('security.rate_limit_per_minute') || null,
+    requestsPerMinute: (hasMinute && get('security.rate_limit_per_minute')) || null,
     rate: perSecond === null ? null : { perSecond, burst },
     maxRequestBytes,
     maxProxiedRequestBytes: chosen ? maxRequestBytes : PROXIED_BODY_BYTES,

@@ -47,7 +47,8 @@ export const security = {
   'security.rate_limit_per_minute': setting({
     type: count('requests a minute'),
     default: 1000,
-    about: 'Requests a minute from one address; 0 sets no limit.',
+    about:
+      'Requests a minute from one address; 0 sets no limit, and left alone it gives way to `rate_limit.requests_per_second`.',
   }),
 };
 
