@@ -89,7 +89,7 @@ class HttpApp implements App {
 
   #admit(request: IncomingMessage, response: ServerResponse, requestId: string): void {
     const { generations, services } = this.#options;
-    const { gate, cors, limiter } = generations.current;
+    const { gate, cors } = generations.current;
     const admission = gate(request);
     if (admission.verdict === 'refused') {
       this.#fail(request, response, admission.error, requestId, admission.close);
@@ -97,7 +97,7 @@ class HttpApp implements App {
     }
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
-    const decision = limiter.take(request.socket.remoteAddress ?? '');
+    const decision = services.limiter.take(request.socket.remoteAddress ?? '');
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);

@@ -15,7 +15,6 @@ import { createCors } from './cors.ts';
 import { errorTable } from './error-response.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
-import { createRateLimiter } from './limit.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
@@ -166,11 +165,16 @@ export function buildGeneration(options: BuildOptions): Generation {
   services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
   services.spending.configure(spendingSettings(config));
   services.answers.store.configure(config.cache);
+  services.limiter.configure({
+    perMinute: config.limits.requestsPerMinute ?? 0,
+    perSecond: config.limits.rate?.perSecond,
+    burst: config.limits.rate?.burst,
+  });
   services.streams.configure(config.streaming.maxConcurrentStreams);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
-  const { security, limits } = config;
+  const { security } = config;
   return {
     number: options.number,
     config,
@@ -186,11 +190,5 @@ export function buildGeneration(options: BuildOptions): Generation {
       keys,
     }),
     cors: createCors(security.allowedOrigins),
-    limiter: createRateLimiter({
-      perMinute: limits.requestsPerMinute ?? 0,
-      perSecond: limits.rate?.perSecond,
-      burst: limits.rate?.burst,
-      clock: services.clock,
-    }),
   };
 }

@@ -9,7 +9,6 @@ import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
 import type { Cors } from './cors.ts';
 import type { Gate } from './gate.ts';
-import type { RateLimiter } from './limit.ts';
 
 export interface Generation {
   readonly number: number;
@@ -19,7 +18,6 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly gate: Gate;
   readonly cors: Cors;
-  readonly limiter: RateLimiter;
 }
 
 export interface Generations {

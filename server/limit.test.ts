@@ -92,26 +92,91 @@ test('a million sources cost what twenty thousand cost, and a busy one is not fo
   assert.ok(limiter.size <= 20_000, String(limiter.size));
 });
 
-test('no order of requests gets more than the burst and the rate', () => {
+interface Limit {
+  readonly capacity: number;
+  readonly intervalMs: number;
+}
+
+/** One source's buckets as one would draw them: credit in milliseconds, a request costs an interval. */
+function createModel(limits: readonly Limit[]) {
+  const full = (limit: Limit): number => limit.capacity * limit.intervalMs;
+  const buckets = limits.map((limit) => ({ limit, creditMs: full(limit) }));
+  return {
+    advance(ms: number) {
+      for (const each of buckets) each.creditMs = Math.min(full(each.limit), each.creditMs + ms);
+    },
+    take(wallMs: number) {
+      const waitMs = ({ limit, creditMs }: (typeof buckets)[number]) => limit.intervalMs - creditMs;
+      const free = (each: (typeof buckets)[number]) =>
+        Math.floor(each.creditMs / each.limit.intervalMs);
+      const isAllowed = buckets.every((each) => waitMs(each) <= 0);
+      if (isAllowed) for (const each of buckets) each.creditMs -= each.limit.intervalMs;
+      const [told] = isAllowed
+        ? buckets.toSorted((one, other) => free(one) - free(other))
+        : buckets.toSorted((one, other) => waitMs(other) - waitMs(one));
+      return {
+        isAllowed,
+        limit: told!.limit.capacity,
+        remaining: free(told!),
+        resetEpochS: Math.ceil((wallMs + full(told!.limit) - told!.creditMs) / 1000),
+        retryAfterS: isAllowed ? 0 : Math.ceil(waitMs(told!) / 1000),
+      };
+    },
+  };
+}
+
+/** Rates whose intervals are whole milliseconds, so that the model is exact. */
+const PER_MINUTE = [1, 2, 3, 6, 10, 48, 60, 1000];
+const PER_SECOND = [0.1, 0.5, 1, 2, 5, 10, 40];
+
+test('every decision is that of two plain buckets', () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 50 }),
-      fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }),
-      (perMinute, gaps) => {
+      fc.option(fc.constantFrom(...PER_MINUTE), { nil: undefined }),
+      fc.option(fc.constantFrom(...PER_SECOND), { nil: undefined }),
+      fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+      fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 30_000 })), { maxLength: 300 }),
+      (perMinute, perSecond, burst, gaps) => {
         const clock = createManualClock(START_MS);
-        const limiter = createRateLimiter({ perMinute, clock });
-        let passed = 0;
-        let elapsedMs = 0;
+        const limiter = createRateLimiter({ perMinute, perSecond, burst, clock });
+        const limits: Limit[] = [];
+        if (perMinute !== undefined)
+          limits.push({ capacity: perMinute, intervalMs: 60_000 / perMinute });
+        if (perSecond !== undefined) {
+          const capacity = burst ?? Math.max(1, Math.floor(perSecond));
+          limits.push({ capacity, intervalMs: 1000 / perSecond });
+        }
+        const model = createModel(limits);
         for (const gapMs of gaps) {
           clock.advance(gapMs);
-          elapsedMs += gapMs;
-          if (limiter.take('a')?.isAllowed === true) passed += 1;
-          assert.ok(passed <= perMinute + (elapsedMs / 60_000) * perMinute + 1e-6);
+          model.advance(gapMs);
+          const decision = limiter.take('a');
+          if (limits.length === 0) assert.is(decision, undefined);
+          else assert.equal(decision, model.take(clock.wallMs()));
         }
       },
     ),
-    { seed: 3 },
+    { seed: 3, numRuns: 300 },
   );
+});
+
+test('the same limits configured again change nothing, and others keep what was used', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 6, perSecond: 10, burst: 4, clock });
+  for (let n = 0; n < 4; n += 1) assert.is(limiter.take('a')?.isAllowed, true);
+  limiter.configure({ perMinute: 6, perSecond: 10, burst: 4 });
+  assert.is(limiter.take('a')?.isAllowed, false);
+  limiter.configure({ perMinute: 5 });
+  assert.is(limiter.take('a')?.isAllowed, true);
+  assert.equal([limiter.take('a')?.isAllowed, limiter.take('a')?.retryAfterS], [false, 12]);
+  limiter.configure({ perMinute: 60 });
+  assert.is(limiter.take('a')?.remaining, 54, 'five of sixty are used, and this one');
+  limiter.configure({ perMinute: 1 });
+  assert.is(limiter.take('a')?.retryAfterS, 60, 'nobody waits longer than for one request');
+  limiter.configure({});
+  assert.is(limiter.take('a'), undefined);
+  limiter.configure({ perMinute: 1 });
+  assert.is(limiter.take('a')?.isAllowed, true);
 });
 
 test('streams: so many places, each given back once', () => {

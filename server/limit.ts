@@ -10,13 +10,16 @@
  */
 import type { Clock } from '../engine/clock.ts';
 
-export interface RateLimitOptions {
+export interface RateLimits {
   /** Requests a minute, which is also the burst; 0 or undefined: no such limit. */
   readonly perMinute?: number | undefined;
   /** Sustained requests a second; 0 or undefined: no such limit. */
   readonly perSecond?: number | undefined;
   /** Requests at once under `perSecond`; default one second's worth, at least 1. */
   readonly burst?: number | undefined;
+}
+
+export interface RateLimitOptions extends RateLimits {
   readonly clock: Clock;
   /** Sources remembered at least; at most twice as many are held. Default 10,000. */
   readonly sources?: number;
@@ -38,6 +41,8 @@ export interface RateDecision {
 export interface RateLimiter {
   /** Takes one request from `source`, the address of the socket's peer. Undefined when nothing is limited. */
   take(source: string): RateDecision | undefined;
+  /** Takes over other limits. What a source has used stays used, up to a full bucket. */
+  configure(limits: RateLimits): void;
   /** Sources held in memory now. */
   readonly size: number;
 }
@@ -45,6 +50,12 @@ export interface RateLimiter {
 interface Bucket {
   readonly capacity: number;
   readonly intervalMs: number;
+}
+
+/** The limits that are set; the first of them is a source's first bucket. */
+interface Buckets {
+  readonly minute: Bucket | undefined;
+  readonly second: Bucket | undefined;
 }
 
 /** When each of the two buckets of a source is full again, in monotonic milliseconds. */
@@ -58,7 +69,8 @@ const DEFAULT_SOURCES = 10_000;
 /** A limiter in this process's memory. */
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   const { clock } = options;
-  const [first, second] = toBuckets(options);
+  let buckets = toBuckets(options);
+  let [first, second] = inOrder(buckets);
   const sources = createSources(options.sources ?? DEFAULT_SOURCES);
   return {
     get size() {
@@ -84,11 +96,25 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
         ? toDecision(first, firstMs - nowMs, clock, 0)
         : toDecision(second, secondMs - nowMs, clock, 0);
     },
+    configure(limits) {
+      const next = toBuckets(limits);
+      const nowMs = clock.monotonicMs();
+      if (!isSame(next.minute, buckets.minute) || !isSame(next.second, buckets.second))
+        for (const source of sources.all()) carryOver(source, buckets, next, nowMs);
+      buckets = next;
+      [first, second] = inOrder(next);
+    },
   };
 }
 
+interface Sources {
+  readonly size: number;
+  recall(name: string): Source;
+  all(): Iterable<Source>;
+}
+
 /** The sources seen lately, in two generations of at most `most` each. */
-function createSources(most: number): { readonly size: number; recall(name: string): Source } {
+function createSources(most: number): Sources {
   let young = new Map<string, Source>();
   let old = new Map<string, Source>();
   return {
@@ -106,7 +132,30 @@ function createSources(most: number): { readonly size: number; recall(name: stri
       young.set(name, source);
       return source;
     },
+    // A source that moved to the young generation stands in the old one too.
+    all: () => new Set([...young.values(), ...old.values()]),
   };
+}
+
+function carryOver(source: Source, before: Buckets, after: Buckets, nowMs: number): void {
+  const minuteMs = before.minute === undefined ? 0 : source.firstFullMs;
+  const secondMs = before.minute === undefined ? source.firstFullMs : source.secondFullMs;
+  const minute = refilledMs(minuteMs, before.minute, after.minute, nowMs);
+  const second = refilledMs(secondMs, before.second, after.second, nowMs);
+  source.firstFullMs = after.minute === undefined ? second : minute;
+  source.secondFullMs = after.minute === undefined ? 0 : second;
+}
+
+/** When the bucket `after` is full that has as many requests to refill as `before` had. */
+function refilledMs(
+  fullMs: number,
+  before: Bucket | undefined,
+  after: Bucket | undefined,
+  nowMs: number,
+): number {
+  if (before === undefined || after === undefined) return 0;
+  const used = Math.max(0, fullMs - nowMs) / before.intervalMs;
+  return nowMs + Math.min(used, after.capacity) * after.intervalMs;
 }
 
 /** The `X-RateLimit-*` fields of a decision as a flat name, value list. `Retry-After` comes with the error. */
@@ -153,15 +202,21 @@ export function createStreamLimit(first: number | undefined): StreamLimit {
   };
 }
 
-function toBuckets(options: RateLimitOptions): Bucket[] {
-  const buckets: Bucket[] = [];
-  const { perMinute = 0, perSecond = 0 } = options;
-  if (perMinute > 0) buckets.push({ capacity: perMinute, intervalMs: 60_000 / perMinute });
-  if (perSecond > 0) {
-    const capacity = Math.max(1, Math.floor(options.burst ?? perSecond));
-    buckets.push({ capacity, intervalMs: 1000 / perSecond });
-  }
-  return buckets;
+function toBuckets({ perMinute = 0, perSecond = 0, burst = perSecond }: RateLimits): Buckets {
+  const capacity = Math.max(1, Math.floor(burst));
+  return {
+    minute: perMinute > 0 ? { capacity: perMinute, intervalMs: 60_000 / perMinute } : undefined,
+    second: perSecond > 0 ? { capacity, intervalMs: 1000 / perSecond } : undefined,
+  };
+}
+
+function inOrder({ minute, second }: Buckets): [first?: Bucket, second?: Bucket] {
+  if (minute === undefined) return second === undefined ? [] : [second];
+  return second === undefined ? [minute] : [minute, second];
+}
+
+function isSame(one: Bucket | undefined, other: Bucket | undefined): boolean {
+  return one?.capacity === other?.capacity && one?.intervalMs === other?.intervalMs;
 }
 
 function afterOneMore(bucket: Bucket, fullMs: number, nowMs: number): number {

@@ -43,8 +43,8 @@ import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
-import { createStreamLimit } from './limit.ts';
-import type { StreamLimit } from './limit.ts';
+import { createRateLimiter, createStreamLimit } from './limit.ts';
+import type { RateLimiter, StreamLimit } from './limit.ts';
 import type { Log } from './log.ts';
 import { createOutbound } from './outbound.ts';
 import { spendingSettings } from './spending.ts';
@@ -61,6 +61,8 @@ export interface ServerServices {
   readonly prices: Prices;
   /** Puts the prices that users set in place of those before; in force within a minute. */
   usePrices(overrides: ReadonlyMap<string, PriceOverride>): void;
+  /** Limits nothing until a generation configures it. */
+  readonly limiter: RateLimiter;
   readonly streams: StreamLimit;
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
@@ -135,6 +137,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       overrides.clear();
       for (const [name, price] of next) overrides.set(name, price);
     },
+    limiter: createRateLimiter({ clock }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     states: createProviderStates({ clock }),
     router: createLiveRouter(),

@@ -63,6 +63,15 @@ test('what is refused on a path of a provider is in the ledger, and what never a
     );
   }));
 
+test('a reload does not give back what was used of the rate limit', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 2 }' }, async (t) => {
+    for (const status of [200, 200, 429])
+      assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, status);
+    t.configure('security: { rate_limit_per_minute: 2 }\nlogging: { level: error }');
+    await t.proxy.reload();
+    assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 429);
+  }));
+
 test('a draining proxy finishes what runs and takes no frame', () =>
   withProxy({}, async (t) => {
     t.upstream.script(undefined, 'slow-first-event', { delayMs: 300 });

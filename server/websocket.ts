@@ -23,7 +23,7 @@ export interface SocketDoor {
 const GOING_AWAY = 1001;
 
 export function createSocketDoor(options: SocketOptions): SocketDoor {
-  const { generations, newId } = options;
+  const { generations, services, newId } = options;
   let opening: Promise<WebSocketServer> | undefined;
   let server: WebSocketServer | undefined;
 
@@ -46,10 +46,10 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
   }
 
   function admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { gate, limiter } = generations.current;
+    const { gate } = generations.current;
     const admission = gate(request, 'upgrade');
     if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
-    const decision = limiter.take(request.socket.remoteAddress ?? '');
+    const decision = services.limiter.take(request.socket.remoteAddress ?? '');
     if (decision?.isAllowed === false) {
       const error = rateLimited(decision.retryAfterS);
       return refuse(request, socket, error, rateLimitHeaders(decision));

@@ -100,13 +100,12 @@ class Connection {
 
   /** Why this frame is not even taken as a request, as HTTP has it. */
   #refusalOf({ data }: Frame): SvcError | undefined {
-    const { generations, draining } = this.#options;
-    const { limiter, config } = generations.current;
-    const decision = limiter.take(this.#source);
+    const { generations, services, draining } = this.#options;
+    const decision = services.limiter.take(this.#source);
     if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
     if (draining()) return shuttingDown();
     // The limit by which the library closes a connection is the one from when it opened.
-    const { maxProxiedRequestBytes } = config.limits;
+    const { maxProxiedRequestBytes } = generations.current.config.limits;
     return sizeOf(data) > maxProxiedRequestBytes
       ? payloadTooLarge(maxProxiedRequestBytes)
       : undefined;
