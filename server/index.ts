@@ -42,7 +42,7 @@ import { openRouteRules } from './route-rules.ts';
 import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
-import { recallDay, spendingJson } from './spending.ts';
+import { recallSpending, spendingJson } from './spending.ts';
 import { createVaultFacts } from './vault-facts.ts';
 import { createSocketDoor } from './websocket.ts';
 
@@ -149,13 +149,13 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       },
     });
     const startedMs = clock.wallMs();
-    let isDayRecalled = false;
-    /** What the day has cost is only worth a look into the ledger where it is limited. */
+    let isRecalled = false;
+    /** What day and sessions have cost is only worth a look into the ledger where it is limited. */
     function recallIfNeeded({ budget }: Config): void {
-      if (!budget.enabled || isDayRecalled) return;
-      isDayRecalled = true;
-      recallDay(services.spending, questions, clock, startedMs).catch((error: unknown) =>
-        log.warning("the day's spending so far is not known", { cause: error }),
+      if (!budget.enabled || isRecalled) return;
+      isRecalled = true;
+      recallSpending(services.spending, questions, clock, startedMs).catch((error: unknown) =>
+        log.warning('the spending so far is not known', { cause: error }),
       );
     }
     const prepareIfNeeded = ({ compression }: Config): void => {

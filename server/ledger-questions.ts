@@ -3,15 +3,18 @@
  * thread are loaded by the first question: a start must not wait for them.
  */
 import type { LedgerReader } from '../stages/ledger/database.ts';
+import { MAX_SESSIONS } from '../stages/budget/sessions.ts';
 import { emptyTotals } from '../stages/ledger/figures.ts';
 import type { Totals } from '../stages/ledger/figures.ts';
-import type { SavingsReport, Spent, TimeSpan } from '../stages/ledger/queries.ts';
+import type { SavingsReport, SessionSpent, Spent, TimeSpan } from '../stages/ledger/queries.ts';
 
 export interface LedgerQuestions {
   /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` tells. */
   today(nowMs: number): Promise<Totals>;
   /** What was spent in a span. Rejects where the file cannot be read. */
   spent(span: Required<TimeSpan>): Promise<Spent>;
+  /** What the newest sessions spent in requests that began before `untilMs`, oldest session first. Rejects likewise. */
+  sessions(untilMs: number): Promise<readonly SessionSpent[]>;
   savings(nowMs: number, sinceMs?: number): Promise<SavingsReport>;
   close(): Promise<void>;
 }
@@ -32,6 +35,10 @@ export function askLedger(file: string): LedgerQuestions {
     async spent(span) {
       const { reader, queries } = await opened();
       return queries.spentIn(reader, span);
+    },
+    async sessions(untilMs) {
+      const { reader, queries } = await opened();
+      return queries.sessionsSpent(reader, untilMs, MAX_SESSIONS);
     },
     async savings(nowMs, sinceMs) {
       const { reader, queries } = await opened();

@@ -5,7 +5,7 @@ import type { TestProxy } from '../fixtures/proxy.ts';
 import { createManualClock } from '../engine/index.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
 import { askLedger } from './ledger-questions.ts';
-import { recallDay } from './spending.ts';
+import { recallSpending } from './spending.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
 
 /** At ten dollars a token nearly any request is above a limit of some dollars. */
@@ -100,7 +100,7 @@ test('tokens of the day are counted where no price is known', () =>
     await t.rows(1);
     assert.ok(spending.view().tokensToday > 0);
     assert.is(spending.view().unpriced, 1);
-    spending.startDay(0, 5000);
+    spending.count(0, 5000);
     const over = await exchange(t.proxy.port, unknown);
     assert.is(over.status, 402);
     assert.match(over.text, '5,000 tokens per day');
@@ -175,7 +175,7 @@ test('whatever has a price is estimated, held and refused: embeddings and legacy
 
 test('a day that is used up refuses what cannot be estimated, and lets what is free pass', () =>
   withProxy({ yaml: CHAT_PRICES }, async (t) => {
-    t.proxy.services.spending.startDay(501e9);
+    t.proxy.services.spending.count(501e9, 0);
     assert.is(await post(t, '/v1/embeddings', { model: 'emb', input: 'x' }), 402);
     assert.is(await post(t, '/v1/images/generations', { model: 'gpt-image-1', prompt: 'x' }), 402);
     assert.is(await post(t, '/v1/files', { purpose: 'batch' }), 200);
@@ -203,7 +203,7 @@ test('a start counts what the running proxy counted, of every kind of request', 
       const clock = createManualClock(rows.at(-1)!.startedMs + 1);
       const questions = askLedger(t.db);
       const guard = createSpendingGuard(UNLIMITED, clock);
-      await recallDay(guard, questions, clock, rows.at(-1)!.startedMs + 1);
+      await recallSpending(guard, questions, clock, rows.at(-1)!.startedMs + 1);
       await questions.close();
       assert.ok(counted.spentTodayNanoUsd > 0);
       assert.equal(
@@ -230,12 +230,33 @@ test('a start finds what the day has cost before it, and no more', () =>
     const questions = askLedger(t.db);
     const spentAt = async (startedMs: number): Promise<number> => {
       const guard = createSpendingGuard(UNLIMITED, clock);
-      await recallDay(guard, questions, clock, startedMs);
+      await recallSpending(guard, questions, clock, startedMs);
       return guard.view().spentTodayNanoUsd;
     };
     assert.is(await spentAt(row!.startedMs + 1), row?.costNanoUsd);
     assert.is(await spentAt(row!.startedMs), 0);
     await questions.close();
+  }));
+
+test('a session has cost what it had cost before a restart', () =>
+  withProxy({ yaml: priced('per_session_usd: 1000000') }, async (t) => {
+    for (const session of ['s-1', 's-1', 's-2']) await send(t, { 'session-id': session });
+    await send(t);
+    const rows = await t.rows(4);
+    const costs = rows.map((row) => row.costNanoUsd!);
+    const questions = askLedger(t.db);
+    const limit = costs[0]! + costs[1]!;
+    const guard = createSpendingGuard(
+      { ...UNLIMITED, perSessionNanoUsd: limit },
+      t.proxy.services.clock,
+    );
+    await recallSpending(guard, questions, t.proxy.services.clock, rows[3]!.startedMs + 1);
+    await questions.close();
+    const leftOf = (session: string, estimateNanoUsd: number) =>
+      guard.check({ session, estimateNanoUsd }).verdict !== 'blocked';
+    assert.equal([leftOf('s-1', 0), leftOf('s-1', 1)], [true, false]);
+    assert.equal([leftOf('s-2', limit - costs[2]!), leftOf('s-2', limit)], [true, false]);
+    assert.ok(leftOf('s-3', limit));
   }));
 
 test.after(closeClients);

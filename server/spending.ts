@@ -19,20 +19,24 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 }
 
 /**
- * Tells the guard what the present UTC day has cost before `startedMs`; what comes later it
- * sees itself. Takes as long as the ledger takes and is not waited for at a start, so the
- * first moments may be let through on a limit that is used up.
+ * Tells the guard what the present UTC day and each session have cost before `startedMs`; what
+ * comes later it sees itself. Takes as long as the ledger takes and is not waited for at a start,
+ * so the first moments may be let through on a limit that is used up. Conversations whose client
+ * names no session are not in the ledger by themselves: those begin anew.
  */
-export async function recallDay(
+export async function recallSpending(
   guard: SpendingGuard,
-  ledger: Pick<LedgerQuestions, 'spent'>,
+  ledger: Pick<LedgerQuestions, 'spent' | 'sessions'>,
   clock: Clock,
   startedMs: number,
 ): Promise<void> {
   const sinceMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
-  if (sinceMs >= startedMs) return;
-  const { costNanoUsd, tokens } = await ledger.spent({ sinceMs, untilMs: startedMs });
-  guard.startDay(costNanoUsd, tokens);
+  if (sinceMs < startedMs) {
+    const { costNanoUsd, tokens } = await ledger.spent({ sinceMs, untilMs: startedMs });
+    guard.count(costNanoUsd, tokens);
+  }
+  for (const { session, costNanoUsd } of await ledger.sessions(startedMs))
+    guard.countSession(session, costNanoUsd);
 }
 
 /** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */

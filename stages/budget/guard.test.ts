@@ -125,7 +125,7 @@ test('it warns from the percentage on', () => {
 test('the day begins with what the ledger knows and ends at midnight UTC', () => {
   const clock = createManualClock(Date.UTC(2026, 10, 20, 23, 59));
   const guard = createSpendingGuard(perDay(1), clock);
-  guard.startDay(0.7 * USD);
+  guard.count(0.7 * USD, 0);
   assert.is(Math.round(guard.view().dayLeftPercent ?? 0), 30);
   assert.is(blockedBy(ask(guard, 0.4)), 'day');
   const over = granted(ask(guard, 0.3));
@@ -138,7 +138,7 @@ test('the day begins with what the ledger knows and ends at midnight UTC', () =>
 
 test('an unknown price neither blocks nor counts, and is noted', () => {
   const guard = createSpendingGuard(perDay(1), createManualClock());
-  guard.startDay(2 * USD);
+  guard.count(2 * USD, 0);
   granted(ask(guard, null)).settle(null);
   assert.equal([guard.view().unpriced, guard.view().spentTodayNanoUsd], [1, 2 * USD]);
   granted(ask(guard, null)).settle(0.5 * USD);
@@ -148,7 +148,7 @@ test('an unknown price neither blocks nor counts, and is noted', () => {
 test('a limit can be passed once: by the request’s word, or by an operator’s for ten minutes', () => {
   const clock = createManualClock();
   const guard = createSpendingGuard(perDay(1), clock);
-  guard.startDay(USD);
+  guard.count(USD, 0);
   const once = ask(guard, 0.1, 's', true);
   assert.ok(once.granted && once.allowedOnce);
   assert.is(ask(guard, 0.1).granted, false);

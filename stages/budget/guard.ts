@@ -114,10 +114,10 @@ export interface SpendingGuard {
   reserve(request: SpendingRequest, allowOnce?: boolean): Grant;
   /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
   allowNext(): void;
-  /** Adds to the day what nothing was reserved for. */
+  /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
   count(costNanoUsd: number, tokens: number): void;
-  /** Adds what the ledger knows of the present UTC day from before this process began. */
-  startDay(spentNanoUsd: number, tokens?: number): void;
+  /** Adds what a session has cost before this process began. */
+  countSession(session: string, costNanoUsd: number): void;
   configure(settings: SpendingSettings): void;
   view(): SpendingView;
 }
@@ -189,8 +189,8 @@ class Guard implements SpendingGuard {
     this.#tokens.spent += tokens;
   }
 
-  startDay(spentNanoUsd: number, tokens = 0): void {
-    this.count(spentNanoUsd, tokens);
+  countSession(session: string, costNanoUsd: number): void {
+    this.#sessions.open(session).spent += costNanoUsd;
   }
 
   configure(settings: SpendingSettings): void {

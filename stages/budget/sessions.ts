@@ -14,7 +14,7 @@ export interface Sessions {
 }
 
 /** Sessions remembered: clients can invent ids. */
-const MAX_SESSIONS = 10_000;
+export const MAX_SESSIONS = 10_000;
 
 /**
  * No sessions yet. They are kept in two generations of `most` each: when the younger is full

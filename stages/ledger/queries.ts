@@ -69,6 +69,32 @@ export async function spentIn(db: LedgerReader, span: Required<TimeSpan>): Promi
     .executeTakeFirstOrThrow();
 }
 
+/** What one session of a client has spent. */
+export interface SessionSpent {
+  readonly session: string;
+  readonly costNanoUsd: number;
+}
+
+/** The newest `most` sessions that spent anything in requests that began before `untilMs`, oldest first. */
+export async function sessionsSpent(
+  db: LedgerReader,
+  untilMs: number,
+  most: number,
+): Promise<SessionSpent[]> {
+  const rows = await inSpan(db, { sinceMs: 0, untilMs })
+    .where('sessionId', 'is not', null)
+    .where('costNanoUsd', '>', 0)
+    .select((eb) => [
+      eb.ref('sessionId').$notNull().as('session'),
+      sum('costNanoUsd').as('costNanoUsd'),
+    ])
+    .groupBy('sessionId')
+    .orderBy((eb) => eb.fn.max('startedMs'), 'desc')
+    .limit(most)
+    .execute();
+  return rows.toReversed();
+}
+
 /** The sums for each value of a column, most requests first. */
 export async function totalsBy(
   db: LedgerReader,

@@ -120,7 +120,8 @@ export const budget = {
     type: dollars,
     default: null,
     defaultText: 'no limit',
-    about: 'US dollars that one session of a client, or one conversation, may cost.',
+    about:
+      'US dollars that one session of a client, or one conversation, may cost. A restart remembers the sessions that a client names.',
   }),
   'budget.per_day_usd': setting({
     type: dollars,
