@@ -144,6 +144,7 @@ async function openServices(): Promise<BenchServices> {
     retentionDays: 1,
     includeRequestBody: false,
     includeResponseBody: false,
+    includeTraces: false,
     clock: systemClock,
   });
   const services = await createServices({ config, log });

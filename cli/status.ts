@@ -65,7 +65,8 @@ export function statusLines(status: Status, colors: Colors): string[] {
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
   // Whoever may not see the figures gets a health without them, which is not zero requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
-  if (status.log_level === 'debug') rows.push(['Logging', 'every step (`svc debug off`)']);
+  if (status.log_level === 'debug')
+    rows.push(['Logging', 'every request, step by step (`svc debug off`)']);
   return [...lines, ...pairs(colors, rows)];
 }
 

@@ -41,8 +41,8 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     pause: () => ({ paused: (app.paused = true) }),
     resume: () => ({ paused: (app.paused = false) }),
     debug(input) {
-      if (input === true || input === false) log.setLevel(input ? 'debug' : 'info');
-      return { debug: log.level === 'debug' };
+      if (input === true || input === false) log.setDebug(input);
+      return { debug: log.level === 'debug', written: log.isEnabled('error') };
     },
     async learn(input) {
       proxy.afterwards.flush();

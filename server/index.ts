@@ -22,7 +22,7 @@ import { askLedger } from './ledger-questions.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
-import { openLog } from './open-log.ts';
+import { openLog, retuneLog } from './open-log.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
@@ -142,7 +142,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       generations,
       log,
       apply(next) {
-        log.setLevel(next.config.logging.level);
+        retuneLog(log, next.config, custom);
         keys.setConfigKey(next.config.security.apiKey ?? undefined);
         recallIfNeeded(next.config);
         prepareIfNeeded(next.config);

@@ -4,6 +4,12 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from '../engine/clock.ts';
 import { type Log, type LogOptions, createLog } from './log.ts';
 
+const QUIET = {
+  isEnabled: true,
+  includeRequestBody: false,
+  includeResponseBody: false,
+  includeTraces: false,
+};
 const START_MS = Date.UTC(2026, 0, 1);
 function toMemory(options: Partial<LogOptions> = {}): { log: Log; text: () => Promise<string> } {
   let written = '';
@@ -14,13 +20,11 @@ function toMemory(options: Partial<LogOptions> = {}): { log: Log; text: () => Pr
     },
   });
   const log = createLog({
-    isEnabled: true,
+    ...QUIET,
     level: 'info',
     destination: { kind: 'stream', stream },
     format: 'json',
     retentionDays: 30,
-    includeRequestBody: false,
-    includeResponseBody: false,
     clock: createManualClock(START_MS),
     ...options,
   });
@@ -71,12 +75,19 @@ test('lines written before and after the logger has loaded keep their order', as
 test('the level switches while running, and off is off', async () => {
   const { log, text } = toMemory();
   log.debug('no');
-  log.setLevel('debug');
+  log.setDebug(true);
   assert.ok(log.isEnabled('debug'));
   log.debug('yes');
-  log.setLevel('error');
+  log.configure({ ...QUIET, level: 'error' });
   log.warning('no');
   log.error('yes');
+  log.setDebug(true);
+  log.setDebug(false);
+  // The configured level, not whatever is usual.
+  log.warning('no');
+  log.configure({ ...QUIET, level: 'debug' });
+  log.setDebug(false);
+  log.debug('no');
   assert.equal(
     lines(await text()).map((line) => line['msg']),
     ['yes', 'yes'],

@@ -17,17 +17,26 @@ export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 /** What a line says beside its message; of any shape, it is copied and cleaned. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-export interface LogOptions {
+/** What may change while the log is open. */
+export interface LogSettings {
   /** `logging.enabled`; false makes every call a no-op. */
   readonly isEnabled: boolean;
   readonly level: LogLevel;
+  readonly includeRequestBody: boolean;
+  readonly includeResponseBody: boolean;
+  /** `advanced.enable_trace_logs`. */
+  readonly includeTraces: boolean;
+}
+
+/** What a log says only where the user asked for it. */
+export type LogPart = 'request' | 'response' | 'traces';
+
+export interface LogOptions extends LogSettings {
   readonly destination: LogDestination;
   readonly format: 'json' | 'text';
   readonly retentionDays: number;
   /** Size at which a log file is rotated before the day is over; default 32 MiB. */
   readonly rotateAtBytes?: number;
-  readonly includeRequestBody: boolean;
-  readonly includeResponseBody: boolean;
   readonly clock: Clock;
   /** Values that must never be written: configured keys, tokens, passwords. */
   readonly secrets?: Iterable<string>;
@@ -36,16 +45,28 @@ export interface LogOptions {
 export interface Log {
   /** The least level that is written. */
   readonly level: LogLevel;
-  /** Switches the level while running (`svc debug on|off`). */
-  setLevel(level: LogLevel): void;
+  /** Takes up what a reload has changed, and ends `setDebug`. */
+  configure(settings: LogSettings): void;
+  /** `svc debug on|off`: level debug, or the configured one; info where that is debug itself. */
+  setDebug(isOn: boolean): void;
   /** True when a line of `level` would be written: ask before building costly fields. */
   isEnabled(level: LogLevel): boolean;
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Writes a body at level info if the user asked for bodies of this direction; cut at 16 Ki characters. */
-  body(direction: 'request' | 'response', requestId: string, bytes: Uint8Array): void;
+  /** True when the user asked for such lines, which are written at level info. */
+  wants(part: LogPart): boolean;
+  /**
+   * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
+   * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named.
+   */
+  body(
+    direction: 'request' | 'response',
+    requestId: string,
+    bytes: Uint8Array,
+    sizeBytes?: number,
+  ): void;
   /** Makes a value unsayable from now on, also in lines that still wait. */
   addSecret(value: string): void;
   /** Lines lost because the destination failed or was too slow. */
@@ -56,9 +77,14 @@ export interface Log {
 
 const RANKS = Object.freeze({ debug: 20, info: 30, warning: 40, error: 50 });
 const NAMES = Object.freeze({ debug: 'debug', info: 'info', warning: 'warn', error: 'error' });
+const PARTS = Object.freeze({
+  request: 'includeRequestBody',
+  response: 'includeResponseBody',
+  traces: 'includeTraces',
+});
 const MOST_WAITING = 1000;
-// More than the redactor lets through, so that the cut and its mark are its own.
-const MOST_BODY_BYTES = 1024 * 1024;
+/** As much of a body as can be told from it: more than the redactor lets through, so that the cut and its mark are its own. */
+export const MOST_BODY_BYTES = 1024 * 1024;
 
 interface Entry {
   readonly level: LogLevel;
@@ -75,7 +101,8 @@ interface Writer {
 /** Opens the log. Touches neither disk nor logger before the first line. */
 export function createLog(options: LogOptions): Log {
   const redactor = createRedactor(options.secrets);
-  let level = options.level;
+  let settings: LogSettings = options;
+  let { level } = settings;
   let waiting: Entry[] = [];
   let dropped = 0;
   let isClosed = false;
@@ -96,7 +123,11 @@ export function createLog(options: LogOptions): Log {
   }
 
   function isEnabled(asked: LogLevel): boolean {
-    return options.isEnabled && RANKS[asked] >= RANKS[level];
+    return settings.isEnabled && RANKS[asked] >= RANKS[level];
+  }
+
+  function wants(part: LogPart): boolean {
+    return settings[PARTS[part]] && isEnabled('info');
   }
 
   function say(asked: LogLevel, message: string, fields?: LogFields): void {
@@ -117,20 +148,24 @@ export function createLog(options: LogOptions): Log {
     get dropped() {
       return dropped + (writer?.sink.dropped ?? 0);
     },
-    setLevel(next) {
-      level = next;
+    configure(next) {
+      settings = next;
+      ({ level } = next);
+    },
+    setDebug(isOn) {
+      if (isOn) level = 'debug';
+      else level = settings.level === 'debug' ? 'info' : settings.level;
     },
     isEnabled,
+    wants,
     debug: (message, fields) => say('debug', message, fields),
     info: (message, fields) => say('info', message, fields),
     warning: (message, fields) => say('warning', message, fields),
     error: (message, fields) => say('error', message, fields),
-    body(direction, requestId, bytes) {
-      const isWanted =
-        direction === 'request' ? options.includeRequestBody : options.includeResponseBody;
-      if (!isWanted || !isEnabled('info')) return;
-      const text = Buffer.from(bytes.subarray(0, MOST_BODY_BYTES)).toString('utf8');
-      say('info', `${direction} body`, { requestId, sizeBytes: bytes.byteLength, text });
+    body(direction, requestId, bytes, sizeBytes = bytes.byteLength) {
+      if (!wants(direction)) return;
+      const text = textOf(bytes.subarray(0, MOST_BODY_BYTES));
+      say('info', `${direction} body`, { requestId, sizeBytes, text });
     },
     addSecret: (value) => redactor.addSecret(value),
     async close() {
@@ -160,6 +195,15 @@ async function openWriter(options: LogOptions, redactor: Redactor): Promise<Writ
       logger[method]({ time, ...toFields(redactor.value(fields)) }, redactor.text(message));
     },
   };
+}
+
+/** Whatever it is cut from may end inside a character. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return '[not text]';
+  }
 }
 
 /** Fields must not be able to pose as the line's own time, level or message. */

@@ -4,7 +4,7 @@
  * answered here and gets its ledger row here.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancelled, run, toSvcError } from '../engine/index.ts';
+import { Cancelled, toSvcError } from '../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
@@ -15,6 +15,7 @@ import { collectBody } from './body.ts';
 import { errorStatus } from './error-response.ts';
 import type { Generation } from './generation.ts';
 import type { ServerServices } from './services.ts';
+import { runAndTell } from './run-and-tell.ts';
 import { HttpSink } from './sink/http.ts';
 import { acceptsLines, createLineEncoding } from './sink/lines.ts';
 import { createPacer } from './sink/pace.ts';
@@ -69,7 +70,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
     return;
   }
   sayThatWorkBegins(call, body);
-  await run(call.generation.plan, body, info, sink);
+  await runAndTell(call.generation.plan, body, info, sink, services.log);
   if (!request.complete) request.resume();
 }
 
@@ -147,5 +148,6 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
       errorCode: error.code ?? null,
       latencyMs: services.clock.monotonicMs() - info.startedMs,
     }),
+    error.message,
   );
 }

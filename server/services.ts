@@ -47,6 +47,7 @@ import { createRateLimiter, createStreamLimit } from './limit.ts';
 import type { RateLimiter, StreamLimit } from './limit.ts';
 import type { Log } from './log.ts';
 import { createOutbound } from './outbound.ts';
+import { createRequestLog } from './request-log.ts';
 import { spendingSettings } from './spending.ts';
 
 export interface ServerServices {
@@ -76,8 +77,11 @@ export interface ServerServices {
   readonly learned: Learned;
   /** Open also where nothing is injected: it can still be asked and added to. */
   readonly vault: Vault;
-  /** Writes a finished request to the file and into the live window: the one way in. */
-  record(row: LedgerRow): void;
+  /**
+   * Writes a finished request to the file, into the live window and, as far as it asks for it, the
+   * log: the one way in. `reason` is why a request without a run was refused.
+   */
+  record(row: LedgerRow, reason?: string): void;
   close(): Promise<void>;
 }
 
@@ -123,6 +127,8 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const vault = open(config, log, clock);
   const afterwards = createAfterwards(clock, RECORDED);
   const overrides = new Map<string, PriceOverride>();
+  const traces = createTraces();
+  const tell = createRequestLog(log, traces);
   return {
     clock,
     turn,
@@ -131,7 +137,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     upstream,
     ledger,
     window,
-    traces: createTraces(),
+    traces,
     prices: createPrices({ overrides }),
     usePrices(next) {
       overrides.clear();
@@ -150,9 +156,10 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     lost: createLostBlocks(),
     learned,
     vault,
-    record(row) {
+    record(row, reason) {
       ledger.record(row);
       window.add(row);
+      tell(row, reason);
     },
     async close() {
       afterwards.flush();

@@ -41,6 +41,7 @@ export interface StreamPlaces {
 /** Where a stage says what a user should know. */
 export interface StageLog {
   warning(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 export interface Services {

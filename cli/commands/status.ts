@@ -92,10 +92,11 @@ class Debug extends Command<CliContext> {
   static override paths = [['debug']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Log every step of the running proxy, or stop doing so',
-    details: '`on` and `off` last until the proxy ends or its configuration is read again.',
+    description: 'Log every request of the running proxy step by step, or stop doing so',
+    details:
+      'A request that failed is in the log anyway, see `svc logs`. `on` and `off` last until the proxy ends or its configuration is read again.',
     examples: [
-      ['Log every step', '$0 debug on'],
+      ['A line for every request', '$0 debug on'],
       ['Only what matters', '$0 debug off'],
       ['Which of the two it is', '$0 debug status'],
     ],
@@ -110,9 +111,13 @@ class Debug extends Command<CliContext> {
       throw new SvcError('usage', `svc debug takes on, off or status, not '${what}'`);
     }
     const input = what === 'status' ? undefined : what === 'on';
-    const { debug } = await control(homeOf(context), 'debug', input);
+    const { debug, written } = await control(homeOf(context), 'debug', input);
+    const where =
+      written === false
+        ? 'nothing is written: logging.enabled is false'
+        : 'see `svc logs --follow`';
     if (this.json) printJson(context, { debug });
-    else print(context, debug === true ? 'Debug logging is on' : 'Debug logging is off');
+    else print(context, debug === true ? `Debug logging is on; ${where}` : 'Debug logging is off');
     return 0;
   }
 }

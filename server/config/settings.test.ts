@@ -161,6 +161,9 @@ test('secrets, paths and addresses of providers are guarded against a found file
     const risky = row.secret === true || row.resolve !== undefined || key.endsWith('base_url');
     if (risky) assert.ok(row.guarded, key);
   }
+  const settingsByKey = new Map<string, { guarded?: true }>(allSettings());
+  for (const what of ['request', 'response'])
+    assert.ok(settingsByKey.get(`logging.include_${what}_body`)?.guarded, what);
 });
 
 test('a fresh file loads and changes nothing, and so does each of its lines uncommented', async () => {

@@ -34,6 +34,7 @@ function fileOptions(path: string): LogOptions {
     retentionDays: 30,
     includeRequestBody: false,
     includeResponseBody: false,
+    includeTraces: false,
     clock: createManualClock(START_MS),
   };
 }

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
-import { Cancelled, createCanceller, run, toSvcError } from '../../engine/index.ts';
+import { Cancelled, createCanceller, toSvcError } from '../../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
 import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
@@ -20,6 +20,7 @@ import type { BodyFrame } from '../../stages/model/frame.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import { errorBody, errorStatus } from '../error-response.ts';
 import type { Generation, Generations } from '../generation.ts';
+import { runAndTell } from '../run-and-tell.ts';
 import type { Running } from '../running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
@@ -148,11 +149,12 @@ class Connection {
         errorCode: error?.code ?? null,
         latencyMs: services.clock.monotonicMs() - info.startedMs,
       }),
+      error?.message,
     );
   }
 
   async #serve(frame: Frame): Promise<void> {
-    const { generations, running } = this.#options;
+    const { generations, running, services } = this.#options;
     const controller = createCanceller();
     this.#controller = controller;
     const info = this.#begin(controller);
@@ -169,7 +171,8 @@ class Connection {
         requestId: info.id,
         gzip: asked.gzip,
       });
-      await run(generation.plan, this.#toBody(asked, generation), info, sink);
+      const body = this.#toBody(asked, generation);
+      await runAndTell(generation.plan, body, info, sink, services.log);
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
     } finally {

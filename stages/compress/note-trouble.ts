@@ -5,7 +5,7 @@ import type { LimitedOutcomes } from './within-limit.ts';
 
 /** Notes what went wrong with one request. What keeps going wrong stands in the log once. */
 export function createTroubleNotes(
-  log: StageLog,
+  log: Pick<StageLog, 'warning'>,
 ): (result: LimitedOutcomes, ctx: Pick<StageContext, 'note'>) => void {
   const logged = new Set<string>();
   return ({ failed, outcomes }, ctx) => {

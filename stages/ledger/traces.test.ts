@@ -25,6 +25,7 @@ function runOf(id: string, spans: readonly Span[] = []): TracedRun {
     provider: 'messages',
     status: 200,
     outcome: 'ok',
+    error: null,
     durationMs: 12.345678,
     spans: { list: () => spans },
     attempts: [],

@@ -16,6 +16,8 @@ export interface FinishedRun {
   readonly provider: string | null;
   readonly status: number | null;
   readonly outcome: LedgerRow['outcome'];
+  /** What the client was told, where the run itself failed. The error is not kept: its stack holds on to the run. */
+  readonly error: string | null;
   readonly durationMs: number;
   /** What its stages did, written over the spans of a run that is kept no more. */
   readonly spans: (into?: KeptSpans) => KeptSpans;
@@ -63,6 +65,8 @@ export interface Trace {
   readonly provider: string | null;
   readonly status: number | null;
   readonly outcome: LedgerRow['outcome'];
+  /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
+  readonly error: string | null;
   readonly duration_ms: number;
   /** Only stages that saw a frame, in graph order. */
   readonly stages: readonly TraceStage[];
@@ -112,6 +116,7 @@ export function toTrace(run: TracedRun): Trace {
     provider: run.provider,
     status: run.status,
     outcome: run.outcome,
+    error: run.error,
     duration_ms: toMicroseconds(run.durationMs),
     stages: run.spans
       .list()

@@ -244,9 +244,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           learn(settlement, told, state, services, sizeOf);
           const row = toRow(settlement, told, state, ctx.run, { services, sizeOf, familyOf });
           settleSpending(settlement, row, services.spending);
-          services.ledger.record(row);
           // The trace was added with what the engine alone can tell.
           if (row.outcome !== settlement.outcome) services.traces.correct(ctx.run.id, row.outcome);
+          services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.
         const later = () => services.afterwards.later(record);

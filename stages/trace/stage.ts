@@ -4,13 +4,18 @@ import type { ProxyFrame } from '../model/frame.ts';
 import { modelOf } from '../model/request.ts';
 import type { Services } from '../services.ts';
 
-/** Acts only when a run has settled. */
+/** Acts only when a run has settled. The log's lines about a request are made from its row and what is kept here. */
 export const trace = defineStage<ProxyFrame, undefined, Services>({
   name: 'trace',
   build: (_config, services) => ({
     settled({ last, outcome, error, durationMs, spans }, ctx) {
       const { head, body } = last;
       const request = head?.request ?? last.request?.request;
+      // A fault of our own: its cause is known here alone, and goes to no client.
+      if (error?.kind === 'internal') {
+        const { message, node, cause } = error;
+        services.log.error(message, { requestId: ctx.run.id, node, cause });
+      }
       services.traces.add({
         id: ctx.run.id,
         startedMs: ctx.run.startedWallMs,
@@ -19,6 +24,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         provider: request?.route?.provider ?? null,
         status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
         outcome,
+        error: error?.message ?? null,
         durationMs,
         spans,
         // A copy without the room that a list which grew has to spare.

@@ -9,7 +9,8 @@ export const logging = {
     type: oneOf('debug', 'info', 'warning', 'error'),
     default: 'info',
     flag: '--debug',
-    about: 'The least important line that is written.',
+    about:
+      'The least important line that is written; debug adds one for every request, with its steps and tries.',
   }),
   'logging.destination': setting({
     type: oneOf('file', 'stdout'),
@@ -26,12 +27,14 @@ export const logging = {
   'logging.include_request_body': setting({
     type: flag,
     default: false,
-    about: 'Write request bodies into the log. They hold your prompts.',
+    about: 'Write request bodies into the log, at level info. They hold your prompts.',
+    guarded: true,
   }),
   'logging.include_response_body': setting({
     type: flag,
     default: false,
-    about: 'Write response bodies into the log.',
+    about: 'Write response bodies into the log, at level info. They hold what was said to you.',
+    guarded: true,
   }),
   'logging.format': setting({
     type: oneOf('json', 'text'),

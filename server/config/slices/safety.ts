@@ -151,7 +151,7 @@ export const advanced = {
   'advanced.enable_trace_logs': setting({
     type: flag,
     default: false,
-    about: 'Write the trace of every request into the log.',
+    about: 'Write the trace of every request into the log, at level info.',
   }),
   'advanced.proxy_timeout_seconds': setting({
     type: seconds,

@@ -1,0 +1,35 @@
+/** A run through the plan whose request and answer the log may be asked to hold. */
+import { run } from '../engine/index.ts';
+import type { Plan, RunInfo, Settlement, Sink } from '../engine/index.ts';
+import type { BodyFrame, ProxyFrame } from '../stages/model/frame.ts';
+import { MOST_BODY_BYTES } from './log.ts';
+import type { Log } from './log.ts';
+import { CopyingSink } from './sink/copy.ts';
+
+/** Runs `body` through `plan` into `sink`; writes both bodies into the log where the user wants that. Never rejects. */
+export function runAndTell(
+  plan: Plan<ProxyFrame>,
+  body: BodyFrame,
+  info: RunInfo,
+  sink: Sink<ProxyFrame>,
+  log: Log,
+): Promise<Settlement<ProxyFrame>> {
+  log.body('request', info.id, body.bytes);
+  return log.wants('response')
+    ? runAndCopy(plan, body, info, sink, log)
+    : run(plan, body, info, sink);
+}
+
+async function runAndCopy(
+  plan: Plan<ProxyFrame>,
+  body: BodyFrame,
+  info: RunInfo,
+  sink: Sink<ProxyFrame>,
+  log: Log,
+): Promise<Settlement<ProxyFrame>> {
+  const copying = new CopyingSink(sink, MOST_BODY_BYTES);
+  const settlement = await run(plan, body, info, copying);
+  const copy = await copying.copy();
+  if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes);
+  return settlement;
+}

@@ -1,0 +1,68 @@
+/**
+ * A sink that keeps the beginning of the answer that it passes on, for a log that was asked to
+ * hold answers. An encoded one is decoded: the copy is for people.
+ */
+import type { Sink, SvcError } from '../../engine/index.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { headerValue } from '../../stages/model/headers.ts';
+import { createDecoder } from '../../stages/wire/decode.ts';
+import type { Decoder } from '../../stages/wire/decode.ts';
+
+/** What was kept of an answer. */
+export interface AnswerCopy {
+  readonly bytes: Buffer;
+  /** Of the whole answer, decoded. */
+  readonly sizeBytes: number;
+}
+
+export class CopyingSink implements Sink<ProxyFrame> {
+  readonly #sink: Sink<ProxyFrame>;
+  readonly #mostBytes: number;
+  readonly #kept: Buffer[] = [];
+  #sizeBytes = 0;
+  #decoder: Decoder | undefined;
+
+  /** Passes all on to `sink`, and keeps up to `mostBytes`. */
+  constructor(sink: Sink<ProxyFrame>, mostBytes: number) {
+    this.#sink = sink;
+    this.#mostBytes = mostBytes;
+  }
+
+  whole(frames: readonly ProxyFrame[]): Promise<void> | void {
+    for (const frame of frames) this.#see(frame);
+    return this.#sink.whole(frames);
+  }
+
+  write(frame: ProxyFrame): Promise<void> | void {
+    this.#see(frame);
+    return this.#sink.write(frame);
+  }
+
+  end(): Promise<void> | void {
+    return this.#sink.end();
+  }
+
+  fail(error: SvcError): Promise<void> | void {
+    return this.#sink.fail(error);
+  }
+
+  /** What the provider's answer was, or as much of it as came; undefined where there was none. */
+  async copy(): Promise<AnswerCopy | undefined> {
+    await this.#decoder?.end();
+    if (this.#decoder === undefined) return undefined;
+    return { bytes: Buffer.concat(this.#kept), sizeBytes: this.#sizeBytes };
+  }
+
+  #see(frame: ProxyFrame): void {
+    if (frame.kind === 'chunk') this.#decoder?.push(frame.bytes);
+    if (frame.kind !== 'head') return;
+    const encoding = headerValue(frame.headers, 'content-encoding');
+    this.#decoder = createDecoder(encoding, (bytes) => this.#keep(bytes));
+  }
+
+  #keep(bytes: Buffer): void {
+    const room = Math.max(0, this.#mostBytes - this.#sizeBytes);
+    this.#sizeBytes += bytes.length;
+    if (room > 0) this.#kept.push(bytes.subarray(0, room));
+  }
+}
