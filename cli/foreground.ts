@@ -137,9 +137,7 @@ async function reload(context: CliContext, proxy: RunningProxy): Promise<void> {
     const { message } = report as { readonly message: string };
     note(context, message);
   } catch (thrown) {
-    const error = toSvcError(thrown);
-    proxy.services.log.error('configuration not reloaded', { reason: error.message });
-    printError(context, error);
+    printError(context, toSvcError(thrown));
   }
 }
 

@@ -113,7 +113,13 @@ for (const [argv, says] of MISTAKES) {
 }
 
 test('without a proxy, what needs one says how to start it', async () => {
-  for (const argv of [['pause'], ['resume'], ['debug', 'status'], ['debug', 'on']]) {
+  for (const argv of [
+    ['pause'],
+    ['resume'],
+    ['debug', 'status'],
+    ['debug', 'on'],
+    ['config', 'reload'],
+  ]) {
     const { code, stdout, stderr } = await run(place, argv);
     assert.is(code, exitCodes.unavailable, argv.join(' '));
     assert.is(stdout, '');

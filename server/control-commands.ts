@@ -9,6 +9,7 @@ import type { RuleStore } from '../stages/route/rules-store.ts';
 import type { App } from './app.ts';
 import type { ControlCommands } from './control.ts';
 import type { Log } from './log.ts';
+import type { ReloadReport } from './routes/config.ts';
 import { forceHealth, statesJson } from './provider-states.ts';
 import { doRouteCommand, toRouteCommand } from './route-rules.ts';
 import { spendingJson } from './spending.ts';
@@ -24,7 +25,7 @@ export interface ControlledProxy {
   readonly states: ProviderStates;
   /** The models of the provider that the input names. */
   readonly listModels: (input: unknown) => Promise<unknown>;
-  readonly reload: () => Promise<unknown>;
+  readonly reload: () => Promise<ReloadReport>;
   readonly stop: () => Promise<void>;
 }
 
@@ -63,7 +64,10 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
     'provider-force-health': (input) => forceHealth(states, input),
-    reload,
+    async reload() {
+      const { configFile, applied, needsRestart, warnings } = await reload();
+      return { config_file: configFile, applied, needs_restart: needsRestart, warnings };
+    },
     stop() {
       // The answer must leave before the socket closes.
       setTimeout(() => void stop(), 10);

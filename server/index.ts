@@ -114,8 +114,6 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     try {
       const generation = build(from, number);
       for (const reason of pluginReasons(custom)) log.error(reason);
-      const warnings = fallbackWarnings(from.config, generation.providers);
-      for (const warning of warnings) log.warning(warning);
       return generation;
     } catch (thrown) {
       custom = before;

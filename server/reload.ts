@@ -2,10 +2,12 @@
  * Reads the configuration again and swaps the generation. A configuration with
  * a fault changes nothing; what cannot change in a running proxy is named.
  */
+import { toSvcError } from '../engine/index.ts';
 import { compareConfigs } from './config/reload.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Generation, Generations } from './generation.ts';
 import type { Log } from './log.ts';
+import { fallbackWarnings } from './providers.ts';
 import type { ReloadReport } from './routes/config.ts';
 
 export interface ReloadOptions {
@@ -36,16 +38,30 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     const next = await options.load();
     const { applied, needsRestart } = compareConfigs(running, next);
     number += 1;
-    generations.swap(await options.build(next, number));
+    const generation = await options.build(next, number);
+    generations.swap(generation);
     options.apply(next);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });
-    for (const warning of next.warnings) log.warning(warning);
-    return { message: messageOf(next, needsRestart), applied, needsRestart };
+    const warnings = [...next.warnings, ...fallbackWarnings(next.config, generation.providers)];
+    for (const warning of warnings) log.warning(warning);
+    return {
+      message: messageOf(next, needsRestart),
+      applied,
+      needsRestart,
+      configFile: next.configFile ?? null,
+      warnings,
+    };
+  }
+
+  function refuse(thrown: unknown): never {
+    const error = toSvcError(thrown);
+    log.error('configuration not reloaded', { reason: error.message, cause: error.cause });
+    throw error;
   }
 
   return () => {
-    const result = last.then(reload, reload);
+    const result = last.then(reload, reload).catch(refuse);
     last = result.catch(() => undefined);
     return result;
   };

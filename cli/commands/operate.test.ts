@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import type { Upstream } from '../../fixtures/upstream.ts';
+import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../testing.ts';
 import type { Place } from '../testing.ts';
 
@@ -206,5 +207,39 @@ test('the proxy answers its own user’s commands also where it asks others for 
     assert.equal(await json('pause'), { paused: true });
     assert.equal(await json('resume'), { paused: false });
   }, 'security:\n  require_api_key: true\n'));
+
+test('config reload says what changed, what waits for a restart, and what is wrong', () =>
+  withRunning(async (place) => {
+    const file = join(place.folder, 'svc.yaml');
+    const reload = async (yaml: string, ...more: string[]) => {
+      writeFileSync(file, yaml, { mode: 0o600 });
+      return run(place, ['config', 'reload', ...more]);
+    };
+    const same = await reload('compression: { mode: hybrid }\n');
+    assert.is(same.code, 0, same.stderr);
+    assert.match(same.stdout, /^Read .*svc\.yaml again: nothing has changed\n$/);
+
+    const changed = await reload(
+      'compression: { mode: aggressive }\nlogging: { format: text }\nrouting: { fallback: [chat] }\n',
+    );
+    assert.match(changed.stdout, /In force +compression\.mode, routing\.fallback$/m);
+    assert.match(changed.stdout, /After `svc restart` +logging\.format$/m);
+    assert.match(changed.stderr, /^! fallback chat has no key/m);
+
+    const wrong = await reload('compression: { mode: fast }\ncach: {}\n');
+    assert.is(wrong.code, exitCodes.config);
+    assert.is(wrong.stdout, '');
+    assert.match(wrong.stderr, /compression\.mode: found "fast"/);
+    assert.match(wrong.stderr, /cach.*did you mean cache/);
+    assert.match(wrong.stderr, /goes on as it was/);
+
+    const json = await reload('compression: { mode: aggressive }\n', '--json');
+    assert.equal(JSON.parse(json.stdout), {
+      config_file: file,
+      applied: ['routing.fallback'],
+      needs_restart: ['logging.format'],
+      warnings: [],
+    });
+  }, 'compression: { mode: hybrid }\n'));
 
 test.run();

@@ -8,6 +8,10 @@ export interface ReloadReport {
   readonly applied: readonly string[];
   /** Keys whose new value waits for a restart. */
   readonly needsRestart: readonly string[];
+  /** The file that was read; null where there is none. */
+  readonly configFile: string | null;
+  /** What is allowed there but hardly meant. */
+  readonly warnings: readonly string[];
 }
 
 export function configRoutes(reload: () => Promise<ReloadReport>): Route[] {
@@ -17,8 +21,14 @@ export function configRoutes(reload: () => Promise<ReloadReport>): Route[] {
       path: '/config/reload',
       audience: 'this-machine',
       async handle() {
-        const { message, applied, needsRestart } = await reload();
-        return Response.json({ status: 'ok', message, applied, needs_restart: needsRestart });
+        const { message, applied, needsRestart, warnings } = await reload();
+        return Response.json({
+          status: 'ok',
+          message,
+          applied,
+          needs_restart: needsRestart,
+          warnings,
+        });
       },
     },
   ];

@@ -1,0 +1,52 @@
+/** `svc config reload`: the running proxy reads its configuration again. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { colorsFor, note, pairs, print, printJson } from '../output.ts';
+import { control } from '../remote.ts';
+
+export class Reload extends Command<CliContext> {
+  static override paths = [['config', 'reload']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Let the running proxy read its configuration again',
+    details:
+      'It reads the files that it was started with. What runs is not interrupted, and a configuration that is wrong changes nothing. Its environment and its flags are those of its start.',
+    examples: [['After the file was changed', '$0 config reload']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const answer = await control(homeOf(context), 'reload').catch(tellUnchanged);
+    if (this.json) {
+      printJson(context, answer);
+      return 0;
+    }
+    const names = (key: string) => (answer[key] as readonly string[] | undefined) ?? [];
+    const file = answer['config_file'];
+    const what = typeof file === 'string' ? shortPath(file, context) : 'the configuration';
+    const rows = [
+      ['In force', names('applied')],
+      ['After `svc restart`', names('needs_restart')],
+    ] as const;
+    const changed = rows.filter(([, keys]) => keys.length > 0);
+    print(context, `Read ${what} again${changed.length === 0 ? ': nothing has changed' : ''}`);
+    const shown = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
+    if (shown.length > 0)
+      for (const line of pairs(colorsFor(context.stdout, context.env), shown)) print(context, line);
+    for (const warning of names('warnings')) note(context, `! ${warning}`);
+    return 0;
+  }
+}
+
+/** Whoever reads of a fault wants to know whether the proxy still runs. */
+function tellUnchanged(thrown: unknown): never {
+  if (!(thrown instanceof SvcError) || thrown.kind !== 'config') throw thrown;
+  throw new SvcError('config', thrown.message, {
+    cause: thrown,
+    cure: 'The proxy goes on as it was. `svc config validate` checks a file before it is used.',
+  });
+}
