@@ -103,8 +103,7 @@ function figures(health: Json, active: number | null): (readonly [string, string
       .map((one, index) => `${one?.toLocaleString('en-US') ?? '–'} ${index === 0 ? 'in' : 'out'}`)
       .join(', '),
   ]);
-  const cost = number(stats['cost']);
-  rows.push(['Cost', cost === undefined ? 'unknown' : `$${cost.toFixed(4)}`]);
+  rows.push(['Cost', costWords(number(stats['cost']), number(stats['unpriced']) ?? 0)]);
   const p50 = number(latency['p50_latency_ms']);
   const p99 = number(latency['p99_latency_ms']);
   if (p50 !== undefined && p99 !== undefined)
@@ -113,6 +112,14 @@ function figures(health: Json, active: number | null): (readonly [string, string
       `${Math.round(p50)} ms median, ${Math.round(p99)} ms p99, upstream included`,
     ]);
   return rows;
+}
+
+function costWords(cost: number | undefined, unpriced: number): string {
+  const known = cost === undefined ? 'unknown' : `$${cost.toFixed(4)}`;
+  if (unpriced === 0) return known;
+  // The cure comes with it: nobody guesses that a price can be set.
+  const missing = `${counted(unpriced, 'request')} without a known price; providers.<name>.pricing sets one`;
+  return cost === undefined ? `${known}: ${missing}` : `${known}, and ${missing}`;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -106,7 +106,7 @@ async function printSavings(
   const rows = [
     ['Requests', tokens(report['total_requests'])],
     ['Saved', `${tokens(report['total_tokens_saved'])} input tokens`],
-    ['Worth', dollars(report['total_cost_saved_usd'])],
+    ['Worth', worth(report)],
     [
       'Provider caches',
       `${tokens(report['provider_cache_read_tokens'])} tokens read, not our doing`,
@@ -167,6 +167,15 @@ async function printCaches(context: CliContext, stats: Json): Promise<void> {
 
 function tokens(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
+}
+
+/** The sum leaves out what has no known price, and says so. */
+function worth(report: Json): string {
+  const known = dollars(report['total_cost_saved_usd']);
+  const unpriced = Number(report['unpriced'] ?? 0);
+  return unpriced === 0
+    ? known
+    : `${known}, and ${counted(unpriced, 'request')} without a known price`;
 }
 
 function dollars(value: unknown): string {

@@ -204,7 +204,7 @@ test('a model named __proto__ is a model', () => {
   const text = JSON.stringify(byModelJson(window.byModel()));
   assert.is(
     text,
-    '{"__proto__":{"requests":1,"input_tokens":5,"saved_tokens":0,"output_tokens":0,"cost":2}}',
+    '{"__proto__":{"requests":1,"input_tokens":5,"saved_tokens":0,"output_tokens":0,"cost":2,"unpriced":0}}',
   );
   assert.is(({} as { requests?: number }).requests, undefined);
 });

@@ -25,10 +25,13 @@ export interface Totals {
   /** Tokens that providers read from their own prompt caches. */
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Whole nano-dollars; requests without a known price are left out and counted in `unpriced`. */
+  /** Whole nano-dollars; of `priced` requests only, so `knownCost` tells it. */
   readonly costNanoUsd: number;
+  /** The same; `knownCostSaved` tells it. */
   readonly costSavedNanoUsd: number;
-  /** Requests without a cost. */
+  /** Requests whose cost is known. */
+  readonly priced: number;
+  /** Requests whose tokens are known and whose price is not. */
   readonly unpriced: number;
   /** The sum over `timed` requests, in milliseconds. */
   readonly latencySumMs: number;
@@ -54,6 +57,7 @@ export function emptyTotals(): RunningTotals {
     cacheWriteTokens: 0,
     costNanoUsd: 0,
     costSavedNanoUsd: 0,
+    priced: 0,
     unpriced: 0,
     latencySumMs: 0,
     timed: 0,
@@ -75,10 +79,25 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   totals.cacheWriteTokens += row.cacheWriteTokens ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
-  if (row.costNanoUsd === null) totals.unpriced += 1;
+  if (row.costNanoUsd !== null) totals.priced += 1;
+  else if (row.inputTokensSent !== null || row.outputTokens !== null) totals.unpriced += 1;
   if (row.latencyMs === null) return;
   totals.latencySumMs += row.latencyMs;
   totals.timed += 1;
+}
+
+/** What the requests cost, in nano-dollars; `null` where tokens were counted and none of them has a price. */
+export function knownCost(totals: Totals): number | null {
+  return isPriceless(totals) ? null : totals.costNanoUsd;
+}
+
+/** What the saved tokens would have cost, likewise. */
+export function knownCostSaved(totals: Totals): number | null {
+  return isPriceless(totals) ? null : totals.costSavedNanoUsd;
+}
+
+function isPriceless({ priced, unpriced }: Totals): boolean {
+  return priced === 0 && unpriced > 0;
 }
 
 /** The mean latency of the requests that were timed, in milliseconds; `null` if none was. */

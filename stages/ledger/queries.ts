@@ -193,7 +193,10 @@ function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     sum('cacheWriteTokens').as('cacheWriteTokens'),
     sum('costNanoUsd').as('costNanoUsd'),
     sum('costSavedNanoUsd').as('costSavedNanoUsd'),
-    count(sql`cost_nano_usd is null`).as('unpriced'),
+    eb.fn.count<number>('costNanoUsd').as('priced'),
+    count(
+      sql`cost_nano_usd is null and (input_tokens_sent is not null or output_tokens is not null)`,
+    ).as('unpriced'),
     sum('latencyMs').as('latencySumMs'),
     eb.fn.count<number>('latencyMs').as('timed'),
   ] as const;

@@ -4,7 +4,14 @@
  * answers the same questions with the same JSON when no proxy runs.
  */
 import type { Totals } from './figures.ts';
-import { averageLatencyMs, errorRate, promptCacheRatio, savedPercent } from './figures.ts';
+import {
+  averageLatencyMs,
+  errorRate,
+  knownCost,
+  knownCostSaved,
+  promptCacheRatio,
+  savedPercent,
+} from './figures.ts';
 import type { SavingsReport } from './queries.ts';
 import type { LedgerRow } from './row.ts';
 import type { SessionWindow } from './window.ts';
@@ -25,8 +32,9 @@ export function sessionJson(window: SessionWindow) {
     output_tokens: totals.outputTokens,
     errors: totals.errors,
     cache_hits: totals.cacheHits,
-    cost: toUsd(totals.costNanoUsd),
-    cost_saved: toUsd(totals.costSavedNanoUsd),
+    cost: toUsd(knownCost(totals)),
+    unpriced: totals.unpriced,
+    cost_saved: toUsd(knownCostSaved(totals)),
     start_time: window.startedMs / 1000,
   };
 }
@@ -39,8 +47,9 @@ export function todayJson(totals: Totals) {
     sent_input_tokens: totals.sentInputTokens,
     saved_tokens: totals.savedTokens,
     output_tokens: totals.outputTokens,
-    cost: toUsd(totals.costNanoUsd),
-    cost_saved: toUsd(totals.costSavedNanoUsd),
+    cost: toUsd(knownCost(totals)),
+    unpriced: totals.unpriced,
+    cost_saved: toUsd(knownCostSaved(totals)),
     avg_latency_ms: averageLatencyMs(totals),
     errors: totals.errors,
     cache_hits: totals.cacheHits,
@@ -54,7 +63,8 @@ export function byModelJson(groups: ReadonlyMap<string, Totals>) {
     input_tokens: totals.inputTokens,
     saved_tokens: totals.savedTokens,
     output_tokens: totals.outputTokens,
-    cost: toUsd(totals.costNanoUsd),
+    cost: toUsd(knownCost(totals)),
+    unpriced: totals.unpriced,
   }));
 }
 
@@ -99,7 +109,7 @@ export function lastJson(window: SessionWindow) {
     tokens_saved: row.savedTokens,
     percent_saved: measured ? (100 * row.savedTokens) / row.inputTokensRaw : null,
     cost_saved: toUsd(row.costSavedNanoUsd),
-    session_total_saved: toUsd(totals.costSavedNanoUsd),
+    session_total_saved: toUsd(knownCostSaved(totals)),
     session_requests: totals.requests,
     input_tokens_raw: row.inputTokensRaw,
     input_tokens_sent: row.inputTokensSent,
@@ -112,12 +122,13 @@ export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
   const totals = window.totals();
   return {
     session_requests: totals.requests,
-    session_total_saved: toUsd(totals.costSavedNanoUsd),
+    session_total_saved: toUsd(knownCostSaved(totals)),
     tokens_saved: totals.savedTokens,
     tokens_sent: totals.sentInputTokens,
     tokens_raw: totals.inputTokens,
     output_tokens: totals.outputTokens,
-    total_cost: toUsd(totals.costNanoUsd),
+    total_cost: toUsd(knownCost(totals)),
+    unpriced: totals.unpriced,
     uptime_hours: (nowMs - window.startedMs) / 3_600_000,
     errors: totals.errors,
     avg_savings_pct: savedPercent(totals),
@@ -129,12 +140,13 @@ export function savingsJson(report: SavingsReport) {
   const saved = (totals: Totals) => ({
     requests: totals.requests,
     tokens_saved: totals.savedTokens,
-    cost_saved_usd: toUsd(totals.costSavedNanoUsd),
+    cost_saved_usd: toUsd(knownCostSaved(totals)),
   });
   return {
     total_requests: report.totals.requests,
     total_tokens_saved: report.totals.savedTokens,
-    total_cost_saved_usd: toUsd(report.totals.costSavedNanoUsd),
+    total_cost_saved_usd: toUsd(knownCostSaved(report.totals)),
+    unpriced: report.totals.unpriced,
     savings_by_model: toObject(
       report.byModel.map((group) => [group.key ?? 'unknown', group]),
       saved,
@@ -217,7 +229,7 @@ export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number)
     window_24h: {
       input_tokens: day.inputTokens,
       output_tokens: day.outputTokens,
-      total_cost: toUsd(day.costNanoUsd),
+      total_cost: toUsd(knownCost(day)),
     },
   };
 }

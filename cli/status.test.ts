@@ -1,0 +1,37 @@
+import pc from 'picocolors';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { statusLines } from './status.ts';
+import type { Status } from './status.ts';
+
+/** A proxy that runs and has served some requests. */
+const RUNNING: Status = {
+  running: true,
+  pid: 1,
+  background: true,
+  home: '/home',
+  url: 'http://127.0.0.1:8766',
+  ws_url: null,
+  paused: false,
+  log_level: 'info',
+  active_requests: 0,
+  health: null,
+  recent: [],
+};
+
+function costLine(stats: Record<string, unknown>): string | undefined {
+  const health = { status: 'ok', stats: { requests: 3, ...stats } };
+  const lines = statusLines({ ...RUNNING, health }, pc.createColors(false));
+  return lines.find((line) => line.trimStart().startsWith('Cost'))?.trim();
+}
+
+test('a cost that nobody knows is not shown as nothing', () => {
+  assert.is(costLine({ cost: 0.5, unpriced: 0 }), 'Cost          $0.5000');
+  assert.match(
+    costLine({ cost: null, unpriced: 3 }) ?? '',
+    /unknown: 3 requests without a .*price/,
+  );
+  assert.match(costLine({ cost: 0.5, unpriced: 1 }) ?? '', /\$0\.5000, and 1 request without a/);
+});
+
+test.run();
