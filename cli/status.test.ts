@@ -17,6 +17,7 @@ const RUNNING: Status = {
   active_requests: 0,
   health: null,
   recent: [],
+  retries: [],
 };
 
 function costLine(stats: Record<string, unknown>): string | undefined {

@@ -4,6 +4,8 @@ import { counted, pairs } from './output.ts';
 import type { Colors } from './output.ts';
 import { controlIfRunning, readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
+import { retriesOf } from './retries.ts';
+import type { Retry } from './retries.ts';
 
 /** `svc status --json`. */
 export interface Status {
@@ -21,18 +23,20 @@ export interface Status {
   readonly health: Json | null;
   /** The rows of `/recent`, newest first. */
   readonly recent: readonly Json[];
+  /** What was tried again lately, newest first. */
+  readonly retries: readonly Retry[];
+  /** What providers read from their own prompt caches; only where it was asked for. */
+  readonly prompt_cache?: Json | null;
 }
 
 /** Asks the pid file, the control socket and the proxy itself. */
-export async function readStatus(home: string): Promise<Status> {
+export async function readStatus(home: string, withPromptCache = false): Promise<Status> {
   const instance = runningInstance(home);
   const own = await controlIfRunning(home, 'status');
   const url = instance?.url;
-  const [health, recent] =
-    own === undefined
-      ? [undefined, undefined]
-      : await Promise.all([quietly(home, '/health'), quietly(home, '/recent')]);
-  const rows = recent?.['recent'];
+  const paths = ['/health', '/recent', '/traces', ...(withPromptCache ? ['/cache-stats'] : [])];
+  const [health, recent, traces, caches] =
+    own === undefined ? [] : await Promise.all(paths.map((path) => quietly(home, path)));
   const pid = own?.['pid'] ?? instance?.pid;
   return {
     running: own !== undefined || instance !== undefined,
@@ -45,7 +49,9 @@ export async function readStatus(home: string): Promise<Status> {
     log_level: typeof own?.['log_level'] === 'string' ? own['log_level'] : null,
     active_requests: typeof own?.['running'] === 'number' ? own['running'] : null,
     health: health ?? null,
-    recent: Array.isArray(rows) ? (rows as Json[]) : [],
+    recent: listOf(recent?.['recent']),
+    retries: retriesOf(listOf(traces?.['traces'])),
+    ...(withPromptCache && { prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null }),
   };
 }
 
@@ -120,6 +126,10 @@ function costWords(cost: number | undefined, unpriced: number): string {
   // The cure comes with it: nobody guesses that a price can be set.
   const missing = `${counted(unpriced, 'request')} without a known price; providers.<name>.pricing sets one`;
   return cost === undefined ? `${known}: ${missing}` : `${known}, and ${missing}`;
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? (value as Json[]) : [];
 }
 
 function textOf(value: unknown): string | undefined {

@@ -15,10 +15,10 @@ function toProvider(config: ProviderSettings, baseUrl: string): Provider {
     baseUrl,
     origin: url.origin,
     pathPrefix: url.pathname.replace(/\/+$/, ''),
-    keys: config.keys.map(({ scheme, secret }, index) => ({
+    keys: config.keys.map(({ scheme, secret, label }) => ({
       scheme: scheme === 'bearer' ? ('bearer' as const) : ('key' as const),
       secret,
-      label: `key ${index + 1}`,
+      label,
     })),
     needsKey: config.auth !== 'none',
     headTimeoutMs: config.requestTimeoutMs ?? 0,
@@ -37,12 +37,13 @@ function toCustom(name: string, custom: CustomProvider, config: Config): Provide
   const builtIn = config.providers[definition.kind];
   const baseUrl = definition.baseUrl.replace(/\/+$/, '');
   const scheme = typeof auth === 'object' && auth.scheme === 'bearer' ? 'bearer' : 'api-key';
+  const label = typeof auth === 'object' ? auth.env : name;
   const { timeoutSeconds, idleTimeoutSeconds } = definition;
   const settings = {
     name,
     kind: definition.kind,
     auth: auth === 'none' ? ('none' as const) : ('key' as const),
-    keys: secret === undefined ? [] : [{ scheme, secret } as const],
+    keys: secret === undefined ? [] : [{ scheme, secret, label } as const],
     requestTimeoutMs: inMs(timeoutSeconds) ?? builtIn?.requestTimeoutMs ?? null,
     idleTimeoutMs: inMs(idleTimeoutSeconds) ?? builtIn?.idleTimeoutMs ?? null,
     supportsStreaming: definition.supportsStreaming ?? true,

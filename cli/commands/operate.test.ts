@@ -133,7 +133,7 @@ test('a running proxy uses a rule at once and answers for itself', () =>
     assert.is((health as { state: string }).state, 'healthy');
     assert.equal(
       (keys as { label: string }[]).map((key) => key.label),
-      ['key 1'],
+      ['MSGPROV_API_KEY'],
     );
     assert.not.match(one.stdout, 'messages-key');
     assert.is((await run(place, ['provider-status', 'nobody'])).code, 5);

@@ -6,6 +6,7 @@ import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
 import { toLoadOptions } from '../flags.ts';
 import { colorsFor, counted, pairs, print, printJson } from '../output.ts';
+import { percent, printPromptCache, tokens } from '../prompt-cache.ts';
 import type { CliCommand } from '../registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -149,24 +150,9 @@ async function printCaches(context: CliContext, stats: Json): Promise<void> {
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
   const prompt = (stats['prompt_cache'] ?? {}) as Json;
-  const providers = Object.entries((prompt['providers'] ?? {}) as Record<string, Json>);
-  if (providers.length === 0) return;
-  const { printTable } = await import('../table.ts');
+  if (Object.keys(prompt['providers'] ?? {}).length === 0) return;
   print(context);
-  printTable(
-    context,
-    ['prompt cache of', '>tokens read', '>tokens written', '>read share'],
-    providers.map(([name, cache]) => [
-      name,
-      tokens(cache['read_tokens']),
-      tokens(cache['creation_tokens']),
-      percent(cache['hit_ratio']),
-    ]),
-  );
-}
-
-function tokens(value: unknown): string {
-  return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
+  await printPromptCache(context, prompt);
 }
 
 /** The sum leaves out what has no known price, and says so. */
@@ -180,10 +166,6 @@ function worth(report: Json): string {
 
 function dollars(value: unknown): string {
   return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
-}
-
-function percent(ratio: unknown): string {
-  return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
 }
 
 export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats];

@@ -14,20 +14,24 @@ class Status extends Command<CliContext> {
   static override paths = [['status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Whether the proxy runs, how it is, and its newest requests',
+    description: 'Whether the proxy runs, how it is, its newest requests and what was tried again',
     details: 'Exit code 0 when it runs, 3 when it does not.',
     examples: [
       ['Look', '$0 status'],
+      ['What providers read from their prompt caches', '$0 status --tip-cache'],
       ['For a script', '$0 status --json'],
     ],
   });
 
+  tipCache = Option.Boolean('--tip-cache', false, {
+    description: 'Also what each provider read from its own prompt cache',
+  });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     const home = homeOf(context);
-    const status = await readStatus(home);
+    const status = await readStatus(home, this.tipCache);
     if (this.json) printJson(context, status);
     else if (status.running) await this.show(status);
     else print(context, `svc does not run (home folder ${shortPath(home, context)})`);
@@ -38,11 +42,24 @@ class Status extends Command<CliContext> {
     const { context } = this;
     const colors = colorsFor(context.stdout, context.env);
     for (const line of statusLines(status, colors)) print(context, line);
-    if (status.recent.length === 0) return;
-    const { printTable } = await import('../table.ts');
-    const { recentHead, recentRow } = await import('../recent.ts');
+    if (status.recent.length > 0) {
+      const { printTable } = await import('../table.ts');
+      const { recentHead, recentRow } = await import('../recent.ts');
+      print(context);
+      printTable(context, recentHead, status.recent.slice(0, 8).map(recentRow));
+    }
+    if (status.retries.length > 0) {
+      const { printTable } = await import('../table.ts');
+      const { retryHead, retryRow } = await import('../retries.ts');
+      print(context);
+      print(context, 'Newest retries; `/trace/<id>` shows every try of a request');
+      printTable(context, retryHead, status.retries.slice(0, 5).map(retryRow));
+    }
+    if (!this.tipCache) return;
+    const { printPromptCache } = await import('../prompt-cache.ts');
     print(context);
-    printTable(context, recentHead, status.recent.slice(0, 8).map(recentRow));
+    const isShown = await printPromptCache(context, status.prompt_cache ?? {});
+    if (!isShown) print(context, 'No provider has told of its prompt cache yet');
   }
 }
 

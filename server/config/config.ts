@@ -14,6 +14,8 @@ export interface ProviderKey {
   /** `api-key` goes out in the header of the kind, `bearer` as `Authorization: Bearer`. */
   readonly scheme: 'api-key' | 'bearer';
   readonly secret: string;
+  /** Safe to show: the variable or the setting that it was read from. */
+  readonly label: string;
 }
 
 /** One provider, built in or named by the user. */

@@ -196,9 +196,9 @@ test('the names that users already have are read; base URLs of clients never are
   });
   const { messages, chat, generative } = config.providers;
   assert.equal(messages?.keys, [
-    { scheme: 'api-key', secret: 'a' },
-    { scheme: 'bearer', secret: 'b' },
-    { scheme: 'bearer', secret: 'c' },
+    { scheme: 'api-key', secret: 'a', label: 'ANTHROPIC_API_KEY' },
+    { scheme: 'bearer', secret: 'b', label: 'ANTHROPIC_OAUTH_TOKEN' },
+    { scheme: 'bearer', secret: 'c', label: 'ANTHROPIC_OAUTH_TOKEN2' },
   ]);
   assert.is(chat?.keys[0]?.secret, 'd');
   assert.is(generative?.keys[0]?.secret, 'f');

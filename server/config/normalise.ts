@@ -99,7 +99,7 @@ function upstreams(
   };
 }
 
-function provider({ get }: Values, name: string): ProviderConfig {
+function provider({ get, from }: Values, name: string): ProviderConfig {
   // A name without a kind is one of the built-in ones; anything else was refused before.
   const kind = get('providers.<name>.kind', name) ?? (name as ProviderKind);
   const baseUrl = get('providers.<name>.base_url', name) ?? PUBLIC_BASE_URLS[kind];
@@ -112,7 +112,7 @@ function provider({ get }: Values, name: string): ProviderConfig {
     kind,
     baseUrl: baseUrl === null ? null : baseUrl.replace(/\/+$/, ''),
     auth: get('providers.<name>.auth', name),
-    keys: keysOf(get, name),
+    keys: keysOf(from, name),
     requestTimeoutMs: toMs(timeoutS),
     idleTimeoutMs: toMs(idleS),
     supportsStreaming: get('providers.<name>.supports_streaming', name),
@@ -127,13 +127,20 @@ function provider({ get }: Values, name: string): ProviderConfig {
   };
 }
 
-function keysOf(get: Values['get'], name: string): readonly ProviderKey[] {
-  const candidates = [
-    { scheme: 'api-key', secret: get('providers.<name>.api_key', name) },
-    { scheme: 'bearer', secret: get('providers.<name>.oauth_token', name) },
-    { scheme: 'bearer', secret: get('providers.<name>.oauth_token2', name) },
-  ] as const;
-  return candidates.flatMap(({ scheme, secret }) => (secret === null ? [] : [{ scheme, secret }]));
+const KEYS = [
+  ['api_key', 'api-key'],
+  ['oauth_token', 'bearer'],
+  ['oauth_token2', 'bearer'],
+] as const;
+
+function keysOf(from: Values['from'], name: string): readonly ProviderKey[] {
+  return KEYS.flatMap(([setting, scheme]) => {
+    const { value, source, where } = from(`providers.<name>.${setting}`, name);
+    if (typeof value !== 'string') return [];
+    // Two keys may stand on one line of a file.
+    const label = source === 'file' ? `providers.${name}.${setting}` : where;
+    return [{ scheme, secret: value, label }];
+  });
 }
 
 function storage(

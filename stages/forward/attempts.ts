@@ -152,6 +152,7 @@ function begin(scope: AttemptScope, provider: string, model: string | undefined)
   const attempt: OpenAttempt = {
     provider,
     model,
+    key: undefined,
     startedMs: sinceStart(scope),
     headMs: undefined,
     status: undefined,
@@ -225,6 +226,7 @@ async function tryOnce(
   scope: AttemptScope,
 ): Promise<Tried | number | 'other_path'> {
   const attempt = begin(scope, prepared.provider.name, prepared.model);
+  attempt.key = admission.key?.label;
   const { signal } = scope.run;
   try {
     const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));

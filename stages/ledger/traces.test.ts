@@ -90,6 +90,7 @@ test('attempts show the waterfall with null for what did not happen', () => {
   const attempt = {
     provider: 'messages',
     model: undefined,
+    key: 'MSGPROV_API_KEY',
     startedMs: 1.5,
     headMs: undefined,
     status: undefined,
@@ -99,6 +100,7 @@ test('attempts show the waterfall with null for what did not happen', () => {
     {
       provider: 'messages',
       model: null,
+      key: 'MSGPROV_API_KEY',
       started_ms: 1.5,
       head_ms: null,
       status: null,

@@ -49,6 +49,8 @@ export interface TraceStage {
 export interface TraceAttempt {
   readonly provider: string;
   readonly model: string | null;
+  /** Where the configured key that was sent comes from, never the key; null for the client's own, or none. */
+  readonly key: string | null;
   readonly started_ms: number;
   readonly head_ms: number | null;
   readonly status: number | null;
@@ -148,6 +150,7 @@ function toAttempt(attempt: Attempt): TraceAttempt {
   return {
     provider: attempt.provider,
     model: attempt.model ?? null,
+    key: attempt.key ?? null,
     started_ms: toMicroseconds(attempt.startedMs),
     head_ms: orNull(attempt.headMs),
     status: attempt.status ?? null,

@@ -2,6 +2,8 @@
 export interface Attempt {
   readonly provider: string;
   readonly model: string | undefined;
+  /** Where the configured key that was sent comes from; undefined where it was the client's own, or none. */
+  readonly key: string | undefined;
   /** Milliseconds since the start of the run. */
   readonly startedMs: number;
   /** When the response head arrived, or undefined if none did. */

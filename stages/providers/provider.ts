@@ -40,7 +40,7 @@ export interface ProviderKey {
   readonly secret: string;
   /** `bearer` goes out as `Authorization: Bearer`, `key` in the header of the provider's kind. */
   readonly scheme: 'key' | 'bearer';
-  /** Safe to show: where it was configured, such as `MSGPROV_API_KEY`. */
+  /** Safe to show: where it was configured, such as `MSGPROV_API_KEY` or `providers.local.api_key`. */
   readonly label: string;
 }
 
