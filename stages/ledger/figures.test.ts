@@ -13,7 +13,6 @@ import { addToTotals, emptyTotals } from './figures.ts';
 import * as queries from './queries.ts';
 import {
   byModelJson,
-  dashboardJson,
   lastJson,
   recentJson,
   savingsJson,
@@ -153,19 +152,6 @@ test('savings: by model most first, seven days without a gap, since is inclusive
   });
 });
 
-test('recent and by id read rows back; newest first', async () => {
-  const rows = Array.from({ length: 60 }, (_, n) => rowOf(n));
-  await withLedger(rows, async (reader) => {
-    const recent = await queries.recentRows(reader, 3);
-    assert.equal(
-      recent.map((each) => each.id),
-      ['req_59', 'req_58', 'req_57'],
-    );
-    assert.equal(await queries.rowById(reader, 'req_7'), { ...rowOf(7) });
-    assert.is(await queries.rowById(reader, 'req_x'), undefined);
-  });
-});
-
 test('the window keeps the newest 50 rows and percentiles of real latencies', () => {
   const window = createSessionWindow(NOON);
   assert.is(window.last(), undefined);
@@ -237,25 +223,6 @@ test('unmeasured stays null in what is told, and is not averaged in', () => {
     top_chunks: ['k'],
   });
   assert.is(sessionJson(window).start_time, NOON / 1000);
-});
-
-test('the dashboard counts failures by status', () => {
-  const window = createSessionWindow(NOON);
-  window.add(rowOf(1, { status: 200, stream: true, cacheReadTokens: 30, cacheWriteTokens: 10 }));
-  window.add(rowOf(2, { status: 429, outcome: 'ok' }));
-  window.add(rowOf(3, { status: 429, outcome: 'ok' }));
-  window.add(rowOf(4, { status: 502, outcome: 'error' }));
-  const json = dashboardJson(window, window.totals(), NOON + 1000);
-  assert.equal(
-    { ...json.errors, top_failures: { ...json.errors.top_failures } },
-    {
-      error_rate: 0.75,
-      error_count: 3,
-      top_failures: { '429': 2, '502': 1 },
-    },
-  );
-  assert.equal(json.streaming, { count: 1, percentage: 25 });
-  assert.is(json.cache.hit_ratio, 0.75);
 });
 
 test.run();

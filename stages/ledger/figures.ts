@@ -110,11 +110,6 @@ export function savedPercent(totals: Totals): number | null {
   return totals.inputTokens === 0 ? null : (100 * totals.savedTokens) / totals.inputTokens;
 }
 
-/** The share of failed requests, 0 to 1; `null` without requests. */
-export function errorRate(totals: Totals): number | null {
-  return totals.requests === 0 ? null : totals.errors / totals.requests;
-}
-
 /** How much of what providers could have read from their prompt cache they did, 0 to 1; `null` if they told nothing. */
 export function promptCacheRatio(totals: Totals): number | null {
   const cacheable = totals.cacheReadTokens + totals.cacheWriteTokens;

@@ -7,9 +7,7 @@ import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
 import type { Totals } from './figures.ts';
 import { emptyTotals } from './figures.ts';
-import type { LedgerRow } from './row.ts';
 import type { LedgerSchema } from './tables.ts';
-import { fromStored } from './tables.ts';
 
 /** What requests can be grouped by. */
 export type GroupKey = 'model' | 'provider' | 'client' | 'skill' | 'sessionId' | 'node' | 'mode';
@@ -118,23 +116,6 @@ export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promi
     .orderBy('day')
     .execute();
   return rows.map(({ day: number, ...totals }) => ({ date: dateOf(number * DAY_MS), ...totals }));
-}
-
-/** The newest requests, newest first. */
-export async function recentRows(db: LedgerReader, limit: number): Promise<LedgerRow[]> {
-  const rows = await db
-    .selectFrom('requests')
-    .selectAll()
-    .orderBy('startedMs', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(fromStored);
-}
-
-/** The request of that id, or undefined. */
-export async function rowById(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
-  const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : fromStored(row);
 }
 
 /** The sums of the UTC day in which `nowMs` lies. */

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { SvcError } from '../../engine/index.ts';
 import { systemClock } from '../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
-import { recentRows, rowById, savingsReport, totalsOf } from './queries.ts';
+import { savingsReport, totalsBy, totalsOf } from './queries.ts';
 import { openThreadedLedgerReader } from './reader-thread.ts';
 import { ledgerRow } from './row.ts';
 import { createLedgerWriter } from './writer.ts';
@@ -43,16 +43,14 @@ test('answers are those of the reader on this thread, also when asked at once', 
   await write(file, ['a', 'b', 'c']);
   const here = openLedgerReader(file);
   const there = openThreadedLedgerReader(file);
-  const [totals, report, row, none] = await Promise.all([
+  const [totals, report, groups] = await Promise.all([
     totalsOf(there),
     savingsReport(there, 5000),
-    rowById(there, 'b'),
-    rowById(there, 'x'),
+    totalsBy(there, 'provider'),
   ]);
   assert.equal(totals, await totalsOf(here));
   assert.equal(report, await savingsReport(here, 5000));
-  assert.equal(row, await rowById(here, 'b'));
-  assert.is(none, undefined);
+  assert.equal(groups, await totalsBy(here, 'provider'));
   await Promise.all([here.destroy(), there.destroy()]);
 });
 
@@ -68,7 +66,8 @@ test('a ledger that is not there yet is said to be missing, and found once it is
   assert.is((await totalsOf(reader)).requests, 1);
   renameSync(file, `${file}.aside`);
   await write(file, ['b', 'c']);
-  assert.equal((await recentRows(reader, 9)).map((row) => row.id).toSorted(), ['b', 'c']);
+  const ids = await reader.selectFrom('requests').select('id').orderBy('id').execute();
+  assert.equal(ids, [{ id: 'b' }, { id: 'c' }]);
   await reader.destroy();
 });
 

@@ -6,7 +6,6 @@
 import type { Totals } from './figures.ts';
 import {
   averageLatencyMs,
-  errorRate,
   knownCost,
   knownCostSaved,
   promptCacheRatio,
@@ -56,7 +55,7 @@ export function todayJson(totals: Totals) {
   };
 }
 
-/** `/stats` `by_model` and the dashboard's `models`. The object has no prototype: a model may be called `__proto__`. */
+/** `/stats` `by_model`. The object has no prototype: a model may be called `__proto__`. */
 export function byModelJson(groups: ReadonlyMap<string, Totals>) {
   return toObject([...groups], (totals) => ({
     requests: totals.requests,
@@ -200,61 +199,6 @@ function speedCacheJson({ hits, misses, entries, sizeBytes }: SpeedCacheFigures)
     hit_ratio: asked === 0 ? null : hits / asked,
     entries,
     bytes: sizeBytes,
-  };
-}
-
-/** The session's part of `/metrics/dashboard` (spec §2.9); `day` are the sums of the last 24 hours. */
-export function dashboardJson(window: SessionWindow, day: Totals, nowMs: number) {
-  const totals = window.totals();
-  return {
-    timestamp: new Date(nowMs).toISOString(),
-    uptime_seconds: (nowMs - window.startedMs) / 1000,
-    requests: {
-      total: totals.requests,
-      throughput_req_per_sec: window.throughputPerS(nowMs),
-      '24h_window': false,
-    },
-    latency: latencyJson(window),
-    models: byModelJson(window.byModel()),
-    cache: {
-      hit_ratio: promptCacheRatio(totals),
-      read_tokens: totals.cacheReadTokens,
-      creation_tokens: totals.cacheWriteTokens,
-    },
-    errors: errorsJson(window),
-    streaming: {
-      count: totals.streams,
-      percentage: totals.requests === 0 ? null : (100 * totals.streams) / totals.requests,
-    },
-    window_24h: {
-      input_tokens: day.inputTokens,
-      output_tokens: day.outputTokens,
-      total_cost: toUsd(knownCost(day)),
-    },
-  };
-}
-
-function latencyJson(window: SessionWindow) {
-  const latency = window.latency();
-  return {
-    p50_ms: latency.p50Ms,
-    p95_ms: latency.p95Ms,
-    p99_ms: latency.p99Ms,
-    avg_ms: latency.averageMs,
-    samples: latency.samples,
-  };
-}
-
-function errorsJson(window: SessionWindow) {
-  const totals = window.totals();
-  const failures = [...window.statusCounts()]
-    .filter(([status]) => status >= 400)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([status, count]) => [`${status}`, count] as const);
-  return {
-    error_rate: errorRate(totals),
-    error_count: totals.errors,
-    top_failures: toObject(failures, (count) => count),
   };
 }
 

@@ -89,15 +89,3 @@ export const END: EndFrame = Object.freeze({ kind: 'end' });
 export function toChunk(bytes: Buffer): ChunkFrame {
   return Object.freeze({ kind: 'chunk', bytes });
 }
-
-/** The same chunk with one event's payload replaced; the other events keep their bytes. */
-export function replaceEvent(chunk: ChunkFrame, event: ChunkEvent, bytes: Buffer): ChunkFrame {
-  const events = (chunk.events ?? []).map((other) =>
-    other === event ? Object.freeze({ ...other, bytes }) : other,
-  );
-  return Object.freeze({
-    kind: 'chunk',
-    bytes: Buffer.concat(events.map((each) => each.bytes)),
-    events: Object.freeze(events),
-  });
-}
