@@ -74,12 +74,30 @@ export function isSvcError(value: unknown): value is SvcError {
 
 /**
  * Turns whatever was thrown in `node` into a `SvcError`. Its own kind is kept and the
- * first node that saw it stays; a stranger becomes `internal` with the stranger as cause.
+ * first node that saw it stays; a stranger becomes `internal` with the stranger as cause,
+ * RESOURCE_001 where it says that there was no memory.
  */
 export function toSvcError(thrown: unknown, node?: string): SvcError {
-  const error = isSvcError(thrown)
-    ? thrown
-    : new SvcError('internal', 'The proxy failed while handling this request', { cause: thrown });
+  const error = isSvcError(thrown) ? thrown : toInternal(thrown);
   if (error.node === undefined && node !== undefined) error.node = node;
   return error;
+}
+
+function toInternal(cause: unknown): SvcError {
+  return isOutOfMemory(cause)
+    ? new SvcError('internal', 'Cannot allocate memory', { code: 'RESOURCE_001', cause })
+    : new SvcError('internal', 'The proxy failed while handling this request', { cause });
+}
+
+/** Buffers, system calls and zlib have a code for it, the language itself only words. */
+const NO_MEMORY: ReadonlySet<unknown> = new Set([
+  'ERR_MEMORY_ALLOCATION_FAILED',
+  'ENOMEM',
+  'Z_MEM_ERROR',
+]);
+
+function isOutOfMemory(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  if ('code' in thrown && NO_MEMORY.has(thrown.code)) return true;
+  return thrown instanceof RangeError && thrown.message === 'Array buffer allocation failed';
 }

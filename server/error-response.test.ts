@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SvcError } from '../engine/error.ts';
+import { SvcError, toSvcError } from '../engine/error.ts';
 import * as errors from '../stages/model/errors.ts';
+import { invalid, unreadable } from './config/fault.ts';
 import {
   errorBody,
   errorHeaders,
@@ -9,6 +10,17 @@ import {
   errorTable,
   rawErrorResponse,
 } from './error-response.ts';
+
+const NOWHERE = { key: 'provider', source: 'file', where: '' } as const;
+
+/** What the runtime throws where there is no memory left. */
+function failedAllocation(): unknown {
+  try {
+    return new ArrayBuffer(2 ** 50);
+  } catch (thrown) {
+    return thrown;
+  }
+}
 
 /** The codes of the specification's section 7, written down apart from the code that makes them. */
 const CODES: readonly (readonly [SvcError, string, number, string, string])[] = [
@@ -72,21 +84,15 @@ const CODES: readonly (readonly [SvcError, string, number, string, string])[] = 
     'rate_limit_exceeded',
     'Provider rate limit exceeded, Retry-After: 1',
   ],
+  [unreadable('line 3'), 'CONFIG_001', 500, 'internal_error', 'Failed to load config: line 3'],
   [
-    errors.configUnreadable('line 3'),
-    'CONFIG_001',
-    500,
-    'internal_error',
-    'Failed to load config: line 3',
-  ],
-  [
-    errors.configMissingField('provider'),
+    invalid([{ ...NOWHERE, text: "Missing required field 'provider'" }]),
     'CONFIG_002',
     500,
     'internal_error',
     "Config validation failed: Missing required field 'provider'",
   ],
-  [errors.outOfMemory(), 'RESOURCE_001', 500, 'internal_error', 'Cannot allocate memory'],
+  [toSvcError(failedAllocation()), 'RESOURCE_001', 500, 'internal_error', 'Cannot allocate memory'],
   [errors.diskFull(), 'RESOURCE_002', 500, 'internal_error', 'No space left on device'],
   [
     errors.upstreamTimeout(),
@@ -161,6 +167,17 @@ test('headers: id, length, wait, and close where the connection is spent', () =>
   assert.is(headers['Retry-After'], 1);
   assert.not('Connection' in headers);
   assert.is(errorHeaders(wait, 'req_9', 12, true)['Connection'], 'close');
+});
+
+test('every way of running out of memory is told as such, and nothing else is', () => {
+  const coded = (code: string) => Object.assign(new Error('failed'), { code });
+  const all = [coded('ERR_MEMORY_ALLOCATION_FAILED'), coded('ENOMEM'), coded('Z_MEM_ERROR')];
+  for (const cause of all) {
+    const error = toSvcError(cause, 'parse');
+    assert.equal([error.code, error.cause, error.node], ['RESOURCE_001', cause, 'parse']);
+  }
+  for (const other of [new RangeError('Invalid array length'), coded('ENOSPC'), undefined, 'x'])
+    assert.is(toSvcError(other).code, undefined);
 });
 
 test.run();

@@ -118,22 +118,6 @@ export function spendingLimit(why: string): SvcError {
   });
 }
 
-/** CONFIG_001: the configuration cannot be read or parsed. */
-export function configUnreadable(reason: string, cause?: unknown): SvcError {
-  return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
-}
-
-/** CONFIG_002: the configuration lacks a mandatory field. */
-export function configMissingField(field: string): SvcError {
-  const message = `Config validation failed: Missing required field '${field}'`;
-  return new SvcError('config', message, { code: 'CONFIG_002' });
-}
-
-/** RESOURCE_001: an allocation failed. */
-export function outOfMemory(cause?: unknown): SvcError {
-  return new SvcError('internal', 'Cannot allocate memory', { code: 'RESOURCE_001', cause });
-}
-
 /** RESOURCE_002: the disk is full. */
 export function diskFull(cause?: unknown): SvcError {
   return new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause });
