@@ -195,22 +195,6 @@ test('a watcher that throws is noted and hurts nobody', async () => {
   );
 });
 
-test('spans that are written over keep nothing of the run before', async () => {
-  const spy = stage('spy', {
-    watch: {
-      part: () => {
-        throw new Error('blind');
-      },
-    },
-  });
-  const sink = () => createCollectingSink<TestFrame>();
-  const before = await run(planOf(reader, wholeAnswerer, spy), ASK, testRun(), sink());
-  const after = await run(planOf(reader, wholeAnswerer), ASK, testRun(), sink());
-  const kept = before.spans();
-  assert.is(after.spans(kept), kept);
-  assert.equal(kept.list(), after.spans().list());
-});
-
 test('state is made for every node before the first frame and is its own', async () => {
   const seen: unknown[] = [];
   const counting = (name: string) =>

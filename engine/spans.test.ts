@@ -1,0 +1,29 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { chain, run } from './index.ts';
+import type { Stage } from './index.ts';
+import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { ASK, reader, stage, testKinds, wholeAnswerer } from './testing-frames.ts';
+import type { TestFrame } from './testing-frames.ts';
+
+function planOf(...stages: readonly Stage<TestFrame>[]) {
+  return mustCompile(chain(testKinds, stages));
+}
+
+test('spans that are written over keep nothing of the run before', async () => {
+  const spy = stage('spy', {
+    watch: {
+      part: () => {
+        throw new Error('blind');
+      },
+    },
+  });
+  const sink = () => createCollectingSink<TestFrame>();
+  const before = await run(planOf(reader, wholeAnswerer, spy), ASK, testRun(), sink());
+  const after = await run(planOf(reader, wholeAnswerer), ASK, testRun(), sink());
+  const kept = before.spans();
+  assert.is(after.spans(kept), kept);
+  assert.equal(kept.list(), after.spans().list());
+});
+
+test.run();
