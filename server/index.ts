@@ -32,6 +32,7 @@ import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
 import { blockRoutes } from './routes/blocks.ts';
 import { configRoutes } from './routes/config.ts';
+import { withDocs } from './routes/docs.ts';
 import { savingsRoutes } from './routes/savings.ts';
 import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -160,7 +161,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       if (compression.mode === 'aggressive') services.compressor.prepare();
     };
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
-    const router = createRouter([
+    const routes = withDocs([
       ...statusRoutes({
         version: options.version,
         config: () => generations.current.config,
@@ -204,7 +205,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       ...vaultRoutes(services.vault),
       ...configRoutes(reload),
     ]);
-    const app = createApp({ generations, services, router, newId });
+    const app = createApp({ generations, services, router: createRouter(routes), newId });
     const door = createSocketDoor({
       generations,
       services,
