@@ -22,10 +22,10 @@ export type CodeReader = (text: string, extension: string) => CodeReading | unde
 
 /** A reader with every grammar loaded that there is. */
 export async function loadCodeReader(): Promise<CodeReader> {
-  const { load } = createGrammarLoader();
+  const grammars = createGrammarLoader();
   const parsers = new Map<string, Parser>();
   for (const name of new Set(CODE_EXTENSIONS.map(grammarFor)))
-    if (name !== undefined) parsers.set(name, (await load(name)).parser);
+    if (name !== undefined) parsers.set(name, (await grammars.load(name)).parser);
   return (text, extension) => {
     const tree = parsers.get(grammarFor(extension) ?? '')?.parse(text);
     if (tree === undefined || tree === null) return undefined;
