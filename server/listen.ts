@@ -11,6 +11,7 @@ import type { Turn } from '../engine/index.ts';
 import { headersTooLarge, malformedRequest, noTunnel } from '../stages/model/errors.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { breakBody } from './body.ts';
+import { createPipelines } from './pipelining.ts';
 import { rawErrorResponse } from './error-response.ts';
 
 /** Size of a request head above which the answer is 431. */
@@ -91,14 +92,17 @@ function createListener(handlers: ListenerHandlers): Server {
   // node hides fields past its limit without a word, so we count them ourselves.
   server.maxHeadersCount = 0;
   const answers: Answers = new WeakMap();
+  const pipelines = createPipelines((socket) => answers.get(socket));
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    answers.set(request.socket, response);
     // A socket may fail at any moment; what that means is decided by 'close'.
     response.on('error', () => undefined);
-    handlers.turn.first(() => {
-      // Nobody waits for the answer any more, and nothing was done for it yet.
-      if (!request.socket.destroyed) handlers.handle(request, response);
+    pipelines.enter(request.socket, response, () => {
+      handlers.turn.first(() => {
+        // Nobody waits for the answer any more, and nothing was done for it yet.
+        if (!request.socket.destroyed) handlers.handle(request, response);
+      });
     });
+    answers.set(request.socket, response);
   };
   server.on('request', handle);
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
