@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestProxy } from '../fixtures/proxy.ts';
@@ -13,23 +12,24 @@ const REQUESTS = 60;
 test('of what a connection sends ahead sixteen requests are under way, and all are answered in order', async () => {
   let underWay = 0;
   let most = 0;
-  const provider = createServer(async (request, response) => {
+  const provider = createServer((request, response) => {
     underWay += 1;
     most = Math.max(most, underWay);
     const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece as Buffer);
-    await pause(20);
-    underWay -= 1;
-    response.setHeader('Content-Type', 'application/json');
-    response.end(Buffer.concat(pieces));
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    setTimeout(() => {
+      underWay -= 1;
+      response.setHeader('Content-Type', 'application/json');
+      response.end(Buffer.concat(pieces));
+    }, 20);
   });
   provider.listen(0, '127.0.0.1');
   await once(provider, 'listening');
   const { port } = provider.address() as AddressInfo;
-  const { proxy, close } = await startTestProxy({
+  const rig = await startTestProxy({
     env: { MSGPROV_BASE_URL: `http://127.0.0.1:${port}` },
   });
-  const socket = connect(proxy.port, '127.0.0.1');
+  const socket = connect(rig.proxy.port, '127.0.0.1');
   try {
     let text = '';
     socket.setEncoding('latin1').on('data', (piece: string) => (text += piece));
@@ -41,7 +41,7 @@ test('of what a connection sends ahead sixteen requests are under way, and all a
       });
       const last = n === REQUESTS - 1 ? 'Connection: close\r\n' : '';
       socket.write(
-        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${proxy.port}\r\nx-api-key: k\r\n` +
+        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${rig.proxy.port}\r\nx-api-key: k\r\n` +
           `anthropic-version: 2023-06-01\r\n${last}Content-Type: application/json\r\n` +
           `Content-Length: ${body.length}\r\n\r\n${body}`,
       );
@@ -55,7 +55,7 @@ test('of what a connection sends ahead sixteen requests are under way, and all a
     assert.is(most, MAX_PIPELINED);
   } finally {
     socket.destroy();
-    await close();
+    await rig.close();
     provider.close();
   }
 });
