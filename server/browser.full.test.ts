@@ -91,7 +91,8 @@ async function visit(url: string, report: PageServer['report']): Promise<Record<
       `--user-data-dir=${profile}`,
       url,
     ],
-    { stdio: 'ignore' },
+    // A group of its own: the browser's helpers write to the profile, and must end with it.
+    { stdio: 'ignore', detached: true },
   );
   const gone = new Promise<void>((resolve) => browser.once('exit', () => resolve()));
   const late = AbortSignal.timeout(60_000);
@@ -103,9 +104,9 @@ async function visit(url: string, report: PageServer['report']): Promise<Record<
       }),
     ]);
   } finally {
-    browser.kill('SIGKILL');
+    if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL');
     await gone;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   }
 }
 
