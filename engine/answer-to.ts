@@ -4,10 +4,10 @@ import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
 import type { Plan, PlanNode } from './graph/compile.ts';
-import type { Segment, Step } from './graph/segment.ts';
+import type { Segment } from './graph/segment.ts';
 import type { RunScope } from './run-scope.ts';
 import { isTransform } from './stage.ts';
-import type { Handled, TransformBehaviour } from './stage.ts';
+import type { TransformBehaviour } from './stage.ts';
 
 /** An answer, and the way that it takes from here. */
 export interface Answered<F extends Frame> {
@@ -25,12 +25,15 @@ export async function answerTo<F extends Frame>(
   scope.saw(frame);
   let inMs = scope.now();
   for (const { node, steps } of plan.requestPath) {
+    const { behaviour } = node.stage;
     const step = steps.get(frame.kind);
+    if (step === undefined && !isTransform(behaviour)) continue;
     const nodeRun = scope.nodeRuns[node.index]!;
     let result: F | Answer<F> = frame;
     try {
-      const handled = handle(node, step, frame, scope);
-      if (handled === UNCONCERNED) continue;
+      const handled = isTransform(behaviour)
+        ? through(behaviour, frame, nodeRun)
+        : step?.handle?.(frame, nodeRun);
       // A stage that is done at once costs no turn of the microtask queue.
       result = (handled instanceof Promise ? await scope.raceAnswer(handled) : handled) ?? frame;
     } catch (thrown) {
@@ -58,21 +61,6 @@ export async function answerTo<F extends Frame>(
 function undeclared<F extends Frame>({ name }: PlanNode<F>): SvcError {
   const error = new SvcError('internal', `Stage '${name}' answered without declaring that it does`);
   return toSvcError(error, name);
-}
-
-/** What a node that has no use for the kind of frame makes of it. */
-const UNCONCERNED = Symbol('unconcerned');
-
-/** What a node makes of a request frame. */
-function handle<F extends Frame>(
-  { stage: { behaviour }, index }: PlanNode<F>,
-  step: Step<F> | undefined,
-  frame: F,
-  scope: RunScope<F>,
-): Handled<F> | Promise<Handled<F>> | typeof UNCONCERNED {
-  const nodeRun = scope.nodeRuns[index]!;
-  if (isTransform(behaviour)) return through(behaviour, frame, nodeRun);
-  return step === undefined ? UNCONCERNED : step.handle?.(frame, nodeRun);
 }
 
 /** One request frame through an author's own stream. */

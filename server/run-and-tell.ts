@@ -15,21 +15,11 @@ export function runAndTell(
   log: Log,
 ): Promise<Settlement<ProxyFrame>> {
   log.body('request', info.id, body.bytes);
-  return log.wants('response')
-    ? runAndCopy(plan, body, info, sink, log)
-    : run(plan, body, info, sink);
-}
-
-async function runAndCopy(
-  plan: Plan<ProxyFrame>,
-  body: BodyFrame,
-  info: RunInfo,
-  sink: Sink<ProxyFrame>,
-  log: Log,
-): Promise<Settlement<ProxyFrame>> {
+  if (!log.wants('response')) return run(plan, body, info, sink);
   const copying = new CopyingSink(sink, MOST_BODY_BYTES);
-  const settlement = await run(plan, body, info, copying);
-  const copy = await copying.copy();
-  if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes);
-  return settlement;
+  return run(plan, body, info, copying).then(async (settlement) => {
+    const copy = await copying.copy();
+    if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes);
+    return settlement;
+  });
 }

@@ -3,14 +3,9 @@ import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
 import { createCompressThread } from './compress-thread.ts';
 import type { CompressJob } from './job.ts';
-import { LOG } from './testing.ts';
+import { CONVERSATION, LOG } from './testing.ts';
 
-const options = {
-  mode: 'hybrid',
-  maxChars: 120,
-  thresholdTokens: 0,
-  logBudgetTokens: 500,
-} as const;
+const options = { ...CONVERSATION, logBudgetTokens: 500 };
 
 /** Some results, each of another program; too much for the event loop. */
 const jobOf = (...names: string[]): CompressJob => ({
