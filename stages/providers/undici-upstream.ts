@@ -159,6 +159,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     );
     this.#body = body;
     const headers = toHeaders(controller.rawHeaders);
+    // Cut from the first read, which they would keep alive as long as the stream.
+    controller.rawHeaders = null;
     this.#turn.first(() => this.#resolve({ status, headers, body }));
   }
 
