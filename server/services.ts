@@ -93,8 +93,8 @@ export interface ServiceOptions {
   readonly onTrouble?: (error: SvcError) => void;
 }
 
-/** Rows are made together: in the file they are within 100 ms, of which the writer takes 50. */
-const RECORDED = { withinMs: 20, atMost: 16 };
+/** Rows are made together: in the file they are within 100 ms, of which the writer waits 10. */
+const RECORDED = { withinMs: 5, atMost: 16 };
 
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {

@@ -11,8 +11,8 @@ import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
 import { MAX_BATCH_ROWS, RowQueue } from './writer-queue.ts';
 import type { LedgerWriter, LedgerWriterOptions, LedgerWriterStats } from './writer.ts';
 
-/** Half of the 50 ms that the design allows: of the 100 ms until a row counts as acknowledged, the rest is the disk's. */
-const MAX_BATCH_MS = 25;
+/** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
+const MAX_BATCH_MS = 10;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;

@@ -3,7 +3,6 @@
  * came; what the disk refuses is kept and tried again, so that a full disk or a
  * locked file delays rows but loses none that were accepted.
  */
-import { setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LedgerRefused } from './file.ts';
@@ -13,8 +12,6 @@ import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
-/** On Linux a priority is a thread's own: a batch then waits for requests under way, not they for it. */
-const NICENESS = 5;
 /** A lock is everyday while two proxies share a file; it is trouble only when it lasts. */
 const QUIET_BUSY_TRIES = 3;
 
@@ -140,6 +137,5 @@ class WriterThread {
 }
 
 if (parentPort !== null) {
-  if (process.platform === 'linux') setPriority(NICENESS);
   new WriterThread(parentPort, workerData as WriterSetup).start();
 }
