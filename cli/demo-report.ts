@@ -1,6 +1,6 @@
 /** What `svc demo` shows of the session that it played. */
 import type { Colors } from './output.ts';
-import { counted, pairs } from './output.ts';
+import { counted, figure, pairs } from './output.ts';
 import type { Json } from './remote.ts';
 
 /** One turn that went through the proxy. Times are milliseconds, taken at the client. */
@@ -37,9 +37,9 @@ export function demoTable(turns: readonly PlayedTurn[], columns: number) {
   const figures = turns.map((turn) => {
     const stages = stagesOf(turn);
     return [
-      tokens(turn.row['input_tokens']),
-      ...(savesTokens ? [tokens(turn.row['tokens_saved'])] : []),
-      tokens(turn.row['output_tokens']),
+      figure(turn.row['input_tokens']),
+      ...(savesTokens ? [figure(turn.row['tokens_saved'])] : []),
+      figure(turn.row['output_tokens']),
       dollars(turn.row['cost']),
       ...nodes.map((node) => milliseconds(stages.find((stage) => stage.node === node)?.ms)),
       String(turn.row['outcome']),
@@ -66,8 +66,8 @@ export function demoLines(
   program: string,
 ): string[] {
   const total = totals(turns);
-  const saved = total.savedTokens === null ? '' : ` (${tokens(total.savedTokens)} of them saved)`;
-  const sum = `${tokens(total.inputTokens)} tokens in${saved}, ${tokens(total.outputTokens)} out`;
+  const saved = total.savedTokens === null ? '' : ` (${figure(total.savedTokens)} of them saved)`;
+  const sum = `${figure(total.inputTokens)} tokens in${saved}, ${figure(total.outputTokens)} out`;
   return [
     '',
     `${counted(total.requests, 'request')} to ${model}: ${sum}, ${dollars(total.costUsd)} by the price list (nothing was charged).`,
@@ -143,10 +143,6 @@ function stagesOf({ trace }: PlayedTurn): Stage[] {
 
 function cut(title: string, most: number): string {
   return title.length > most ? `${title.slice(0, most - 1)}…` : title;
-}
-
-function tokens(value: unknown): string {
-  return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
 }
 
 function dollars(value: unknown): string {

@@ -63,6 +63,16 @@ export function pairs(
   return rows.map(([name, value]) => `  ${colors.dim(name.padEnd(width))}  ${value}`);
 }
 
+/** A count; what was not measured is a dash. */
+export function figure(value: unknown): string {
+  return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
+}
+
+/** A share from 0 to 1 as a percentage; likewise. */
+export function percent(ratio: unknown): string {
+  return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
+}
+
 /** `1 request`, `2 requests`, `1,234 requests`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;

@@ -1,22 +1,19 @@
 /** The rows of `/recent` as a table. */
+import { figure } from './output.ts';
 import type { Json } from './remote.ts';
 
 export const recentHead = ['time', 'model', '>in', '>out', '>cost', '>ms', 'outcome'];
 
 /** One finished request as a row; what was not measured is a dash. */
 export function recentRow(row: Json): string[] {
-  const number = (name: string) => {
-    const value = row[name];
-    return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
-  };
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '–');
   const { cost, latency_ms: latency, status_code: status } = row;
   const outcome = text('outcome');
   return [
     text('timestamp').slice(11, 19),
     text('model'),
-    number('input_tokens'),
-    number('output_tokens'),
+    figure(row['input_tokens']),
+    figure(row['output_tokens']),
     typeof cost === 'number' ? `$${cost.toFixed(4)}` : '–',
     typeof latency === 'number' ? String(Math.round(latency)) : '–',
     outcome === 'ok' || typeof status !== 'number' ? outcome : `${outcome} (${status})`,

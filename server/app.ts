@@ -8,7 +8,6 @@ import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
-import { ledgerRow } from '../stages/ledger/row.ts';
 import {
   methodNotAllowed,
   notFound,
@@ -17,6 +16,7 @@ import {
   unknownExpectation,
 } from '../stages/model/errors.ts';
 import { errorBody, errorHeaders, errorStatus } from './error-response.ts';
+import { refusedRow } from './refused-row.ts';
 import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
@@ -160,18 +160,9 @@ class HttpApp implements App {
    */
   #record(request: IncomingMessage, error: SvcError, requestId: string): void {
     const { services } = this.#options;
-    services.record(
-      ledgerRow({
-        id: requestId,
-        startedMs: services.clock.wallMs(),
-        endpoint: pathOf(originForm(request.url ?? '/')),
-        outcome: 'error',
-        status: errorStatus(error),
-        errorKind: error.kind,
-        errorCode: error.code ?? null,
-        latencyMs: 0,
-      }),
-    );
+    const endpoint = pathOf(originForm(request.url ?? '/'));
+    const startedMs = services.clock.wallMs();
+    services.record(refusedRow({ id: requestId, startedMs, endpoint }, error), error.message);
   }
 
   #endpointOf(request: IncomingMessage, target: string): Endpoint | undefined {

@@ -104,7 +104,8 @@ async function visit(url: string, report: PageServer['report']): Promise<Record<
       }),
     ]);
   } finally {
-    if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL');
+    if (browser.exitCode === null && browser.pid !== undefined)
+      process.kill(-browser.pid, 'SIGKILL');
     await gone;
     rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 });
   }

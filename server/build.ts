@@ -109,7 +109,7 @@ function toPlan(
         budgetTokens: config.vault.injectBudgetTokens,
         topK: config.vault.injectTopK,
         minScore: config.vault.injectMinScore,
-        capsules: config.compression.enabled && config.vault.capsules,
+        capsules: config.vault.capsules,
         capsuleMinChars: config.vault.capsuleMinChars,
       },
       route: {

@@ -2,7 +2,6 @@
  * A proxy in a process of its own: killed under load it loses no acknowledged row, and a client
  * that stops reading costs it little. `SVC_KILL_ROUNDS` sets the rounds of the first (3).
  */
-import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +9,9 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { forkProxy, killProxy } from '../fixtures/proxy-process.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import type { Upstream } from '../fixtures/upstream.ts';
 import { ledgerFaults } from '../stages/ledger/database.ts';
@@ -27,29 +26,6 @@ const PATIENCE_MS = 60_000;
 const ACKNOWLEDGED_MS = 100;
 /** A quiet machine lets this process wait for less. */
 const QUIET_STALL_MS = 25;
-const MAIN = fileURLToPath(new URL('../fixtures/proxy-main.js', import.meta.url));
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly port: number;
-}
-
-async function startChild(home: string, upstream: Upstream): Promise<Running> {
-  const child = fork(MAIN, [home, upstream.url], {
-    execArgv: ['--expose-gc'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const [{ port }] = (await once(child, 'message', {
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  })) as [{ port: number }];
-  return { child, port };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
 
 /** Runs `use` with a home and an upstream, and clears both away. */
 async function withHome(use: (home: string, upstream: Upstream) => Promise<void>): Promise<void> {
@@ -89,18 +65,19 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
     const acknowledged = new Set<string>();
     let sent = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { child, port } = await startChild(home, upstream);
+      const running = await forkProxy(home, { upstreamUrl: upstream.url });
+      const { port } = running;
       const history: History = { sent: 0, ended: new Map() };
       const clients = Array.from({ length: CLIENTS }, () => load(port, history));
       await soon(() => history.ended.size >= 20);
       const stalls = monitorEventLoopDelay({ resolution: 1 });
       stalls.enable();
       await pause(ACKNOWLEDGED_MS + 50 + Math.random() * 250);
-      const killedMs = Date.now();
-      await kill(child);
       stalls.disable();
       // As long as a starved machine let this process wait it let both threads of the proxy wait.
       const starvedMs = 2 * Math.max(0, stalls.max / 1e6 - QUIET_STALL_MS);
+      const killedMs = Date.now();
+      await killProxy(running);
       await Promise.all(clients);
       sent += history.sent;
       for (const [id, atMs] of history.ended) {
@@ -152,11 +129,11 @@ async function memoryOf(child: ChildProcess): Promise<Memory> {
 
 test('a stream whose client does not read holds little memory', () =>
   withHome(async (home, upstream) => {
-    const { child, port } = await startChild(home, upstream);
+    const running = await forkProxy(home, { upstreamUrl: upstream.url });
     try {
-      await holdsLittle(child, port, upstream);
+      await holdsLittle(running.child, running.port, upstream);
     } finally {
-      await kill(child);
+      await killProxy(running);
     }
   }));
 

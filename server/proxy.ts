@@ -8,11 +8,11 @@ import { Cancelled, toSvcError } from '../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
-import { ledgerRow } from '../stages/ledger/row.ts';
 import type { BodyFrame } from '../stages/model/frame.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { collectBody } from './body.ts';
-import { errorStatus } from './error-response.ts';
+import { pathOf } from './gate/target.ts';
+import { refusedRow } from './refused-row.ts';
 import type { Generation } from './generation.ts';
 import type { ServerServices } from './services.ts';
 import { runAndTell } from './run-and-tell.ts';
@@ -137,17 +137,11 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
     sink.fail(error);
     request.resume();
   }
-  services.record(
-    ledgerRow({
-      id: info.id,
-      startedMs: info.startedWallMs,
-      endpoint: call.target.split('?', 1)[0]!,
-      outcome: gone ? 'cancelled' : 'error',
-      status: gone ? null : errorStatus(error),
-      errorKind: gone ? null : error.kind,
-      errorCode: error.code ?? null,
-      latencyMs: services.clock.monotonicMs() - info.startedMs,
-    }),
-    error.message,
-  );
+  const refused = {
+    id: info.id,
+    startedMs: info.startedWallMs,
+    endpoint: pathOf(call.target),
+    latencyMs: services.clock.monotonicMs() - info.startedMs,
+  };
+  services.record(refusedRow(refused, gone ? undefined : error), error.message);
 }

@@ -61,6 +61,7 @@ test('what is refused on a path of a provider is in the ledger, and what never a
       [row?.id, row?.endpoint, row?.status, row?.outcome, row?.errorCode, row?.attempts],
       [refused.headers['x-request-id'], '/v1/messages', 429, 'error', 'RATELIMIT_001', 0],
     );
+    assert.is(row?.latencyMs, null, 'a refusal at the door says nothing of how long answers take');
   }));
 
 test('a reload does not give back what was used of the rate limit', () =>

@@ -5,8 +5,8 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
 import { toLoadOptions } from '../flags.ts';
-import { colorsFor, counted, pairs, print, printJson } from '../output.ts';
-import { percent, printPromptCache, tokens } from '../prompt-cache.ts';
+import { colorsFor, counted, figure, pairs, percent, print, printJson } from '../output.ts';
+import { printPromptCache } from '../prompt-cache.ts';
 import type { CliCommand } from '../registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -105,12 +105,12 @@ async function printSavings(
   print(context, colors.bold(`Saved by compression${span}`));
   print(context);
   const rows = [
-    ['Requests', tokens(report['total_requests'])],
-    ['Saved', `${tokens(report['total_tokens_saved'])} input tokens`],
+    ['Requests', figure(report['total_requests'])],
+    ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
     ['Worth', worth(report)],
     [
       'Provider caches',
-      `${tokens(report['provider_cache_read_tokens'])} tokens read, not our doing`,
+      `${figure(report['provider_cache_read_tokens'])} tokens read, not our doing`,
     ],
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
@@ -128,8 +128,8 @@ async function printSavings(
       [title, ...head],
       groups.map(([key, group]) => [
         key,
-        tokens(group['requests']),
-        tokens(group['tokens_saved']),
+        figure(group['requests']),
+        figure(group['tokens_saved']),
         dollars(group['cost_saved_usd']),
       ]),
     );
@@ -142,17 +142,14 @@ async function printCaches(context: CliContext, stats: Json): Promise<void> {
     if (typeof cache !== 'object' || cache === null) return 'not in use';
     const { hits, misses, hit_ratio: ratio, entries, bytes } = cache as Json;
     const kept = `${counted(Number(entries), 'entry', 'entries')}, ${(Number(bytes) / 1e6).toFixed(1)} MB`;
-    return `${tokens(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
+    return `${figure(hits)} of ${counted(Number(hits) + Number(misses), 'look-up')} found (${percent(ratio)}), ${kept}`;
   };
   const rows = [
     ['Responses', own(stats['response_cache'])],
     ['Compression', own(stats['compression_cache'])],
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
-  const prompt = (stats['prompt_cache'] ?? {}) as Json;
-  if (Object.keys(prompt['providers'] ?? {}).length === 0) return;
-  print(context);
-  await printPromptCache(context, prompt);
+  await printPromptCache(context, (stats['prompt_cache'] ?? {}) as Json);
 }
 
 /** The sum leaves out what has no known price, and says so. */

@@ -57,9 +57,8 @@ class Status extends Command<CliContext> {
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../prompt-cache.ts');
-    print(context);
     const isShown = await printPromptCache(context, status.prompt_cache ?? {});
-    if (!isShown) print(context, 'No provider has told of its prompt cache yet');
+    if (!isShown) print(context, '\nNo provider has told of its prompt cache yet');
   }
 }
 

@@ -3,13 +3,20 @@ import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
-import { MAX_WORKERS, strangersFile, type RebuildReport } from '../../stages/vault/index.ts';
+import {
+  MAX_WORKERS,
+  calibrate,
+  checkVault,
+  rebuildVault,
+  strangersFile,
+} from '../../stages/vault/index.ts';
+import type { RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
 import { colorsFor, counted, note, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
-import { loadVault, VaultCommand } from '../vault/command.ts';
+import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
 import { createProgressView, figure } from '../vault/progress.ts';
 import {
@@ -83,7 +90,6 @@ class Calibrate extends VaultCommand {
     const { context } = this;
     const maxWorkers = toWhole(this.maxWorkers, '--max-workers', 1, MAX_WORKERS);
     const config = await this.settings();
-    const { calibrate } = await loadVault();
     const found = await this.interruptible((signal) =>
       calibrate({
         ...this.basics(config),
@@ -106,7 +112,6 @@ class Calibrate extends VaultCommand {
 abstract class Rebuilding extends VaultCommand {
   async rebuild(config: Config): Promise<number> {
     const { context } = this;
-    const { checkVault, rebuildVault } = await loadVault();
     const view = createProgressView(context);
     const report = await this.interruptible((signal) =>
       rebuildVault({
@@ -181,7 +186,6 @@ class VaultHealthCommand extends Rebuilding {
     }
     const config = await this.settings();
     if (what === 'repair') return this.rebuild(config);
-    const { checkVault } = await loadVault();
     const health = await checkVault(config.vault.indexPath);
     if (this.json) {
       printJson(context, healthJson(health));

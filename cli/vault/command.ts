@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
+import { openVault } from '../../stages/vault/index.ts';
 import type { OpenedVault } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -9,9 +10,6 @@ import { runningInstance } from '../daemon.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
 import { note } from '../output.ts';
 import { readOwn } from '../remote.ts';
-
-/** The vault's part of the library, loaded when a command needs it. */
-export const loadVault = () => import('../../stages/vault/index.ts');
 
 export abstract class VaultCommand extends Command<CliContext> {
   config = Option.String('--config', {
@@ -45,7 +43,6 @@ export abstract class VaultCommand extends Command<CliContext> {
     use: (vault: OpenedVault) => Promise<T>,
     backend = config.vault.backend,
   ): Promise<T> {
-    const { openVault } = await loadVault();
     const vault = openVault({
       ...this.basics(config),
       backend,

@@ -5,12 +5,22 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import { decisionsFile } from '../../server/config/home.ts';
-import { DEFAULT_WORKERS, MAX_WORKERS, type IndexReport } from '../../stages/vault/index.ts';
+import {
+  DEFAULT_WORKERS,
+  MAX_WORKERS,
+  calibrate,
+  checkVault,
+  forgetFolder,
+  indexFolder,
+  readCalibration,
+  watchFolder,
+} from '../../stages/vault/index.ts';
+import type { IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
 import { colorsFor, counted, note, pairs, print, printError, printJson } from '../output.ts';
-import { loadVault, VaultCommand } from './command.ts';
+import { VaultCommand } from './command.ts';
 import { createProgressView, figure, spanOf } from './progress.ts';
 import { reportJson, reportRows } from './report.ts';
 
@@ -67,7 +77,6 @@ export class Index extends VaultCommand {
       throw new SvcError('usage', 'svc index --forget needs the folder to take out');
     }
     if (!existsSync(config.vault.indexPath)) throw this.noIndex(config);
-    const { forgetFolder } = await loadVault();
     const root = resolve(context.cwd, directory);
     const { roots, files, remaining } = await this.interruptible((signal) =>
       forgetFolder({
@@ -89,7 +98,6 @@ export class Index extends VaultCommand {
   }
 
   private async workerCount(config: Config, root: string, signal: AbortSignal): Promise<number> {
-    const { calibrate, readCalibration } = await loadVault();
     const most = Math.min(toWhole(this.maxWorkers, '--max-workers', 1, 1024), MAX_WORKERS);
     const asked =
       this.workers === undefined ? undefined : toWhole(this.workers, '--workers', 1, MAX_WORKERS);
@@ -104,7 +112,6 @@ export class Index extends VaultCommand {
 
   private async indexOnce(config: Config, root: string, workers: number, signal: AbortSignal) {
     const { context } = this;
-    const { indexFolder } = await loadVault();
     const view = createProgressView(context);
     let last = { done: 0, total: 0 };
     const report = await indexFolder({
@@ -156,7 +163,6 @@ export class Index extends VaultCommand {
 
   private async follow(config: Config, root: string, workers: number, signal: AbortSignal) {
     const { context } = this;
-    const { watchFolder } = await loadVault();
     let isFirst = true;
     const watch = await watchFolder({
       ...this.basics(config),
@@ -192,7 +198,6 @@ export class Index extends VaultCommand {
 
   private async showStatus(config: Config): Promise<number> {
     const { context } = this;
-    const { checkVault, readCalibration } = await loadVault();
     const status = await this.withVault(config, (vault) => vault.status());
     const calibrated = readCalibration(config.vault.indexPath)?.workers;
     const { indexing } = await checkVault(config.vault.indexPath);

@@ -67,7 +67,7 @@ function rewriting({ get, ...rest }: Values, home: string): Pick<Config, 'compre
       injectBudgetTokens: get('vault.inject_budget'),
       injectTopK: get('vault.inject_top_k'),
       injectMinScore: get('vault.inject_min_score'),
-      capsules: get('vault.capsules'),
+      capsules: get('compression.enabled') && get('vault.capsules'),
       capsuleMinChars: get('vault.capsule_min_chars'),
     },
   };

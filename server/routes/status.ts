@@ -121,7 +121,7 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
       rules_loaded: router.loaded,
       smart_routing_hit_rate: router.hitRate,
     },
-    capsule_available: config.vault.enabled && config.compression.enabled && config.vault.capsules,
+    capsule_available: config.vault.enabled && config.vault.capsules,
     budget: options.budget(),
     circuit_breakers: { any_open: breakers.anyOpen, providers: breakers.providers },
     requests_total: totals.requests,

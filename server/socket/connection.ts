@@ -9,7 +9,6 @@ import type { RawData, WebSocket } from 'ws';
 import { Cancelled, createCanceller, toSvcError } from '../../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
 import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
-import { ledgerRow } from '../../stages/ledger/row.ts';
 import {
   overloaded,
   payloadTooLarge,
@@ -18,7 +17,8 @@ import {
 } from '../../stages/model/errors.ts';
 import type { BodyFrame } from '../../stages/model/frame.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
-import { errorBody, errorStatus } from '../error-response.ts';
+import { errorBody } from '../error-response.ts';
+import { refusedRow } from '../refused-row.ts';
 import type { Generation, Generations } from '../generation.ts';
 import { runAndTell } from '../run-and-tell.ts';
 import type { Running } from '../running.ts';
@@ -137,20 +137,8 @@ class Connection {
 
   /** The row of a request without a run; one without an error was taken back by its client. */
   #record(info: RunInfo, error: SvcError | undefined): void {
-    const { services } = this.#options;
-    services.record(
-      ledgerRow({
-        id: info.id,
-        startedMs: info.startedWallMs,
-        endpoint: OWN_PATH,
-        outcome: error === undefined ? 'cancelled' : 'error',
-        status: error === undefined ? null : errorStatus(error),
-        errorKind: error?.kind ?? null,
-        errorCode: error?.code ?? null,
-        latencyMs: services.clock.monotonicMs() - info.startedMs,
-      }),
-      error?.message,
-    );
+    const refused = { id: info.id, startedMs: info.startedWallMs, endpoint: OWN_PATH };
+    this.#options.services.record(refusedRow(refused, error), error?.message);
   }
 
   async #serve(frame: Frame): Promise<void> {

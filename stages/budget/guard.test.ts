@@ -58,7 +58,8 @@ test('what is held changes with the estimate, and stays where the new one would 
   const first = granted(ask(guard, 0.4));
   const other = granted(ask(guard, 0.2));
   assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
-  assert.equal([held().toFixed(1), guard.view().blocked], ['0.6', 1]);
+  assert.is(first.change({ estimateNanoUsd: 0.9 * USD })?.scope, 'day');
+  assert.equal([held().toFixed(1), guard.view().blocked], ['0.6', 2]);
   assert.is(first.change({ estimateNanoUsd: 0.8 * USD }), undefined, 'its own is not in its way');
   assert.is(held(), 1);
   first.settleUnmeasured();
@@ -66,6 +67,7 @@ test('what is held changes with the estimate, and stays where the new one would 
   assert.is(first.change({ estimateNanoUsd: 9 * USD }), undefined, 'it has ended');
   guard.allowNext();
   assert.is(other.change({ estimateNanoUsd: 5 * USD }), undefined);
+  assert.is(guard.view().allowedOnce, 1);
   assert.is(
     other.change({ estimateNanoUsd: 6 * USD }),
     undefined,

@@ -270,10 +270,12 @@ class Guard implements SpendingGuard {
         if (!isOpen) return undefined;
         hold(-1);
         const found = this.check({ session, ...other });
-        const isRefused =
-          found.verdict === 'blocked' && !mayPass && !(mayPass = this.#allowances.use());
+        const isOver = found.verdict === 'blocked' && !mayPass;
+        const isRefused = isOver && !this.#allowances.use();
         if (isRefused) this.#counts.blocked += 1;
         else estimate = other;
+        if (isOver && !isRefused) this.#counts.allowedOnce += 1;
+        mayPass ||= isOver && !isRefused;
         hold(1);
         return isRefused ? found.note : undefined;
       },

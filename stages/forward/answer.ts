@@ -38,20 +38,30 @@ export function gather(
   head: HeadFrame,
   body: UpstreamBody,
   watched: () => UpstreamBody,
-  pieces: Buffer[] = [],
 ): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> {
-  let gatheredBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const pieces: Buffer[] = [];
+  let gatheredBytes = 0;
   while (gatheredBytes <= MAX_GATHERED_BYTES) {
     // A short document is there with its head, and then costs no promise.
     const piece = body.poll();
+    if (piece === null) return gatherRest(head, body, watched, pieces);
     if (piece === undefined) return whole(head, pieces);
-    if (piece === null) {
-      return body
-        .read()
-        .then((next) =>
-          next === undefined ? whole(head, pieces) : gather(head, body, watched, [...pieces, next]),
-        );
-    }
+    pieces.push(piece);
+    gatheredBytes += piece.length;
+  }
+  return stream(head, watched(), { ready: pieces });
+}
+
+async function gatherRest(
+  head: HeadFrame,
+  body: UpstreamBody,
+  watched: () => UpstreamBody,
+  pieces: Buffer[],
+): Promise<Answer<ProxyFrame>> {
+  let gatheredBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  while (gatheredBytes <= MAX_GATHERED_BYTES) {
+    const piece = await body.read();
+    if (piece === undefined) return whole(head, pieces);
     pieces.push(piece);
     gatheredBytes += piece.length;
   }

@@ -15,7 +15,6 @@ export interface Totals {
   readonly cancelled: number;
   /** Requests answered by our own response cache. */
   readonly cacheHits: number;
-  readonly streams: number;
   /** Input tokens as the clients sent them. */
   readonly inputTokens: number;
   /** Input tokens as they went upstream. */
@@ -48,7 +47,6 @@ export function emptyTotals(): RunningTotals {
     errors: 0,
     cancelled: 0,
     cacheHits: 0,
-    streams: 0,
     inputTokens: 0,
     sentInputTokens: 0,
     savedTokens: 0,
@@ -70,7 +68,6 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   if (isFailure(row)) totals.errors += 1;
   if (row.outcome === 'cancelled') totals.cancelled += 1;
   if (row.cacheHit) totals.cacheHits += 1;
-  if (row.stream) totals.streams += 1;
   totals.inputTokens += row.inputTokensRaw ?? 0;
   totals.sentInputTokens += row.inputTokensSent ?? 0;
   totals.savedTokens += row.savedTokens ?? 0;

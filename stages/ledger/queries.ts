@@ -165,7 +165,6 @@ function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     count(sql`outcome in ('error', 'partial') or coalesce(status, 0) >= 400`).as('errors'),
     count(sql`outcome = 'cancelled'`).as('cancelled'),
     sum('cacheHit').as('cacheHits'),
-    sum('stream').as('streams'),
     sum('inputTokensRaw').as('inputTokens'),
     sum('inputTokensSent').as('sentInputTokens'),
     sum('savedTokens').as('savedTokens'),

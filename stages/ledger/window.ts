@@ -10,9 +10,7 @@ import type { LedgerRow } from './row.ts';
 /** Percentiles of the newest latencies, in milliseconds; `null` before the first request. */
 export interface LatencyFigures {
   readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
   readonly p99Ms: number | null;
-  readonly averageMs: number | null;
   /** How many requests the figures rest on. */
   readonly samples: number;
 }
@@ -24,14 +22,10 @@ export interface SessionWindow {
   /** By model; a request without a known model is under `unknown`, those past the bound under `(other)`. */
   byModel(): ReadonlyMap<string, Totals>;
   byProvider(): ReadonlyMap<string, Totals>;
-  /** Requests by the HTTP status that the client got. */
-  statusCounts(): ReadonlyMap<number, number>;
   /** The newest rows, newest first, at most `limit` (and 50). */
   recent(limit?: number): readonly LedgerRow[];
   last(): LedgerRow | undefined;
   latency(): LatencyFigures;
-  /** Requests a second, over the last minute before `nowMs` or since the start if that is shorter. */
-  throughputPerS(nowMs: number): number;
   /** Wall time at which the session began, in milliseconds since the epoch. */
   readonly startedMs: number;
 }
@@ -40,8 +34,6 @@ export interface SessionWindow {
 export const RECENT_ROWS = 50;
 /** Latencies kept for the percentiles. */
 export const LATENCY_SAMPLES = 1024;
-/** The spec's `metrics.collection_window_seconds`. */
-export const THROUGHPUT_WINDOW_S = 60;
 /** Names told apart; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
 const OTHER = '(other)';
@@ -52,32 +44,23 @@ export function createSessionWindow(startedMs: number): SessionWindow {
   const totals = emptyTotals();
   const models = new Map<string, RunningTotals>();
   const providers = new Map<string, RunningTotals>();
-  const statuses = new Map<number, number>();
   const recent = new Ring<LedgerRow>(RECENT_ROWS);
   const latencies = new Ring<number>(LATENCY_SAMPLES);
-  const seconds = new SecondCounts(THROUGHPUT_WINDOW_S);
   return {
     startedMs,
     add(row) {
       addToTotals(totals, row);
       addToTotals(groupOf(models, row.model), row);
       addToTotals(groupOf(providers, row.provider), row);
-      if (row.status !== null) statuses.set(row.status, (statuses.get(row.status) ?? 0) + 1);
       recent.add(row);
       if (row.latencyMs !== null) latencies.add(row.latencyMs);
-      seconds.add(row.startedMs + (row.latencyMs ?? 0));
     },
     totals: () => ({ ...totals }),
     byModel: () => models,
     byProvider: () => providers,
-    statusCounts: () => statuses,
     recent: (limit = RECENT_ROWS) => recent.newestFirst().slice(0, limit),
     last: () => recent.newest(),
     latency: () => latencyFigures(latencies.newestFirst()),
-    throughputPerS(nowMs) {
-      const elapsedS = Math.max(1, (nowMs - startedMs) / 1000);
-      return seconds.countAt(nowMs) / Math.min(THROUGHPUT_WINDOW_S, elapsedS);
-    },
   };
 }
 
@@ -96,12 +79,9 @@ function groupOf(groups: Map<string, RunningTotals>, name: string | null): Runni
 function latencyFigures(samples: readonly number[]): LatencyFigures {
   const sorted = Float64Array.from(samples).toSorted();
   const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
-  const sum = sorted.reduce((all, each) => all + each, 0);
   return {
     p50Ms: rank(0.5),
-    p95Ms: rank(0.95),
     p99Ms: rank(0.99),
-    averageMs: sorted.length === 0 ? null : sum / sorted.length,
     samples: sorted.length,
   };
 }
@@ -127,36 +107,5 @@ class Ring<T> {
 
   newestFirst(): T[] {
     return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)].toReversed();
-  }
-}
-
-/** How many things happened in each of the last so many seconds. */
-class SecondCounts {
-  readonly #counts: number[];
-  readonly #seconds: number[];
-
-  constructor(width: number) {
-    this.#counts = Array.from({ length: width }, () => 0);
-    this.#seconds = Array.from({ length: width }, () => 0);
-  }
-
-  add(atMs: number): void {
-    const second = Math.floor(atMs / 1000);
-    const slot = second % this.#counts.length;
-    const held = this.#seconds[slot] ?? 0;
-    // The wall clock was set back: a second that has left the window is not counted again.
-    if (second < held) return;
-    if (second > held) this.#counts[slot] = 0;
-    this.#seconds[slot] = second;
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
-  }
-
-  countAt(nowMs: number): number {
-    const oldest = Math.floor(nowMs / 1000) - this.#counts.length;
-    let count = 0;
-    for (const [slot, second] of this.#seconds.entries()) {
-      if (second > oldest) count += this.#counts[slot] ?? 0;
-    }
-    return count;
   }
 }

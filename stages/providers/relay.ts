@@ -22,6 +22,8 @@ export interface Named {
   /** True if the request must reach it as it came in. */
   readonly relays: boolean;
   readonly by: 'model' | 'primary' | 'path';
+  /** The model that was looked for; undefined where no provider is chosen by model. */
+  readonly model: string | undefined;
   /** Whose path and dialect the request comes in. */
   readonly kind: EndpointKind;
 }
@@ -44,7 +46,7 @@ export function namedFor(request: ProxyRequest, config: RouteConfig, providers: 
   const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
   const found = resolved(name, kind, providers);
   const relays = found.relays || (by === 'path' && config.relays);
-  return { name: found.name, relays, by, kind };
+  return { name: found.name, relays, by, model, kind };
 }
 
 function modelNamed(request: ProxyRequest): string | undefined {

@@ -64,7 +64,10 @@ function ask(
     headers: { host: authority, connection: 'keep-alive', ...fields },
     createConnection: () => socket,
   });
-  const timer = setTimeout(() => asking.destroy(new Error('no answer')), ANSWER_WITHIN_MS);
+  const timer = setTimeout(
+    () => asking.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
+    ANSWER_WITHIN_MS,
+  );
   asking.on('error', (error) => {
     clearTimeout(timer);
     done(failed(error));

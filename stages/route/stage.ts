@@ -13,7 +13,7 @@ import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { isEncoded, unreadModel } from '../model/unread-model.ts';
+import { isEncoded } from '../model/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
@@ -51,8 +51,8 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   return { provider, kind, model: undefined, relays, reason: reasonOf(named, request) };
 }
 
-function reasonOf({ by, kind }: Named, request: ProxyRequest): string {
-  if (by === 'model') return `model ${modelOf(request) ?? unreadModel(request.original.body)}`;
+function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
+  if (by === 'model') return `model ${model}`;
   if (by === 'primary') return 'routing.primary';
   const byCredential = request.original.endpoint.defaultKind === 'by-credential';
   return byCredential ? `credential of ${kind}` : `path of ${kind}`;
