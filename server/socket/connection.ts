@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { Cancelled, createCanceller, toSvcError } from '../../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../../engine/index.ts';
+import { ALLOW_HEADER } from '../../stages/budget/estimate.ts';
 import { SESSION_FIELDS } from '../../stages/model/conversation.ts';
 import {
   overloaded,
@@ -42,8 +43,6 @@ export interface SocketOptions {
 const FIRST_FRAME_MS = 5000;
 /** RFC 6455 §7.4.1. */
 const POLICY = 1008;
-/** Its `once` is meant for one request, which is the first of a connection. */
-const ALLOW_FIELD = 'x-svc-allow-spend';
 /** Where a frame went that was never read far enough to name an endpoint. */
 const OWN_PATH = '/ws';
 
@@ -150,7 +149,8 @@ class Connection {
     const { generation, release } = generations.pin();
     try {
       const headers = this.#headers;
-      this.#headers = withoutHeaders(headers, (name) => name === ALLOW_FIELD);
+      // Its `once` is meant for one request, which is the first of a connection.
+      this.#headers = withoutHeaders(headers, (name) => name === ALLOW_HEADER);
       const asked = readFrame(frame.data, frame.isBinary, headers);
       const { signal } = controller;
       const sink = new SocketSink({

@@ -5,6 +5,9 @@ import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import type { SpendingNote } from './guard.ts';
 
+/** The request header whose `once` lets a request pass its limits. */
+export const ALLOW_HEADER = 'x-svc-allow-spend';
+
 /** Agents ask for room of 32,000 tokens and more and use a fraction of it; few answers are longer than this. */
 const LIKELY_OUTPUT_TOKENS = 4_096;
 
@@ -30,7 +33,7 @@ export function spendingFault(note: SpendingNote): SvcError {
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
   const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
-    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send 'x-svc-allow-spend: once' or run \`svc spend allow\` to let it pass.`,
+    `Spending limit of ${amount(limit)} per ${per} reached: ${spent}this request is estimated at ${amount(estimate)}. Send '${ALLOW_HEADER}: once' or run \`svc spend allow\` to let it pass.`,
   );
 }
 

@@ -127,11 +127,14 @@ class Line {
 
   async #until(isThere: () => boolean): Promise<void> {
     const timer = setTimeout(() => this.#socket.destroy(), PATIENCE_MS);
-    while (!isThere()) {
-      assert.not.ok(this.isOver, `the answer breaks off: ${this.#received.slice(0, 200)}`);
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+    try {
+      while (!isThere()) {
+        assert.not.ok(this.isOver, `the answer breaks off: ${this.#received.slice(0, 200)}`);
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    clearTimeout(timer);
   }
 
   /** Resolves when the proxy has closed, with nothing behind its last answer. */

@@ -6,7 +6,7 @@
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import type { EstimatedUse } from '../budget/estimate.ts';
-import { estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
+import { ALLOW_HEADER, estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
 import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/guard.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -23,7 +23,6 @@ export interface SpendConfig {
 }
 
 /** The client's word that this one request may pass its limits. */
-const ALLOW_HEADER = 'x-svc-allow-spend';
 /** A limit that is nearly used warns at every request; the log need not say it more often than this. */
 const LOG_EVERY_MS = 60_000;
 
