@@ -64,7 +64,7 @@ class IndexRun {
   async execute(): Promise<IndexReport> {
     const { options, known, follower, target, layout } = this.#parts;
     await this.#find();
-    const gone = options.signal?.aborted === true ? [] : this.#gone();
+    const gone = this.#isStopped() ? [] : this.#gone();
     const tasks = this.#changed();
     await this.#readAll(tasks);
     const drops = gone.map(({ root, path }) => encodeNotice({ record: 'drop', root, path }));
@@ -85,8 +85,12 @@ class IndexRun {
       blocks: this.#blocks,
       skipped: this.#skipped,
       durationMs: options.clock.monotonicMs() - this.#startMs,
-      complete: options.signal?.aborted !== true,
+      complete: !this.#isStopped(),
     };
+  }
+
+  #isStopped(): boolean {
+    return this.#parts.options.signal?.aborted === true;
   }
 
   async #find(): Promise<void> {
@@ -109,8 +113,10 @@ class IndexRun {
     const { known, options } = this.#parts;
     const found = new Set(this.#found.map(({ path }) => path));
     const only = options.only === undefined ? undefined : [...options.only];
+    const roots = only === undefined ? [...known.roots()] : [];
+    const covered = new Set(roots.filter((root) => this.#covers(root)));
     return [...known.all()].filter(({ root, path }) => {
-      if (root !== this.#root) return options.only === undefined && this.#covers(root);
+      if (root !== this.#root) return covered.has(root);
       if (found.has(path) || !isBelow(path, this.#under)) return false;
       const local = this.#under === '' ? path : path.slice(this.#under.length + 1);
       const looked = only?.some((one) => isBelow(local, one)) ?? true;
@@ -141,7 +147,7 @@ class IndexRun {
   #settled(): Buffer[] {
     const { options, known } = this.#parts;
     const isWhole = options.only === undefined && this.#under === '';
-    if (!isWhole || options.signal?.aborted === true) return [];
+    if (!isWhole || this.#isStopped()) return [];
     return [...known.owed.keys()]
       .filter((root) => root === this.#root || this.#covers(root))
       .map((root) => encodeNotice({ record: 'root', root }));
@@ -154,20 +160,22 @@ class IndexRun {
     const settings = { parseCode: options.parseCode ?? true };
     const pool = options.pool ?? createReadPool(size, settings);
     const batches = toBatches(tasks);
-    // A file may take long to read: nobody who asks to stop waits for that.
+    // A file may take long to read: nobody who asks to stop waits for that. Raced once, since
+    // the bytes of every batch that raced with it would be kept until the end.
     const stop = untilAborted(options.signal);
     let next = 0;
     const lane = async (): Promise<void> => {
-      while (next < batches.length && options.signal?.aborted !== true) {
+      while (next < batches.length && !this.#isStopped()) {
         const batch = batches[next++]!;
-        const reply = await Promise.race([pool.read(batch), stop.aborted]);
-        if (reply === undefined) return;
+        const reply = await pool.read(batch);
+        if (this.#isStopped()) return;
         await this.#take(reply, batch, tasks.length);
       }
     };
     try {
       // One more lane than threads, so that no thread waits while a batch is written.
-      await Promise.all(Array.from({ length: size + 1 }, lane));
+      const lanes = Array.from({ length: size + 1 }, lane);
+      await Promise.race([Promise.all(lanes), stop.aborted]);
       await this.#written;
     } finally {
       stop.close();

@@ -10,12 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import { openLock } from './lock.ts';
+import type { ReadPool } from './read-pool.ts';
 import { BACKENDS, inPlace } from './vault-place.ts';
 
 test('a damaged log is moved aside, told of, and made whole from the files', () =>
@@ -243,6 +246,29 @@ test('an indexing run that is told to stop does not wait for a file that takes l
     assert.is(report.complete, false);
     assert.is(report.indexed, 0);
     assert.is(asked, 1);
+  }));
+
+test('of a batch that was written nothing is kept', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 200; file++) place.write(`f${file}.md`, 'words');
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const given: WeakRef<Uint8Array>[] = [];
+    let kept = 0;
+    const pool: ReadPool = {
+      read: async (tasks) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        collect();
+        kept = given.filter((bytes) => bytes.deref() !== undefined).length;
+        const bytes = new Uint8Array();
+        given.push(new WeakRef(bytes));
+        return { bytes, files: tasks.map(() => ({ outcome: 'touched', blocks: 0 })) };
+      },
+      close: () => Promise.resolve(),
+    };
+    const { signal } = new AbortController();
+    await indexFolder({ ...place.base(), root: place.root, workers: 1, pool, signal });
+    assert.ok(given.length > 5 && kept <= 3, `${kept} of ${given.length}`);
   }));
 
 test.run();
