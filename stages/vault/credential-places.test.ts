@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { contentRisk } from './risk.ts';
 import { isSecretDir, isSecretName } from './secret-names.ts';
+import { PASSWORD_WORDS } from './stand-in.ts';
 import { inPlace } from './vault-place.ts';
 
 /** By the name of a file, texts that such a file may hold. */
@@ -13,6 +14,23 @@ function allAre(risk: 'secret' | 'safe', texts: Texts): void {
   );
   assert.equal(others, []);
 }
+
+test('every word for a password is known, whatever language it is of', () => {
+  const words =
+    'password passwort passwd passphrase passcode passord pass pwd kennwort wachtwoord lösenord loesenord mot_de_passe motdepasse contraseña contrasena senha hasło haslo heslo salasana adgangskode пароль 密码 密碼 パスワード 비밀번호 şifre'.split(
+      ' ',
+    );
+  allAre('secret', {
+    'a.yml': words.flatMap((word) => [`${word}: sommerregen`, `db_${word}: sommerregen`]),
+    'a.csv': words.map((word) => `name;${word}\nanna;sommerregen\nbob;winterabend\n`),
+    'a.ts': words.map((word) => `login(x, { ${word}: 'sommerregen' })`),
+  });
+  allAre('safe', { 'a.yml': words.map((word) => `password: ${word}`) });
+  const unknown = PASSWORD_WORDS.filter(
+    ([word]) => !words.some((one) => new RegExp(`^${word}$`, 'i').test(one)),
+  );
+  assert.equal(unknown, [], 'words that are not tried here');
+});
 
 test('in settings the value of a password is one, though it be a word', () => {
   allAre('secret', {

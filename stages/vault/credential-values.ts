@@ -10,12 +10,14 @@ const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic
 
 /**
  * Rare pieces of the words without which there is no name and no header: `key`, `token`,
- * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `identified by`, and the end
- * of what passwords are called elsewhere. Nearly all text has none of them, and whole words
- * would take twice as long to look for.
+ * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `SSWS`, `identified by`,
+ * `masterauth`, `--pass`, and the end of any other name that has a value behind it. Nearly all text has none of them, and whole
+ * words would take twice as long to look for.
  */
-const HINT =
-  /k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\s+')|[:=>：](?<=(?:ss|sscode|phrase|sig|signature|auth|mot[ _-]?de[ _-]?passe|se[ñn]a|senha|has[łl]o|heslo|salasana|skode|ord|пароль|密[码碼]|パスワード|비밀번호|şifre)\d?["']?\s?.)/i;
+const HINT = new RegExp(
+  `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}|sig|signature|auth)\\d?["']?\\s?.)`,
+  'i',
+);
 /** Options that take a login or a password. */
 const OPTION = /-(?<=\s-)(?:[a-zA-Z]{0,5}[upa]|-(?:proxy-)?user)/;
 

@@ -29,6 +29,11 @@ test('a credential is seen by its shape, its name or the place it stands in', ()
   allAre('secret', [
     `"Storage": "DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${made(86)}==;EndpointSuffix=core.windows.net"`,
     `hf_${made(34)}`,
+    `tool --pass ${made(12)}`,
+    `FROM x\nENV DB_PASS ${made(12)}\n`,
+    `requirepass ${made(12)}`,
+    `masterauth ${made(12)}`,
+    `Authorization: SSWS ${made(24)}`,
     `token hf_${made(34, 'abcdefghijklmnopqrstuvwxyz')}`,
     `Authorization: Basic dXNlcjpwYXNz`,
     `Authorization: Basic ${base64('admin:S3cret')}`,
