@@ -1,17 +1,23 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { layoutOf } from './layout.ts';
+import { openLock } from './lock.ts';
 import { inPlace } from './vault-place.ts';
 import type { Place } from './vault-place.ts';
 import { watchFolder } from './watch.ts';
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 /** Waits until `check` is true, 5 s at most; resolves with how long that took, in milliseconds. */
 async function until(check: () => Promise<boolean>): Promise<number> {
   const startMs = performance.now();
   while (!(await check())) {
     if (performance.now() - startMs > 5_000) throw new Error('never');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
   return performance.now() - startMs;
 }
@@ -79,10 +85,24 @@ test(
     place.write('sub/b.md', 'charlie');
     await until(async () => (await found('charlie')) === 1);
     rmSync(place.root, { recursive: true });
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await pause(1_200);
     mkdirSync(place.root);
     place.write('c.md', 'delta');
     await until(async () => (await found('delta')) === 1);
+  }),
+);
+
+test(
+  'a folder that cannot be seen for a while is watched again when it can',
+  watching({ 'in/a.md': 'alpha' }, async (place, found) => {
+    renameSync(place.root, join(place.top, 'old'));
+    // A link to itself: what lies behind it is neither there nor not there.
+    symlinkSync('files', place.root);
+    await pause(1_200);
+    rmSync(place.root);
+    mkdirSync(place.root);
+    place.write('b.md', 'bravo');
+    await until(async () => (await found('bravo')) === 1);
   }),
 );
 
@@ -91,11 +111,32 @@ test('watching can be ended at any moment', () =>
     place.write('.gitignore', 'out/\n');
     const watch = await watchFolder({ ...place.base(), root: place.root, workers: 1 });
     place.write('.gitignore', '\n');
-    await new Promise((resolve) => setTimeout(resolve, 85));
+    await pause(85);
     await watch.close();
     place.write('a.md', 'alpha');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await pause(150);
     assert.equal(await place.open().search('alpha'), []);
+  }));
+
+test('what changes while watching is being ended makes no index', () =>
+  inPlace(async (place) => {
+    place.write('a.md', 'alpha');
+    const watch = await watchFolder({ ...place.base(), root: place.root, workers: 1 });
+    const lock = openLock(layoutOf(place.indexDir).appendLock);
+    const release = await lock.acquire();
+    place.write('a.md', 'bravo');
+    // Until its run has begun; it cannot write, and ending waits for it.
+    await pause(400);
+    const closed = watch.close();
+    place.write('a.md', 'charlie');
+    // Until that is noted, and not yet acted upon.
+    await pause(40);
+    release();
+    lock.close();
+    await closed;
+    rmSync(place.indexDir, { recursive: true });
+    await pause(300);
+    assert.not(existsSync(place.indexDir));
   }));
 
 test.run();

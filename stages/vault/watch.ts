@@ -2,6 +2,7 @@
 import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../engine/error.ts';
+import { untilAborted } from './aborted.ts';
 import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
@@ -38,9 +39,7 @@ class FolderWatch implements Watch {
   readonly #root: string;
   readonly #rules: IgnoreRules;
   readonly #stop = new AbortController();
-  readonly #stopped = new Promise<void>((stopped) => {
-    this.#stop.signal.addEventListener('abort', () => stopped(), { once: true });
-  });
+  readonly #stopped = untilAborted(this.#stop.signal).aborted;
   readonly #pool: ReadPool;
   readonly #changed = new Set<string>();
   #watcher: FSWatcher | undefined;
@@ -78,7 +77,7 @@ class FolderWatch implements Watch {
     await this.#watcher?.close();
     if (this.#stop.signal.aborted) return;
     this.#rules.forget();
-    this.#inode = inodeOf(this.#root);
+    this.#inode = this.#inodeNow();
     const watcher = watchPaths(this.#root, {
       ignoreInitial: true,
       followSymlinks: false,
@@ -95,7 +94,7 @@ class FolderWatch implements Watch {
   /** A watcher holds on to the folder itself; another one that takes its name is told by its inode. */
   #lookAgain(): void {
     this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
-      const inode = inodeOf(this.#root);
+      const inode = this.#inodeNow();
       const isAnother = inode !== undefined && inode !== this.#inode;
       if (isAnother) this.#enqueue(() => this.#watchAll());
       void this.#running.then(() => {
@@ -104,12 +103,23 @@ class FolderWatch implements Watch {
     });
   }
 
+  /** Undefined while there is no folder, and while it cannot be seen: a share that is not there, no permission. */
+  #inodeNow(): bigint | undefined {
+    try {
+      return inodeOf(this.#root);
+    } catch {
+      return undefined;
+    }
+  }
+
   #isIgnored(path: string, isDir: boolean): boolean {
     const local = this.#local(path);
     return local !== '' && this.#rules.judge(local, isDir) !== undefined;
   }
 
   #note(path: string): void {
+    // Events come until the watcher is closed, which is after the run that is under way.
+    if (this.#stop.signal.aborted) return;
     const local = this.#local(path);
     if (local === '' || local.startsWith('../')) return;
     const { clock } = this.#options;
@@ -125,7 +135,7 @@ class FolderWatch implements Watch {
   #flush(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    if (this.#changed.size === 0) return;
+    if (this.#stop.signal.aborted || this.#changed.size === 0) return;
     const paths = [...this.#changed];
     this.#changed.clear();
     const rulesChanged = paths.some((path) => path.endsWith('.gitignore'));
