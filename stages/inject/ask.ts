@@ -14,11 +14,6 @@ const CAPSULE_MS = 1000;
 /** Soft length of the piece of prose that is kept or dropped whole. */
 const CAPSULE_SENTENCE_CHARS = 120;
 
-/** So many times the blocks that are wanted are looked at where copies take the places of others. */
-const MORE = 4;
-/** No more blocks than this are read from the disk for one question. */
-const MAX_READ = 512;
-
 /** What the rest of the request leaves. */
 export interface Room {
   /** Ids of blocks that earlier messages of the conversation carry. */
@@ -41,10 +36,12 @@ export async function askVault(
   ctx: StageContext,
 ): Promise<Asked> {
   try {
-    const fresh = await inTime(freshHits(vault, query, room, config), services);
-    if (fresh === undefined) return { notBecause: NOT_READY };
+    const { topK: top, minScore } = config;
+    const wanted = { top, minScore, distinct: true, except: room.present };
+    const hits = await inTime(vault.search(query, wanted), services);
+    if (hits === undefined) return { notBecause: NOT_READY };
     const parts: Part[] = [];
-    for (const hit of fresh) {
+    for (const hit of hits) {
       const content = await capsuleOf(hit, query, config, services, ctx);
       const { id, root, sourcePath } = hit;
       parts.push({ block: { id, root, sourcePath }, place: placeOf(hit), content });
@@ -87,25 +84,6 @@ async function inTime<T>(asked: Promise<T>, { clock }: Services): Promise<T | un
     return await Promise.race([asked, late]);
   } finally {
     stopTimer?.();
-  }
-}
-
-/** The best blocks that the conversation has not got yet, each text once, however many copies there are. */
-async function freshHits(
-  vault: Vault,
-  query: string,
-  { present }: Room,
-  { topK, minScore }: InjectConfig,
-): Promise<SearchHit[]> {
-  for (let top = topK + present.size; ; top = Math.min(top * MORE, MAX_READ)) {
-    const hits = await vault.search(query, { top, minScore });
-    const texts = new Set<string>();
-    const fresh = hits.filter(({ id, hash }) => {
-      if (texts.has(hash)) return false;
-      texts.add(hash);
-      return !present.has(id);
-    });
-    if (fresh.length >= topK || hits.length < top || top >= MAX_READ) return fresh.slice(0, topK);
   }
 }
 

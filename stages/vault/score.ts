@@ -39,22 +39,23 @@ export interface Scored {
   readonly score: number;
 }
 
+/** The best `top` of what was ranked, best first. Ties with the last are all given, so that the caller can order them by something that is the same in every backend. */
+export type Ranking = (top: number) => Scored[];
+
 /**
- * Every block that holds at least one of `terms` and scores within the best `top`, best
- * first. Ties with the last are all kept, so that the caller can order them by something
- * that is the same in every backend. `accepts` leaves blocks out before they take a place.
+ * Scores every block that holds at least one of `terms`, once, however often the ranking is
+ * then asked. `accepts` leaves blocks out before they take a place.
  */
 export function rank(
   corpus: Corpus,
   terms: readonly string[],
-  top: number,
   accepts: (block: number) => boolean = () => true,
-): Scored[] {
+): Ranking {
   const scores = new Float64Array(corpus.lengths.length);
   const touched: number[] = [];
   const averageLength = corpus.size === 0 ? 1 : corpus.totalLength / corpus.size;
   for (const term of terms) addTerm(corpus, corpus.postings(term), averageLength, scores, touched);
-  return best(scores, touched, top, accepts);
+  return (top) => best(scores, touched, top, accepts);
 }
 
 /** Lucene's inverse document frequency, for `frequency` of `size` blocks; always above zero. */

@@ -3,7 +3,7 @@ import { readSync } from 'node:fs';
 import type { BlockInfo } from './block.ts';
 import { compareInfo, type BlockIndex } from './block-index.ts';
 import { sha256 } from './read-file.ts';
-import { liveCount, rank, type Scored } from './score.ts';
+import { liveCount, rank, type Ranking, type Scored } from './score.ts';
 import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from './tokenize.ts';
 
@@ -11,6 +11,10 @@ import type { Tokenizer } from './tokenize.ts';
 export const MAX_QUERY_TERMS = 32;
 /** Of a very long text only the first distinct terms are looked at. */
 const MAX_TERMS_WEIGHED = 256;
+/** So many times the blocks that are wanted are looked at where others take their places. */
+const MORE = 4;
+/** Where copies take the places, no more blocks than this are looked at. */
+const MAX_LOOKED_AT = 512;
 
 export interface SearchOptions {
   /** The most hits to return; 10 when absent. */
@@ -22,6 +26,10 @@ export interface SearchOptions {
    * on their own machine, never for anything that is sent.
    */
   readonly includeUnsafe?: boolean;
+  /** Each text is found once, however many blocks have it. */
+  readonly distinct?: boolean;
+  /** Ids of blocks that are not wanted; with `distinct` their texts are not, either. */
+  readonly except?: ReadonlySet<string>;
 }
 
 /** A block that was found. */
@@ -38,20 +46,49 @@ export function searchIndex(
   fd: number | undefined,
   tokenizer: Tokenizer,
   query: string,
-  { top = 10, minScore = 0, includeUnsafe = false }: SearchOptions = {},
+  options: SearchOptions = {},
 ): SearchHit[] {
-  if (fd === undefined || top <= 0) return [];
+  if (fd === undefined) return [];
   const terms = queryTerms(index, tokenizer, query);
-  const accepts = includeUnsafe ? undefined : (block: number) => index.isSafe(block);
+  const accepts =
+    options.includeUnsafe === true ? undefined : (block: number) => index.isSafe(block);
   const wanted = new Set(terms);
-  return ordered(index, rank(index.corpus, terms, top, accepts))
-    .slice(0, top)
-    .filter(({ score }) => score >= minScore)
-    .map(({ block, score, info }) => {
+  return chosen(index, rank(index.corpus, terms, accepts), options).map(
+    ({ block, score, info }) => {
       const content = readContent(index, fd, block, info.hash);
       const snippet = cutSnippet(content, tokenizer.locate(content, wanted), info.startLine);
       return { ...info, score, content, snippet };
+    },
+  );
+}
+
+/** A block that was ranked, with what the index says of it. */
+interface Found extends Scored {
+  readonly info: BlockInfo;
+}
+
+/** The blocks that are wanted, by what the index holds of them: no text is read for one that is not. */
+function chosen(
+  index: BlockIndex,
+  ranking: Ranking,
+  { top = 10, minScore = 0, distinct = false, except = new Set() }: SearchOptions,
+): Found[] {
+  if (top <= 0) return [];
+  const infos = new Map<number, BlockInfo>();
+  for (let least = top + except.size; ;) {
+    const ranked = ordered(index, ranking(least), infos);
+    const texts = new Set(distinct ? [...except].map((id) => index.held(id)?.hash) : []);
+    const wanted = ranked.filter(({ score, info: { id, hash } }) => {
+      if (score < minScore || except.has(id) || texts.has(hash)) return false;
+      if (distinct) texts.add(hash);
+      return true;
     });
+    const isAll = (ranked[least - 1]?.score ?? -1) < minScore;
+    // More than were asked for, where many score the same.
+    const looked = Math.max(least, ranked.length);
+    if (isAll || wanted.length >= top || looked >= MAX_LOOKED_AT) return wanted.slice(0, top);
+    least = Math.min(looked * MORE, MAX_LOOKED_AT);
+  }
 }
 
 /** Thrown when the log does not hold what it held when it was read. */
@@ -87,11 +124,18 @@ function queryTerms(index: BlockIndex, tokenizer: Tokenizer, query: string): str
     .map(({ term }) => term);
 }
 
+/** Of equal scores in the order of their paths. `infos` keeps what was asked for once. */
 function ordered(
   index: BlockIndex,
   scored: readonly Scored[],
-): (Scored & { readonly info: BlockInfo })[] {
+  infos: Map<number, BlockInfo>,
+): Found[] {
+  const infoOf = (block: number): BlockInfo => {
+    const info = infos.get(block) ?? index.info(block);
+    infos.set(block, info);
+    return info;
+  };
   return scored
-    .map(({ block, score }) => ({ block, score, info: index.info(block) }))
+    .map(({ block, score }) => ({ block, score, info: infoOf(block) }))
     .toSorted((a, b) => b.score - a.score || compareInfo(a.info, b.info));
 }
