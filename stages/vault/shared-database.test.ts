@@ -11,7 +11,10 @@ test('a database that somebody else has begun anew is brought up to date before 
     await place.index();
     const vault = place.open('sqlite');
     assert.is((await vault.search('zebra', { top: 50 })).length, 30);
+    const found = await vault.search('number 7');
     const other = openSqliteIndex(join(place.indexDir, 'blocks.db'));
+    other.reset('another log');
+    assert.equal(await vault.withdrawn(found), []);
     other.reset('another log');
     assert.is((await vault.search('zebra', { top: 50 })).length, 30);
     assert.is((await vault.search('number 7'))[0]?.sourcePath, 'f7.md');

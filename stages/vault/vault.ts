@@ -53,27 +53,14 @@ class OpenVault implements OpenedVault {
     this.#refresh().catch(() => undefined);
   }
 
-  async search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
-    let isOvertaken = false;
-    for (let damages = 0; ;) {
-      const index = await this.#refresh(isOvertaken);
-      try {
-        const hits = index.read(() =>
-          searchIndex(index, this.#follower?.fd, this.#tokenizer, query, options),
-        );
-        if (hits !== undefined) return hits;
-        isOvertaken = true;
-      } catch (error) {
-        if (++damages > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
-          throw this.#named(error);
-        await this.#inLine(() => this.#mend(error));
-      }
-    }
+  search(query: string, options?: SearchOptions): Promise<SearchHit[]> {
+    return this.#read((index) =>
+      searchIndex(index, this.#follower?.fd, this.#tokenizer, query, options),
+    );
   }
 
-  async withdrawn(blocks: readonly BlockSource[]): Promise<string[]> {
-    const index = await this.#refresh();
-    return this.#state === 'missing' ? [] : withdrawnFrom(index, blocks);
+  withdrawn(blocks: readonly BlockSource[]): Promise<string[]> {
+    return this.#read((index) => (this.#state === 'missing' ? [] : withdrawnFrom(index, blocks)));
   }
 
   async ingest(blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
@@ -131,6 +118,23 @@ class OpenVault implements OpenedVault {
     this.#index?.close();
     this.#appendLock?.close();
     this.#syncLock?.close();
+  }
+
+  /** What `work` makes of the index, read from one state that is up to date; what is damaged is mended on the way. */
+  async #read<T extends object>(work: (index: BlockIndex) => T): Promise<T> {
+    let isOvertaken = false;
+    for (let damages = 0; ;) {
+      const index = await this.#refresh(isOvertaken);
+      try {
+        const read = index.read(() => work(index));
+        if (read !== undefined) return read;
+        isOvertaken = true;
+      } catch (error) {
+        if (++damages > 2 || !(error instanceof DamagedContent || isDatabaseDamage(error)))
+          throw this.#named(error);
+        await this.#inLine(() => this.#mend(error));
+      }
+    }
   }
 
   /** The index with everything in it that the log holds by now; `isOvertaken` by another process, though the log be the same. */
