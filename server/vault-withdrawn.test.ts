@@ -2,7 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../engine/index.ts';
+import type { Clock } from '../engine/index.ts';
 import { forgetFolder } from '../stages/vault/index.ts';
+import { layoutOf } from '../stages/vault/layout.ts';
+import { openLock } from '../stages/vault/lock.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { closeClients } from './testing.ts';
 import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';
@@ -82,6 +86,37 @@ test('a file that has changed or was deleted leaves what was sent as it was, and
     const [body] = await sentAfter('quorble', change);
     assert.match(body!, 'pulled twice');
   }
+});
+
+test('a vault that is not ready is waited for once a request', async () => {
+  let waits = 0;
+  const after: Clock['after'] = (ms, run) => {
+    if (ms === 200) waits++;
+    return systemClock.after(ms, run);
+  };
+  const use = async (rig: TestProxy, place: VaultPlace): Promise<void> => {
+    const body = await sent(rig, MESSAGES.path, first);
+    assert.match(body, 'quorble');
+    place.write({ 'new.md': 'The snozzwick lamp.\n' });
+    // Somebody else is at the database, and what is new in the log cannot be read.
+    const lock = openLock(layoutOf(place.env['SVC_VAULT_INDEX']!).syncLock);
+    const release = await lock.acquire();
+    await place.index();
+    waits = 0;
+    const next = MESSAGES.body([
+      MESSAGES.user(QUESTION),
+      MESSAGES.assistant('Later.'),
+      MESSAGES.user('And the zandrel lamp?'),
+    ]);
+    const late = await sent(rig, MESSAGES.path, next);
+    release();
+    lock.close();
+    assert.match(late, 'quorble');
+    assert.not.match(late, 'mirrow');
+    assert.is(waits, 1);
+  };
+  const env = { SVC_RETRIEVAL_BACKEND: 'sqlite' };
+  await withVault(use, { env, clock: { ...systemClock, after } });
 });
 
 test.after(closeClients);

@@ -48,30 +48,35 @@ export async function askVault(
     }
     return { injection: toInjection(parts, room.budgetTokens) };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : 'unknown';
-    services.log.warning('the vault could not be asked', { reason });
-    return { notBecause: reason };
+    return failed(thrown, services);
   }
 }
 
+/** The ids of blocks that must not be sent again, or why the vault could not be asked. */
+export type Withdrawn = { readonly ids: ReadonlySet<string> } | { readonly notBecause: string };
+
 /**
- * Of `blocks`, those that the vault has withdrawn since they were added: they must not be
- * sent again. None where the vault cannot be asked in time; what it has to say is asked
- * for again with the next request. Never rejects.
+ * Of `blocks`, those that the vault has withdrawn since they were added. Where it cannot be
+ * asked in time, what it has to say is asked for again with the next request. Never rejects.
  */
 export async function withdrawnIn(
   vault: Vault,
   blocks: readonly BlockSource[],
   services: Services,
-): Promise<ReadonlySet<string>> {
-  if (blocks.length === 0) return new Set();
+): Promise<Withdrawn> {
+  if (blocks.length === 0) return { ids: new Set() };
   try {
-    return new Set(await inTime(vault.withdrawn(blocks), services));
+    const ids = await inTime(vault.withdrawn(blocks), services);
+    return ids === undefined ? { notBecause: NOT_READY } : { ids: new Set(ids) };
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : 'unknown';
-    services.log.warning('the vault could not be asked', { reason });
-    return new Set();
+    return failed(thrown, services);
   }
+}
+
+function failed(thrown: unknown, { log }: Services): { readonly notBecause: string } {
+  const reason = thrown instanceof Error ? thrown.message : 'unknown';
+  log.warning('the vault could not be asked', { reason });
+  return { notBecause: reason };
 }
 
 /** The vault's answer, or undefined when it took too long; the vault then goes on loading by itself. */

@@ -12,6 +12,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import type { Vault } from '../vault/index.ts';
 import { askVault, withdrawnIn } from './ask.ts';
+import type { Withdrawn } from './ask.ts';
 import { askedIn } from './asked.ts';
 import type { InjectConfig } from './config.ts';
 import { ADDED_MARK, readDecided, settingsOf, sourcesOf } from './injection.ts';
@@ -40,8 +41,8 @@ interface Work {
   readonly ctx: StageContext;
   /** Ids of the blocks that the messages so far carry. */
   readonly present: Set<string>;
-  /** Ids of blocks that were added once and must not be sent again. */
-  readonly withdrawn: ReadonlySet<string>;
+  /** Which of the blocks that were added once must not be sent again; while that is not known they are. */
+  readonly withdrawn: Withdrawn;
   /** The size of all that. */
   tokens: number;
 }
@@ -56,12 +57,14 @@ function decidedOn(question: Question, services: Services): Decided | undefined 
 }
 
 /** What must not be sent outranks sending the same again: the provider's cache is lost, once. */
-function remembered(question: Question, work: Work): Injection | undefined {
-  const { config, services, withdrawn } = work;
-  const decided = decidedOn(question, services);
-  if (decided?.ids.some((id) => withdrawn.has(id)) === true) {
+function remembered(
+  question: Question,
+  decided: Decided | undefined,
+  { config, services, ctx, withdrawn }: Work,
+): Injection | undefined {
+  if ('ids' in withdrawn && decided?.ids.some((id) => withdrawn.ids.has(id)) === true) {
     services.decisions.set(keyOf(question), NOTHING);
-    work.ctx.note('no_longer_sent', 'a block that was added is no longer safe, or was forgotten');
+    ctx.note('no_longer_sent', 'a block that was added is no longer safe, or was forgotten');
     return undefined;
   }
   if (decided === undefined || !question.isLast) return decided;
@@ -75,18 +78,22 @@ function remembered(question: Question, work: Work): Injection | undefined {
  * nothing need not be remembered: once something follows a question, nobody asks again.
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
-  const { config, services, ctx, present, tokens } = work;
+  const { config, services, ctx, present, withdrawn, tokens } = work;
   const query = askedIn(question.texts, ADDED_MARK);
   if (query === undefined || services.vault === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
   const room = { present, budgetTokens: Math.min(config.budgetTokens, left) };
-  const asked = await askVault(services.vault, query, room, config, services, ctx);
+  // A vault that could not be asked a moment ago is not waited for again.
+  const asked =
+    'notBecause' in withdrawn
+      ? withdrawn
+      : await askVault(services.vault, query, room, config, services, ctx);
   if ('notBecause' in asked) {
     ctx.note('not_injected_because', asked.notBecause);
     return undefined;
   }
   // The same request may have been sent twice at once; both must go out alike.
-  const meanwhile = remembered(question, work);
+  const meanwhile = remembered(question, decidedOn(question, services), work);
   if (meanwhile !== undefined || asked.injection === undefined) return meanwhile;
   const decided: Decided = {
     ...asked.injection,
@@ -102,19 +109,18 @@ async function withInjections(
   vault: Vault,
   { config, services, ctx }: Pick<Work, 'config' | 'services' | 'ctx'>,
 ): Promise<ProxyRequest> {
-  const questions = questionsOf(request.original.blocks());
-  const added = questions.flatMap((question) => {
-    const decided = decidedOn(question, services);
-    return decided === undefined ? [] : sourcesOf(decided);
-  });
+  const asked = questionsOf(request.original.blocks()).map(
+    (question) => [question, decidedOn(question, services)] as const,
+  );
+  const added = asked.flatMap(([, decided]) => (decided === undefined ? [] : sourcesOf(decided)));
   const withdrawn = await withdrawnIn(vault, added, services);
   const present = new Set<string>();
   const work: Work = { config, services, ctx, present, withdrawn, tokens: 0 };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];
-  for (const question of questions) {
-    let injection = remembered(question, work);
+  for (const [question, decided] of asked) {
+    let injection = remembered(question, decided, work);
     if (injection === undefined && question.isLast && !isProbe) {
       injection = await decide(question, work);
     }
