@@ -89,8 +89,11 @@ test('streams have bars of their own, and a workload without a bar has none', ()
 test('what was not measured is not met', () => {
   assert.not(judgeStart(Number.NaN).met);
   assert.ok(judgeStart(0.5).met);
-  assert.ok(judgeLoop('json', 19.9).met);
-  assert.not(judgeLoop('json', 20.1).met);
+  const run = { workload: 'json', requests: 1, failed: 0, p99Ms: 19.9 };
+  assert.ok(judgeLoop(run).met);
+  assert.not(judgeLoop({ ...run, p99Ms: 20.1 }).met);
+  assert.not(judgeLoop({ ...run, requests: 0 }).met, 'nothing was done');
+  assert.not(judgeLoop({ ...run, failed: 1 }).met);
   assert.equal(
     judgeMemory([]).map(({ met }) => met),
     [false, false],

@@ -1,6 +1,8 @@
 /** What svc promises, as numbers, and whether a run kept it. Pure. */
+import { BACKENDS } from '../stages/vault/block-index.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';
+import type { LoopRun } from './loop.ts';
 import type { Quality } from './vault-quality.ts';
 import type { QueryRun, VaultRun } from './vault-speed.ts';
 
@@ -81,10 +83,16 @@ export function judgeStart(seconds: number): Verdict {
   return verdict(bar, seconds);
 }
 
-/** A workload's event loop: in 99 of 100 turns held for less than 20 ms. */
-export function judgeLoop(workload: string, p99Ms: number): Verdict {
+/** A workload's event loop: in 99 of 100 turns held for less than 20 ms, all of the work being done. */
+export function judgeLoop({
+  workload,
+  requests,
+  failed,
+  p99Ms,
+}: Pick<LoopRun, 'workload' | 'requests' | 'failed' | 'p99Ms'>): Verdict {
   const bar = { what: 'event loop p99', unit: 'ms', direction: 'at most', bar: 20 } as const;
-  return verdict(bar, p99Ms, workload);
+  const isWhole = requests > 0 && failed === 0;
+  return verdict(bar, isWhole ? p99Ms : Number.NaN, workload);
 }
 
 /** Files a second of a first indexing. */
@@ -92,7 +100,6 @@ const COLD_FILES = { prose: 1_500, code: 200 } as const;
 /** A query's median, with up to 32 terms; of 100 at most one takes four times as long. */
 const QUERY_MS = { json_blocks: 5, sqlite: 15 } as const;
 const QUERY_P99 = 4;
-const BACKENDS = ['json_blocks', 'sqlite'] as const;
 
 /** The vault's speed: indexing a new and an unchanged folder, queries of both lengths, a change until it is found. */
 export function judgeVault(run: Omit<VaultRun, 'lines'>): readonly Verdict[] {

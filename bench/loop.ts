@@ -12,7 +12,9 @@ import type { Workload } from './workloads.ts';
 /** What one workload did to the event loop. */
 export interface LoopRun extends LoopDelay {
   readonly workload: string;
+  /** Answered with status 200. */
   readonly requests: number;
+  readonly failed: number;
 }
 
 const byName = (name: string): Workload => workloads.find((each) => each.name === name)!;
@@ -45,11 +47,13 @@ export async function measureLoop(
     });
     await rig.load.call('run', { ...job(0), forMs: WARM_UP_MS });
     await rig.svc.call('loopDelay');
-    const { ok } = await rig.load.call('run', {
+    const { ok, failed } = await rig.load.call('run', {
       ...job(MEASURED_FROM),
       forMs: seconds * 1000,
     });
-    runs.push({ workload: name, requests: ok, ...(await rig.svc.call('loopDelay')) });
+    const unanswered = Object.values(failed).reduce((sum, each) => sum + each, 0);
+    const delay = await rig.svc.call('loopDelay');
+    runs.push({ workload: name, requests: ok, failed: unanswered, ...delay });
   }
   return runs;
 }

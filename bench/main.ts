@@ -136,12 +136,12 @@ async function runLoop(options: Options, findings: Findings): Promise<void> {
   const rig = await startRig(['direct', 'svc']);
   try {
     const runs = await measureLoop(rig, options.seconds, progress.say);
-    const verdicts = runs.map(({ workload, p99Ms }) => judgeLoop(workload, p99Ms));
+    const verdicts = runs.map(judgeLoop);
     findings.loop = runs;
     findings.verdicts.push(...verdicts);
     const lines = runs.map(
-      ({ workload, requests, p50Ms, maxMs }) =>
-        `  ${workload}: ${requests} requests, p50 ${p50Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`,
+      ({ workload, requests, failed, p50Ms, maxMs }) =>
+        `  ${workload}: ${requests} requests, ${failed} failed, p50 ${p50Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`,
     );
     show(options, ['event loop', ...lines, ...verdicts.map(verdictText)].join('\n'));
   } finally {

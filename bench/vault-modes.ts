@@ -1,5 +1,6 @@
 /** The vault's two benchmarks as modes: what was measured, against its bars, as text. */
 import { openCorpus } from '../fixtures/corpus.ts';
+import { BACKENDS } from '../stages/vault/block-index.ts';
 import { judgeRetrieval, judgeVault, type Verdict } from './bars.ts';
 import { verdictText } from './report.ts';
 import { measureRetrieval, scoreGap, type Quality } from './vault-quality.ts';
@@ -37,7 +38,7 @@ export async function benchVault(
 export async function benchRetrieval(corpus = openCorpus()): Promise<Found<RetrievalRun>> {
   const collection = corpus?.retrieval(COLLECTION);
   const qualities: Quality[] = [];
-  for (const backend of ['json_blocks', 'sqlite'] as const) {
+  for (const backend of BACKENDS) {
     if (collection !== undefined) qualities.push(await measureRetrieval(collection, backend));
   }
   const [first, second] = qualities;

@@ -4,7 +4,8 @@ import type { LogSink } from './log.ts';
 import type { Corpus } from './score.ts';
 
 /** The names of the backends, as `SVC_RETRIEVAL_BACKEND` spells them. */
-export type BackendName = 'json_blocks' | 'sqlite';
+export const BACKENDS = ['json_blocks', 'sqlite'] as const;
+export type BackendName = (typeof BACKENDS)[number];
 
 /** The sums over an index. */
 export interface IndexTotals {

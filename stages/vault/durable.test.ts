@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { indexFolder } from './indexer.ts';
-import { BACKENDS, inPlace, type Place } from './vault-place.ts';
+import { BACKENDS } from './block-index.ts';
+import { inPlace, type Place } from './vault-place.ts';
 
 type Syncing = Record<'datasync' | 'sync', () => Promise<void>>;
 

@@ -16,7 +16,8 @@ import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { forgetFolder } from './forget.ts';
 import { checkVault, rebuildVault } from './health.ts';
-import { BACKENDS, inPlace, type Place } from './vault-place.ts';
+import { BACKENDS } from './block-index.ts';
+import { inPlace, type Place } from './vault-place.ts';
 
 /** Without a line break at the end, of one line, of many, of another kind, and of no kind. */
 const STRANGERS = [

@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { checkVault } from './health.ts';
 import { toIngestBlock, type IngestBlock } from './ingest.ts';
-import { BACKENDS, inPlace } from './vault-place.ts';
+import { BACKENDS } from './block-index.ts';
+import { inPlace } from './vault-place.ts';
 
 test('an ingested block is durable, found at once, and taken once', () =>
   inPlace(async (place) => {

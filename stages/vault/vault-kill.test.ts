@@ -10,7 +10,8 @@ import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import { openLock } from './lock.ts';
 import { openVault } from './vault.ts';
-import { BACKENDS, inPlace, type Place } from './vault-place.ts';
+import { BACKENDS } from './block-index.ts';
+import { inPlace, type Place } from './vault-place.ts';
 
 const CHILD = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
 

@@ -8,9 +8,6 @@ import { indexFolder } from './indexer.ts';
 import type { IndexReport } from './index-run.ts';
 import { openVault, type OpenedVault, type VaultTrouble } from './vault.ts';
 
-/** Both of them: what is asked of one is asked of the other. */
-export const BACKENDS: readonly BackendName[] = ['json_blocks', 'sqlite'];
-
 /** A folder of files, an index folder beside it, and vaults that are closed at the end. */
 export class Place {
   readonly top = mkdtempSync(join(tmpdir(), 'svc-vault-'));

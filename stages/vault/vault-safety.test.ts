@@ -19,7 +19,8 @@ import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import { openLock } from './lock.ts';
 import type { ReadPool } from './read-pool.ts';
-import { BACKENDS, inPlace } from './vault-place.ts';
+import { BACKENDS } from './block-index.ts';
+import { inPlace } from './vault-place.ts';
 
 test('a damaged log is moved aside, told of, and made whole from the files', () =>
   inPlace(async (place) => {
