@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createRandom } from '../../fixtures/random.ts';
 import { checkVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
@@ -19,9 +20,19 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** Resolves when a child says that it is at work; rejects when it ends before. */
+function begun(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('message', () => resolve());
+    child.once('exit', (code) => reject(new Error(`ended with ${code} before it began`)));
+  });
+}
+
 async function killAll(children: readonly ChildProcess[]): Promise<void> {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(children.map((one) => new Promise((done) => one.once('exit', done))));
+  const living = children.filter((one) => one.exitCode === null && one.signalCode === null);
+  const ended = living.map((one) => new Promise((done) => one.once('exit', done)));
+  for (const child of living) child.kill('SIGKILL');
+  await Promise.all(ended);
 }
 
 /** The vault holds what one that was made at once, by nobody who was killed, would hold. */
@@ -77,16 +88,22 @@ test('whoever is killed at whatever moment, indexing, compacting or filling the 
       }
     };
     write(0, 120);
+    const seed = Date.now() % 100_000;
+    console.log(`seed ${seed}`);
+    const random = createRandom(seed);
     for (let round = 1; round <= 4; round++) {
       const children = [
         fork(CHILD, ['index', place.root, place.indexDir]),
         fork(CHILD, ['compact', changing, place.indexDir]),
         fork(CHILD, ['sqlite', place.root, place.indexDir]),
       ];
-      await Promise.all(children.map((one) => new Promise((done) => one.once('message', done))));
-      // As long as a run takes that has so much to read.
-      await pause(Math.random() * 500);
-      await killAll(children);
+      try {
+        await Promise.all(children.map(begun));
+        // As long as a run takes that has so much to read.
+        await pause(random() * 500);
+      } finally {
+        await killAll(children);
+      }
       write(round, 40 + 10 * round);
     }
     await assertWhole(place, [place.root, changing]);
@@ -107,7 +124,10 @@ test('of two indexers one waits, says so, and then finds nothing left to do', ()
         onWait: () => void waits++,
       });
     const both = Promise.all([index(), index()]);
-    await pause(200);
+    const giveUpMs = performance.now() + 10_000;
+    while (waits < 2 && performance.now() < giveUpMs) await pause(5);
+    // Either of them would have begun by then, did it not wait.
+    await pause(100);
     assert.equal(
       [waits, statSync(join(place.indexDir, 'blocks.jsonl'), { throwIfNoEntry: false })],
       [2, undefined],
