@@ -89,7 +89,7 @@ test('whoever is killed at whatever moment, indexing, compacting or filling the 
     };
     write(0, 120);
     const seed = Date.now() % 100_000;
-    console.log(`seed ${seed}`);
+    process.stdout.write(`seed ${seed}\n`);
     const random = createRandom(seed);
     for (let round = 1; round <= 4; round++) {
       const children = [
