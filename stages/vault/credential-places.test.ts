@@ -23,7 +23,10 @@ test('every word for a password is known, whatever language it is of', () => {
   allAre('secret', {
     'a.yml': words.flatMap((word) => [`${word}: sommerregen`, `db_${word}: sommerregen`]),
     'a.csv': words.map((word) => `name;${word}\nanna;sommerregen\nbob;winterabend\n`),
-    'a.ts': words.map((word) => `login(x, { ${word}: 'sommerregen' })`),
+    'a.ts': words.flatMap((word) => [
+      `login(x, { ${word}: 'sommerregen' })`,
+      `${word}_db = 'Xa7$k2p9'`,
+    ]),
   });
   allAre('safe', { 'a.yml': words.map((word) => `password: ${word}`) });
   const unknown = PASSWORD_WORDS.filter(

@@ -15,7 +15,7 @@ const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic
  * words would take twice as long to look for.
  */
 const HINT = new RegExp(
-  `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}|sig|signature|auth)\\d?["']?\\s?.)`,
+  `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}\\w{0,64}|sig|signature|auth)["']?\\s?.)`,
   'i',
 );
 /** Options that take a login or a password. */
