@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
@@ -53,6 +54,26 @@ test('for a client that left before nothing is begun', async () => {
   assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
   assert.is(thread.figures().misses, 1);
   await thread.close();
+});
+
+/** Compiling the grammars takes more of a processor than this, waiting for it far less. */
+const GRAMMARS_MS = 100;
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+test('a thread that runs already is prepared when code comes to be expected', async () => {
+  const thread = newThread();
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  const idleMs = cpuMs();
+  thread.prepare();
+  // Compiling the grammars is the only work in this process meanwhile.
+  for (let waits = 0; waits < 20 && cpuMs() - idleMs < GRAMMARS_MS; waits += 1)
+    await setTimeout(250);
+  const spentMs = cpuMs() - idleMs;
+  await thread.close();
+  assert.ok(spentMs >= GRAMMARS_MS, `${spentMs} ms`);
 });
 
 test.run();

@@ -33,7 +33,7 @@ export type JobResult =
 export interface CompressThread {
   /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts the thread and what it parses code with, for the first request not to wait for it. */
+  /** Starts the thread and what it parses code with, or that alone where it runs: the first request need not wait for it. */
   prepare(): void;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
@@ -89,8 +89,10 @@ class ThreadedCompressor implements CompressThread {
   }
 
   prepare(): void {
+    const isNews = !this.#isPrepared;
     this.#isPrepared = true;
-    this.#thread();
+    if (this.#worker === undefined) this.#thread();
+    else if (isNews) this.#worker.postMessage('prepare' satisfies ToCompressor);
   }
 
   /** The algorithms are many files, which a start should not wait for. */
