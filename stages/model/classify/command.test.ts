@@ -61,6 +61,22 @@ const PRINTED: readonly (readonly [string, string | undefined])[] = [
   ['git stash list', 'other'],
   ['ls docker; pytest', undefined],
   ['./pytest-report docker', undefined],
+  ['npx vitest run src/routes', 'log'],
+  ['vitest run tests/unit/version', 'log'],
+  ['vitest list', 'other'],
+  ['turbo build projects', 'log'],
+  ['turbo run build list', 'log'],
+  ['turbo ls', 'other'],
+  ['nx test routes', 'log'],
+  ['nx run-many list', 'log'],
+  ['nx show projects', 'other'],
+  ['lerna run test list', 'log'],
+  ['lerna list', 'other'],
+  ['make test/routes', 'log'],
+  ['make -j list-users', undefined],
+  ['make -l 2.5 -j 4 help', undefined],
+  ['make -j 4 all', 'log'],
+  ['make -j all', 'log'],
 ];
 
 for (const [command, kind] of PRINTED) {
@@ -135,6 +151,7 @@ test('files that are shown whole are files however they are named', () => {
     ['git cat-file blob HEAD:a.json', ['a.json']],
     ['unzip -p a.zip x/a.json', ['a.zip', 'x/a.json']],
     ['tar -xzOf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['unzip -cq a.zip x/a.json', ['a.zip', 'x/a.json']],
     ['gzip -dc a.json.gz', ['a.json.gz']],
   ] as const)
     assert.equal(printedBy(command).files, files, command);

@@ -105,6 +105,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     ...pairs('cabal', 'info path'),
     'git stash list',
     'cargo nextest list',
+    'vitest list',
     'ctest -N',
     'nox -l',
     'ninja -t',
@@ -153,7 +154,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
 
 /** What tasks print that tell something rather than do something. A project's own task may print anything. */
 const TELLING: ReadonlyMap<string, Role> = new Map([
-  ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush vitest'
+  ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush'
     .split(' ')
     .map((name) => [name, 'other'] as const),
   ...[...SCRIPT_RUNNERS, 'make', 'gmake', 'rake'].map((name) => [name, 'anything'] as const),
@@ -165,8 +166,11 @@ const TELLS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Behind the first word of these stand no further tasks, but projects and the like. */
+const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
+
 function tells(task: string): boolean {
-  const words = task.split(/[-:_./]|(?<=[a-z])(?=[A-Z])/);
+  const words = task.split(/[-:_.]|(?<=[a-z])(?=[A-Z])/);
   return [words[0], words.at(-1)].some(
     (word) => word !== undefined && TELLS.has(word.toLowerCase()),
   );
@@ -179,7 +183,8 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const named = longer.find((name) => ROLES.has(name));
   if (named !== undefined) return ROLES.get(named);
   const flag = args.findIndex((arg) => arg.startsWith('-'));
-  const tasks = flag < 0 ? args : args.slice(0, flag);
+  const words = flag < 0 ? args : args.slice(0, flag);
+  const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
   const telling = tasks.some(tells) ? TELLING.get(program) : undefined;
   return telling ?? ROLES.get(program);
 }

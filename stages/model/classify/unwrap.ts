@@ -76,7 +76,7 @@ const OWN_FLAGS: ReadonlyMap<string, Valued> = new Map(
         'gradle gradlew',
         '-p -b -c -g -I -x --project-dir --build-file --settings-file --gradle-user-home --init-script --exclude-task --console --max-workers',
       ],
-      ['make gmake', '-C -f -I -j -l -o -W --directory --file'],
+      ['make gmake', '-C -f -I -j# -l# -o -W --directory --file'],
       ['rake', '-f -I -r --rakefile --libdir --require'],
     ] as const
   ).flatMap(([names, flags]) => names.split(' ').map((name) => [name, valued(flags)] as const)),
