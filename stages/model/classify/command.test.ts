@@ -77,6 +77,14 @@ const PRINTED: readonly (readonly [string, string | undefined])[] = [
   ['make -l 2.5 -j 4 help', undefined],
   ['make -j 4 all', 'log'],
   ['make -j all', 'log'],
+  ['tar tf a.tar', 'listing'],
+  ['tar -tf a.tar', 'listing'],
+  ['tar -tzf a.tgz', 'listing'],
+  ['tar ztf a.tgz', 'listing'],
+  ['tar --list -f a.tar', 'listing'],
+  ['tar -tzvf a.tgz', 'other'],
+  ['tar tvf a.tar', 'other'],
+  ['tar -xf a.tar', undefined],
 ];
 
 for (const [command, kind] of PRINTED) {
@@ -151,8 +159,18 @@ test('files that are shown whole are files however they are named', () => {
     ['git cat-file blob HEAD:a.json', ['a.json']],
     ['unzip -p a.zip x/a.json', ['a.zip', 'x/a.json']],
     ['tar -xzOf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['tar -Oxzf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['tar Oxzf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['tar --to-stdout -xf a.tgz x/a.json', ['a.tgz', 'x/a.json']],
+    ['unzip -pq a.zip x/a.json', ['a.zip', 'x/a.json']],
     ['unzip -cq a.zip x/a.json', ['a.zip', 'x/a.json']],
     ['gzip -dc a.json.gz', ['a.json.gz']],
+    ['gzip -d -c a.json.gz', ['a.json.gz']],
+    ['gunzip --to-stdout a.json.gz', ['a.json.gz']],
+    ['bunzip2 -c a.json.bz2', ['a.json.bz2']],
+    ['xz -dc a.json.xz', ['a.json.xz']],
+    ['unxz --stdout a.json.xz', ['a.json.xz']],
+    ['zstd -dc a.json.zst', ['a.json.zst']],
   ] as const)
     assert.equal(printedBy(command).files, files, command);
   const json = JSON.stringify({ a: Array.from({ length: 9 }, (_, n) => ({ n })) }, null, 2);

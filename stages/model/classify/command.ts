@@ -97,6 +97,19 @@ function innerCommand(name: string, args: readonly string[]): readonly string[] 
 const has = (args: readonly string[], pattern: RegExp): boolean =>
   args.some((arg) => pattern.test(arg));
 
+const PACKERS: ReadonlySet<string> = new Set('gzip gunzip bzip2 bunzip2 xz unxz zstd'.split(' '));
+
+/** True if `tar` has the flag, among others or alone; the first word needs no dash. */
+function tarHas(args: readonly string[], letter: string, long: string): boolean {
+  return args.some(
+    (arg, at) =>
+      arg === long || (arg.includes(letter) && (at === 0 ? /^-?\w+$/ : /^-\w+$/).test(arg)),
+  );
+}
+
+const tarLists = (name: string, args: readonly string[]): boolean =>
+  name === 'tar' && tarHas(args, 't', '--list') && !tarHas(args, 'x', '--extract');
+
 /** Flags that make a program print something else than it mostly does. */
 const SPECIAL: readonly (readonly [
   Role,
@@ -110,6 +123,12 @@ const SPECIAL: readonly (readonly [
     'listing',
   ],
   ['log', (_, args) => has(args, ASKS_TOOL), 'other'],
+  ['anything', (name, args) => name === 'tar' && tarHas(args, 'O', '--to-stdout'), 'file'],
+  ['anything', (name, args) => tarLists(name, args) && tarHas(args, 'v', '--verbose'), 'other'],
+  ['anything', tarLists, 'listing'],
+  ['anything', (name, args) => name === 'unzip' && has(args, /^-\w*[pc]/), 'file'],
+  ['anything', (name, args) => name === 'unzip' && has(args, /^-\w*l/), 'listing'],
+  ['anything', (name, args) => PACKERS.has(name) && has(args, /^-\w*c|^--(?:to-)?stdout$/), 'file'],
   ['file', (name, args) => name === 'sed' && has(args, /^(?:-i|--in-place)/), 'silent'],
   ['file', (name, args) => name === 'tail' && has(args, /^(?:-\w*[fF]|--follow)/), 'log'],
   [
@@ -151,12 +170,13 @@ const NO_VALUES = valued('');
 const SCRIPT_FLAG = /^(?:-\w*[ef]|--(?:expression|file|source)(?:=.*)?)$/;
 const TAKES_SCRIPT: ReadonlySet<string> = new Set('sed awk gawk mawk'.split(' '));
 
-/** Operands that are files: no flags, numbers, ranges, or the script that comes first. */
+/** Operands that are files: no flags, numbers, ranges, or the script or the flags without a dash that come first. */
 function filesOf(name: string, args: readonly string[]): readonly string[] {
   const operands = operandsOf(args, VIEWER_FLAGS.get(name) ?? NO_VALUES);
   const isScripted = TAKES_SCRIPT.has(name) && !has(args, SCRIPT_FLAG);
+  const isBare = name === 'tar' && args[0]?.startsWith('-') === false;
   const files = operands
-    .slice(isScripted ? 1 : 0)
+    .slice(isScripted || isBare ? 1 : 0)
     .filter((word) => word !== '-' && !/^\+?\d*[,:]?\d*$/.test(word));
   return name === 'git'
     ? files.filter((word) => word.includes(':')).map((word) => word.slice(word.indexOf(':') + 1))

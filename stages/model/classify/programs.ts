@@ -8,7 +8,7 @@ import type { TextClass } from './classes.ts';
 /**
  * The part a program has in what is seen: it prints text of a class, shows files as they
  * are, passes on what it is fed, or prints nothing to speak of. What runs a program of the
- * project may print anything.
+ * project may print anything, and so may what opens archives.
  */
 export type Role = TextClass | 'file' | 'filter' | 'silent' | 'anything';
 
@@ -74,9 +74,6 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
     'ls find tree fd fdfind eza exa lsd dir locate get-childitem gci vdir du',
     'git ls-files',
     'git ls-tree',
-    'tar -tf',
-    'tar tf',
-    'unzip -l',
   ],
   [
     'other',
@@ -88,8 +85,6 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
      psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd bq mongo mongosh redis-cli
      man info help tldr column csvlook xsv qsv mlr csvcut csvsql tasklist get-process get-service ollama openssl gpg ssh-keygen keytool
      comm cmp rustup nvm pyenv asdf mise volta update-alternatives alternatives tmux screen zpool zfs kafka-topics etcdctl consul vault nomad`,
-    'tar -tvf',
-    'tar tvf',
     ...SCRIPT_RUNNERS.flatMap((name) => pairs(name, ASKED_OF_RUNNERS)),
     ...pairs(
       'cargo',
@@ -113,7 +108,7 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   ],
   [
     'anything',
-    'node deno ruby php java tsx ts-node',
+    'node deno ruby php java tsx ts-node tar unzip gzip gunzip bzip2 bunzip2 xz unxz zstd',
     'cargo run',
     'go run',
     'dotnet run',
@@ -124,10 +119,6 @@ const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
     'file',
     'cat tac head tail sed awk gawk mawk nl bat batcat less more type get-content gc zcat bzcat xzcat view pygmentize glow',
-    ...pairs('tar', '-xOf -xzOf xOf xzOf'),
-    ...pairs('unzip', '-p -cq'),
-    ...pairs('gzip', '-dc -cd'),
-    'gunzip -c',
   ],
   [
     'filter',
