@@ -31,33 +31,54 @@ const SAVED: Readonly<Record<string, number>> = {
   'code, aggressive': 8,
   'config, aggressive': 10,
 };
-const NEEDS_CORPUS = /^(?:json|config)/;
+/** Every row: of these too nothing may be lost, however little they save. */
+const ENCODINGS = [...Object.keys(SAVED), 'json, all, as found', 'diffs between unrelated files'];
+/** The classes that there are samples of. */
+const CLASSES = ['code', 'diff', 'grep', 'listing', 'json', 'config', 'log', 'narrative', 'trace'];
+/** Rows and classes that are measured on the corpus alone. */
+const NEEDS_CORPUS = /^(?:json|config|log|narrative|trace)/;
 const RECALL: Readonly<Record<number, number>> = { 3500: 85, 2000: 80 };
 const CODING_AGENTS = 'all coding agents';
 
 /** Every bar that the run could measure; one that should have been measured and was not is missed. */
 export function judgeQuality(report: QualityReport): readonly Verdict[] {
   return [
-    ...report.classes.map(({ kind, accuracy }) =>
-      verdict(atLeast(`classifier, ${kind}`, 95), accuracy * 100),
-    ),
+    ...judgeClasses(report),
     ...judgeEncodings(report),
     ...(report.corpus ? judgeCorpus(report) : []),
     ...judgeTimes(report),
   ];
 }
 
-function judgeEncodings({ corpus, encodings }: QualityReport): readonly Verdict[] {
-  const saved = Object.entries(SAVED)
-    .filter(([name]) => corpus || !NEEDS_CORPUS.test(name))
-    .map(([name, bar]) => {
-      const row = encodings.find((each) => each.name === name);
-      return verdict(atLeast(`${name}: saved`, bar), (row?.saved ?? Number.NaN) * 100);
-    });
-  const broken = encodings.map((row) =>
-    verdict(atMost(`${row.name}: texts that lost something`, 0, 'texts'), row.broken),
+/** The names that must be there, and those that are there beside them. */
+function namesOf(
+  expected: readonly string[],
+  found: readonly string[],
+  corpus: boolean,
+): readonly string[] {
+  const measurable = expected.filter((name) => corpus || !NEEDS_CORPUS.test(name));
+  return [...new Set([...measurable, ...found])];
+}
+
+function judgeClasses({ corpus, classes }: QualityReport): readonly Verdict[] {
+  const rows = new Map<string, number>(classes.map(({ kind, accuracy }) => [kind, accuracy]));
+  return namesOf(CLASSES, [...rows.keys()], corpus).map((kind) =>
+    verdict(atLeast(`classifier, ${kind}`, 95), (rows.get(kind) ?? Number.NaN) * 100),
   );
-  return [...saved, ...broken];
+}
+
+function judgeEncodings({ corpus, encodings }: QualityReport): readonly Verdict[] {
+  const rows = new Map(encodings.map((row) => [row.name, row]));
+  return namesOf(ENCODINGS, [...rows.keys()], corpus).flatMap((name) => {
+    const row = rows.get(name);
+    const bar = SAVED[name];
+    const lost = atMost(`${name}: texts that lost something`, 0, 'texts');
+    const saved = (row?.saved ?? Number.NaN) * 100;
+    return [
+      ...(bar === undefined ? [] : [verdict(atLeast(`${name}: saved`, bar), saved)]),
+      verdict(lost, row?.broken ?? Number.NaN),
+    ];
+  });
 }
 
 function judgeCorpus(report: QualityReport): readonly Verdict[] {
