@@ -13,10 +13,9 @@
  *   same tokens, JSON the same values, configuration the same settings.
  * - What went out once goes out the same when it is sent again.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import { codeFiles } from '../../bench/quality/samples.ts';
 import { openCorpus, type Corpus, type CorpusTextClass } from '../../fixtures/corpus.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
@@ -136,14 +135,14 @@ async function checkTurns(turns: Turns, run: Run, home: string): Promise<void> {
     if (!isLookedAt(turns, turn)) continue;
     const body = turns.body(turn);
     const sent = await goesOn.send(turns.target, body);
-    if (isEvery(STEP, turns, turn))
+    if (isStep(turns, turn))
       found(`${where}, turn ${turn + 1}`, bodyFaults(sent, run.counts.bodies));
     const lasting = lastingPart(sent.bytes);
     if (!lasting.startsWith(before))
       found(`${where}, turn ${turn + 1}`, [changed(before, lasting)]);
     before = lasting;
     run.counts.turns += 1;
-    if (restarts(turns, run.mode) && isEvery(STEP, turns, turn)) {
+    if (restarts(turns, run.mode) && isStep(turns, turn)) {
       const fresh = await startAnew(run.counts.restarts % 2 === 0, run.mode, home, thread);
       const { bytes } = await fresh.send(turns.target, body);
       await fresh.close();
@@ -165,12 +164,12 @@ const STEP = 8;
 
 /** Every turn as Claude Code sends it; in the other dialects every eighth of a very long conversation, and its last. */
 function isLookedAt(turns: Turns, turn: number): boolean {
-  return turns.dialect === 'messages' || isEvery(STEP, turns, turn);
+  return turns.dialect === 'messages' || isStep(turns, turn);
 }
 
-/** Every turn of a usual conversation, of a very long one every `step`th and its last: the work grows with the square. */
-function isEvery(step: number, { count }: Turns, turn: number): boolean {
-  return count <= LONG_TURNS || turn % step === 0 || turn === count - 1;
+/** Every turn of a usual conversation, of a very long one every eighth and its last: the work grows with the square. */
+function isStep({ count }: Turns, turn: number): boolean {
+  return count <= LONG_TURNS || turn % STEP === 0 || turn === count - 1;
 }
 
 /** What is compressed from nothing in every turn costs its square; the two other modes have nothing to begin anew with. */
@@ -225,15 +224,23 @@ async function checkMode(corpus: Corpus, mode: ModeName, checks: TextChecks): Pr
   const counts = { bodies: noBodies(), texts: noTexts(), turns: 0, restarts: 0 };
   const run: Run = { mode, checks, counts };
   await checkRequests(corpus, run);
+  if (counts.bodies.bodies === 0) found(mode, ['no recorded request was checked']);
   await checkTexts(corpus, run);
   await checkConversations(corpus, run);
+  if (counts.turns === 0) found(mode, ['no turn was checked']);
   return run;
 }
 
 const isMode = (name: string): name is ModeName => (MODES as readonly string[]).includes(name);
 
-/** Checks the modes that are named; all where none is. */
+/** Checks the modes that are named; all where none is. A name of no mode is a fault. */
 async function main(named: readonly string[]): Promise<void> {
+  const modes = named.length === 0 ? MODES : named.filter(isMode);
+  if (modes.length < named.length) {
+    process.stdout.write(`The modes are ${MODES.join(', ')}, not ${named.join(', ')}\n`);
+    process.exitCode = 1;
+    return;
+  }
   const corpus = openCorpus();
   if (corpus === undefined) {
     process.stdout.write('No recordings beside the project: nothing to check (SVC_CORPUS)\n');
@@ -241,7 +248,6 @@ async function main(named: readonly string[]): Promise<void> {
   }
   const checks = await createTextChecks();
   const start = performance.now();
-  const modes = named.length === 0 ? MODES : named.filter(isMode);
   // Side by side, so that one reads and compares while the other's thread compresses.
   const runs = await Promise.all(modes.map((mode) => checkMode(corpus, mode, checks)));
   for (const run of runs) print(run);
