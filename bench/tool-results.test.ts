@@ -22,7 +22,7 @@ test('every result of the load compresses, whatever its number, and none is know
     }
     assert.is(misses[1], 2 * misses[0]!);
   } finally {
-    await bench.compressor.close();
+    await bench.close();
   }
 });
 

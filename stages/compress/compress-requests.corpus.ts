@@ -76,10 +76,7 @@ export async function startSender(
       const after = await bench.send(before, settings);
       return { before, after, bytes: render(after).bytes };
     },
-    async close() {
-      await bench.decisions.flush();
-      if (thread === undefined) await compressor.close();
-    },
+    close: () => (thread === undefined ? bench.close() : bench.decisions.flush()),
   };
 }
 

@@ -58,7 +58,7 @@ for (const { target, body, before, after } of BODIES) {
         );
       assert.is(out, wanted);
     } finally {
-      await bench.compressor.close();
+      await bench.close();
     }
   });
 }

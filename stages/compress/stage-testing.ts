@@ -1,5 +1,5 @@
 /** The compress stage with services of its own, and requests to send through it. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createCanceller, createManualClock, systemClock } from '../../engine/index.ts';
@@ -76,12 +76,16 @@ export interface StageBench {
   /** What the stage said in the trace since the bench was made; the newest of each name. */
   readonly notes: Map<string, unknown>;
   send(request: ProxyRequest, settings?: Partial<CompressConfig>): Promise<ProxyRequest>;
+  /** Closes the compressor and ends what is being written; a folder that was made for it goes. */
+  close(): Promise<void>;
 }
 
+/** A stage that remembers its decisions in `given`; in a folder of its own where that is absent. */
 export async function createBench(
   compressor: CompressThread = createCompressThread({ cacheEntries: 100, clock: systemClock }),
-  file: string = join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl'),
+  given?: string,
 ): Promise<StageBench> {
+  const file = given ?? join(mkdtempSync(join(tmpdir(), 'svc-compress-')), 'decisions.jsonl');
   const decisions = await openDecisions({ file, clock: systemClock, onTrouble: () => undefined });
   const learned = await openLearned({
     file: join(dirname(file), 'learned.json'),
@@ -126,6 +130,11 @@ export async function createBench(
       const result = await behaviour.on?.request?.({ kind: 'request', request }, ctx);
       if (result === undefined || !('kind' in result) || result.kind !== 'request') return request;
       return result.request;
+    },
+    async close() {
+      await compressor.close();
+      await Promise.all([decisions.flush(), learned.flush()]);
+      if (given === undefined) rmSync(dirname(file), { recursive: true });
     },
   };
 }

@@ -37,7 +37,7 @@ test('a tool result gets smaller; every other byte stays', async () => {
   assert.equal((parsed as { messages: unknown[] }).messages.slice(0, 2), messages.slice(0, 2));
   assert.is(bench.lost.lastRequestId, 'r1');
   assert.is(bench.lost.ofRequest('r1')?.[0]?.before, grepOutput);
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('strict, off, untouchable and small requests keep their buffer', async () => {
@@ -50,7 +50,7 @@ test('strict, off, untouchable and small requests keep their buffer', async () =
   await same(requestOf({ messages }, [], { untouchable: 'bypass' }));
   await same(requestOf({ messages, system: 'other' }), { mode: 'strict' });
   await same(requestOf({ messages, system: 'header' }, ['x-svc-mode', 'strict']));
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('a mode that is none is refused, and the message names those that are', async () => {
@@ -62,7 +62,7 @@ test('a mode that is none is refused, and the message names those that are', asy
   assert.instance(failed, SvcError);
   assert.is((failed as SvcError).kind, 'bad_request');
   assert.match((failed as SvcError).message, "'agressive' is no mode");
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('a conversation keeps the mode that it began with, until a request names another', async () => {
@@ -78,7 +78,7 @@ test('a conversation keeps the mode that it began with, until a request names an
   assert.is(bench.warnings.length, 1);
   const after = requestOf({ messages });
   assert.is(textOf(await bench.send(after)), textOf(after));
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('the same bytes come out inline, in the thread, without a cache and after a restart', async () => {
@@ -99,7 +99,7 @@ test('the same bytes come out inline, in the thread, without a cache and after a
     outputs.push(textOf(await bench.send(requestOf(body))));
     assert.is(bench.notes.get('where'), 'thread');
     outputs.push(textOf(await bench.send(requestOf(body))));
-    await bench.compressor.close();
+    await bench.close();
   }
   assert.is(new Set(outputs).size, 1);
 });
@@ -123,7 +123,7 @@ test('when time runs out the request goes out as it was, and stays so', async ()
   const grown = textOf(await bench.send(requestOf(more), { maxTimeMs: 0 }));
   assert.ok(grown.startsWith(textOf(sent).slice(0, -2)));
   assert.ok(grown.length < JSON.stringify(more).length);
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('protected blocks are byte-identical whatever the mode', async () => {
@@ -159,7 +159,7 @@ test('protected blocks are byte-identical whatever the mode', async () => {
     const request = requestOf({ ...body, metadata: { mode } }, ['session-id', mode]);
     assert.is(textOf(await bench.send(request, { mode })), textOf(request), mode);
   }
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test('applied rules hold for conversations that begin afterwards, never for a running one', async () => {
@@ -184,7 +184,7 @@ test('applied rules hold for conversations that begin afterwards, never for a ru
   assert.is(textOf(await bench.send(requestOf({ messages }, ['session-id', 'fresh']))), left);
   const later = requestOf({ messages }, ['session-id', 'later']);
   assert.is.not(textOf(await bench.send(later)), textOf(later));
-  await bench.compressor.close();
+  await bench.close();
 });
 
 test.run();
