@@ -68,7 +68,6 @@ const { metafile } = await build({
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
   logLevel: 'warning',
-  sourcemap: 'linked',
   metafile: true,
 });
 prune(`${compiled}app`, Object.keys(metafile.outputs));
