@@ -55,8 +55,9 @@ function session(): readonly ConversationBlock[] {
   return texts.map((text, index) => ({ index, role: 'user', kind: 'tool_result', text }));
 }
 
-function run(block: ConversationBlock, state: ConversationState): string {
-  return compressConversation([block], OPTIONS, undefined, state).at(-1)!.text;
+/** What goes out for the last of the blocks; `state` knows the others. */
+function run(blocks: readonly ConversationBlock[], state: ConversationState): string {
+  return compressConversation(blocks, OPTIONS, undefined, state).at(-1)!.text;
 }
 
 test('every kept line stands in the input or decodes to one that does', () => {
@@ -70,11 +71,12 @@ test('thinned line numbers and dropped source lines of frames are announced, and
   const blocks = session();
   const state = emptyState();
   const view = blocks[0]!.text;
-  const numbered = run(blocks[0]!, state);
+  const numbered = run([blocks[0]!], state);
   assert.match(numbered, /^\[svc \d+ lines, every fifth numbered\]$/m);
   assert.is(state.sent.restore(numbered), view);
   const trace = traceback(12);
-  const out = run({ index: 1, role: 'user', kind: 'tool_result', text: trace }, state);
+  const failed = { index: 1, role: 'user', kind: 'tool_result', text: trace } as const;
+  const out = run([blocks[0]!, failed], state);
   assert.match(out, '[svc source lines are left out below inner frames; the files have them]');
   for (let n = 0; n < 12; n++) assert.match(out, `module_${n}.py:${n + 7} step_${n}`);
   for (const kept of [

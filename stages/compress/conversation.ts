@@ -102,9 +102,9 @@ export function emptyState(): ConversationState {
 export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
 
 /**
- * What goes out for every block. `state` may already hold the outcomes of the first `done`
- * ones (see `memo.ts`); it is extended in place, by whole blocks: one for which `GrammarNeeded` is
- * thrown has left no trace in it. `cache` saves time only. A block that an algorithm fails on
+ * What goes out for every block. `state` may already hold those of the first ones (see
+ * `memo.ts`); it is extended in place, by whole blocks: one for which `GrammarNeeded` is thrown
+ * has left no trace in it. `cache` saves time only. A block that an algorithm fails on
  * goes out as it was, as far as that algorithm is concerned.
  */
 export function compressConversation(
@@ -112,11 +112,10 @@ export function compressConversation(
   options: ConversationOptions,
   cache?: BlockCache,
   state: ConversationState = emptyState(),
-  done = 0,
   watch?: Watch,
   queries: readonly string[] = queriesOf(blocks),
 ): readonly BlockOutcome[] {
-  for (let at = done; at < blocks.length; at++) {
+  for (let at = state.outcomes.length; at < blocks.length; at++) {
     watch?.(state.outcomes, blocks[at]!);
     state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
   }

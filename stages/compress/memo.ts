@@ -37,7 +37,7 @@ export class ConversationMemo {
     const chain = hashChain(blocks, queries, options);
     const state = this.take(chain);
     try {
-      compressConversation(blocks, options, cache, state, state.outcomes.length, watch, queries);
+      compressConversation(blocks, options, cache, state, watch, queries);
     } catch (thrown) {
       // What was done before it need not be done again.
       if (thrown instanceof GrammarNeeded) this.keep(chain, state);
