@@ -25,12 +25,16 @@ export interface Redrawn {
 
 /** Leaves out redraws. A carriage return at the end of the line goes too. */
 export function dropRedraws(line: string): Redrawn {
+  const shown = shownEnd(line, line.length);
+  // Every line of a file with Windows line ends comes here, and few hold more than one piece.
+  if (shown > 0 && line.lastIndexOf('\r', shown - 1) < 0)
+    return { text: line.slice(0, shown), dropped: 0 };
   const pieceOf = rememberPieces();
   const kept: string[] = [];
   let pieces = 0;
   let later: Piece | undefined;
   // From the end on: a piece goes for what the next one that shows something says.
-  for (let end = shownEnd(line, line.length); end > 0;) {
+  for (let end = shown; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1;
     const piece = pieceOf(line.slice(start, end));
     end = shownEnd(line, start - 1);
