@@ -110,6 +110,31 @@ test('a part of a line is no line, a part of a sentence no sentence', () => {
   assert.not(isKnown(`${'x'.repeat(400)}… y`, 'log-reduce'));
 });
 
+test('a line that was cut begins and ends where its own does, unless a sign says otherwise', () => {
+  const stamp = '2026-01-02T03:04:05Z ';
+  const before = `${stamp}${'a'.repeat(900)}${'b'.repeat(900)}${'c'.repeat(900)}`;
+  const isKnown = knownLines(before, ['log-reduce'], 120);
+  const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(300));
+  for (const line of [
+    `${stamp}${a}… ${c}`,
+    `${a}… ${b}… ${c}`,
+    `${stamp}${a}…`,
+    `… ${b}…`,
+    `… ${b}… ${c}`,
+  ])
+    assert.ok(isKnown(line), line);
+  for (const line of [
+    `${b}… ${c}`,
+    `${a}… ${b}`,
+    `${b}…`,
+    `… ${c}… ${b}…`,
+    `04:05Z ${a}… ${c}`,
+    `${stamp}${b}… ${c}`,
+    '… d…',
+  ])
+    assert.not(isKnown(line), line);
+});
+
 test('a line that mentions a marker is a line like any other', () => {
   const text = `[svc omitted 3 of 9 lines here (lines 1–3); the source is complete]\nmade up [svc x]`;
   const state = emptyState();

@@ -154,15 +154,19 @@ function seamsOf(
 /** Lines from which a log's reduction cuts nothing. */
 const WHOLE_CHARS = 1600;
 
-/** A line that was too long for its log: pieces of one line of the input, its beginning and its end among them. */
+/**
+ * A line that was too long for its log: pieces of one line of the input, in order. The first
+ * begins where that line does, with its time stamp or behind it, and the last ends where it
+ * does; where they do not, a sign stands before or behind them.
+ */
 function cutTest(lines: readonly string[]): (line: string) => boolean {
-  const long = lines.filter((line) => line.length >= WHOLE_CHARS);
+  const long = lines.filter((line) => line.length >= WHOLE_CHARS).map(cleanLine);
   return (line) => {
-    const pieces = line.split('… ');
-    return long.some((whole) => {
-      const bare = cleanLine(whole);
-      if (pieces.length < 2 || !bare.endsWith(pieces.at(-1)!)) return false;
-      let from = bare.indexOf(pieces[0]!);
+    const pieces = line.split(/… |…$/);
+    if (pieces.length < 2) return false;
+    return long.some((bare) => {
+      let from = [0, stampLength(bare)].find((at) => bare.startsWith(pieces[0]!, at)) ?? -1;
+      if (from < 0 || !bare.endsWith(pieces.at(-1)!)) return false;
       return pieces.every((piece) => {
         const at = bare.indexOf(piece, from);
         from = at + piece.length;
