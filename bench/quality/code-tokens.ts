@@ -4,6 +4,7 @@
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { CODE_EXTENSIONS, grammarFor } from '../../stages/compress/code-tools.ts';
+import { markerIn } from '../../stages/compress/marker.ts';
 import { lineNumbering } from '../../stages/model/classify/envelope.ts';
 import { createGrammarLoader } from '../../stages/grammars.ts';
 
@@ -90,6 +91,6 @@ export function compareCode(
 const LINE_NUMBER = /^ *\d+(?:\t|→|: |\| ?)/;
 
 function bareCode(text: string, isNumbered: boolean): string {
-  const lines = text.split('\n').filter((line) => !/^(?:#|\/\/|\/\*) \[svc /.test(line));
+  const lines = text.split('\n').filter((line) => markerIn(line) !== 'comment');
   return (isNumbered ? lines.map((line) => line.replace(LINE_NUMBER, '')) : lines).join('\n');
 }

@@ -20,6 +20,7 @@ import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing.ts';
 import { cleanLine, unfoldLog } from '../../stages/compress/log-clean.ts';
 import { stampLength } from '../../stages/compress/log-score.ts';
+import { markerIn } from '../../stages/compress/marker.ts';
 import { chunkText } from '../../stages/compress/narrative-chunks.ts';
 import { splitPasted } from '../../stages/compress/user-text.ts';
 
@@ -51,15 +52,8 @@ export function keptLines(outcome: BlockOutcome, state: ConversationState): read
   if (!outcome.changed) return [];
   return decode(state.sent.restore(outcome.text))
     .split('\n')
-    .filter((line) => !isMarker(line));
+    .filter((line) => markerIn(line) === undefined);
 }
-
-/** A marker begins its line; in code it stands in a comment. */
-function isMarker(line: string): boolean {
-  return MARKER.test(line);
-}
-
-const MARKER = /^\s*(?:#|\/\/|\/\*)?\s*\[svc /;
 
 /** Undoes what the classes do; references and line numbers are back already. */
 function decode(text: string): string {

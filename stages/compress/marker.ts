@@ -7,6 +7,15 @@ import type { LineRange } from './compressor.ts';
 /** How every marker and every header of an encoding begins. */
 export const MARK = '[svc ';
 
+const MARKER = /^(?<opener>(?:#|\/\/|\/\*) )?\[svc /;
+
+/** How a line is a marker of ours: by itself, or in source code as a comment. Undefined where it is none. */
+export function markerIn(line: string): 'text' | 'comment' | undefined {
+  const match = MARKER.exec(line);
+  if (match === null) return undefined;
+  return match.groups?.['opener'] === undefined ? 'text' : 'comment';
+}
+
 /** `[svc omitted 412 of 460 lines here (lines 13–424); the source is complete]` */
 export function omitted(range: LineRange, total: number, what = 'lines'): string {
   const count = range.to - range.from;
