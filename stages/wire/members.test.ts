@@ -47,14 +47,4 @@ test('depth costs no stack, and is bounded where that is asked for', () => {
   assert.throws(() => withoutMembers(deep, () => false), /nests deeper than 128/);
 });
 
-test('a hundred thousand members are no more work each than ten', () => {
-  const many = Buffer.from(`{"drop":1${',"a":1'.repeat(200_000)}}`);
-  const startedMs = performance.now();
-  assert.is(
-    withoutMembers(many, (name) => name === 'drop').length,
-    many.length - '"drop":1,'.length,
-  );
-  assert.ok(performance.now() - startedMs < 2000);
-});
-
 test.run();
