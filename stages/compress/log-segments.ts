@@ -146,9 +146,11 @@ export function cutLine(segmented: SegmentedLine, maxTokens: number, skip = 0): 
   const telling = scoredSegments(segmented)
     .filter(({ score }) => isFailure(score))
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
-    .map(({ at }) => at);
-  const ranked = [...telling.filter(isShort).slice(0, MAX_KEPT), 0, ends.length - 1];
-  const keep = [...new Set(ranked.filter(isShort))].toSorted((a, b) => a - b);
+    .map(({ at }) => at)
+    .filter(isShort)
+    .slice(0, MAX_KEPT);
+  const outer = [0, ends.length - 1].filter(isShort);
+  const keep = [...new Set([...telling, ...outer])].toSorted((a, b) => a - b);
   if (keep.length === 0 || keep.length === ends.length) return whole;
   let kept = 0;
   let out = '';
