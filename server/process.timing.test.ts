@@ -64,7 +64,8 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
   withHome(async (home, upstream) => {
     const acknowledged = new Set<string>();
     let sent = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
+    let starved = 0;
+    for (let round = 0; round < ROUNDS + starved; round += 1) {
       const running = await forkProxy(home, { upstreamUrl: upstream.url });
       const { port } = running;
       const history: History = { sent: 0, ended: new Map() };
@@ -74,14 +75,15 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
       stalls.enable();
       await pause(ACKNOWLEDGED_MS + 50 + Math.random() * 250);
       stalls.disable();
-      // As long as a starved machine let this process wait it let both threads of the proxy wait.
-      const starvedMs = 2 * Math.max(0, stalls.max / 1e6 - QUIET_STALL_MS);
       const killedMs = Date.now();
       await killProxy(running);
       await Promise.all(clients);
       sent += history.sent;
-      for (const [id, atMs] of history.ended) {
-        if (atMs <= killedMs - ACKNOWLEDGED_MS - starvedMs) acknowledged.add(id);
+      // What a starved machine delays says nothing of the proxy: such a round is drawn again.
+      if (stalls.max / 1e6 > QUIET_STALL_MS && starved < ROUNDS) starved += 1;
+      else {
+        for (const [id, atMs] of history.ended)
+          if (atMs <= killedMs - ACKNOWLEDGED_MS) acknowledged.add(id);
       }
       const file = join(home, 'monitor.db');
       assert.equal(ledgerFaults(file), []);
@@ -95,7 +97,9 @@ test(`${ROUNDS} kills under load: no acknowledged row lost, none twice, none inv
         'acknowledged rows were lost',
       );
     }
-    process.stdout.write(`  ${ROUNDS} kills, ${acknowledged.size} acknowledged rows kept\n`);
+    process.stdout.write(
+      `  ${ROUNDS} kills, ${acknowledged.size} acknowledged rows kept; ${starved} drawn again\n`,
+    );
     assert.ok(acknowledged.size > ROUNDS * 10, `${acknowledged.size} acknowledged`);
   }));
 

@@ -4,7 +4,7 @@ import { measureGrowth, MOST_GROWTH } from '../../fixtures/growth.ts';
 import { result, times } from './testing.ts';
 
 /** Of four times the input, which is a megabyte; some 70 ms on a quiet machine. */
-const LIMIT_MS = 3000;
+const LIMIT_MS = 1000;
 
 const TEXTS: Readonly<Record<string, (size: 1 | 4) => string>> = {
   letters: (size) => 'a\n'.repeat(size * 125_000),
