@@ -1,6 +1,6 @@
 /** What `svc demo` shows of the session that it played. */
 import type { Colors } from './output.ts';
-import { counted, figure, pairs } from './output.ts';
+import { counted, dollars, figure, pairs } from './output.ts';
 import type { Json } from './remote.ts';
 
 /** One turn that went through the proxy. Times are milliseconds, taken at the client. */
@@ -143,10 +143,6 @@ function stagesOf({ trace }: PlayedTurn): Stage[] {
 
 function cut(title: string, most: number): string {
   return title.length > most ? `${title.slice(0, most - 1)}…` : title;
-}
-
-function dollars(value: unknown): string {
-  return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
 }
 
 function milliseconds(value: number | undefined): string {

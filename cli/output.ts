@@ -68,6 +68,11 @@ export function figure(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
 }
 
+/** A number of US dollars; likewise. */
+export function dollars(value: unknown): string {
+  return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
+}
+
 /** A share from 0 to 1 as a percentage; likewise. */
 export function percent(ratio: unknown): string {
   return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';

@@ -1,5 +1,5 @@
 /** The rows of `/recent` as a table. */
-import { figure } from './output.ts';
+import { dollars, figure } from './output.ts';
 import type { Json } from './remote.ts';
 
 export const recentHead = ['time', 'model', '>in', '>out', '>cost', '>ms', 'outcome'];
@@ -14,7 +14,7 @@ export function recentRow(row: Json): string[] {
     text('model'),
     figure(row['input_tokens']),
     figure(row['output_tokens']),
-    typeof cost === 'number' ? `$${cost.toFixed(4)}` : '–',
+    dollars(cost),
     typeof latency === 'number' ? String(Math.round(latency)) : '–',
     outcome === 'ok' || typeof status !== 'number' ? outcome : `${outcome} (${status})`,
   ];

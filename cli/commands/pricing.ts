@@ -5,8 +5,8 @@ import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { printJson } from '../output.ts';
-import { usd, whole } from '../prices.ts';
+import { figure, printJson } from '../output.ts';
+import { usd } from '../prices.ts';
 import type { CliCommand } from '../registry.ts';
 
 class ListPricing extends Command<CliContext> {
@@ -46,7 +46,7 @@ class ListPricing extends Command<CliContext> {
       usd(line.outputUsdPer1m),
       usd(line.cacheReadUsdPer1m),
       usd(line.cacheWriteUsdPer1m),
-      whole(line.contextWindow),
+      figure(line.contextWindow),
     ]);
     printTable(context, head, rows);
     return 0;

@@ -6,9 +6,9 @@ import type { ProviderStateJson } from '../../server/provider-states.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { colorsFor, note, pairs, print, printJson } from '../output.ts';
+import { colorsFor, figure, note, pairs, print, printJson } from '../output.ts';
 import type { Colors } from '../output.ts';
-import { usd, whole } from '../prices.ts';
+import { usd } from '../prices.ts';
 import type { CliCommand } from '../registry.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
@@ -101,7 +101,7 @@ class ListModels extends Command<CliContext> {
       const head = ['model', '>context', '>in $/1M', '>out $/1M'];
       const rows = models.map((model) => [
         model.id,
-        whole(model.contextWindow),
+        figure(model.contextWindow),
         usd(model.inputUsdPer1m),
         usd(model.outputUsdPer1m),
       ]);
@@ -165,9 +165,9 @@ async function printState(context: CliContext, state: ProviderStateJson): Promis
       key.label,
       key.state,
       key.wait_s > 0 ? `${Math.ceil(key.wait_s)} s` : '–',
-      whole(key.picked),
-      whole(key.limited),
-      whole(key.refused),
+      figure(key.picked),
+      figure(key.limited),
+      figure(key.refused),
     ]),
   );
 }

@@ -5,7 +5,16 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
 import { toLoadOptions } from '../flags.ts';
-import { colorsFor, counted, figure, pairs, percent, print, printJson } from '../output.ts';
+import {
+  colorsFor,
+  counted,
+  dollars,
+  figure,
+  pairs,
+  percent,
+  print,
+  printJson,
+} from '../output.ts';
 import { printPromptCache } from '../prompt-cache.ts';
 import type { CliCommand } from '../registry.ts';
 import { readOwn } from '../remote.ts';
@@ -159,10 +168,6 @@ function worth(report: Json): string {
   return unpriced === 0
     ? known
     : `${known}, and ${counted(unpriced, 'request')} without a known price`;
-}
-
-function dollars(value: unknown): string {
-  return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
 }
 
 export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats];

@@ -14,11 +14,11 @@ import type { RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
-import { colorsFor, counted, note, pairs, print, printJson } from '../output.ts';
+import { colorsFor, counted, figure, note, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
-import { createProgressView, figure } from '../vault/progress.ts';
+import { createProgressView } from '../vault/progress.ts';
 import {
   calibrationJson,
   healthJson,

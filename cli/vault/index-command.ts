@@ -19,9 +19,18 @@ import type { IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
-import { colorsFor, counted, note, pairs, print, printError, printJson } from '../output.ts';
+import {
+  colorsFor,
+  counted,
+  figure,
+  note,
+  pairs,
+  print,
+  printError,
+  printJson,
+} from '../output.ts';
 import { VaultCommand } from './command.ts';
-import { createProgressView, figure, spanOf } from './progress.ts';
+import { createProgressView, spanOf } from './progress.ts';
 import { reportJson, reportRows } from './report.ts';
 
 export class Index extends VaultCommand {

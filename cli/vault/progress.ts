@@ -2,7 +2,7 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { IndexProgress } from '../../stages/vault/index.ts';
 import type { CliContext } from '../context.ts';
-import { columnsOf, isTerminal, note } from '../output.ts';
+import { columnsOf, figure, isTerminal, note } from '../output.ts';
 
 /** A bar that moves more often than this only flickers. */
 const BAR_MS = 80;
@@ -73,9 +73,4 @@ export function spanOf(ms: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
-}
-
-/** A whole number with separators. */
-export function figure(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -10,9 +10,9 @@ import type {
 import { SAFE } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { counted } from '../output.ts';
+import { counted, figure } from '../output.ts';
 import type { Colors } from '../output.ts';
-import { figure, spanOf } from './progress.ts';
+import { spanOf } from './progress.ts';
 
 /** Why files are left out, in words. */
 const LEFT_OUT: Readonly<Record<SkipReason, string>> = {

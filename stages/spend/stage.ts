@@ -22,7 +22,6 @@ export interface SpendConfig {
   readonly enabled: boolean;
 }
 
-/** The client's word that this one request may pass its limits. */
 /** A limit that is nearly used warns at every request; the log need not say it more often than this. */
 const LOG_EVERY_MS = 60_000;
 

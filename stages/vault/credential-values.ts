@@ -11,8 +11,8 @@ const LOGIN_TOKEN = /[a-z][a-z0-9+.-]{1,15}:\/\/([\w-]{20,128})(?::x-oauth-basic
 /**
  * Rare pieces of the words without which there is no name and no header: `key`, `token`,
  * `password`, `pwd`, `secret`, `credential`, `bearer`, `basic`, `SSWS`, `identified by`,
- * `masterauth`, `--pass`, and the end of any other name that has a value behind it. Nearly all text has none of them, and whole
- * words would take twice as long to look for.
+ * `masterauth`, `--pass`, and the end of any other name that has a value behind it. Nearly all
+ * text has none of them, and whole words would take twice as long to look for.
  */
 const HINT = new RegExp(
   `k(?:ey|en)|w(?<=(?:ss|p|nn|n)w)(?:oo?r)?[dt]|wo(?:or|r)[dt]|c(?:ret|red)|b(?:earer|asic|y\\s+')|SSWS|rauth\\s|ss\\s(?<=[-_e]pass\\s)|[:=>：](?<=(?:${PASSWORD_NAME}\\w{0,64}|sig|signature|auth)["']?\\s?.)`,
