@@ -64,9 +64,8 @@ export class HttpSink implements Sink<ProxyFrame> {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
     this.#writeHead(head, bytes.length);
     return new Promise((resolve) => {
-      // As text, node joins it with the head into one write; as a buffer it would take two.
-      if (bytes.length <= JOINED_BYTES) response.end(bytes.toString('latin1'), 'latin1', resolve);
-      else response.end(bytes, resolve);
+      if (bytes.length > 0 && bytes.length <= JOINED_BYTES) writeJoined(response, bytes);
+      response.end(bytes.length > JOINED_BYTES ? bytes : undefined, resolve);
     });
   }
 
@@ -179,6 +178,17 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     response.end();
   }
+}
+
+/**
+ * Head and body in one write: as text, node joins them. Let go before the end is told, it is no
+ * list of this and of nothing, which costs more to write (Node 20, 2.6 KB of garbage an answer).
+ */
+function writeJoined(response: ServerResponse, bytes: Buffer): void {
+  const { socket } = response;
+  socket?.cork();
+  response.write(bytes.toString('latin1'), 'latin1');
+  socket?.uncork();
 }
 
 /**

@@ -10,6 +10,8 @@ import { createPathScanner, findItems } from '../wire/json-path.ts';
 import type { PathScanner } from '../wire/json-path.ts';
 import { createNeedleScanner } from '../wire/needle.ts';
 import type { UsageObserver } from './dialect.ts';
+import { createEndReader } from './document-ends.ts';
+import type { EndMembers, EndReader } from './document-ends.ts';
 import { createHead, createTail } from './ends.ts';
 import { isErrorDocument } from './error-document.ts';
 import { isObject, parseJson } from './json-kind.ts';
@@ -29,6 +31,8 @@ export interface AnswerReader {
   readonly needles: readonly Buffer[];
   /** Where the values of interest stand, in an event's payload or in a document. */
   readonly paths: readonly JsonPath[];
+  /** Which of them a whole answer has at its two ends, where they are looked for first. */
+  readonly ends?: EndMembers;
   /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */
@@ -39,7 +43,14 @@ export interface AnswerReader {
   readonly failure: RegExp;
 }
 
-/** A reader with its paths compiled, made once per dialect. */
+/** A reader with its paths compiled. */
+interface CompiledReader {
+  readonly reader: AnswerReader;
+  readonly scan: PathScanner;
+  readonly readEnds: EndReader | undefined;
+}
+
+/** Gives observers of one dialect's answers. */
 export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
 /** A document larger than this is relayed all the same and stays unmeasured. */
@@ -57,20 +68,21 @@ const DOCUMENT_START = /^\s*[[{]/;
 export function createObservers(reader: AnswerReader): AnswerObservers {
   // The last path is the whole value: it tells whether a document is complete.
   const scan = createPathScanner([...reader.paths, []]);
+  const compiled = { reader, scan, readEnds: reader.ends && createEndReader(reader.ends) };
   return (streaming) =>
-    streaming ? createDecidingObserver(reader, scan) : createDocumentObserver(reader, scan);
+    streaming ? createDecidingObserver(compiled) : createDocumentObserver(compiled);
 }
 
 /** Some stream as one JSON list, and some answer a request for a stream with one object. */
-function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
-  let observer = createStreamObserver(reader, scan);
+function createDecidingObserver(compiled: CompiledReader): UsageObserver {
+  let observer = createStreamObserver(compiled);
   let isDecided = false;
   return {
     push(bytes) {
       if (!isDecided) {
         const beginning = bytes.toString('latin1', 0, 32);
         isDecided = /\S/.test(beginning);
-        if (DOCUMENT_START.test(beginning)) observer = createDocumentObserver(reader, scan);
+        if (DOCUMENT_START.test(beginning)) observer = createDocumentObserver(compiled);
       }
       observer.push(bytes);
     },
@@ -83,7 +95,8 @@ function createDecidingObserver(reader: AnswerReader, scan: PathScanner): UsageO
   };
 }
 
-function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
+function createStreamObserver(compiled: CompiledReader): UsageObserver {
+  const { reader } = compiled;
   const answer = createAnswer();
   const events = createNeedleScanner(reader.needles);
   const head = createHead();
@@ -91,7 +104,7 @@ function createStreamObserver(reader: AnswerReader, scan: PathScanner): UsageObs
   let isHeadSearched = false;
   let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
-    readPayload(answer, reader, scan, payloadOf(event));
+    readPayload(answer, compiled, payloadOf(event));
   };
   /** What is known; a stream may end without the blank line of its last event. */
   const current = (): Answer => {
@@ -149,7 +162,7 @@ function payloadOf(event: Buffer): Buffer {
   return values.length === 2 ? values[0]! : Buffer.concat(values);
 }
 
-function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageObserver {
+function createDocumentObserver(compiled: CompiledReader): UsageObserver {
   let parts: Buffer[] = [];
   let size = 0;
   let answer: Answer | undefined;
@@ -160,7 +173,7 @@ function createDocumentObserver(reader: AnswerReader, scan: PathScanner): UsageO
   const read = (): Answer => {
     if (answer !== undefined) return answer;
     answer = createAnswer();
-    readDocument(answer, reader, scan, bytesSoFar());
+    readDocument(answer, compiled, bytesSoFar());
     return answer;
   };
   return {
@@ -184,32 +197,26 @@ function createAnswer(): Answer {
 }
 
 /** A document is one object, or a list of the objects that a stream would have had as events. */
-function readDocument(
-  answer: Answer,
-  reader: AnswerReader,
-  scan: PathScanner,
-  bytes: Buffer,
-): void {
-  const isWhole = readPayload(answer, reader, scan, bytes);
+function readDocument(answer: Answer, compiled: CompiledReader, bytes: Buffer): void {
+  const { reader, readEnds } = compiled;
+  const ends = readEnds?.(bytes);
+  if (ends !== undefined) {
+    reader.read(answer, valuesAt(ends, reader.paths));
+    answer.terminated = true;
+    return;
+  }
+  const isWhole = readPayload(answer, compiled, bytes);
   const items = tryOr(() => findItems(bytes), []);
-  for (const item of items) readPayload(answer, reader, scan, bytes.subarray(item.start, item.end));
+  for (const { start, end } of items) readPayload(answer, compiled, bytes.subarray(start, end));
   answer.terminated = isWhole;
 }
 
 /** Reads one object; returns whether it was complete. What cannot be read says nothing. */
-function readPayload(
-  answer: Answer,
-  reader: AnswerReader,
-  scan: PathScanner,
-  bytes: Buffer,
-): boolean {
+function readPayload(answer: Answer, { reader, scan }: CompiledReader, bytes: Buffer): boolean {
   if (bytes.length <= PARSED_BYTES) {
     const whole = parseJson(bytes.toString('utf8'));
     if (whole === undefined) return false;
-    reader.read(
-      answer,
-      reader.paths.map((path) => valueAt(whole, path)),
-    );
+    reader.read(answer, valuesAt(whole, reader.paths));
     return true;
   }
   const spans = tryOr(() => scan(bytes), []);
@@ -219,6 +226,10 @@ function readPayload(
   });
   reader.read(answer, values);
   return spans[reader.paths.length] !== undefined;
+}
+
+function valuesAt(whole: unknown, paths: readonly JsonPath[]): unknown[] {
+  return paths.map((path) => valueAt(whole, path));
 }
 
 function valueAt(value: unknown, path: JsonPath): unknown {

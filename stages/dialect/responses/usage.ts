@@ -28,6 +28,7 @@ export const responsesReader: AnswerReader = Object.freeze({
   // Every event has a sequence number and a type; only the whole response has a usage member.
   needles: [Buffer.from('usage":')],
   paths: [['usage'], ['model'], ['response', 'usage'], ['response', 'model'], ['type']],
+  ends: { first: 'model', last: 'usage' },
   read(answer: Answer, values: readonly unknown[]): void {
     const [usage, model, innerUsage, innerModel, type] = values;
     const figures = usage ?? innerUsage;

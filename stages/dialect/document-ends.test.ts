@@ -1,0 +1,76 @@
+/** The two members as read at the ends of a document are those that reading all of it finds. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadWireResponses } from '../../fixtures/wire.ts';
+import { createEndReader } from './document-ends.ts';
+import { isObject, parseJson } from './json-kind.ts';
+
+const read = createEndReader({ first: 'model', last: 'usage' });
+
+function readText(text: string): unknown {
+  return read(Buffer.from(text));
+}
+
+/** What the object has at its top, whatever lies between. */
+function whole(bytes: Buffer): unknown {
+  const value = parseJson(bytes.toString('utf8'));
+  return isObject(value) ? { model: value['model'], usage: value['usage'] } : undefined;
+}
+
+const DOCUMENTS = loadWireResponses().filter((one) => !one.streaming && one.status === 200);
+
+test('of every recorded kind of document both ends say what the whole says', () => {
+  let found = 0;
+  for (const { file, bytes, dialect } of DOCUMENTS) {
+    const ends = read(bytes);
+    if (ends === undefined) continue;
+    assert.equal(ends, whole(bytes), file);
+    if (['messages', 'chat', 'responses'].includes(dialect)) found += 1;
+  }
+  assert.ok(found >= 6, `${found} documents were read at their ends`);
+});
+
+test('a document that is cut short anywhere says nothing', () => {
+  for (const { file, bytes } of DOCUMENTS) {
+    const end = bytes.toString('latin1').trimEnd().length;
+    for (let size = 0; size < end; size += 1)
+      assert.is(read(bytes.subarray(0, size)), undefined, `${file} cut at ${size}`);
+  }
+});
+
+const USAGE = '"usage":{"input_tokens":3}';
+
+test('only members of the object itself count', () => {
+  assert.equal(readText(`{"model":"m","content":[],${USAGE}}`), {
+    model: 'm',
+    usage: { input_tokens: 3 },
+  });
+  assert.equal(readText(`{ "id" : "é", "model" : "m", "content": "x", ${USAGE}, "more": [1] }\n`), {
+    model: 'm',
+    usage: { input_tokens: 3 },
+  });
+  const others = {
+    'inside another member at the end': `{"model":"m","x":{${USAGE}}}`,
+    'inside another member at the beginning': `{"x":{"model":"m"},${USAGE}}`,
+    'inside a list': `[{"model":"m",${USAGE}}]`,
+    'a later one elsewhere': `{"model":"m",${USAGE},"x":{"usage":{"input_tokens":9}}}`,
+    'quoted in a text at the end': `{"model":"m","text":"\\"usage\\":{}"}`,
+    'quoted in a text at the beginning': `{"text":"\\"model\\":\\"n\\"",${USAGE}}`,
+    'the value of another member': `{"role":"model","model":"m",${USAGE}}`,
+    'a name that has to be unescaped': `{"model":"m\\u0041",${USAGE}}`,
+    'no name of a model': `{"model":null,${USAGE}}`,
+    'no figures': '{"model":"m","usage":null}',
+    'nothing at all': '',
+    'only the end': `${USAGE}}`,
+  };
+  for (const [name, text] of Object.entries(others)) assert.is(readText(text), undefined, name);
+});
+
+test('what stands far from its end is left to whoever reads everything', () => {
+  const long = 'x'.repeat(3000);
+  assert.is(readText(`{"text":"${long}","model":"m",${USAGE}}`), undefined);
+  assert.is(readText(`{"model":"m",${USAGE},"text":"${long}"}`), undefined);
+  assert.ok(readText(`{"model":"m","text":"${long}",${USAGE}}`));
+});
+
+test.run();
