@@ -3,7 +3,7 @@ import type { HeadFrame } from '../model/frame.ts';
 import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import { withRoute } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
-import type { AttemptScope } from './attempts.ts';
+import type { AttemptScope } from './exchange.ts';
 import type { Prepared } from './prepare.ts';
 
 /** The head of a relayed answer. What a translation makes of it is in `translated.ts`. */

@@ -8,7 +8,7 @@ import { END, toChunk } from '../model/frame.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { isBodiless } from './answer.ts';
-import type { AttemptScope } from './attempts.ts';
+import type { AttemptScope } from './exchange.ts';
 import { toHead } from './head.ts';
 import type { Prepared } from './prepare.ts';
 

@@ -15,7 +15,7 @@ import type { DecodedCopy } from '../providers/decoded-body.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { decodeBody } from '../wire/decode.ts';
 import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
-import type { AttemptScope } from './attempts.ts';
+import type { AttemptScope } from './exchange.ts';
 import { isPlain, toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Source } from './hold.ts';
@@ -45,13 +45,19 @@ export function toFailure(thrown: unknown): SvcError {
   });
 }
 
-/** Reads on until there is something to show, or a reason to show nothing of it. Never rejects. */
-export async function readAnswer(
+/** Reads on until there is something to show, or a reason to show nothing of it. Never throws or rejects. */
+export function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
   options: ReadOptions,
-): Promise<Read> {
+): Promise<Read> | Read {
   const { admission, scope } = options;
+  const failed = (thrown: unknown): Read => {
+    response.body.cancel(thrown);
+    admission.failed(thrown, scope.run.signal);
+    admission.release();
+    return { error: toFailure(thrown) };
+  };
   const head = toHead(prepared, response, scope);
   if (isBodiless(response.status, prepared.request.original.body.method)) {
     admission.content();
@@ -60,20 +66,28 @@ export async function readAnswer(
     return { answer: [head, END] };
   }
   try {
-    if (options.mustHold && head.streaming) {
-      const copy = decodedCopy(response);
-      if (copy !== undefined || isPlain(head))
-        return await readHeld(prepared, response, copy, head, options);
-    }
-    if (isReadWhole(prepared, head)) return await readDocument(prepared, response, head, options);
-    const source = { pieces: [], body: watch({ pieces: [], body: response.body }, head, options) };
-    return { answer: await toAnswer(prepared, head, source, scope) };
-  } catch (failed) {
-    response.body.cancel(failed);
-    admission.failed(failed, scope.run.signal);
-    admission.release();
-    return { error: toFailure(failed) };
+    const read = readBody(prepared, response, head, options);
+    return read instanceof Promise ? read.catch(failed) : read;
+  } catch (thrown) {
+    return failed(thrown);
   }
+}
+
+function readBody(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  head: HeadFrame,
+  options: ReadOptions,
+): Promise<Read> | Read {
+  if (options.mustHold && head.streaming) {
+    const copy = decodedCopy(response);
+    if (copy !== undefined || isPlain(head))
+      return readHeld(prepared, response, copy, head, options);
+  }
+  if (isReadWhole(prepared, head)) return readDocument(prepared, response, head, options);
+  const { body } = response;
+  const source = { pieces: [], body: watch({ pieces: [], body }, head, options) };
+  return toAnswer(prepared, head, source, options.scope).then((answer) => ({ answer }));
 }
 
 /**
@@ -90,26 +104,35 @@ function isReadWhole(prepared: Prepared, head: HeadFrame): boolean {
 }
 
 /** A document says how it went only at its end, and then perhaps that it failed. */
-async function readDocument(
+function readDocument(
   prepared: Prepared,
   { body }: UpstreamResponse,
   head: HeadFrame,
   options: ReadOptions,
-): Promise<Read> {
+): Promise<Read> | Read {
   const { admission, scope } = options;
-  let answer: Answer<ProxyFrame>;
-  if (isVerbatim(prepared, head)) {
-    const gathered = gather(head, body, () => watch({ pieces: [], body }, head, options));
-    answer = gathered instanceof Promise ? await gathered : gathered;
+  if (!isVerbatim(prepared, head)) {
+    const made = toAnswer(prepared, head, { pieces: [], body }, scope);
+    return made.then((answer) => complete(answer, admission));
+  }
+  const judge = (answer: Answer<ProxyFrame>): Promise<Read> | Read => {
     // It has outgrown what is gathered, and is on its way as a stream.
     if (!Array.isArray(answer)) return { answer };
-    const bytes = errorBytes(prepared, head, answer[1]);
-    if (isErrorDocument(bytes instanceof Promise ? await bytes : bytes)) {
+    const say = (bytes: Buffer): Read => {
+      if (!isErrorDocument(bytes)) return complete(answer, admission);
       admission.errorEvent();
       admission.release();
       return saidToFail(prepared, head, answer);
-    }
-  } else answer = await toAnswer(prepared, head, { pieces: [], body }, scope);
+    };
+    const bytes = errorBytes(prepared, head, answer[1]);
+    return bytes instanceof Promise ? bytes.then(say) : say(bytes);
+  };
+  const gathered = gather(head, body, () => watch({ pieces: [], body }, head, options));
+  return gathered instanceof Promise ? gathered.then(judge) : judge(gathered);
+}
+
+/** The document is all here and says nothing of a failure. */
+function complete(answer: Answer<ProxyFrame>, admission: Admission): Read {
   admission.content();
   admission.release();
   return { answer };

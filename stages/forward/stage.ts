@@ -1,15 +1,18 @@
 /** Sends the request to a provider, and to the next one where the first fails, and answers with what comes back. */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Answer, StageContext } from '../../engine/index.ts';
+import type { Attempt } from '../model/attempt.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
-import type { AttemptScope } from './attempts.ts';
+import type { AttemptScope } from './exchange.ts';
 import type { ForwardConfig } from './config.ts';
 
 interface Forwarding {
+  /** Every try; undefined while no provider is to be asked. */
+  attempts: readonly Attempt[] | undefined;
   readonly notes: string[];
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
@@ -23,7 +26,7 @@ function claim(services: Services): () => void {
   return release;
 }
 
-async function answer(
+function answer(
   request: ProxyRequest,
   shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly'>,
   ctx: StageContext<Forwarding>,
@@ -33,21 +36,23 @@ async function answer(
     throw new SvcError('internal', 'The request reached the provider stage without a route');
   }
   const { notes } = ctx.state;
-  const { attempts } = route;
-  try {
-    return await answerFrom(request, route.targets, {
-      config: shared.config,
-      services: shared.services,
-      chatOnly: shared.chatOnly,
-      run: ctx.run,
-      attempts,
-      shown: (provider) => ctx.note('provider', provider),
-      note: (text) => void notes.push(text),
-    });
-  } finally {
-    ctx.note('tries', attempts.length);
-    if (notes.length > 0) ctx.note('notes', notes);
-  }
+  const { attempts, targets } = route;
+  ctx.state.attempts = attempts;
+  return answerFrom(request, targets, {
+    config: shared.config,
+    services: shared.services,
+    chatOnly: shared.chatOnly,
+    run: ctx.run,
+    attempts,
+    shown: (provider) => ctx.note('provider', provider),
+    note: (text) => void notes.push(text),
+  });
+}
+
+/** What was tried, and what a failed run tried too. */
+function tell({ attempts, notes }: Forwarding, ctx: StageContext<Forwarding>): void {
+  if (attempts !== undefined) ctx.note('tries', attempts.length);
+  if (notes.length > 0) ctx.note('notes', notes);
 }
 
 /**
@@ -61,14 +66,18 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   build(config, services) {
     const chatOnly = new Set<string>();
     return {
-      open: (): Forwarding => ({ notes: [], release: undefined }),
+      open: (): Forwarding => ({ attempts: undefined, notes: [], release: undefined }),
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claim(services);
           return answer(request, { config, services, chatOnly }, ctx);
         },
       },
-      settled: (_settlement, ctx) => ctx.state?.release?.(),
+      settled(_settlement, ctx) {
+        if (ctx.state === undefined) return;
+        tell(ctx.state, ctx);
+        ctx.state.release?.();
+      },
     };
   },
 });

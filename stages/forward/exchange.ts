@@ -1,0 +1,230 @@
+/**
+ * One provider with all of its keys: an exchange with each, until one is answered with something
+ * that another key would not change.
+ */
+import { SvcError } from '../../engine/index.ts';
+import type { Answer, RunInfo } from '../../engine/index.ts';
+import type { Attempt } from '../model/attempt.ts';
+import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import type { RouteTarget } from '../model/request.ts';
+import { requestAdmission } from '../providers/admission.ts';
+import type { Admission, Refusal } from '../providers/admission.ts';
+import type { ProviderState } from '../providers/states.ts';
+import type { UpstreamResponse } from '../providers/upstream.ts';
+import type { Services } from '../services.ts';
+import type { ForwardConfig } from './config.ts';
+import { keepErrorAnswer } from './kept-error.ts';
+import type { Prepared } from './prepare.ts';
+import { readAnswer, readable, toFailure } from './read-answer.ts';
+import type { Read } from './read-answer.ts';
+
+/** A provider that did not answer. */
+export interface Failed {
+  readonly error: SvcError;
+  /** False if it was never asked: skipped, or refused by its breaker, keys or pace. */
+  readonly wasAsked: boolean;
+  /** Its own error answer, where the client may see it. */
+  readonly relay?: Answer<ProxyFrame> | undefined;
+  /** True if it stood in for another provider and found fault with the request. */
+  readonly isObjection?: boolean;
+  /** True if it may only lack the path, and can be asked on another one. */
+  readonly isPathMissing?: boolean;
+  readonly provider: string;
+}
+
+/** What became of one provider. */
+export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
+
+export interface AttemptScope {
+  readonly config: ForwardConfig;
+  readonly services: Services;
+  readonly run: RunInfo;
+  /** Every try so far, for the trace; also where all of them failed. */
+  readonly attempts: Attempt[];
+  /** Chat providers that do not serve the responses path, as found out so far. */
+  readonly chatOnly: Set<string>;
+  /** Whose answer or failure the client sees. */
+  shown(provider: string): void;
+  /** Something that was left out or changed knowingly. */
+  note(text: string): void;
+}
+
+/** An attempt while it goes on. */
+type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
+
+/** `target` is not asked; `error` is what is told where nobody else has anything to say. */
+export function passedOver(
+  scope: AttemptScope,
+  { provider, model }: RouteTarget,
+  why: string,
+  error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
+): Failed {
+  begin(scope, provider, model).failure = `skipped: ${why}`;
+  return { error, wasAsked: false, provider };
+}
+
+/** Puts the next try into the waterfall. */
+function begin(scope: AttemptScope, provider: string, model: string | undefined): OpenAttempt {
+  const attempt: OpenAttempt = {
+    provider,
+    model,
+    key: undefined,
+    startedMs: sinceStart(scope),
+    headMs: undefined,
+    status: undefined,
+    failure: undefined,
+  };
+  scope.attempts.push(attempt);
+  return attempt;
+}
+
+function sinceStart({ run }: AttemptScope): number {
+  return run.clock.monotonicMs() - run.startedMs;
+}
+
+/**
+ * One provider with all of its keys, one exchange after another. The admission to each is given
+ * back when it is over: with a live answer, at the answer's end.
+ */
+export async function tryProvider(
+  prepared: Prepared,
+  state: ProviderState,
+  isLast: boolean,
+  scope: AttemptScope,
+): Promise<Tried> {
+  const { provider, target } = prepared;
+  const { signal } = scope.run;
+  const triedKeys = new Set<string>();
+  let status: number | undefined;
+  for (;;) {
+    const asked = requestAdmission({
+      provider: provider.name,
+      state,
+      triedKeys,
+      usesConfiguredKey: target.credential === 'configured',
+      clock: scope.services.clock,
+      signal,
+    });
+    const admission = asked instanceof Promise ? await asked : asked;
+    if (!admission.admitted) return refused(prepared, admission, status, scope);
+    const exchange = {
+      prepared,
+      admission,
+      attempt: open(prepared, admission, scope),
+      isLast,
+      scope,
+    };
+    try {
+      const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+      const judged = judge(exchange, readable(prepared, prepared.answered?.(sent) ?? sent));
+      const tried = judged instanceof Promise ? await judged : judged;
+      if (typeof tried !== 'number') return tried;
+      status = tried;
+    } catch (thrown) {
+      return broken(exchange, thrown);
+    }
+  }
+}
+
+/** No further try here: `status` is what the last key was answered with, if one was sent. */
+function refused(
+  { provider, model }: Prepared,
+  { why, error }: Refusal,
+  status: number | undefined,
+  scope: AttemptScope,
+): Failed {
+  if (status !== undefined)
+    return { error: error ?? keysUsedUp(status), wasAsked: true, provider: provider.name };
+  begin(scope, provider.name, model).failure = `not asked: ${why}`;
+  return { error: error ?? providerFailed(0), wasAsked: false, provider: provider.name };
+}
+
+/** Every key was answered alike, and none of them rests. */
+function keysUsedUp(status: number): SvcError {
+  return status === 401 ? providerKeyRejected() : providerLimited();
+}
+
+/** One request that is on its way to a provider with one key. */
+interface Exchange {
+  readonly prepared: Prepared;
+  readonly admission: Admission;
+  readonly attempt: OpenAttempt;
+  readonly isLast: boolean;
+  readonly scope: AttemptScope;
+}
+
+/** The next attempt in the waterfall, after what it took to be admitted. */
+function open(
+  { provider, model }: Prepared,
+  admission: Admission,
+  scope: AttemptScope,
+): OpenAttempt {
+  if (admission.waitedMs > 0) {
+    const waited = Math.round(admission.waitedMs);
+    scope.note(`waited ${waited} ms for the rate limit of ${provider.name}`);
+  }
+  const attempt = begin(scope, provider.name, model);
+  attempt.key = admission.key?.label;
+  return attempt;
+}
+
+/** What a response means; a number is the status after which the next key is tried. */
+function judge(
+  { prepared, admission, attempt, isLast, scope }: Exchange,
+  response: UpstreamResponse,
+): Promise<Tried> | Tried | number {
+  const { status } = response;
+  attempt.headMs = sinceStart(scope);
+  attempt.status = status;
+  const verdict = admission.head(status, response.headers);
+  if (verdict !== 'relay') attempt.failure = `status ${status}`;
+  if (verdict === 'next_key') return dropped(response, admission);
+  if (prepared.isGuess && (status === 404 || status === 405)) {
+    attempt.failure = `status ${dropped(response, admission)}: perhaps no such path`;
+    const { name } = prepared.provider;
+    return { error: providerFailed(404), wasAsked: true, isPathMissing: true, provider: name };
+  }
+  const isObjection = verdict === 'relay' && status >= 400 && !prepared.target.isPrimary;
+  if (isObjection) attempt.failure = `status ${status}`;
+  if (isObjection || (verdict === 'next_provider' && !isLast))
+    return setAside(prepared, response, admission, scope, isObjection);
+  const mustHold = !isLast && verdict === 'relay';
+  const told = (read: Read): Tried => {
+    if ('answer' in read) return read;
+    attempt.failure = read.error.message;
+    return { ...read, wasAsked: true, provider: prepared.provider.name };
+  };
+  const reading = readAnswer(prepared, response, { mustHold, admission, scope });
+  return reading instanceof Promise ? reading.then(told) : told(reading);
+}
+
+/** Something was thrown in place of a response. */
+function broken({ prepared, admission, attempt, scope }: Exchange, thrown: unknown): Failed {
+  admission.failed(thrown, scope.run.signal);
+  admission.release();
+  const error = toFailure(thrown);
+  attempt.failure = error.message;
+  return { error, wasAsked: true, provider: prepared.provider.name };
+}
+
+function dropped({ status, body }: UpstreamResponse, admission: Admission): number {
+  body.cancel(new Error('it is tried in another way'));
+  admission.release();
+  return status;
+}
+
+/** An error answer is kept for the client while the next provider is asked. */
+async function setAside(
+  prepared: Prepared,
+  response: UpstreamResponse,
+  admission: Admission,
+  scope: AttemptScope,
+  isObjection: boolean,
+): Promise<Failed> {
+  const relay = await keepErrorAnswer(prepared, response, scope);
+  admission.release();
+  const { status } = response;
+  const error = status === 429 ? providerLimited() : providerFailed(status);
+  return { error, wasAsked: true, relay, isObjection, provider: prepared.provider.name };
+}
