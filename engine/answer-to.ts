@@ -24,7 +24,10 @@ export async function answerTo<F extends Frame>(
   let frame = first;
   scope.saw(frame);
   let inMs = scope.now();
-  for (const { node, steps } of plan.requestPath) {
+  const { requestPath } = plan;
+  // By index: to walk a frozen list otherwise makes an object a step.
+  for (let at = 0; at < requestPath.length; at += 1) {
+    const { node, steps } = requestPath[at]!;
     const { behaviour } = node.stage;
     const step = steps.get(frame.kind);
     if (step === undefined && !isTransform(behaviour)) continue;

@@ -20,7 +20,8 @@ export class RunScope<F extends Frame> implements StepScope {
   #info: RunInfo;
   #last: { [kind: string]: F } = {};
   #answering: NodeRun | undefined;
-  #waiting = new Set<(reason: unknown) => void>();
+  /** Whoever waits is told why in vain; there are seldom two. */
+  #waiting: ((reason: unknown) => void)[] = [];
   #stops: (() => void)[] = [];
   #listening = false;
 
@@ -32,7 +33,10 @@ export class RunScope<F extends Frame> implements StepScope {
 
   /** Calls every node's `open`, so that `settled` finds its state whatever happens later. */
   open(): void {
-    for (const node of this.#plan.nodes) {
+    const { nodes } = this.#plan;
+    // By index: to walk a frozen list otherwise makes an object a step.
+    for (let index = 0; index < nodes.length; index += 1) {
+      const node = nodes[index]!;
       const { behaviour } = node.stage;
       if (isTransform(behaviour) || behaviour.open === undefined) continue;
       const nodeRun = this.nodeRuns[node.index]!;
@@ -106,18 +110,25 @@ export class RunScope<F extends Frame> implements StepScope {
     }
     this.#listen();
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.add(reject);
+      this.#waiting.push(reject);
       promise.then(
         (value) => {
-          if (this.#waiting.delete(reject)) resolve(value);
+          if (this.#waitsNoMore(reject)) resolve(value);
           else onLate?.(value);
         },
         (thrown: unknown) => {
-          this.#waiting.delete(reject);
+          this.#waitsNoMore(reject);
           reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
         },
       );
     });
+  }
+
+  /** False for one that was told already. */
+  #waitsNoMore(reject: (reason: unknown) => void): boolean {
+    const at = this.#waiting.indexOf(reject);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
   }
 
   /** Like `race`; a live answer that comes after the run was cancelled is cancelled too. */
@@ -143,10 +154,8 @@ export class RunScope<F extends Frame> implements StepScope {
 
   #onAbort = (): void => {
     const reason = this.cancelled();
-    for (const reject of this.#waiting) reject(reason);
-    this.#waiting.clear();
-    for (const stop of this.#stops) stop();
-    this.#stops = [];
+    for (const reject of this.#waiting.splice(0)) reject(reason);
+    for (const stop of this.#stops.splice(0)) stop();
   };
 
   close(): void {

@@ -42,8 +42,10 @@ export async function run<F extends Frame>(
   try {
     scope.open();
     const { answer, segments } = await answerTo(plan, first, scope);
-    if (isWhole(answer)) await sendWhole(answer, segments, scope, sink);
-    else await sendLive(answer, segments, scope, sink);
+    const sent = isWhole(answer)
+      ? sendWhole(answer, segments, scope, sink)
+      : sendLive(answer, segments, scope, sink);
+    if (sent !== undefined) await sent;
   } catch (thrown) {
     error = toSvcError(scope.cancelled() ?? thrown);
   }
@@ -70,31 +72,63 @@ async function tell<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunS
 }
 
 /** A complete answer: every frame through every segment, then to the sink in one piece. */
-async function sendWhole<F extends Frame>(
+function sendWhole<F extends Frame>(
   answer: WholeAnswer<F>,
   segments: readonly Segment<F>[],
   scope: RunScope<F>,
   sink: Sink<F>,
-): Promise<void> {
-  if (segments.some((segment) => segment.form === 'own')) {
-    await sendLive(toLive(answer), segments, scope, sink);
-    return;
-  }
-  const frames: F[] = [];
-  for (const frame of answer) {
-    let current = frame;
-    for (const segment of segments) {
-      const steps = segment.form === 'fused' ? segment.steps.get(current.kind) : undefined;
-      if (steps === undefined) continue;
-      const result = applySteps(steps, current, scope);
-      current = result instanceof Promise ? await result : result;
+): Promise<void> | void {
+  if (segments.some((segment) => segment.form === 'own'))
+    return sendLive(toLive(answer), segments, scope, sink);
+  const hand = (frames: readonly F[]): Promise<void> | void => {
+    scope.mustBeComplete();
+    scope.handed = true;
+    const taken = sink.whole(frames);
+    return taken === undefined ? undefined : scope.race(taken);
+  };
+  const frames = throughAll(answer, [], segments, scope);
+  return frames instanceof Promise ? frames.then(hand) : hand(frames);
+}
+
+/** Adds what becomes of the frames behind those that are done already. A promise from where a handler gives one. */
+function throughAll<F extends Frame>(
+  answer: WholeAnswer<F>,
+  done: F[],
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+): F[] | Promise<F[]> {
+  while (done.length < answer.length) {
+    const frame = throughSegments(answer[done.length]!, 0, segments, scope);
+    if (frame instanceof Promise) {
+      return frame.then((shaped) => {
+        scope.saw(shaped);
+        return throughAll(answer, [...done, shaped], segments, scope);
+      });
     }
-    scope.saw(current);
-    frames.push(current);
+    scope.saw(frame);
+    done.push(frame);
   }
-  scope.mustBeComplete();
-  scope.handed = true;
-  await scope.race(Promise.resolve(sink.whole(frames)));
+  return done;
+}
+
+/** One frame through the segments from `from` on. */
+function throughSegments<F extends Frame>(
+  frame: F,
+  from: number,
+  segments: readonly Segment<F>[],
+  scope: RunScope<F>,
+): F | Promise<F> {
+  let current = frame;
+  for (let at = from; at < segments.length; at += 1) {
+    const segment = segments[at]!;
+    const steps = segment.form === 'fused' ? segment.steps.get(current.kind) : undefined;
+    if (steps === undefined) continue;
+    const result = applySteps(steps, current, scope);
+    if (result instanceof Promise)
+      return result.then((shaped) => throughSegments(shaped, at + 1, segments, scope));
+    current = result;
+  }
+  return current;
 }
 
 /**

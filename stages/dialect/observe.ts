@@ -70,7 +70,7 @@ export function createObservers(reader: AnswerReader): AnswerObservers {
   const scan = createPathScanner([...reader.paths, []]);
   const compiled = { reader, scan, readEnds: reader.ends && createEndReader(reader.ends) };
   return (streaming) =>
-    streaming ? createDecidingObserver(compiled) : createDocumentObserver(compiled);
+    streaming ? createDecidingObserver(compiled) : new DocumentObserver(compiled);
 }
 
 /** Some stream as one JSON list, and some answer a request for a stream with one object. */
@@ -82,7 +82,7 @@ function createDecidingObserver(compiled: CompiledReader): UsageObserver {
       if (!isDecided) {
         const beginning = bytes.toString('latin1', 0, 32);
         isDecided = /\S/.test(beginning);
-        if (DOCUMENT_START.test(beginning)) observer = createDocumentObserver(compiled);
+        if (DOCUMENT_START.test(beginning)) observer = new DocumentObserver(compiled);
       }
       observer.push(bytes);
     },
@@ -162,34 +162,59 @@ function payloadOf(event: Buffer): Buffer {
   return values.length === 2 ? values[0]! : Buffer.concat(values);
 }
 
-function createDocumentObserver(compiled: CompiledReader): UsageObserver {
-  let parts: Buffer[] = [];
-  let size = 0;
-  let answer: Answer | undefined;
-  const bytesSoFar = (): Buffer => {
-    if (parts.length !== 1) parts = [Buffer.concat(parts)];
-    return parts[0]!;
-  };
-  const read = (): Answer => {
-    if (answer !== undefined) return answer;
-    answer = createAnswer();
-    readDocument(answer, compiled, bytesSoFar());
-    return answer;
-  };
-  return {
-    push(bytes) {
-      size += bytes.length;
-      if (size <= MAX_DOCUMENT_BYTES) parts.push(bytes);
-      else parts = [];
-      answer = undefined;
-    },
-    usage: () => read().usage,
-    saidTokens: () => 0,
-    model: () => read().model,
-    terminated: () => read().terminated,
-    failed: () => isErrorDocument(bytesSoFar()),
-    isCutShort: () => size <= MAX_DOCUMENT_BYTES && !read().terminated,
-  };
+/** A class: most answers are documents, and an object of closures is ten times its size. */
+class DocumentObserver implements UsageObserver {
+  readonly #compiled: CompiledReader;
+  #parts: Buffer[] = [];
+  #sizeBytes = 0;
+  #answer: Answer | undefined;
+
+  constructor(compiled: CompiledReader) {
+    this.#compiled = compiled;
+  }
+
+  push(bytes: Buffer): void {
+    this.#sizeBytes += bytes.length;
+    if (this.#sizeBytes <= MAX_DOCUMENT_BYTES) this.#parts.push(bytes);
+    else this.#parts = [];
+    this.#answer = undefined;
+  }
+
+  usage(): Usage {
+    return this.#read().usage;
+  }
+
+  saidTokens(): number {
+    return 0;
+  }
+
+  model(): string | undefined {
+    return this.#read().model;
+  }
+
+  terminated(): boolean {
+    return this.#read().terminated;
+  }
+
+  failed(): boolean {
+    return isErrorDocument(this.#bytesSoFar());
+  }
+
+  isCutShort(): boolean {
+    return this.#sizeBytes <= MAX_DOCUMENT_BYTES && !this.#read().terminated;
+  }
+
+  #bytesSoFar(): Buffer {
+    if (this.#parts.length !== 1) this.#parts = [Buffer.concat(this.#parts)];
+    return this.#parts[0]!;
+  }
+
+  #read(): Answer {
+    if (this.#answer !== undefined) return this.#answer;
+    this.#answer = createAnswer();
+    readDocument(this.#answer, this.#compiled, this.#bytesSoFar());
+    return this.#answer;
+  }
 }
 
 function createAnswer(): Answer {

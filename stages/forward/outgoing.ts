@@ -6,7 +6,7 @@
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
-import { connectionNamed, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import { render } from '../model/render.ts';
 import { targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -53,17 +53,13 @@ function outgoingHeaders(
 ): string[] {
   const { headers } = request.original.body;
   const named = connectionNamed(headers);
-  const replaced = new Set<string>();
-  for (let i = 0; i < provider.headers.length; i += 2) {
-    replaced.add(provider.headers[i]!.toLowerCase());
-  }
   const kept = withoutHeaders(
     headers,
     (name) =>
       isHopByHop(name) ||
       OURS.has(name) ||
       name.startsWith('x-svc-') ||
-      replaced.has(name) ||
+      headerValue(provider.headers, name) !== undefined ||
       named?.has(name) === true ||
       (!options.ownKey && CREDENTIALS.has(name)) ||
       (options.identity && name === 'accept-encoding') ||

@@ -83,6 +83,7 @@ export function createPrices(options: PricesOptions = {}): Prices {
       const total = totalInputTokens(usage);
       const card = cardOf(provider, model, atMs);
       if (card === null || total === null || total === 0) return null;
+      if (savedTokens === 0) return 0;
       const larger = scaleInput(usage, (total + savedTokens) / total);
       return Math.round(costOf(card, larger) - costOf(card, usage));
     },
