@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KeptSpans } from '../../engine/index.ts';
-import type { Span } from '../../engine/index.ts';
-import type { TracedRun } from './traces.ts';
+import type { KeptSpans, Span } from '../../engine/index.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { Trace, TracedRun } from './traces.ts';
 import { createTraces, toTrace } from './traces.ts';
 
 const idle: Span = {
@@ -33,11 +33,8 @@ function runOf(id: string, spans: readonly Span[] = []): TracedRun {
 }
 
 test('the newest are kept, found by id, newest first; the oldest go', () => {
-  const written: (KeptSpans | undefined)[] = [];
-  const spans = (into?: KeptSpans): KeptSpans => {
-    written.push(into);
-    return into ?? new KeptSpans();
-  };
+  const written: KeptSpans[] = [];
+  const spans = (into: KeptSpans): void => void written.push(into);
   const traces = createTraces(3);
   assert.is(traces.last(), undefined);
   for (const id of ['a', 'b', 'c', 'd']) traces.add({ ...runOf(id), spans });
@@ -50,11 +47,37 @@ test('the newest are kept, found by id, newest first; the oldest go', () => {
   assert.is(traces.get('b')?.request_id, 'b');
   assert.is(traces.last()?.request_id, 'd');
   assert.is(traces.get('__proto__'), undefined);
-  assert.is(
-    written.slice(0, 3).every((into) => into === undefined),
-    true,
-  );
-  assert.instance(written[3], KeptSpans);
+  assert.is(new Set(written).size, 3, 'the fourth was written over the first');
+});
+
+test('what was shown of a run stays as it was when another is written over it', () => {
+  const traces = createTraces(1);
+  const attemptAt = (provider: string): Attempt => ({
+    provider,
+    model: 'm',
+    key: undefined,
+    startedMs: 1,
+    headMs: 2,
+    status: 200,
+    failure: undefined,
+  });
+  const add = (id: string, ...providers: readonly string[]) => {
+    const attempts = providers.map(attemptAt);
+    traces.add({ ...runOf(id), attempts, spans: () => undefined });
+    return traces.last();
+  };
+  const tried = (trace: Trace | undefined) => trace?.attempts.map((one) => one.provider);
+  const first = add('a', 'one', 'two');
+  const second = add('b', 'three');
+  const third = add('c', 'four', 'five', 'six');
+  assert.equal(tried(first), ['one', 'two']);
+  assert.equal(tried(second), ['three']);
+  assert.equal(tried(third), ['four', 'five', 'six']);
+  assert.equal(tried(add('d')), []);
+  assert.equal([first?.request_id, second?.request_id, third?.request_id], ['a', 'b', 'c']);
+  traces.correct('d', 'partial');
+  traces.correct('a', 'error');
+  assert.is(traces.last()?.outcome, 'partial');
 });
 
 test('a stage has the specification’s name, its notes, and measurements that notes cannot replace', () => {

@@ -4,6 +4,7 @@
  */
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { KeptRun } from './kept-run.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What a finished run says of itself. */
@@ -19,13 +20,11 @@ export interface FinishedRun {
   /** What the client was told, where the run itself failed. The error is not kept: its stack holds on to the run. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** What its stages did, written over the spans of a run that is kept no more. */
-  readonly spans: (into?: KeptSpans) => KeptSpans;
+  /** Writes what its stages did over the spans of a run that is kept no more. */
+  readonly spans: (into: KeptSpans) => void;
+  /** Copied: what is kept of a run is written over by a later one. */
   readonly attempts: readonly Attempt[];
 }
-
-/** A run as it is kept. */
-type KeptRun = Omit<FinishedRun, 'spans'> & { readonly spans: KeptSpans };
 
 /** What a trace is made of. */
 export type TracedRun = Omit<FinishedRun, 'spans'> & { readonly spans: Pick<KeptSpans, 'list'> };
@@ -94,13 +93,12 @@ export function createTraces(size = 200): Traces {
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
     add(run) {
-      const at = added % size;
-      ring[at] = { ...run, spans: run.spans(ring[at]?.spans) };
+      (ring[added % size] ??= new KeptRun()).take(run);
       added += 1;
     },
     correct(id, outcome) {
-      const at = ring.findIndex((run) => run.id === id);
-      if (at >= 0) ring[at] = { ...ring[at]!, outcome };
+      const run = ring.find((kept) => kept.id === id);
+      if (run !== undefined) run.outcome = outcome;
     },
     get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
     last: () => renderIfAny(ring[(added - 1) % size]),
