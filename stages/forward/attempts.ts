@@ -8,7 +8,7 @@ import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { passedOver, tryProvider } from './exchange.ts';
-import type { AttemptScope, Failed, Tried } from './exchange.ts';
+import type { AttemptScope, Choice, Failed, Tried } from './exchange.ts';
 import { loadTranslation, prepare } from './prepare.ts';
 import type { Preparation } from './prepare.ts';
 
@@ -21,16 +21,16 @@ export async function answerFrom(
   const failures: Failed[] = [];
   for (let index = 0; index < targets.length; index += 1) {
     const target = targets[index]!;
-    const isLast = index === targets.length - 1;
-    // Only the first one's price was looked at before.
-    const fault = index === 0 ? undefined : request.report.spending?.moveTo?.(target);
-    const trying =
-      fault === undefined
-        ? tryTarget(request, target, isLast, scope)
-        : passedOver(scope, target, fault.message, fault);
+    const choice: Choice = {
+      target,
+      isLast: index === targets.length - 1,
+      // Only the first one's price was looked at before.
+      charge: index === 0 ? undefined : () => request.report.spending?.moveTo?.(target),
+    };
+    const trying = tryTarget(request, choice, scope);
     let tried = trying instanceof Promise ? await trying : trying;
     if ('error' in tried && tried.isPathMissing === true)
-      tried = await tryOtherPath(request, target, isLast, scope);
+      tried = await tryOtherPath(request, choice, scope);
     if ('answer' in tried) {
       scope.shown(target.provider);
       return tried.answer;
@@ -65,12 +65,12 @@ function mostTelling(failures: readonly Failed[], scope: AttemptScope): Answer<P
 
 function tryTarget(
   request: ProxyRequest,
-  target: RouteTarget,
-  isLast: boolean,
+  choice: Choice,
   scope: AttemptScope,
   chatOnly: ReadonlySet<string> = scope.chatOnly,
 ): Promise<Tried> | Tried {
   const { services, config } = scope;
+  const { target, isLast } = choice;
   const provider = services.providers.get(target.provider);
   const state = services.states.get(target.provider);
   if (provider === undefined || state === undefined) {
@@ -82,7 +82,7 @@ function tryTarget(
     if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
-    return tryProvider(prepared.ready, state, isLast, scope);
+    return tryProvider(prepared.ready, state, choice, scope);
   };
   const prepared = prepare(request, target, provider, options);
   if (!('needs' in prepared)) return send(prepared);
@@ -94,12 +94,14 @@ function tryTarget(
 /** The provider answered as if it had no such path: the same in the dialect of the older one. */
 async function tryOtherPath(
   request: ProxyRequest,
-  target: RouteTarget,
-  isLast: boolean,
+  choice: Choice,
   scope: AttemptScope,
 ): Promise<Tried> {
-  const tried = await tryTarget(request, target, isLast, scope, new Set([target.provider]));
+  const { provider } = choice.target;
+  // It was paid for already.
+  const again: Choice = { ...choice, charge: undefined };
+  const tried = await tryTarget(request, again, scope, new Set([provider]));
   // A 404 on both paths was about the model, and says nothing of the paths.
-  if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(target.provider);
+  if (scope.attempts.at(-1)?.status !== 404) scope.chatOnly.add(provider);
   return tried;
 }

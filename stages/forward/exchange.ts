@@ -33,6 +33,15 @@ export interface Failed {
   readonly provider: string;
 }
 
+/** One provider to be tried. */
+export interface Choice {
+  readonly target: RouteTarget;
+  /** True if nobody else is left. */
+  readonly isLast: boolean;
+  /** Asked once, when it may be tried for all else: the limit that its price would pass. Absent where that was looked at before. */
+  readonly charge: (() => SvcError | undefined) | undefined;
+}
+
 /** What became of one provider. */
 export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
 
@@ -90,10 +99,10 @@ function sinceStart({ run }: AttemptScope): number {
 export async function tryProvider(
   prepared: Prepared,
   state: ProviderState,
-  isLast: boolean,
+  { target, isLast, charge }: Choice,
   scope: AttemptScope,
 ): Promise<Tried> {
-  const { provider, target } = prepared;
+  const { provider } = prepared;
   const { signal } = scope.run;
   const triedKeys = new Set<string>();
   let status: number | undefined;
@@ -108,6 +117,12 @@ export async function tryProvider(
     });
     const admission = asked instanceof Promise ? await asked : asked;
     if (!admission.admitted) return refused(prepared, admission, status, scope);
+    // An allowance that this uses up would be lost on one that is not asked after all.
+    const fault = status === undefined ? charge?.() : undefined;
+    if (fault !== undefined) {
+      admission.release();
+      return passedOver(scope, target, fault.message, fault);
+    }
     const exchange = {
       prepared,
       admission,

@@ -40,6 +40,27 @@ test('a dear provider does not stand in for a cheap one past a limit of one requ
     assert.is(spending.view().heldNanoUsd, 0);
   }));
 
+test('a stand-in that cannot be asked uses up no allowance', () =>
+  withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
+    const { spending, states } = t.proxy.services;
+    const { breaker } = states.get('spare')!;
+    while (!breaker.isOpen()) {
+      const pass = breaker.tryEnter();
+      if (pass.ok) pass.settle('failed');
+    }
+    spending.allowNext();
+    const stop = t.upstream.script(undefined, '529');
+    const refused = await send(t);
+    assert.is(refused.status, 529);
+    assert.is((await traceOf(t, refused)).attempts[1]?.failure, 'not asked: breaker');
+    breaker.reset();
+    assert.is((await send(t)).status, 200, 'it is still there');
+    assert.is((await send(t)).status, 529, 'and was for one request');
+    stop();
+    await t.rows(3);
+    assert.is(spending.view().heldNanoUsd, 0);
+  }));
+
 test('a limit is told where nobody else had anything to say', () =>
   withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });
