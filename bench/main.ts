@@ -186,7 +186,8 @@ async function main(): Promise<number> {
   try {
     options = readOptions(process.argv.slice(2));
   } catch (thrown) {
-    process.stderr.write(`error: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    process.stderr.write(`error: ${message}\nbench/README.md lists the modes and options\n`);
     return 2;
   }
   const findings: Findings = { verdicts: [] };
