@@ -25,7 +25,7 @@ export async function answerTo<F extends Frame>(
   scope.saw(frame);
   let inMs = scope.now();
   const { requestPath } = plan;
-  // By index: to walk a frozen list otherwise makes an object a step.
+  // By index: an iterator over a frozen list allocates an object for each step.
   for (let at = 0; at < requestPath.length; at += 1) {
     const { node, steps } = requestPath[at]!;
     const { behaviour } = node.stage;

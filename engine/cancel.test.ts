@@ -83,6 +83,17 @@ test('a client that leaves while a write is pending stops the source at once', a
   assert.ok(source.cancelled() !== undefined);
 });
 
+test('a complete answer is not handed over as a success once the run was cancelled', async () => {
+  const controller = new AbortController();
+  const leaving = stage('leaving', {
+    watch: { part: () => controller.abort(new Cancelled('client_gone')) },
+  });
+  const sink = createCollectingSink<TestFrame>();
+  const plan = planOf(reader, wholeAnswerer, leaving);
+  const settlement = await run(plan, ASK, testRun(undefined, controller.signal), sink);
+  assert.is(settlement.outcome, 'cancelled');
+});
+
 test('a handler that never settles does not outlive the run', async () => {
   const controller = new AbortController();
   const stuck = stage('stuck', { on: { question: () => new Promise<undefined>(() => undefined) } });

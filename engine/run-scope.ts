@@ -20,7 +20,7 @@ export class RunScope<F extends Frame> implements StepScope {
   #info: RunInfo;
   #last: { [kind: string]: F } = {};
   #answering: NodeRun | undefined;
-  /** Whoever waits is told why in vain; there are seldom two. */
+  /** Called with the reason when the run is cancelled; there are seldom two. */
   #waiting: ((reason: unknown) => void)[] = [];
   #stops: (() => void)[] = [];
   #listening = false;
@@ -34,7 +34,7 @@ export class RunScope<F extends Frame> implements StepScope {
   /** Calls every node's `open`, so that `settled` finds its state whatever happens later. */
   open(): void {
     const { nodes } = this.#plan;
-    // By index: to walk a frozen list otherwise makes an object a step.
+    // By index: an iterator over a frozen list allocates an object for each step.
     for (let index = 0; index < nodes.length; index += 1) {
       const node = nodes[index]!;
       const { behaviour } = node.stage;

@@ -84,13 +84,16 @@ function sendWhole<F extends Frame>(
     scope.mustBeComplete();
     scope.handed = true;
     const taken = sink.whole(frames);
-    return taken === undefined ? undefined : scope.race(taken);
+    if (taken !== undefined) return scope.race(taken);
+    const cancelled = scope.cancelled();
+    if (cancelled !== undefined) throw cancelled;
+    return undefined;
   };
   const frames = throughAll(answer, [], segments, scope);
   return frames instanceof Promise ? frames.then(hand) : hand(frames);
 }
 
-/** Adds what becomes of the frames behind those that are done already. A promise from where a handler gives one. */
+/** Adds to `done` what becomes of the frames behind those in it; a promise where a handler gives one. */
 function throughAll<F extends Frame>(
   answer: WholeAnswer<F>,
   done: F[],
@@ -102,7 +105,8 @@ function throughAll<F extends Frame>(
     if (frame instanceof Promise) {
       return frame.then((shaped) => {
         scope.saw(shaped);
-        return throughAll(answer, [...done, shaped], segments, scope);
+        done.push(shaped);
+        return throughAll(answer, done, segments, scope);
       });
     }
     scope.saw(frame);

@@ -1,7 +1,7 @@
 /** What `svc` may tell a running proxy over its control socket. */
 import { SvcError } from '../engine/index.ts';
 import type { Afterwards } from '../engine/index.ts';
-import type { SpendingGuard } from '../stages/budget/guard.ts';
+import type { SpendingGuard } from '../stages/budget/spending.ts';
 import type { Learned } from '../stages/learned/learned.ts';
 import type { ProviderStates } from '../stages/providers/states.ts';
 import type { LiveRouter } from '../stages/route/rules-live.ts';

@@ -13,7 +13,7 @@ import { createFlights } from '../stages/answers/flights.ts';
 import type { Flights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
-import type { SpendingGuard } from '../stages/budget/guard.ts';
+import type { SpendingGuard } from '../stages/budget/spending.ts';
 import { createCompressThread } from '../stages/compress/compress-thread.ts';
 import type { CompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';

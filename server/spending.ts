@@ -1,6 +1,6 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../engine/index.ts';
-import type { SpendingGuard, SpendingSettings } from '../stages/budget/guard.ts';
+import type { SpendingGuard, SpendingSettings } from '../stages/budget/spending.ts';
 import type { Config } from './config/config.ts';
 import type { LedgerQuestions } from './ledger-questions.ts';
 

@@ -3,6 +3,8 @@ import type { Clock } from '../../engine/index.ts';
 
 export interface Allowances {
   add(): void;
+  /** True if there is one to take. */
+  isAny(): boolean;
   /** Takes one; false if there is none. */
   use(): boolean;
 }
@@ -13,13 +15,20 @@ const VALID_MS = 600_000;
 /** No permissions yet; `clock` is only asked for monotonic time. */
 export function createAllowances(clock: Clock): Allowances {
   let expiresMs: number[] = [];
+  const forget = (): void => {
+    if (expiresMs.length > 0)
+      expiresMs = expiresMs.filter((untilMs) => untilMs > clock.monotonicMs());
+  };
   return {
     add() {
       expiresMs.push(clock.monotonicMs() + VALID_MS);
     },
+    isAny() {
+      forget();
+      return expiresMs.length > 0;
+    },
     use() {
-      if (expiresMs.length === 0) return false;
-      expiresMs = expiresMs.filter((untilMs) => untilMs > clock.monotonicMs());
+      forget();
       return expiresMs.shift() !== undefined;
     },
   };

@@ -3,7 +3,7 @@ import type { SvcError } from '../../engine/index.ts';
 import { spendingLimit } from '../model/errors.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
-import type { SpendingNote } from './guard.ts';
+import type { SpendingNote } from './spending.ts';
 
 /** The request header whose `once` lets a request pass its limits. */
 export const ALLOW_HEADER = 'x-svc-allow-spend';

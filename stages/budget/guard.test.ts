@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { estimateUsage, spendingFault } from './estimate.ts';
 import { createSpendingGuard } from './guard.ts';
-import type { Grant, Reservation, SpendingGuard, SpendingSettings } from './guard.ts';
+import type { Grant, Reservation, SpendingGuard, SpendingSettings } from './spending.ts';
 import { createSessions } from './sessions.ts';
 
 const USD = 1e9;

@@ -25,102 +25,18 @@ import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
 import { createSessions } from './sessions.ts';
 import type { Account, Sessions } from './sessions.ts';
-
-export interface SpendingSettings {
-  readonly enabled: boolean;
-  /** Limits in nano-dollars; `null` for none. */
-  readonly perRequestNanoUsd: number | null;
-  readonly perSessionNanoUsd: number | null;
-  readonly perDayNanoUsd: number | null;
-  /** Input and output tokens a day, cached ones included; `null` for no limit. */
-  readonly perDayTokens: number | null;
-  /** From which part of a limit on to warn, 1 to 100. */
-  readonly warnPercent: number;
-}
-
-export type SpendingScope = 'request' | 'session' | 'day' | 'tokens';
-
-/** A limit that a request touches. Amounts in nano-dollars, for the scope `tokens` in tokens. */
-export interface SpendingNote {
-  readonly scope: SpendingScope;
-  readonly limit: number;
-  /** Spent and held before this request; 0 for the scope `request`. */
-  readonly used: number;
-  readonly estimate: number;
-}
-
-export type SpendingVerdict =
-  | { readonly verdict: 'ok' }
-  /** The limits of which the warn percentage is reached. */
-  | { readonly verdict: 'warn'; readonly notes: readonly SpendingNote[] }
-  | { readonly verdict: 'blocked'; readonly note: SpendingNote };
-
-export interface SpendingRequest {
-  /** What it will cost in all likelihood; `null` where the price is unknown. */
-  readonly estimateNanoUsd: number | null;
-  /** Input and output in all likelihood; 0 unless told. */
-  readonly estimateTokens?: number;
-  /** Whose spending it adds to: a conversation's or a client session's id. */
-  readonly session: string;
-}
-
-/** What a request is estimated to take. */
-export type Estimate = Pick<SpendingRequest, 'estimateNanoUsd' | 'estimateTokens'>;
-
-/** What a granted request holds, until it is settled or released. The first of the two counts. */
-export interface Reservation {
-  /** Asks to spend `estimate` in place of what is held; the limit that it would pass, if it would and was not let through. */
-  change(estimate: Estimate): SpendingNote | undefined;
-  /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
-  settle(costNanoUsd: number | null, tokens?: number): void;
-  /** Ends with its own estimate: it was answered, and nobody told what that took. */
-  settleUnmeasured(): void;
-  /** Ends without any cost: the request was not sent, or answered from what was kept. */
-  release(): void;
-}
-
-export type Grant =
-  | {
-      readonly granted: true;
-      readonly reservation: Reservation;
-      readonly warnings: readonly SpendingNote[];
-      /** True if a limit was passed because it was allowed once. */
-      readonly allowedOnce: boolean;
-    }
-  | { readonly granted: false; readonly note: SpendingNote };
-
-/** What `/health` shows. Amounts in nano-dollars. */
-export interface SpendingView {
-  readonly enabled: boolean;
-  readonly limits: Readonly<Record<SpendingScope, number | null>>;
-  /** The UTC day, `YYYY-MM-DD`. */
-  readonly day: string;
-  readonly spentTodayNanoUsd: number;
-  readonly heldNanoUsd: number;
-  readonly tokensToday: number;
-  /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
-  readonly dayLeftPercent: number | null;
-  /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
-  readonly warned: number;
-  readonly blocked: number;
-  readonly allowedOnce: number;
-  readonly unpriced: number;
-}
-
-export interface SpendingGuard {
-  /** What `reserve` would say, without holding anything and without using an allowance. */
-  check(request: SpendingRequest): SpendingVerdict;
-  /** Asks to send a request; `allowOnce` lets it pass its limits. What is granted must be settled or released. */
-  reserve(request: SpendingRequest, allowOnce?: boolean): Grant;
-  /** Lets the next request that would be blocked pass, for ten minutes at most: the command line's `allow`. */
-  allowNext(): void;
-  /** Adds to the day what nothing was reserved for, or what it has cost before this process began. */
-  count(costNanoUsd: number, tokens: number): void;
-  /** Adds what a session has cost before this process began. */
-  countSession(session: string, costNanoUsd: number): void;
-  configure(settings: SpendingSettings): void;
-  view(): SpendingView;
-}
+import type {
+  Estimate,
+  Grant,
+  Reservation,
+  SpendingGuard,
+  SpendingNote,
+  SpendingRequest,
+  SpendingScope,
+  SpendingSettings,
+  SpendingVerdict,
+  SpendingView,
+} from './spending.ts';
 
 /** A guard that has seen nothing. `clock` gives wall time for the day and monotonic time for allowances. */
 export function createSpendingGuard(settings: SpendingSettings, clock: Clock): SpendingGuard {
@@ -265,19 +181,34 @@ class Guard implements SpendingGuard {
       for (const account of accounts) account.spent += costNanoUsd ?? 0;
       this.#tokens.spent += tokens;
     };
+    /** The limit that `other` would pass in place of what is held, and may not. */
+    const limitOf = (other: Estimate): SpendingNote | undefined => {
+      if (mayPass) return undefined;
+      hold(-1);
+      const found = this.check({ session, ...other });
+      hold(1);
+      return found.verdict === 'blocked' ? found.note : undefined;
+    };
     return {
+      refuses: (other) => {
+        const passed = isOpen ? limitOf(other) : undefined;
+        if (passed === undefined || this.#allowances.isAny()) return undefined;
+        this.#counts.blocked += 1;
+        return passed;
+      },
       change: (other) => {
         if (!isOpen) return undefined;
+        const passed = limitOf(other);
+        if (passed !== undefined && !this.#allowances.use()) {
+          this.#counts.blocked += 1;
+          return passed;
+        }
+        if (passed !== undefined) this.#counts.allowedOnce += 1;
+        mayPass ||= passed !== undefined;
         hold(-1);
-        const found = this.check({ session, ...other });
-        const isOver = found.verdict === 'blocked' && !mayPass;
-        const isRefused = isOver && !this.#allowances.use();
-        if (isRefused) this.#counts.blocked += 1;
-        else estimate = other;
-        if (isOver && !isRefused) this.#counts.allowedOnce += 1;
-        mayPass ||= isOver && !isRefused;
+        estimate = other;
         hold(1);
-        return isRefused ? found.note : undefined;
+        return undefined;
       },
       settle: end,
       settleUnmeasured: () => end(estimate.estimateNanoUsd, estimate.estimateTokens),

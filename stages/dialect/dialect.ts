@@ -26,6 +26,8 @@ export interface RequestFacts {
 export interface UsageObserver {
   /** Takes the next bytes, in any split. */
   push(bytes: Buffer): void;
+  /** All of it has arrived, as far as the connection tells. What comes to its end may be read more cheaply. */
+  ended?(): void;
   /** What is known so far. */
   usage(): Usage;
   /** Output tokens that a stream has said so far, estimated; 0 for a document, which is there or not. */

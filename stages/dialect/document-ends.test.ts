@@ -66,6 +66,11 @@ test('only members of the object itself count', () => {
   for (const [name, text] of Object.entries(others)) assert.is(readText(text), undefined, name);
 });
 
+test('of two with one name the later one counts', () => {
+  const twice = `{"model":"cheap","content":[],${USAGE},"model":"dear"}`;
+  assert.equal(readText(twice), { model: 'dear', usage: { input_tokens: 3 } });
+});
+
 test('what stands far from its end is left to whoever reads everything', () => {
   const long = 'x'.repeat(3000);
   assert.is(readText(`{"text":"${long}","model":"m",${USAGE}}`), undefined);

@@ -1,15 +1,16 @@
 /**
  * A member near the beginning of a JSON object and one near its end, read without parsing what
- * lies between: of an answer that is nearly all of it. Both are members of the object itself. An
- * inner quote is escaped in JSON, so a name in quotes is a name; and what leads up to it is an
- * object once one brace is closed, as what follows it is once one is opened, only where nothing
- * else is open there.
+ * lies between, which is nearly all of an answer. Both are members of the object itself and of
+ * nothing inside it: with one brace closed behind the first, and one opened before the last, what
+ * was cut out must be JSON. That holds for a document that is whole and valid. One that was cut
+ * short can end where an inner object ends, so whoever reads has to know that it was not.
  */
 import { isObject, parseJson } from './json-kind.ts';
 import type { JsonObject } from './json-kind.ts';
 
-/** Where a member is looked for from the beginning, and the most that may follow the other one. */
-const LOOKED_AT_BYTES = 2048;
+/** So near to its end of the document each member has to stand. */
+const NEAR_BYTES = 2048;
+/** Most of what the first one may hold. */
 const MAX_TEXT_BYTES = 256;
 const BACKSLASH = 0x5c;
 const TEXT_VALUE = /^\s*:\s*"[^"\\]*"/;
@@ -22,7 +23,7 @@ export interface EndMembers {
   readonly last: string;
 }
 
-/** Reads both members of a document that ends as one object does; undefined where they stand otherwise. */
+/** Reads both members of a whole document; undefined where they stand otherwise. */
 export type EndReader = (bytes: Buffer) => JsonObject | undefined;
 
 /** Gives a reader of two members. */
@@ -33,22 +34,23 @@ export function createEndReader({ first, last }: EndMembers): EndReader {
     const tail = membersFrom(bytes, lastName);
     if (tail === undefined || !isObject(tail[last])) return undefined;
     const head = membersUpTo(bytes, firstName);
-    return head && { [first]: head[first], [last]: tail[last] };
+    // Of two with one name the later one counts, as it does for every parser.
+    return head && { [first]: tail[first] ?? head[first], [last]: tail[last] };
   };
 }
 
 /** The member that is named so last, and all behind it. */
 function membersFrom(bytes: Buffer, name: Buffer): JsonObject | undefined {
-  const at = bytes.lastIndexOf(name);
-  if (at < 1 || bytes.length - at > LOOKED_AT_BYTES || bytes[at - 1] === BACKSLASH)
-    return undefined;
-  return objectOf(`{${bytes.toString('utf8', at)}`);
+  const end = bytes.subarray(-NEAR_BYTES);
+  const at = end.lastIndexOf(name);
+  if (at < 1 || end[at - 1] === BACKSLASH) return undefined;
+  return objectOf(`{${end.toString('utf8', at)}`);
 }
 
 /** All before the member that is named so first, and that member. */
 function membersUpTo(bytes: Buffer, name: Buffer): JsonObject | undefined {
-  const at = bytes.indexOf(name);
-  if (at < 1 || at > LOOKED_AT_BYTES || bytes[at - 1] === BACKSLASH) return undefined;
+  const at = bytes.subarray(0, NEAR_BYTES).indexOf(name);
+  if (at < 1 || bytes[at - 1] === BACKSLASH) return undefined;
   const behind = at + name.length;
   const value = TEXT_VALUE.exec(bytes.toString('latin1', behind, behind + MAX_TEXT_BYTES));
   return value === null

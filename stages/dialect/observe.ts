@@ -47,7 +47,7 @@ export interface AnswerReader {
 interface CompiledReader {
   readonly reader: AnswerReader;
   readonly scan: PathScanner;
-  readonly readEnds: EndReader | undefined;
+  readonly ends: EndReader | undefined;
 }
 
 /** Gives observers of one dialect's answers. */
@@ -68,7 +68,7 @@ const DOCUMENT_START = /^\s*[[{]/;
 export function createObservers(reader: AnswerReader): AnswerObservers {
   // The last path is the whole value: it tells whether a document is complete.
   const scan = createPathScanner([...reader.paths, []]);
-  const compiled = { reader, scan, readEnds: reader.ends && createEndReader(reader.ends) };
+  const compiled = { reader, scan, ends: reader.ends && createEndReader(reader.ends) };
   return (streaming) =>
     streaming ? createDecidingObserver(compiled) : new DocumentObserver(compiled);
 }
@@ -168,6 +168,7 @@ class DocumentObserver implements UsageObserver {
   #parts: Buffer[] = [];
   #sizeBytes = 0;
   #answer: Answer | undefined;
+  #isEnded = false;
 
   constructor(compiled: CompiledReader) {
     this.#compiled = compiled;
@@ -178,6 +179,10 @@ class DocumentObserver implements UsageObserver {
     if (this.#sizeBytes <= MAX_DOCUMENT_BYTES) this.#parts.push(bytes);
     else this.#parts = [];
     this.#answer = undefined;
+  }
+
+  ended(): void {
+    this.#isEnded = true;
   }
 
   usage(): Usage {
@@ -212,7 +217,9 @@ class DocumentObserver implements UsageObserver {
   #read(): Answer {
     if (this.#answer !== undefined) return this.#answer;
     this.#answer = createAnswer();
-    readDocument(this.#answer, this.#compiled, this.#bytesSoFar());
+    const bytes = this.#bytesSoFar();
+    if (!this.#isEnded || !readEnds(this.#answer, this.#compiled, bytes))
+      readDocument(this.#answer, this.#compiled, bytes);
     return this.#answer;
   }
 }
@@ -221,15 +228,17 @@ function createAnswer(): Answer {
   return { usage: emptyUsage, model: undefined, terminated: false, failed: false };
 }
 
+/** Reads what is wanted of a whole document at its two ends, if it stands there. */
+function readEnds(answer: Answer, { reader, ends }: CompiledReader, bytes: Buffer): boolean {
+  const found = ends?.(bytes);
+  if (found === undefined) return false;
+  reader.read(answer, valuesAt(found, reader.paths));
+  answer.terminated = true;
+  return true;
+}
+
 /** A document is one object, or a list of the objects that a stream would have had as events. */
 function readDocument(answer: Answer, compiled: CompiledReader, bytes: Buffer): void {
-  const { reader, readEnds } = compiled;
-  const ends = readEnds?.(bytes);
-  if (ends !== undefined) {
-    reader.read(answer, valuesAt(ends, reader.paths));
-    answer.terminated = true;
-    return;
-  }
   const isWhole = readPayload(answer, compiled, bytes);
   const items = tryOr(() => findItems(bytes), []);
   for (const { start, end } of items) readPayload(answer, compiled, bytes.subarray(start, end));

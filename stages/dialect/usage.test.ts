@@ -72,6 +72,14 @@ for (const one of loadWireResponses()) {
     assert.is(passed.model(), observe(dialect, one.streaming, [one.bytes]).model());
   });
 
+  test(`${one.file} is metered alike where it is known to have ended`, () => {
+    const dialect = dialectOf(one);
+    const [plain, ended] = [1, 2].map(() => observe(dialect, one.streaming, [one.bytes]));
+    ended!.ended?.();
+    const saidBy = (o: UsageObserver) => [o.usage(), o.model(), o.terminated(), o.isCutShort()];
+    assert.equal(saidBy(ended!), saidBy(plain!));
+  });
+
   if (!one.streaming || one.file.endsWith('.json')) continue;
   test(`${one.file} is cut alike at every split`, () => {
     const whole = pieces([one.bytes]);
@@ -102,6 +110,14 @@ for (const one of loadWireResponses()) {
     }
   });
 }
+
+test('a document that breaks off where an inner object ends says nothing', () => {
+  const inner = '{"usage":{"input_tokens":1,"output_tokens":1}}';
+  const text = `{"id":"1","model":"m","content":[{"type":"tool_use","name":"t","input":${inner}`;
+  const observer = observe(dialects.messages, false, [Buffer.from(text)]);
+  assert.is(observer.usage().inputTokens, null);
+  assert.equal([observer.terminated(), observer.isCutShort()], [false, true]);
+});
 
 function messagesUsage(...figures: readonly object[]): Usage {
   const [start, ...deltas] = figures;

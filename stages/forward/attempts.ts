@@ -1,7 +1,6 @@
 /**
- * The attempt loop: one provider after another, one key after another, until
- * something can be shown to the client. After the first content nothing is tried
- * again.
+ * The attempt loop: one provider after another, until something can be shown to
+ * the client. After the first content nothing is tried again.
  */
 import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
@@ -21,13 +20,18 @@ export async function answerFrom(
   const failures: Failed[] = [];
   for (let index = 0; index < targets.length; index += 1) {
     const target = targets[index]!;
+    // Only the first one's price was looked at before.
+    const spending = index === 0 ? undefined : request.report.spending;
     const choice: Choice = {
       target,
       isLast: index === targets.length - 1,
-      // Only the first one's price was looked at before.
-      charge: index === 0 ? undefined : () => request.report.spending?.moveTo?.(target),
+      charge: spending && (() => spending.moveTo?.(target)),
     };
-    const trying = tryTarget(request, choice, scope);
+    const fault = spending?.limitFor?.(target);
+    const trying =
+      fault === undefined
+        ? tryTarget(request, choice, scope)
+        : passedOver(scope, target, fault.message, fault);
     let tried = trying instanceof Promise ? await trying : trying;
     if ('error' in tried && tried.isPathMissing === true)
       tried = await tryOtherPath(request, choice, scope);
@@ -91,14 +95,14 @@ function tryTarget(
   );
 }
 
-/** The provider answered as if it had no such path: the same in the dialect of the older one. */
+/** The provider answered as if it had no such path: the request once more, translated to one that it has. */
 async function tryOtherPath(
   request: ProxyRequest,
   choice: Choice,
   scope: AttemptScope,
 ): Promise<Tried> {
   const { provider } = choice.target;
-  // It was paid for already.
+  // What it costs was asked for the first path.
   const again: Choice = { ...choice, charge: undefined };
   const tried = await tryTarget(request, again, scope, new Set([provider]));
   // A 404 on both paths was about the model, and says nothing of the paths.

@@ -38,7 +38,7 @@ export interface Choice {
   readonly target: RouteTarget;
   /** True if nobody else is left. */
   readonly isLast: boolean;
-  /** Asked once, when it may be tried for all else: the limit that its price would pass. Absent where that was looked at before. */
+  /** Asked once, when nothing else stands in the way: the limit that its price would pass. Absent where that was looked at before. */
   readonly charge: (() => SvcError | undefined) | undefined;
 }
 
@@ -117,12 +117,8 @@ export async function tryProvider(
     });
     const admission = asked instanceof Promise ? await asked : asked;
     if (!admission.admitted) return refused(prepared, admission, status, scope);
-    // An allowance that this uses up would be lost on one that is not asked after all.
-    const fault = status === undefined ? charge?.() : undefined;
-    if (fault !== undefined) {
-      admission.release();
-      return passedOver(scope, target, fault.message, fault);
-    }
+    const fault = status === undefined ? chargeFor(admission, charge) : undefined;
+    if (fault !== undefined) return passedOver(scope, target, fault.message, fault);
     const exchange = {
       prepared,
       admission,
@@ -132,13 +128,25 @@ export async function tryProvider(
     };
     try {
       const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
-      const judged = judge(exchange, readable(prepared, prepared.answered?.(sent) ?? sent));
-      const tried = judged instanceof Promise ? await judged : judged;
+      const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent));
+      const tried = read instanceof Promise ? await read : read;
       if (typeof tried !== 'number') return tried;
       status = tried;
     } catch (thrown) {
       return broken(exchange, thrown);
     }
+  }
+}
+
+/** Only now: an allowance that this uses up would be lost on a provider that is not asked after all. */
+function chargeFor(admission: Admission, charge: Choice['charge']): SvcError | undefined {
+  let mayGo = false;
+  try {
+    const fault = charge?.();
+    mayGo = fault === undefined;
+    return fault;
+  } finally {
+    if (!mayGo) admission.release();
   }
 }
 
@@ -185,7 +193,7 @@ function open(
 }
 
 /** What a response means; a number is the status after which the next key is tried. */
-function judge(
+function readHead(
   { prepared, admission, attempt, isLast, scope }: Exchange,
   response: UpstreamResponse,
 ): Promise<Tried> | Tried | number {

@@ -45,7 +45,7 @@ export function toFailure(thrown: unknown): SvcError {
   });
 }
 
-/** Reads on until there is something to show, or a reason to show nothing of it. Never throws or rejects. */
+/** Reads on until there is something to show, or a reason to show nothing of it, which is told rather than thrown. */
 export function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,

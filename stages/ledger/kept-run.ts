@@ -1,7 +1,6 @@
 /**
- * A finished run in memory that is written over by a later one. Hundreds are kept for whoever
- * looks; as a new object each, the garbage collector copied all of them twice on their way to be
- * old, and had them to clear away there.
+ * A finished run in memory that a later one is written over. Hundreds are kept for whoever looks;
+ * as a new object each, the garbage collector would copy every one of them twice before it is old.
  */
 import { KeptSpans } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -20,7 +19,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   error: string | null = null;
   durationMs = 0;
   readonly spans = new KeptSpans();
-  readonly attempts: Writable<Attempt>[] = [];
+  attempts: readonly Attempt[] = [];
 
   /** Keeps `run` in place of what was kept. */
   take(run: FinishedRun): void {
@@ -34,22 +33,6 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.error = run.error;
     this.durationMs = run.durationMs;
     run.spans(this.spans);
-    this.attempts.length = Math.min(this.attempts.length, run.attempts.length);
-    for (let at = 0; at < run.attempts.length; at += 1) this.#takeAttempt(at, run.attempts[at]!);
-  }
-
-  #takeAttempt(at: number, attempt: Attempt): void {
-    const kept = this.attempts[at];
-    if (kept === undefined) {
-      this.attempts.push({ ...attempt });
-      return;
-    }
-    kept.provider = attempt.provider;
-    kept.model = attempt.model;
-    kept.key = attempt.key;
-    kept.startedMs = attempt.startedMs;
-    kept.headMs = attempt.headMs;
-    kept.status = attempt.status;
-    kept.failure = attempt.failure;
+    this.attempts = run.attempts;
   }
 }

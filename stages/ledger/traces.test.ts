@@ -80,6 +80,15 @@ test('what was shown of a run stays as it was when another is written over it', 
   assert.is(traces.last()?.outcome, 'partial');
 });
 
+test('why a try failed is shown also where it was told after the run had ended', () => {
+  const traces = createTraces();
+  const attempt = { provider: 'messages', model: 'm', key: undefined, startedMs: 1 };
+  const late = { ...attempt, headMs: 2, status: 200, failure: undefined as string | undefined };
+  traces.add({ ...runOf('a'), attempts: [late], spans: () => undefined });
+  late.failure = 'the client went away';
+  assert.is(traces.last()?.attempts[0]?.failure, 'the client went away');
+});
+
 test('a stage has the specification’s name, its notes, and measurements that notes cannot replace', () => {
   const compress: Span = {
     node: 'compress',

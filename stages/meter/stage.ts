@@ -240,6 +240,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
       settled(settlement, ctx) {
         const state: Measured = ctx.state ?? UNMEASURED;
         const record = () => {
+          if (settlement.outcome === 'ok') state.observer?.ended?.();
           const told = toldUsage(settlement.last.head, state);
           learn(settlement, told, state, services, sizeOf);
           const row = toRow(settlement, told, state, ctx.run, { services, sizeOf, familyOf });

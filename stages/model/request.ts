@@ -73,6 +73,8 @@ export interface RequestReport {
   readonly injectedTokens?: number;
   /** What the request holds of its spending limits; ended once, by whoever knows the cost. Nano-dollars. */
   readonly spending?: {
+    /** The limit that another target than the first would pass and may not; changes nothing. Absent where there is no other. */
+    limitFor?(target: RouteTarget): SvcError | undefined;
     /** Asks to spend what another target than the first is estimated to cost; why not, where it may not. Absent where there is no other. */
     moveTo?(target: RouteTarget): SvcError | undefined;
     settle(costNanoUsd: number | null, tokens?: number): void;

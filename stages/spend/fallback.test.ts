@@ -61,6 +61,22 @@ test('a stand-in that cannot be asked uses up no allowance', () =>
     assert.is(spending.view().heldNanoUsd, 0);
   }));
 
+test('a stand-in that is too dear does not stand in line for its pace first', () => {
+  const dear = priced(1, DEAR, 'per_request_usd: 1');
+  const yaml: PairOptions['yaml'] = (url) => `${dear(url)}rate_limiting: { spare: { rpm: 1 } }\n`;
+  return withPair({ yaml }, async (t) => {
+    const { pace } = t.proxy.services.states.get('spare')!;
+    await pace?.enter(new AbortController().signal);
+    t.upstream.script(undefined, '529');
+    const patience = AbortSignal.timeout(5000);
+    const got = await exchange(t.proxy.port, { ...MESSAGES, signal: patience });
+    assert.is(got.status, 529);
+    assert.match((await traceOf(t, got)).attempts[1]?.failure ?? '', /^skipped: Spending limit/);
+    await t.rows(1);
+    assert.is(t.proxy.services.spending.view().blocked, 1);
+  });
+});
+
 test('a limit is told where nobody else had anything to say', () =>
   withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });

@@ -7,7 +7,7 @@ import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { ALLOW_HEADER, estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
-import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/guard.ts';
+import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -78,12 +78,11 @@ function heldBy(
 ): NonNullable<RequestReport['spending']> {
   // Most requests have nowhere else to go.
   if (!config.enabled || request.route?.targets.length === 1) return reservation;
+  const faultOf = (note: SpendingNote | undefined) => note && spendingFault(note);
   return {
     ...reservation,
-    moveTo(target) {
-      const note = reservation.change(estimateOf(request, target, services));
-      return note && spendingFault(note);
-    },
+    limitFor: (target) => faultOf(reservation.refuses(estimateOf(request, target, services))),
+    moveTo: (target) => faultOf(reservation.change(estimateOf(request, target, services))),
   };
 }
 

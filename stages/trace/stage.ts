@@ -27,7 +27,8 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         error: error?.message ?? null,
         durationMs,
         spans,
-        attempts: head?.attempts ?? request?.route?.attempts ?? [],
+        // A copy without the room that a list which grew has to spare.
+        attempts: (head?.attempts ?? request?.route?.attempts ?? []).slice(),
       });
     },
   }),
