@@ -75,6 +75,20 @@ test('what was shown of a run stays as it was when another is written over it', 
   assert.equal(tried(third), ['four', 'five', 'six']);
   assert.equal(tried(add('d')), []);
   assert.equal([first?.request_id, second?.request_id, third?.request_id], ['a', 'b', 'c']);
+  const other: TracedRun = {
+    ...runOf('e'),
+    startedMs: 1,
+    endpoint: '/v1/responses',
+    model: null,
+    provider: null,
+    status: 500,
+    outcome: 'error',
+    error: 'it failed',
+    durationMs: 7,
+  };
+  traces.add({ ...other, spans: () => undefined });
+  assert.equal(traces.last(), toTrace(other), 'nothing of the one before is left');
+  add('d');
   traces.correct('d', 'partial');
   traces.correct('a', 'error');
   assert.is(traces.last()?.outcome, 'partial');
