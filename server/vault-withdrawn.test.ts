@@ -6,7 +6,7 @@ import { systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import { forgetFolder } from '../stages/vault/index.ts';
 import { layoutOf } from '../stages/vault/layout.ts';
-import { openLock } from '../stages/vault/lock.ts';
+import { openLock } from '../stages/lock.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { closeClients } from './testing.ts';
 import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { openLock } from '../../stages/vault/lock.ts';
+import { openLock } from '../../stages/lock.ts';
 import { layoutOf } from '../../stages/vault/layout.ts';
 import { closeClients, exchange } from '../testing.ts';
 import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../vault-testing.ts';

@@ -3,17 +3,10 @@
  * one is put aside. The ledger tells when somebody worked, on what and for how
  * much, so it is nobody else's to read, whatever the umask.
  */
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  lstatSync,
-  openSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeFolders } from '../folder.ts';
+import { createPrivate } from '../private-file.ts';
 import { ownerOf } from './header.ts';
 
 /** The file must not be used as a ledger. Never cured by trying again. */
@@ -38,13 +31,9 @@ export function prepareLedgerFile(file: string, ownUid: number | undefined): voi
   makeFolders(path.dirname(file));
   checkOwner(file, ownUid);
   checkContent(file);
-  createPrivately(file);
+  // Before SQLite can make it with the umask's mode.
+  createPrivate(file);
   for (const name of [file, ...COMPANIONS.map((suffix) => file + suffix)]) makePrivate(name);
-}
-
-/** The inode of the file at that path, or undefined if there is none. */
-export function inodeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
 /** Refuses a link that another user laid or that leads to another user's file, and whatever is no plain file. */
@@ -73,17 +62,6 @@ function checkContent(file: string): void {
     `${file} is no ledger of svc: another program's database, or a file of another kind`,
     'Set SVC_DB to another path, or move that file away.',
   );
-}
-
-/** Makes an empty file of mode 0600, if there is none, before SQLite can make it with the umask's mode. */
-export function createPrivately(file: string): void {
-  try {
-    const handle = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600);
-    fchmodSync(handle, 0o600);
-    closeSync(handle);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 function makePrivate(file: string): void {

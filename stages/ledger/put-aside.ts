@@ -4,7 +4,8 @@
  */
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { freePath } from '../aside.ts';
-import { COMPANIONS, inodeOf } from './file.ts';
+import { inodeOf } from '../private-file.ts';
+import { COMPANIONS } from './file.ts';
 
 /** Whoever holds the lock for longer was killed: it takes three renames. */
 const LOCKED_MS = 10_000;
@@ -16,7 +17,7 @@ const LOCKED_MS = 10_000;
  */
 export function putAside(
   file: string,
-  inode: number | undefined,
+  inode: bigint | undefined,
   nowMs: number,
 ): string | undefined {
   const lock = `${file}.moving`;

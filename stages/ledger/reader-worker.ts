@@ -3,14 +3,14 @@ import type { MessagePort } from 'node:worker_threads';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import { isSvcError } from '../../engine/index.ts';
+import { inodeOf } from '../private-file.ts';
 import { openReadOnly } from './database.ts';
-import { inodeOf } from './file.ts';
 import type { FromReader, ToReader } from './reader-thread.ts';
 
 class ReaderThread {
   readonly #port: MessagePort;
   readonly #file: string;
-  #open: { readonly database: Database.Database; readonly inode: number | undefined } | undefined;
+  #open: { readonly database: Database.Database; readonly inode: bigint | undefined } | undefined;
 
   constructor(port: MessagePort, file: string) {
     this.#port = port;

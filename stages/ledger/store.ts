@@ -4,7 +4,8 @@
  */
 import Database from 'better-sqlite3';
 import { freePath } from '../aside.ts';
-import { createPrivately, inodeOf, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { createPrivate, inodeOf } from '../private-file.ts';
+import { LedgerRefused, prepareLedgerFile } from './file.ts';
 import { putAside } from './put-aside.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
@@ -73,7 +74,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
-function toStore(db: Database.Database, file: string, inode: number | undefined): LedgerStore {
+function toStore(db: Database.Database, file: string, inode: bigint | undefined): LedgerStore {
   const width = ledgerColumns.length;
   const statement = db.prepare(
     `INSERT INTO requests (${ledgerColumns.join(', ')})
@@ -127,7 +128,7 @@ function migrate(db: Database.Database, setup: WriterSetup, nowMs: number): void
   if (found === setup.migrations.length) return;
   if (found > 0) {
     const copy = freePath(setup.file, `v${found}`, nowMs);
-    createPrivately(copy);
+    createPrivate(copy);
     db.prepare('VACUUM INTO ?').run(copy);
   }
   db.transaction(() => {

@@ -1,10 +1,11 @@
 /** What every change of whole folders begins with: whose index it is, one at a time, and all that the log says. */
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { makePrivateDir } from '../private-file.ts';
+import { openLock } from '../lock.ts';
 import type { IndexOptions } from './index-run.ts';
 import { createKnownFiles, type KnownFiles } from './known-files.ts';
-import { layoutOf, makePrivateDir, type Layout } from './layout.ts';
-import { openLock } from './lock.ts';
+import { layoutOf, type Layout } from './layout.ts';
 import { brokenLog, createFollower, type AppendTarget, type LogFollower } from './log.ts';
 import { refuseStranger } from './owner.ts';
 

@@ -1,6 +1,5 @@
 /**
- * The files of an index folder and how they are made: folders 0700 and files 0600,
- * whatever the umask, since a vault holds what its user wrote.
+ * The files of an index folder, all private: a vault holds what its user wrote.
  *
  *   blocks.jsonl       the log of all blocks: the one truth, and the `json_blocks` format
  *   blocks.db          the `sqlite` format, derived from the log and kept in step with it
@@ -10,17 +9,8 @@
  *   calibration.json   how many workers this machine does best with
  *   *.corrupt-<time>   what was moved aside; never deleted by us
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  openSync,
-  readdirSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../folder.ts';
 import type { Clock } from '../../engine/clock.ts';
 
 /** Where each part of an index lies. */
@@ -58,33 +48,4 @@ export function movedAside({ dir }: Layout): string[] {
 /** A part of a file name for what is moved aside: the time, and who did it. */
 export function stampOf(clock: Pick<Clock, 'wallMs'>): string {
   return `${new Date(clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`;
-}
-
-/** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
-export function makePrivateDir(dir: string): void {
-  if (makeFolders(dir)) chmodSync(dir, 0o700);
-}
-
-/** Opens `path` with `flags`, mode 0600 also under umask 000, and returns the descriptor. */
-export function openPrivate(path: string, flags: string): number {
-  const fd = openSync(path, flags, 0o600);
-  fchmodSync(fd, 0o600);
-  return fd;
-}
-
-/**
- * Creates an empty private file unless it exists. An existing one is not opened: on POSIX,
- * closing any descriptor of a file drops every lock that this process holds on it.
- */
-export function createPrivate(path: string): void {
-  try {
-    closeSync(openPrivate(path, 'wx'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/** What tells the file at `path` from one that stood there before and is still open; undefined when there is none. */
-export function inodeOf(path: string): bigint | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }

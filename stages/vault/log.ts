@@ -10,8 +10,8 @@ import { ftruncateSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import type { Lock } from '../lock.ts';
 import { createBreather } from './breathe.ts';
-import type { Lock } from './lock.ts';
 import { isStartOfLog } from './owner.ts';
 import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
 

@@ -12,13 +12,6 @@ export function isDatabaseDamage(error: unknown): boolean {
   return DAMAGE.test(code) || /no such (table|column)|malformed/.test(String(message));
 }
 
-/** `error`, with the `path` that an error of SQLite lacks and one of the file system has. */
-export function named(error: unknown, path: string): unknown {
-  const { code, path: told } = (error ?? {}) as NodeJS.ErrnoException;
-  const isNameless = told === undefined && String(code).startsWith('SQLITE_');
-  return isNameless ? Object.assign(error as object, { path }) : error;
-}
-
 /** Renames a database and what belongs to it; returns its new path. It must be closed. */
 export function moveDatabaseAside(path: string, stamp: string): string {
   const movedTo = `${path}.corrupt-${stamp}`;

@@ -9,10 +9,10 @@
  */
 import Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
+import { createPrivate, inodeOf } from '../private-file.ts';
 import { SAFE, type BlockInfo, type StoredBlock } from './block.ts';
 import type { BlockIndex, Place } from './block-index.ts';
 import { createBreather } from './breathe.ts';
-import { createPrivate, inodeOf } from './layout.ts';
 import type { LogPosition } from './log.ts';
 import { isFile, strangersFile } from './owner.ts';
 import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';

@@ -1,8 +1,8 @@
 /** Taking the database away, so that what it says of forgotten files goes with it. */
 import { existsSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { openLock } from '../lock.ts';
 import type { Layout } from './layout.ts';
-import { openLock } from './lock.ts';
 import { isFile } from './owner.ts';
 import { isForeign } from './sqlite-schema.ts';
 

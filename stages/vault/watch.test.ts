@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openLock } from '../lock.ts';
 import { layoutOf } from './layout.ts';
-import { openLock } from './lock.ts';
 import { inPlace } from './vault-place.ts';
 import type { Place } from './vault-place.ts';
 import { watchFolder } from './watch.ts';

@@ -2,11 +2,11 @@
 import { relative, resolve, sep } from 'node:path';
 import { watch as watchPaths, type FSWatcher } from 'chokidar';
 import { toSvcError, type SvcError } from '../../engine/error.ts';
+import { inodeOf } from '../private-file.ts';
 import { untilAborted } from './aborted.ts';
 import { createIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
 import { indexFolder } from './indexer.ts';
 import type { IndexOptions, IndexReport } from './index-run.ts';
-import { inodeOf } from './layout.ts';
 import { createReadPool, type ReadPool } from './read-pool.ts';
 
 /** Editors write a file in several steps; this is longer than they take. */

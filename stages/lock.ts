@@ -5,9 +5,9 @@
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { SvcError } from '../../engine/error.ts';
-import { createPrivate, inodeOf, makePrivateDir } from './layout.ts';
-import { named } from './sqlite-damage.ts';
+import { SvcError } from '../engine/error.ts';
+import { named } from './disk-reason.ts';
+import { createPrivate, inodeOf, makePrivateDir } from './private-file.ts';
 
 /** The first waits are short, since most locks are held for a millisecond. */
 const FIRST_WAIT_MS = 2;

@@ -1,0 +1,32 @@
+/** Making what nobody else may read: folders 0700 and files 0600, whatever the umask. */
+import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
+import { makeFolders } from './folder.ts';
+
+/** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
+export function makePrivateDir(dir: string): void {
+  if (makeFolders(dir)) chmodSync(dir, 0o700);
+}
+
+/** Opens `path` with `flags`, mode 0600 also under umask 000, and returns the descriptor. */
+export function openPrivate(path: string, flags: string): number {
+  const fd = openSync(path, flags, 0o600);
+  fchmodSync(fd, 0o600);
+  return fd;
+}
+
+/**
+ * Creates an empty private file unless it exists. An existing one is not opened: on POSIX,
+ * closing any descriptor of a file drops every lock that this process holds on it.
+ */
+export function createPrivate(path: string): void {
+  try {
+    closeSync(openPrivate(path, 'wx'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** What tells the file at `path` from one that stood there before and is still open; undefined when there is none. */
+export function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
