@@ -106,7 +106,7 @@ async function acquireWith(
     if (waitMs === FIRST_WAIT_MS) onWait?.();
     if (timeoutMs !== undefined && performance.now() - startMs >= timeoutMs) {
       throw new SvcError('conflict', `Another process holds ${path}`, {
-        cure: 'Wait for the other indexer to end, or stop it.',
+        cure: 'Wait for it to end, or stop it.',
       });
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs));

@@ -1,26 +1,20 @@
 import {
   chmodSync,
-  closeSync,
-  existsSync,
   lchownSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readdirSync,
   statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../engine/index.ts';
-import { inodeOf } from '../private-file.ts';
-import { ledgerFaults, openLedgerReader } from './database.ts';
+import { openLedgerReader } from './database.ts';
 import { LedgerRefused, prepareLedgerFile } from './file.ts';
-import { putAside } from './put-aside.ts';
 import { migrations } from './tables.ts';
 import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
 import type { LedgerWriterOptions } from './writer.ts';
@@ -41,11 +35,6 @@ async function refusal(promise: Promise<void>, pattern: RegExp): Promise<void> {
   assert.instance(thrown, Error);
   assert.is((thrown as SvcError).kind, 'config');
   assert.match((thrown as Error).message, pattern);
-}
-
-/** The ledgers that were put aside, without what SQLite kept beside them. */
-function asideIn(inside: string): readonly string[] {
-  return readdirSync(inside).filter((name) => /^monitor\.db\.corrupt-.*(?<!-wal|-shm)$/.test(name));
 }
 
 test("a link to another user's file, a dangling link and a folder are refused", async () => {
@@ -122,17 +111,6 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
   );
 });
 
-/** A ledger whose pages behind the first are noise, so that it breaks as soon as it is opened for use. */
-async function damageLedger(file: string): Promise<void> {
-  const { writer } = open({ file });
-  for (let n = 0; n < 100; n += 1) writer.record(rowOf(n + 10_000));
-  await writer.close();
-  const fd = openSync(file, 'r+');
-  // The list of tables, which follows the header.
-  writeSync(fd, Buffer.alloc(4096 - 100, 0xee), 0, 4096 - 100, 100);
-  closeSync(fd);
-}
-
 /** The database header of another program's file: sound, and damaged behind. */
 function strangersHead(applicationId: number): Buffer {
   const head = Buffer.alloc(4096, 0xee);
@@ -204,79 +182,6 @@ test('an empty file and a database without tables become a ledger', async () => 
     assert.equal(troubles, []);
     assert.is((await stored(file)).length, 1);
   }
-});
-
-test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
-  const file = path.join(folder, 'monitor.db');
-  await damageLedger(file);
-  const { writer, troubles } = open({ file });
-  writer.record(rowOf(1));
-  await writer.flush();
-  assert.is((await stored(file)).length, 1);
-  assert.is(asideIn(folder).length, 1);
-  assert.match(troubles[0]?.message ?? '', /was damaged/);
-  assert.is(troubles.length, 1);
-  assert.is(writer.stats().replaced, troubles[0]);
-  await writer.close();
-});
-
-test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
-  const file = path.join(folder, 'monitor.db');
-  await damageLedger(file);
-  const one = open({ file });
-  const two = open({ file });
-  for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
-  await Promise.all([one.writer.flush(), two.writer.flush()]);
-  assert.is((await stored(file)).length, 100);
-  assert.is(asideIn(folder).length, 1);
-  assert.is(one.troubles.length + two.troubles.length, 1);
-  await Promise.all([one.writer.close(), two.writer.close()]);
-});
-
-test('of a file that was replaced or is being put aside nothing is moved', async () => {
-  const file = path.join(folder, 'monitor.db');
-  await damageLedger(file);
-  const inode = inodeOf(file)!;
-  writeFileSync(`${file}-wal`, 'of the new file');
-  assert.is(putAside(file, inode + 1n, Date.now()), undefined);
-  writeFileSync(`${file}.moving`, '');
-  assert.is(putAside(file, inode, Date.now()), undefined);
-  assert.equal(asideIn(folder), []);
-  assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
-  // Whoever took the lock was killed.
-  const aside = putAside(file, inode, Date.now() + 60_000)!;
-  assert.equal(
-    [existsSync(aside), existsSync(`${aside}-wal`), existsSync(file)],
-    [true, true, false],
-  );
-  assert.not(existsSync(`${file}.moving`));
-});
-
-test('a file that breaks under the running writer is put aside without losing the batch', async () => {
-  const { writer, file, troubles } = open();
-  for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
-  await writer.close();
-  // Every page but the first: it opens as a ledger, and breaks at the first insert.
-  const pages = statSync(file).size / 4096;
-  const handle = new Database(file);
-  handle.pragma('journal_mode = DELETE');
-  handle.close();
-  const fd = openSync(file, 'r+');
-  for (let page = 1; page < pages; page += 1)
-    writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
-  closeSync(fd);
-  assert.is.not(ledgerFaults(file).length, 0);
-
-  const again = open({ file });
-  again.writer.record(rowOf(5000));
-  await again.writer.flush();
-  assert.equal(
-    (await stored(file)).map((each) => each.id),
-    ['req_5000'],
-  );
-  assert.match(again.troubles[0]?.message ?? '', /was damaged/);
-  await again.writer.close();
-  assert.equal(troubles, []);
 });
 
 test.run();

@@ -1,7 +1,6 @@
 /**
- * The ledger's file on disk: who may own it, who may read it, and how a damaged
- * one is put aside. The ledger tells when somebody worked, on what and for how
- * much, so it is nobody else's to read, whatever the umask.
+ * The ledger's file on disk: who may own it and who may read it. The ledger tells when
+ * somebody worked, on what and for how much, so it is nobody else's to read, whatever the umask.
  */
 import { chmodSync, lstatSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -28,12 +27,17 @@ export const COMPANIONS = ['-wal', '-shm'] as const;
  * nothing, or what the disk says.
  */
 export function prepareLedgerFile(file: string, ownUid: number | undefined): void {
-  makeFolders(path.dirname(file));
-  checkOwner(file, ownUid);
-  checkContent(file);
+  checkLedgerFile(file, ownUid);
   // Before SQLite can make it with the umask's mode.
   createPrivate(file);
   for (const name of [file, ...COMPANIONS.map((suffix) => file + suffix)]) makePrivate(name);
+}
+
+/** Makes the folder and throws `LedgerRefused` for a file that must not be used. The file itself is not touched. */
+export function checkLedgerFile(file: string, ownUid: number | undefined): void {
+  makeFolders(path.dirname(file));
+  checkOwner(file, ownUid);
+  checkContent(file);
 }
 
 /** Refuses a link that another user laid or that leads to another user's file, and whatever is no plain file. */

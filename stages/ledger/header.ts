@@ -31,13 +31,23 @@ export function ownerOf(file: string): Owner {
 }
 
 function headOf(file: string): Buffer {
-  if (!hasBytes(file)) return Buffer.alloc(0);
-  const handle = openSync(file, 'r');
+  const handle = hasBytes(file) ? openIfThere(file) : undefined;
+  if (handle === undefined) return Buffer.alloc(0);
   try {
     const head = Buffer.alloc(HEADER_BYTES);
     return head.subarray(0, readSync(handle, head, 0, HEADER_BYTES, 0));
   } finally {
     closeSync(handle);
+  }
+}
+
+/** Undefined where another process has put the file aside since the look at its size. */
+function openIfThere(file: string): number | undefined {
+  try {
+    return openSync(file, 'r');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
   }
 }
 

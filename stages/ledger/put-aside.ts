@@ -1,48 +1,68 @@
 /**
- * Puts a damaged ledger aside where two proxies may meet the same damage at the same time:
- * one of them does it, and neither touches the new file that the other has begun.
+ * Opening the ledger's file, and putting a damaged one aside, where two proxies may do it at
+ * the same time. SQLite opens a file's companions by their paths and later than the file, so
+ * whoever opens while another renames would hold one file and the companions of the next.
  */
-import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { freePath } from '../aside.ts';
+import { openLock } from '../lock.ts';
 import { inodeOf } from '../private-file.ts';
 import { COMPANIONS } from './file.ts';
 
-/** Whoever holds the lock for longer was killed: it takes three renames. */
-const LOCKED_MS = 10_000;
+/** How long a thread stands still for the lock: opening a sound file takes some ten milliseconds. */
+const WAIT_MS = 1000;
+const LOOK_EVERY_MS = 5;
+
+/** Another process has been opening the file, or putting it aside, for a second. */
+export class LedgerHeld extends Error {
+  constructor(file: string) {
+    super(`another process holds ${file}.lock`);
+    this.name = 'LedgerHeld';
+  }
+}
+
+/**
+ * What `work` returns, which is run while nobody else opens this ledger or puts it aside.
+ * Its folder must be there. Throws `LedgerHeld`, what `work` throws, or what the disk says.
+ */
+export function alone<T>(file: string, work: () => T): T {
+  const lock = openLock(`${file}.lock`);
+  try {
+    const release = waitFor(() => lock.tryAcquire());
+    if (release === undefined) throw new LedgerHeld(file);
+    try {
+      return work();
+    } finally {
+      release();
+    }
+  } finally {
+    lock.close();
+  }
+}
 
 /**
  * Renames the file with its companions to `<file>.corrupt-<time>`, unless it is no longer the
- * one with this inode or somebody else is at it. Returns the path, undefined where nothing was
- * done. The file must be closed. Throws what the disk says. Nothing is deleted.
+ * one with this inode. Returns the path, undefined where nothing was done. To be called
+ * `alone`, with the file closed. Throws what the disk says. Nothing is deleted.
  */
 export function putAside(
   file: string,
   inode: bigint | undefined,
   nowMs: number,
 ): string | undefined {
-  const lock = `${file}.moving`;
-  if (!takeLock(lock, nowMs)) return undefined;
-  try {
-    if (inodeOf(file) !== inode) return undefined;
-    const aside = freePath(file, 'corrupt', nowMs);
-    // Companions first: as soon as the file is gone, another proxy begins a new one with its own.
-    for (const suffix of [...COMPANIONS, '']) {
-      if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
-    }
-    return aside;
-  } finally {
-    rmSync(lock, { force: true });
+  if (inodeOf(file) !== inode) return undefined;
+  const aside = freePath(file, 'corrupt', nowMs);
+  for (const suffix of [...COMPANIONS, '']) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
   }
+  return aside;
 }
 
-function takeLock(lock: string, nowMs: number): boolean {
-  const held = statSync(lock, { throwIfNoEntry: false });
-  if (held !== undefined && nowMs - held.mtimeMs > LOCKED_MS) rmSync(lock, { force: true });
-  try {
-    closeSync(openSync(lock, 'wx', 0o600));
-    return true;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw thrown;
+function waitFor<T>(attempt: () => T | undefined): T | undefined {
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+    const result = attempt();
+    if (result !== undefined || waitedMs >= WAIT_MS) return result;
+    Atomics.wait(still, 0, 0, LOOK_EVERY_MS);
   }
 }

@@ -5,8 +5,8 @@
 import Database from 'better-sqlite3';
 import { freePath } from '../aside.ts';
 import { createPrivate, inodeOf } from '../private-file.ts';
-import { LedgerRefused, prepareLedgerFile } from './file.ts';
-import { putAside } from './put-aside.ts';
+import { checkLedgerFile, LedgerRefused, prepareLedgerFile } from './file.ts';
+import { alone, LedgerHeld, putAside } from './put-aside.ts';
 import type { Cell, Migration } from './tables.ts';
 import { APPLICATION_ID, ledgerColumns } from './tables.ts';
 import type { WriterSetup } from './writer-messages.ts';
@@ -46,6 +46,12 @@ export class LedgerDamaged extends Error {
  * write, `LedgerDamaged` for a broken one (the next call begins a new one), or what the disk says.
  */
 export function openStore(setup: WriterSetup, nowMs: number): LedgerStore {
+  // Twice: nothing may lie beside a file that is not ours, and another may have moved this one.
+  checkLedgerFile(setup.file, process.getuid?.());
+  return alone(setup.file, () => openAlone(setup, nowMs));
+}
+
+function openAlone(setup: WriterSetup, nowMs: number): LedgerStore {
   prepareLedgerFile(setup.file, process.getuid?.());
   const inode = inodeOf(setup.file);
   const db = new Database(setup.file, { timeout: BUSY_TIMEOUT_MS });
@@ -69,9 +75,9 @@ export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-/** True if another process held the lock for longer than SQLite waits. */
+/** True if another process held a lock for longer than we or SQLite waited. */
 export function isBusy(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_BUSY');
+  return error instanceof LedgerHeld || codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 function toStore(db: Database.Database, file: string, inode: bigint | undefined): LedgerStore {
@@ -97,7 +103,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
     isInPlace: () => inodeOf(file) === inode,
     putAside(nowMs) {
       db.close();
-      return putAside(file, inode, nowMs);
+      return alone(file, () => putAside(file, inode, nowMs));
     },
     close: () => db.close(),
   };

@@ -1,0 +1,137 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openLock } from '../lock.ts';
+import { inodeOf } from '../private-file.ts';
+import { ledgerFaults } from './database.ts';
+import { putAside } from './put-aside.ts';
+import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
+import type { LedgerWriterOptions } from './writer.ts';
+
+let folder = '';
+test.before.each(() => {
+  folder = makeFolder();
+});
+test.after.each(() => removeFolder(folder));
+
+const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+
+/** The ledgers that were put aside, without what SQLite kept beside them. */
+function asideIn(inside: string): readonly string[] {
+  return readdirSync(inside).filter((name) => /^monitor\.db\.corrupt-.*(?<!-wal|-shm)$/.test(name));
+}
+
+/** A ledger whose pages behind the first are noise, so that it breaks as soon as it is opened for use. */
+async function damageLedger(file: string): Promise<void> {
+  const { writer } = open({ file });
+  for (let n = 0; n < 100; n += 1) writer.record(rowOf(n + 10_000));
+  await writer.close();
+  const fd = openSync(file, 'r+');
+  // The list of tables, which follows the header.
+  writeSync(fd, Buffer.alloc(4096 - 100, 0xee), 0, 4096 - 100, 100);
+  closeSync(fd);
+}
+
+test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await damageLedger(file);
+  const { writer, troubles } = open({ file });
+  writer.record(rowOf(1));
+  await writer.flush();
+  assert.is((await stored(file)).length, 1);
+  assert.is(asideIn(folder).length, 1);
+  assert.match(troubles[0]?.message ?? '', /was damaged/);
+  assert.is(troubles.length, 1);
+  assert.is(writer.stats().replaced, troubles[0]);
+  await writer.close();
+});
+
+test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await damageLedger(file);
+  const one = open({ file });
+  const two = open({ file });
+  for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
+  await Promise.all([one.writer.flush(), two.writer.flush()]);
+  assert.is((await stored(file)).length, 100);
+  assert.is(asideIn(folder).length, 1);
+  assert.is(one.troubles.length + two.troubles.length, 1);
+  await Promise.all([one.writer.close(), two.writer.close()]);
+});
+
+test('nothing of the ledger is touched while another process opens it or puts it aside', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await damageLedger(file);
+  const other = openLock(`${file}.lock`);
+  const release = other.tryAcquire()!;
+  const before = readdirSync(folder);
+  const { writer, troubles } = open({ file });
+  writer.record(rowOf(1));
+  // Longer than the writer's thread itself waits for the lock.
+  await sleep(1500);
+  assert.equal(readdirSync(folder), before);
+  assert.equal([writer.stats().queued, writer.stats().trouble], [1, undefined]);
+  release();
+  await writer.flush();
+  assert.is((await stored(file)).length, 1);
+  assert.is(asideIn(folder).length, 1);
+  assert.is(troubles.length, 1);
+  await writer.close();
+  other.close();
+});
+
+test('a file that another process has put aside in the meantime is not put aside again', async () => {
+  const file = path.join(folder, 'monitor.db');
+  await damageLedger(file);
+  const inode = inodeOf(file)!;
+  writeFileSync(`${file}-wal`, 'of the new file');
+  assert.is(putAside(file, inode + 1n, Date.now()), undefined);
+  assert.equal(asideIn(folder), []);
+  assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
+  const aside = putAside(file, inode, Date.now())!;
+  assert.equal(
+    [existsSync(aside), existsSync(`${aside}-wal`), existsSync(file)],
+    [true, true, false],
+  );
+});
+
+test('a file that breaks under the running writer is put aside without losing the batch', async () => {
+  const { writer, file, troubles } = open();
+  for (let n = 0; n < 2000; n += 1) writer.record(rowOf(n));
+  await writer.close();
+  // Every page but the first: it opens as a ledger, and breaks at the first insert.
+  const pages = statSync(file).size / 4096;
+  const handle = new Database(file);
+  handle.pragma('journal_mode = DELETE');
+  handle.close();
+  const fd = openSync(file, 'r+');
+  for (let page = 1; page < pages; page += 1)
+    writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
+  closeSync(fd);
+  assert.is.not(ledgerFaults(file).length, 0);
+
+  const again = open({ file });
+  again.writer.record(rowOf(5000));
+  await again.writer.flush();
+  assert.equal(
+    (await stored(file)).map((each) => each.id),
+    ['req_5000'],
+  );
+  assert.match(again.troubles[0]?.message ?? '', /was damaged/);
+  await again.writer.close();
+  assert.equal(troubles, []);
+});
+
+test.run();
