@@ -58,9 +58,13 @@ export class HttpSink implements Sink<ProxyFrame> {
 
   whole(frames: readonly ProxyFrame[]): Promise<void> | void {
     const { response } = this.#options;
-    const head = frames.find((frame) => frame.kind === 'head');
+    let head: HeadFrame | undefined;
+    const chunks: Buffer[] = [];
+    for (const frame of frames) {
+      if (frame.kind === 'head') head = frame;
+      else if (frame.kind === 'chunk') chunks.push(frame.bytes);
+    }
     if (head === undefined) throw new SvcError('internal', 'An answer came without a head');
-    const chunks = frames.flatMap((frame) => (frame.kind === 'chunk' ? [frame.bytes] : []));
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
     this.#writeHead(head, bytes.length);
     return new Promise((resolve) => {

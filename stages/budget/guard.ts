@@ -23,12 +23,12 @@
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
+import { HeldReservation } from './reservation.ts';
+import type { Holder } from './reservation.ts';
 import { createSessions } from './sessions.ts';
 import type { Account, Sessions } from './sessions.ts';
 import type {
-  Estimate,
   Grant,
-  Reservation,
   SpendingGuard,
   SpendingNote,
   SpendingRequest,
@@ -51,26 +51,26 @@ function leftOf(limit: number | null, { spent, held }: Account): number | null {
   return limit === 0 ? 0 : Math.max(0, (1 - (spent + held) / limit) * 100);
 }
 
-class Guard implements SpendingGuard {
+class Guard implements SpendingGuard, Holder {
+  readonly allowances: Allowances;
+  readonly day: Account = { spent: 0, held: 0 };
+  readonly tokens: Account = { spent: 0, held: 0 };
+  readonly counts = { warned: 0, blocked: 0, allowedOnce: 0, unpriced: 0 };
   readonly #clock: Clock;
   readonly #sessions: Sessions = createSessions();
-  readonly #allowances: Allowances;
-  readonly #day: Account = { spent: 0, held: 0 };
-  readonly #tokens: Account = { spent: 0, held: 0 };
   #settings: SpendingSettings;
   #dayNumber: number;
-  #counts = { warned: 0, blocked: 0, allowedOnce: 0, unpriced: 0 };
 
   constructor(settings: SpendingSettings, clock: Clock) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#allowances = createAllowances(clock);
+    this.allowances = createAllowances(clock);
     this.#dayNumber = this.#today();
   }
 
   check(request: SpendingRequest): SpendingVerdict {
     if (!this.#settings.enabled) return { verdict: 'ok' };
-    this.#turnDay();
+    this.turnDay();
     const notes = this.#notes(request);
     const over = notes.find(({ used, estimate, limit }) => used + estimate > limit);
     if (over !== undefined) return { verdict: 'blocked', note: over };
@@ -81,28 +81,34 @@ class Guard implements SpendingGuard {
   reserve(request: SpendingRequest, allowOnce = false): Grant {
     const found = this.check(request);
     const isOver = found.verdict === 'blocked';
-    if (isOver && !allowOnce && !this.#allowances.use()) {
-      this.#counts.blocked += 1;
+    if (isOver && !allowOnce && !this.allowances.use()) {
+      this.counts.blocked += 1;
       return { granted: false, note: found.note };
     }
-    if (isOver) this.#counts.allowedOnce += 1;
-    if (found.verdict === 'warn') this.#counts.warned += 1;
+    if (isOver) this.counts.allowedOnce += 1;
+    if (found.verdict === 'warn') this.counts.warned += 1;
     return {
       granted: true,
-      reservation: this.#hold(request, allowOnce || isOver),
+      // Held even while the guard is off, so that turning it on finds true figures.
+      reservation: new HeldReservation(
+        this,
+        this.#sessions.open(request.session),
+        request,
+        allowOnce || isOver,
+      ),
       warnings: found.verdict === 'warn' ? found.notes : [],
       allowedOnce: isOver,
     };
   }
 
   allowNext(): void {
-    this.#allowances.add();
+    this.allowances.add();
   }
 
   count(costNanoUsd: number, tokens: number): void {
-    this.#turnDay();
-    this.#day.spent += costNanoUsd;
-    this.#tokens.spent += tokens;
+    this.turnDay();
+    this.day.spent += costNanoUsd;
+    this.tokens.spent += tokens;
   }
 
   countSession(session: string, costNanoUsd: number): void {
@@ -114,10 +120,10 @@ class Guard implements SpendingGuard {
   }
 
   view(): SpendingView {
-    this.#turnDay();
+    this.turnDay();
     const { enabled, perRequestNanoUsd, perSessionNanoUsd, perDayNanoUsd } = this.#settings;
     const { perDayTokens } = this.#settings;
-    const left = [leftOf(perDayNanoUsd, this.#day), leftOf(perDayTokens, this.#tokens)].filter(
+    const left = [leftOf(perDayNanoUsd, this.day), leftOf(perDayTokens, this.tokens)].filter(
       (each) => each !== null,
     );
     return {
@@ -129,11 +135,11 @@ class Guard implements SpendingGuard {
         tokens: perDayTokens,
       },
       day: new Date(this.#dayNumber * DAY_MS).toISOString().slice(0, 10),
-      spentTodayNanoUsd: this.#day.spent,
-      heldNanoUsd: this.#day.held,
-      tokensToday: this.#tokens.spent,
+      spentTodayNanoUsd: this.day.spent,
+      heldNanoUsd: this.day.held,
+      tokensToday: this.tokens.spent,
       dayLeftPercent: left.length === 0 ? null : Math.min(...left),
-      ...this.#counts,
+      ...this.counts,
     };
   }
 
@@ -153,8 +159,8 @@ class Guard implements SpendingGuard {
     };
     add('request', perRequestNanoUsd, undefined, estimateNanoUsd);
     add('session', perSessionNanoUsd, this.#sessions.peek(session), estimateNanoUsd);
-    add('day', perDayNanoUsd, this.#day, estimateNanoUsd);
-    add('tokens', perDayTokens, this.#tokens, estimateTokens);
+    add('day', perDayNanoUsd, this.day, estimateNanoUsd);
+    add('tokens', perDayTokens, this.tokens, estimateTokens);
     return notes;
   }
 
@@ -162,67 +168,13 @@ class Guard implements SpendingGuard {
     return (used + estimate) * 100 >= limit * this.#settings.warnPercent;
   }
 
-  /** Holds the estimate even while the guard is off, so that turning it on finds true figures. */
-  #hold({ session, ...first }: SpendingRequest, mayPass: boolean): Reservation {
-    const accounts = [this.#sessions.open(session), this.#day];
-    let estimate: Estimate = first;
-    let isOpen = true;
-    const hold = (times: 1 | -1): void => {
-      for (const account of accounts) account.held += times * (estimate.estimateNanoUsd ?? 0);
-      this.#tokens.held += times * (estimate.estimateTokens ?? 0);
-    };
-    hold(1);
-    const end = (costNanoUsd: number | null, tokens = 0): void => {
-      if (!isOpen) return;
-      isOpen = false;
-      this.#turnDay();
-      if (costNanoUsd === null) this.#counts.unpriced += 1;
-      hold(-1);
-      for (const account of accounts) account.spent += costNanoUsd ?? 0;
-      this.#tokens.spent += tokens;
-    };
-    /** The limit that `other` would pass in place of what is held, and may not. */
-    const limitOf = (other: Estimate): SpendingNote | undefined => {
-      if (mayPass) return undefined;
-      hold(-1);
-      const found = this.check({ session, ...other });
-      hold(1);
-      return found.verdict === 'blocked' ? found.note : undefined;
-    };
-    return {
-      refuses: (other) => {
-        const passed = isOpen ? limitOf(other) : undefined;
-        if (passed === undefined || this.#allowances.isAny()) return undefined;
-        this.#counts.blocked += 1;
-        return passed;
-      },
-      change: (other) => {
-        if (!isOpen) return undefined;
-        const passed = limitOf(other);
-        if (passed !== undefined && !this.#allowances.use()) {
-          this.#counts.blocked += 1;
-          return passed;
-        }
-        if (passed !== undefined) this.#counts.allowedOnce += 1;
-        mayPass ||= passed !== undefined;
-        hold(-1);
-        estimate = other;
-        hold(1);
-        return undefined;
-      },
-      settle: end,
-      settleUnmeasured: () => end(estimate.estimateNanoUsd, estimate.estimateTokens),
-      release: () => end(0),
-    };
-  }
-
-  #turnDay(): void {
+  turnDay(): void {
     const today = this.#today();
     // Not only forward: a clock that was set wrong must not keep tomorrow's spending until then.
     if (today === this.#dayNumber) return;
     this.#dayNumber = today;
-    this.#day.spent = 0;
-    this.#tokens.spent = 0;
+    this.day.spent = 0;
+    this.tokens.spent = 0;
   }
 
   #today(): number {

@@ -5,6 +5,7 @@
 import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
+import { pathOf } from '../model/target.ts';
 import type { DialectName } from './dialect.ts';
 
 /** The kind of provider whose native protocol a path belongs to. */
@@ -154,11 +155,6 @@ function modelsEndpoint(path: string, method: string): Endpoint | WrongMethod {
   return isList || method !== 'DELETE'
     ? { allow: isList ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'DELETE'] }
     : passing('other', 'by-credential');
-}
-
-function pathOf(target: string): string {
-  const end = target.search(/[?#]/);
-  return end < 0 ? target : target.slice(0, end);
 }
 
 /** What the proxy itself answers under `/v1/`; it never goes to a provider, whether it exists or not. */

@@ -13,6 +13,7 @@ import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { pathOf } from '../model/target.ts';
 import { emptyUsage, totalInputTokens, withPartial } from '../model/usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { createRequestSize } from '../learned/request-size.ts';
@@ -31,12 +32,9 @@ interface Measured {
   firstByteMs: number | undefined;
 }
 
-const UNMEASURED: Measured = Object.freeze({
-  observer: undefined,
-  isFed: false,
-  decoder: undefined,
-  firstByteMs: undefined,
-});
+function unmeasured(): Measured {
+  return { observer: undefined, isFed: false, decoder: undefined, firstByteMs: undefined };
+}
 
 function observe(state: Measured, bytes: Buffer): void {
   if (state.isFed) return;
@@ -214,11 +212,6 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
-function pathOf(target: string): string {
-  const end = target.indexOf('?');
-  return end < 0 ? target : target.slice(0, end);
-}
-
 /** Watches the answer; writes its row when the run has settled. */
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
@@ -226,7 +219,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
     const sizeOf = createRequestSize();
     const familyOf = createClientFamily();
     return {
-      open: (): Measured => ({ ...UNMEASURED }),
+      open: unmeasured,
       watch: {
         head(head, ctx) {
           start(ctx.state, head);
@@ -238,7 +231,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         },
       },
       settled(settlement, ctx) {
-        const state: Measured = ctx.state ?? UNMEASURED;
+        const state: Measured = ctx.state ?? unmeasured();
         const record = () => {
           if (settlement.outcome === 'ok') state.observer?.ended?.();
           const told = toldUsage(settlement.last.head, state);

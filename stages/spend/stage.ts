@@ -80,7 +80,9 @@ function heldBy(
   if (!config.enabled || request.route?.targets.length === 1) return reservation;
   const faultOf = (note: SpendingNote | undefined) => note && spendingFault(note);
   return {
-    ...reservation,
+    settle: (costNanoUsd, tokens) => reservation.settle(costNanoUsd, tokens),
+    settleUnmeasured: () => reservation.settleUnmeasured(),
+    release: () => reservation.release(),
     limitFor: (target) => faultOf(reservation.refuses(estimateOf(request, target, services))),
     moveTo: (target) => faultOf(reservation.change(estimateOf(request, target, services))),
   };

@@ -2,6 +2,7 @@
 import { defineStage } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { modelOf } from '../model/request.ts';
+import { pathOf } from '../model/target.ts';
 import type { Services } from '../services.ts';
 
 /** Acts only when a run has settled. The log's lines about a request are made from its row and what is kept here. */
@@ -19,7 +20,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
       services.traces.add({
         id: ctx.run.id,
         startedMs: ctx.run.startedWallMs,
-        endpoint: body === undefined ? '' : body.target.split('?', 1)[0]!,
+        endpoint: body === undefined ? '' : pathOf(body.target),
         model: (request && modelOf(request)) ?? null,
         provider: request?.route?.provider ?? null,
         status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
