@@ -262,7 +262,9 @@ test('without any key: AUTH_001', () =>
     await refused(t, ['messages', { body: json(MESSAGE) }, 401, 'unauthorized', 'AUTH_001']);
     const chatting = { path: '/v1/chat/completions', body: json(CHAT) };
     await refused(t, ['chat', chatting, 401, 'unauthorized', 'AUTH_001']);
-    assert.is((await t.rows(2)).length, 2);
+    const empty = { body: json(MESSAGE), headers: { 'x-api-key': '' } };
+    await refused(t, ['an empty key', empty, 401, 'unauthorized', 'AUTH_001']);
+    assert.is((await t.rows(3)).length, 3);
   }));
 
 test('what JSON allows goes to the provider, who judges it', () =>

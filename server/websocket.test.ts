@@ -33,6 +33,14 @@ test('events, then the usage, then the end, on both ports', () =>
     }
   }));
 
+test('an empty key is none, as in a header: the configured one goes out', () =>
+  withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
+    const one = await asked(t, MESSAGE, { api_key: '' });
+    await one.until(isEnd);
+    assert.is(t.upstream.requests[0]!.header('x-api-key'), 'configured');
+    one.socket.terminate();
+  }));
+
 test('a document comes as one object', () =>
   withProxy({}, async (t) => {
     const one = await asked(t, MESSAGE);

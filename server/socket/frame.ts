@@ -40,7 +40,8 @@ export function readFrame(data: RawData, isBinary: boolean, headers: readonly st
   }
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw notFound();
-  const key = textMember(frame, 'api_key');
+  // Empty is none, as an empty header field is.
+  const key = textMember(frame, 'api_key') || undefined;
   if (key !== undefined && !HEAD_TEXT.test(key)) {
     throw malformedRequest("Field 'api_key' holds what no key may hold");
   }

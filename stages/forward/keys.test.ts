@@ -147,6 +147,13 @@ test("a client's own key is no worse for what the configured keys came to", () =
     assert.is(t.spare.requests.length, 2);
   }));
 
+test('a header without a key in it is no key of the client', () =>
+  withPair({ yaml: withSpare('messages', 'providers:'), env: KEYS }, async (t) => {
+    for (const name of ['x-api-key', 'x-goog-api-key'])
+      assert.is((await send(t, { [name]: '' })).status, 200, name);
+    assert.equal(sentKeys(t), ['canary-first', 'canary-first']);
+  }));
+
 test('a provider that takes the place of the built-in one gets its own keys', async () => {
   const other = await startUpstream();
   const place = (more: string) => () =>

@@ -135,17 +135,12 @@ function refuseMalformed(request: ProxyRequest): void {
   }
 }
 
-/** True if the client sent a credential of its own. */
+/** True if the client sent a credential of its own; a field with nothing in it is none. */
 function hasOwnCredential(request: ProxyRequest): boolean {
-  const { headers } = request.original.body;
-  if (headerValue(headers, 'authorization') !== undefined) return true;
-  if (headerValue(headers, 'x-api-key') !== undefined) return true;
-  return hasGoogleKey(request);
-}
-
-function hasGoogleKey(request: ProxyRequest): boolean {
   const { headers, target } = request.original.body;
-  return headerValue(headers, 'x-goog-api-key') !== undefined || /[?&]key=[^&]/.test(target);
+  const isIn = (name: string): boolean => (headerValue(headers, name) ?? '') !== '';
+  if (isIn('authorization') || isIn('x-api-key') || isIn('x-goog-api-key')) return true;
+  return /[?&]key=[^&]/.test(target);
 }
 
 /** Whose key goes out to `provider`; undefined where there is none that may. */
