@@ -99,6 +99,10 @@ const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
   [['auth'], /needs --generate, list or revoke/],
   [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],
   [['validate-config'], /svc validate-config: /],
+  [['route', 'add'], /svc route add: --target is missing\n.*svc route add --help/],
+  [['route', 'add', '--model', 'x'], /svc route add: --target is missing/],
+  [['auth', 'revoke'], /svc auth revoke: not enough.*\n.*svc auth revoke --help/],
+  [['auth', 'list', 'extra'], /svc auth list: extraneous/],
 ];
 
 for (const [argv, says] of MISTAKES) {

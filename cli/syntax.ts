@@ -16,7 +16,10 @@ export function explainSyntax(
 ): SvcError {
   const words = leadingWords(argv);
   const paths = definitions.map((one) => pathOf(one));
-  const matching = definitions.find((one) => startsWith(words, pathOf(one)));
+  // `auth revoke` is a command of its own, and no wrong use of `auth`.
+  const matching = definitions
+    .filter((one) => startsWith(words, pathOf(one)))
+    .toSorted((a, b) => pathOf(b).length - pathOf(a).length)[0];
   if (matching === undefined) return unknownCommand(words, paths);
   const name = pathOf(matching).join(' ');
   const wrong = unknownOption(argv, matching);
@@ -26,7 +29,9 @@ export function explainSyntax(
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
   }
-  return new SvcError('usage', `svc ${name}: ${reasonOf(thrown)}`, { cure, cause: thrown });
+  const missing = missingOption(argv, matching);
+  const reason = missing === undefined ? reasonOf(thrown) : `${missing} is missing`;
+  return new SvcError('usage', `svc ${name}: ${reason}`, { cure, cause: thrown });
 }
 
 /** The words of a command: `config show` of `svc config show`. */
@@ -79,6 +84,17 @@ function unknownOption(argv: readonly string[], definition: Definition): string 
     .filter((arg) => /^--?[A-Za-z]/.test(arg))
     .map((arg) => arg.split('=', 1)[0] ?? arg)
     .find((name) => !known.has(name));
+}
+
+/** An option that the command cannot do without; the parser only says that nothing fits. */
+function missingOption(argv: readonly string[], { options }: Definition): string | undefined {
+  const given = new Set(argv.map((arg) => arg.split('=', 1)[0]));
+  const namesOf = (option: Definition['options'][number]) =>
+    option.definition.replace(/ #\d+$/, '').split(',');
+  const missing = options.find(
+    (option) => option.required && !namesOf(option).some((name) => given.has(name)),
+  );
+  return missing === undefined ? undefined : namesOf(missing).at(-1);
 }
 
 function reasonOf(thrown: unknown): string {
