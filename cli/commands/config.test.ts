@@ -120,4 +120,26 @@ test('validate lists every fault at once, with exit code 4', async () => {
   place.dispose();
 });
 
+test('validate knows what a start refuses: to listen to the network without a key', async () => {
+  const place = makePlace();
+  writeFileSync(join(place.folder, 'open.yaml'), 'server: { host: 0.0.0.0 }\n');
+  const argv = ['config', 'validate', 'open.yaml'];
+  const { code, stdout } = await run(place, argv);
+  assert.is(code, exitCodes.config);
+  assert.match(stdout, /0\.0\.0\.0 would let anyone on the network in.*svc auth --generate/);
+  const json = JSON.parse((await run(place, [...argv, '--json'])).stdout) as {
+    faults: { key: string; source: string }[];
+  };
+  assert.equal(
+    json.faults.map(({ key, source }) => [key, source]),
+    [['server.host', 'file']],
+  );
+  writeFileSync(
+    join(place.folder, 'open.yaml'),
+    'server: { host: 0.0.0.0 }\nsecurity: { api_key: abcdefghijklmnop }\n',
+  );
+  assert.is((await run(place, argv)).code, 0);
+  place.dispose();
+});
+
 test.run();

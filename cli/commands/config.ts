@@ -166,7 +166,11 @@ abstract class Check extends ConfigOptions {
     const { inspectConfig } = await import('../../server/config/load.ts');
     const { loaded, faults } = await inspectConfig(this.loadOptions(file ?? this.config));
     const checked = loaded?.configFile ?? file ?? this.config ?? null;
-    const all = [...faults, ...(await pluginFaults(loaded, context))];
+    const all = [
+      ...faults,
+      ...(await startFaults(loaded)),
+      ...(await pluginFaults(loaded, context)),
+    ];
     if (this.json) printJson(context, resultJson(checked, all, loaded));
     else this.tell(checked, all, loaded);
     return all.length === 0 ? 0 : exitCodes.config;
@@ -190,6 +194,13 @@ abstract class Check extends ConfigOptions {
     for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
     note(context, `${what} has ${counted(faults.length, 'fault')}.`);
   }
+}
+
+/** What a start would refuse, though the settings are sound. */
+async function startFaults(loaded: LoadedConfig | undefined): Promise<readonly Fault[]> {
+  if (loaded === undefined) return [];
+  const { openBindFaults } = await import('../../server/open-bind.ts');
+  return openBindFaults(loaded);
 }
 
 /** What is wrong with the providers that are code; they are loaded to find out. */
