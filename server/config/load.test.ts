@@ -234,6 +234,16 @@ test('warnings: a misspelt variable, a moved provider, a file with keys that oth
   ]);
 });
 
+test('a spending limit that nothing enforces is told', async () => {
+  const limits = 'per_day_usd: 5, total_tokens: 9, warn_percent: 50';
+  const { warnings } = await loadText({ file: `budget: {${limits}}` });
+  assert.equal(warnings, [
+    'budget.total_tokens and budget.per_day_usd limit nothing while budget.enabled is false',
+  ]);
+  for (const file of [`budget: {enabled: true, ${limits}}`, 'budget: {warn_percent: 50}'])
+    assert.equal((await loadText({ file })).warnings, [], file);
+});
+
 test('an env file: export, quotes, comments, odd names, the last definition counts', async () => {
   const envFile =
     'SVC_PORTS=1\n# SVC_PORT=5\nexport SVC_PORT="6"\nSVC_(PORT=1\nSVC_PORT=7 # ours\n';

@@ -133,6 +133,7 @@ function settle(
       ...layers.flatMap((layer) => layer.warnings),
       ...merged.warnings,
       ...vaultConflict(values),
+      ...idleLimits(values),
       ...hostChanges(values),
       ...files.flatMap((file) =>
         looseFile(
@@ -223,6 +224,21 @@ function vaultConflict(values: Values): readonly string[] {
   if (named.value === null || root.value === null) return [];
   const winner = named.source === 'file' ? 'vault.root' : named.where;
   return [`vault.root and advanced.vault_index_path both name the vault index; ${winner} wins`];
+}
+
+const SPENDING_LIMITS = [
+  'budget.total_tokens',
+  'budget.per_request_usd',
+  'budget.per_session_usd',
+  'budget.per_day_usd',
+] as const;
+
+/** Whoever set a limit believes in it, so one that is off is told. */
+function idleLimits(values: Values): readonly string[] {
+  const set = SPENDING_LIMITS.filter((key) => values.get(key) !== null);
+  if (set.length === 0 || values.get('budget.enabled')) return [];
+  const verb = set.length === 1 ? 'limits' : 'limit';
+  return [`${set.join(' and ')} ${verb} nothing while budget.enabled is false`];
 }
 
 /** A file of variables that moves a provider to another host may be someone else's idea. */
