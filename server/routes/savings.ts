@@ -41,8 +41,11 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
 }
 
 function notADate(): SvcError {
-  return new SvcError('bad_request', 'since is not an ISO 8601 date', {
-    code: 'VALIDATION_003',
-    cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
-  });
+  return new SvcError(
+    'bad_request',
+    'since is not an ISO 8601 date; write 2026-01-31 or 2026-01-31T12:00:00Z',
+    {
+      code: 'VALIDATION_003',
+    },
+  );
 }

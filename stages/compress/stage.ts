@@ -28,9 +28,10 @@ const REWRITTEN = new Set(['messages', 'chat', 'responses']);
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
   if (asked === undefined || isMode(asked)) return asked;
-  throw new SvcError('bad_request', `x-svc-mode: '${asked.slice(0, 40)}' is no mode`, {
-    cure: 'Send strict, hybrid or aggressive, or leave the header out.',
-  });
+  throw new SvcError(
+    'bad_request',
+    `x-svc-mode: '${asked.slice(0, 40)}' is no mode; send strict, hybrid or aggressive`,
+  );
 }
 
 /** True if nothing in this request can be eligible: a token is never shorter than a byte. */
