@@ -31,6 +31,8 @@ export type RouteCommand =
 /** What it is told: the rules as they stand, and the one that was added or removed. */
 export interface RouteResult {
   readonly rules: readonly RouteRule[];
+  /** Those among them whose provider is gone: they decide nothing until it is back. */
+  readonly leftAside: readonly RouteRule[];
   readonly changed?: RouteRule;
 }
 
@@ -46,7 +48,8 @@ export function doRouteCommand(
   const changed = change(store, command);
   const rules = store.list();
   router?.use(rules);
-  return changed === undefined ? { rules } : { rules, changed };
+  const stand = { rules, leftAside: store.leftAside(rules) };
+  return changed === undefined ? stand : { ...stand, changed };
 }
 
 function change(store: RuleStore, command: RouteCommand): RouteRule | undefined {

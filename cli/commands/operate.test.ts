@@ -92,6 +92,23 @@ test('rules are added, listed and removed without a proxy', () =>
     assert.match(off.stderr, /No rules.*The router is off/s);
   }));
 
+test('a rule whose provider is gone is told as one that decides nothing', () =>
+  inPlace(async (place) => {
+    const config = join(place.folder, 'local.yaml');
+    writeFileSync(
+      config,
+      'providers: { local: { kind: chat, base_url: "http://127.0.0.1:1", auth: none } }\n',
+    );
+    const aim = ['route', 'add', '--target', 'local/small', '--config', config];
+    assert.is((await run(place, aim)).code, 0);
+    assert.is((await run(place, ADD)).code, 0);
+    const listed = await run(place, ['route', 'list']);
+    assert.match(listed.stdout, /r1 .*local\/small/);
+    assert.match(listed.stderr, /r1 decides nothing: there is no provider 'local'/);
+    assert.not.match(listed.stderr, /r2/);
+    assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
+  }));
+
 test('every fault of a rule is told at once', () =>
   inPlace(async (place) => {
     const bad = [

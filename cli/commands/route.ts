@@ -68,8 +68,12 @@ class RouteList extends RouteCommands {
 
   async execute() {
     const { context } = this;
-    const { rules, enabled } = await this.do({ do: 'list' });
+    const { rules, leftAside, enabled } = await this.do({ do: 'list' });
     const sorted = rules.toSorted((a, b) => b.priority - a.priority);
+    for (const { id, target } of leftAside) {
+      const [provider] = target.split('/', 1);
+      note(context, `! ${id} decides nothing: there is no provider '${provider}'`);
+    }
     if (this.json) {
       printJson(context, { enabled, rules: sorted.map(ruleJson) });
       return 0;

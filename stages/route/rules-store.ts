@@ -17,6 +17,8 @@ export type NewRule = Omit<RouteRule, 'id' | 'priority'> &
 export interface RuleStore {
   /** The rules as they were added. Throws CONFIG_001 if the file is damaged. */
   list(): readonly RouteRule[];
+  /** Those of `rules` that the router leaves aside, because their provider is gone. */
+  leftAside(rules: readonly RouteRule[]): readonly RouteRule[];
   /** Adds a rule and returns it as kept. Throws `bad_request` with every fault of it. */
   add(rule: NewRule): RouteRule;
   /** Removes a rule. Throws `not_found` if there is none with this id. */
@@ -38,6 +40,10 @@ export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStor
     file.write(`${JSON.stringify({ version: VERSION, rules }, undefined, 2)}\n`);
   return {
     list,
+    leftAside(rules) {
+      const known = providers();
+      return rules.filter((rule) => !known.includes(providerOf(rule)));
+    },
     add(rule) {
       const rules = list();
       const ids = rules.map((one) => one.id);
