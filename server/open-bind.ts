@@ -1,5 +1,6 @@
 /** A proxy that the network can reach asks for a key, or does not start. */
 import { SvcError } from '../engine/index.ts';
+import { isLoopbackHost } from './config/checks.ts';
 import type { Config } from './config/config.ts';
 import { fault, type Fault } from './config/fault.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -26,7 +27,6 @@ export function openBindFaults({ config, provenance }: LoadedConfig): readonly F
 }
 
 function openBind({ server: { host }, security }: Config): string | undefined {
-  const isLoopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (isLoopback || security.apiKey !== null) return undefined;
+  if (isLoopbackHost(host) || security.apiKey !== null) return undefined;
   return `Listening on ${host} would let anyone on the network in, and security.api_key is not set`;
 }

@@ -142,4 +142,20 @@ test('validate knows what a start refuses: to listen to the network without a ke
   place.dispose();
 });
 
+test('what is loopback is told by the whole of a host, not by how it begins', async () => {
+  const place = makePlace();
+  const file = join(place.folder, 'host.yaml');
+  for (const [host, code] of [
+    ['127.example.com', exitCodes.config],
+    ['127.0.0.1.example.com', exitCodes.config],
+    ['LOCALHOST', 0],
+    ['::ffff:127.0.0.1', 0],
+    ['127.0.0.2', 0],
+  ] as const) {
+    writeFileSync(file, `server: { host: "${host}" }\n`);
+    assert.is((await run(place, ['config', 'validate', file])).code, code, host);
+  }
+  place.dispose();
+});
+
 test.run();
