@@ -5,6 +5,7 @@ import type {
   CanonicalResponse,
   OpeningBlock,
   ProviderMark,
+  StopReason,
   TranslatableDialect,
 } from './canonical.ts';
 import type { AnswerWishes } from './translate-dialect.ts';
@@ -21,6 +22,9 @@ export interface AnswerFilter {
 /** Dialects whose tool calls carry an object: anything else the model wrote would break their clients. */
 const OBJECT_INPUT: ReadonlySet<TranslatableDialect> = new Set(['messages', 'generative']);
 
+/** Ends that cut through whatever the model was just saying, a call as well. */
+const CUTS: ReadonlySet<StopReason> = new Set(['maxTokens', 'contextWindow', 'refusal']);
+
 /** Events that cannot come before the start of an answer. */
 const BEGINNING: ReadonlySet<CanonicalEvent['type']> = new Set([
   'start',
@@ -35,10 +39,13 @@ const PIECES_PER_PING = 16;
 /** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be said. */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
   if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
-  return response.blocks.filter(isShown(filter.to)).map((block) => {
+  const shown = response.blocks.filter(isShown(filter.to));
+  return shown.flatMap((block, at) => {
     if (block.kind !== 'toolUse') return block;
-    if (isBroken(block.input, filter.to)) throw unreadableAnswer(brokenCall(block.name));
-    return { ...block, ...acceptedCall(block, filter) };
+    if (!isBroken(block.input, filter.to)) return { ...block, ...acceptedCall(block, filter) };
+    // The half of a call is none, and the client hears why it got no other half.
+    if (CUTS.has(response.stopReason) && at === shown.length - 1) return [];
+    throw unreadableAnswer(brokenCall(block.name));
   });
 }
 
@@ -78,8 +85,8 @@ function acceptedCall(
 
 /**
  * The stream's side of the same: hides foreign thinking behind pings, makes ids
- * acceptable, keeps marks, stops calls that cannot be said, and lets nothing pass
- * after an end or an error.
+ * acceptable, keeps marks, stops calls that cannot be said unless the answer was cut
+ * off in them, and lets nothing pass after an end or an error.
  */
 export function createEventFilter(
   filter: AnswerFilter,
@@ -92,6 +99,8 @@ class EventFilter {
   readonly #filter: AnswerFilter;
   #open: OpeningBlock | undefined;
   #input = '';
+  /** The name of a call that ended in its middle: what comes next tells whether it was cut off. */
+  #broken: string | undefined;
   #hidden = 0;
   #started = false;
   #failed = false;
@@ -112,6 +121,7 @@ class EventFilter {
   }
 
   #pass(event: CanonicalEvent): CanonicalEvent[] {
+    if (this.#broken !== undefined) return this.#afterBroken(event, this.#broken);
     switch (event.type) {
       case 'blockStart':
         return this.#start(event.block);
@@ -132,6 +142,15 @@ class EventFilter {
       default:
         return [event];
     }
+  }
+
+  #afterBroken(event: CanonicalEvent, name: string): CanonicalEvent[] {
+    if (event.type === 'ping' || event.type === 'usage') return [event];
+    this.#broken = undefined;
+    if (event.type === 'error') return this.#pass(event);
+    if (event.type !== 'stop' || !CUTS.has(event.reason)) return this.#fail(brokenCall(name));
+    // Calls go out whole in this dialect, and this one never will.
+    return this.#filter.to === 'generative' ? [event] : [{ type: 'blockStop' }, event];
   }
 
   #isHidden(): boolean {
@@ -160,7 +179,8 @@ class EventFilter {
     this.#open = undefined;
     if (hidden) return [];
     if (open?.kind === 'toolUse' && isBroken(this.#input, this.#filter.to)) {
-      return this.#fail(brokenCall(open.name));
+      this.#broken = open.name;
+      return [];
     }
     return [{ type: 'blockStop' }];
   }

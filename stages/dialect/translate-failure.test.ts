@@ -51,6 +51,42 @@ test('arguments that are not JSON never reach a client that parses them', () => 
   assert.throws(() => make('chat', 'messages').json(whole), /not a JSON object/);
 });
 
+test('a call that the output limit cut through is no failure: the client hears of the limit', () => {
+  const cut = [
+    chunk({ content: 'I write it.' }),
+    chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":"lo' } }] }),
+    chunk({}, 'length'),
+    { choices: [], usage: { prompt_tokens: 5, completion_tokens: 9 } },
+    '[DONE]',
+  ];
+  const events = run(make('chat', 'messages'), cut);
+  assert.match(events, /"partial_json":"{[^]*content_block_stop[^]*"max_tokens"/);
+  assert.match(events, /"output_tokens":9[^]*message_stop/);
+  const pieces = run(make('chat', 'generative'), cut);
+  assert.match(pieces, /"text":"I write it\."[^]*"finishReason":"MAX_TOKENS"/);
+  assert.not.match(events + pieces, /"error"|functionCall/);
+  const [call] = [{ id: 'a', function: { name: 'f', arguments: '{"x":"lo' } }];
+  for (const finish_reason of ['length', 'content_filter']) {
+    const message = { content: 'I write it.', tool_calls: [call] };
+    const whole = { choices: [{ message, finish_reason }] };
+    for (const to of ['messages', 'generative'] as const) {
+      const answer = make('chat', to).json(whole).toString();
+      assert.match(answer, /I write it/);
+      assert.match(answer, finish_reason === 'length' ? /max_tokens/i : /refusal|SAFETY/);
+      assert.not.match(answer, /tool_use|functionCall/);
+    }
+  }
+});
+
+test('a call that is cut through and followed by another is still a failure', () => {
+  const call = (index: number, text: string): object =>
+    chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: 'f', arguments: text } }] });
+  const broken = [call(0, '{"x'), call(1, '{}'), chunk({}, 'length'), '[DONE]'];
+  const wire = run(make('chat', 'messages'), broken);
+  assert.match(wire, /event: error/);
+  assert.not.match(wire, /message_stop/);
+});
+
 test('an answer that failed at the provider is not a success', () => {
   const malformed = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
   assert.throws(() => make('generative', 'chat').json(malformed), /broke its answer off/);
