@@ -42,6 +42,11 @@ const TABLE: readonly (readonly [method: string, target: string, expected: strin
     'generative generate rewritten generative',
   ],
   ['GET', '/v1beta/models/g-2.5:generateContent', 'allow POST'],
+  ['POST', '/v1beta/models/q2.5:7b:generateContent', 'generative generate rewritten generative'],
+  ['POST', '/v1/models/maker/q:7b:generateContent', 'generative generate rewritten generative'],
+  ['GET', '/v1beta/models/maker/q:7b:streamGenerateContent', 'allow POST'],
+  ['POST', '/v1beta/models/maker/q:7b:countTokens', 'opaque count_tokens passed generative'],
+  ['POST', '/v1/models/maker/q:7b:countTokens', 'opaque count_tokens passed generative'],
   ['POST', '/v1beta/models/g:countTokens', 'opaque count_tokens passed generative'],
   ['POST', '/v1/models/g:countTokens?key=k', 'opaque count_tokens passed generative'],
   ['POST', '/v1beta/models/g:embedContent', 'opaque other passed generative'],
@@ -92,10 +97,20 @@ test('the model in a path is read and replaced, and nothing else is', () => {
   assert.is(modelInPath('/v1/models/m'), 'm');
   assert.is(modelInPath('/v1/models/%zz:generateContent'), '%zz');
   assert.is(modelInPath('/v1/messages?m=/v1/models/m'), undefined);
+  assert.is(modelInPath('/v1/models/ft:gpt:maker::ab12'), 'ft:gpt:maker::ab12');
+  assert.is(modelInPath('/v1/models/m/permissions'), undefined);
   const target = '/v1beta/models/old:streamGenerateContent?alt=sse';
   const replaced = '/v1beta/models/new%2Fone:streamGenerateContent?alt=sse';
   assert.is(withModelInPath(target, 'new/one'), replaced);
   assert.is(withModelInPath('/v1/messages', 'm'), undefined);
+});
+
+test('a model whose name has colons and slashes ends where what is asked of it begins', () => {
+  const target = '/v1beta/models/maker/q2.5:7b:streamGenerateContent?alt=sse&x=a:b';
+  assert.is(modelInPath(target), 'maker/q2.5:7b');
+  assert.is(modelInPath('/v1beta/models/q:latest:generateContent'), 'q:latest');
+  const replaced = '/v1beta/models/g%3A1:streamGenerateContent?alt=sse&x=a:b';
+  assert.is(withModelInPath(target, 'g:1'), replaced);
 });
 
 test.run();

@@ -61,11 +61,14 @@ const POSTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/v1/embeddings', passing('embeddings', 'chat')],
 ]);
 
-const GENERATE_CALL = /^\/v1(?:beta)?\/models\/[^/:]+:(?:generateContent|streamGenerateContent)$/;
-const GENERATIVE_CALL = /^\/v1\/models\/[^/:]+:[A-Za-z]+$/;
+// A model's name may hold colons and slashes of its own: what is asked of it follows the last colon.
+const GENERATE_CALL = /^\/v1(?:beta)?\/models\/.+:(?:generateContent|streamGenerateContent)$/;
+const GENERATIVE_CALL = /^\/v1\/models\/.+:[A-Za-z]+$/;
 /** What is posted to `collection/name:verb` to have something counted or said. */
-const TALKING_CALL = /^\/v1(?:beta)?\/[A-Za-z]+\/[^/:]+:\w*(?:count|generate)\w*$/i;
+const TALKING_CALL = /^\/v1(?:beta)?\/[A-Za-z]+\/.+:\w*(?:count|generate)\w*$/i;
 const COUNTING_CALL = /:count\w*$/i;
+/** A model with what is asked of it, which is two words in one, or a model alone. */
+const NAMED_MODEL = /^\/v1(?:beta)?\/models\/(?:(.+):(?:[a-z]+[A-Z][A-Za-z]*|predict)|([^/]+))$/;
 
 /**
  * How `method` on `target` (path with query) is served, the methods allowed where this one
@@ -107,18 +110,22 @@ export function kindByCredential(headers: Headers): EndpointKind {
 
 /** The model named in a generative path, decoded; undefined elsewhere. */
 export function modelInPath(target: string): string | undefined {
-  const match = /^\/v1(?:beta)?\/models\/([^/:]+)(?::|$)/.exec(pathOf(target));
-  if (match === null) return undefined;
+  const match = NAMED_MODEL.exec(pathOf(target));
+  return match === null ? undefined : decodedName(match[1] ?? match[2]!);
+}
+
+/** A name as it stands in a path, decoded; as it is where it was never encoded. */
+export function decodedName(name: string): string {
   try {
-    return decodeURIComponent(match[1]!);
+    return decodeURIComponent(name);
   } catch {
-    return match[1];
+    return name;
   }
 }
 
 /** `target` with another model in its path; undefined where the path names none. */
 export function withModelInPath(target: string, model: string): string | undefined {
-  const match = /^(\/v1(?:beta)?\/models\/)[^/:?#]+(?=:)/.exec(target);
+  const match = /^(\/v1(?:beta)?\/models\/)[^?#]+(?=:[A-Za-z]+(?:[?#]|$))/.exec(target);
   if (match === null) return undefined;
   return match[1]! + encodeURIComponent(model) + target.slice(match[0].length);
 }

@@ -110,6 +110,20 @@ test('tools in a namespace keep it on the way back', () => {
   assert.equal([read.output[0]?.namespace, read.output[0]?.name], ['files', 'read']);
 });
 
+test('a generative path names its model, whatever the name is made of', () => {
+  const named = (path: string): unknown =>
+    ask(
+      'generative',
+      'chat',
+      { contents: [{ parts: [{ text: 'hi' }] }] },
+      { target: `/v1beta/models/${path}` },
+    ).body.model;
+  assert.is(named('q2.5:7b:generateContent'), 'q2.5:7b');
+  assert.is(named('maker/q:latest:streamGenerateContent?alt=sse'), 'maker/q:latest');
+  assert.is(named('a%2Fb%3Ac:generateContent'), 'a/b:c');
+  assert.is(named('50%:generateContent'), '50%', 'no encoding at all is no fault of ours');
+});
+
 test('a demand for a tool that was left out is not dropped in silence', () => {
   const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }], tool_choice: 'required' };
   assert.throws(() => ask('responses', 'chat', body, { hostedTools: 'drop' }), /demand for a tool/);

@@ -1,5 +1,6 @@
 /** The generative dialect writes its fields in camel case and also takes snake case; this reads either. */
 import type { JsonObject } from '../canonical.ts';
+import { decodedName } from '../endpoints.ts';
 import { isObject } from '../translate-json.ts';
 
 /** The value of `name` (camel case) in `object`, under either spelling. */
@@ -43,9 +44,9 @@ export interface GenerativeTarget {
 
 /** Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. */
 export function readGenerativeTarget(target: string): GenerativeTarget | undefined {
-  const match = /\/models\/([^:/?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target);
+  const match = /\/models\/([^?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target);
   if (match === null) return undefined;
   const [, model, method, query] = match;
   const events = new URLSearchParams(query ?? '').get('alt') === 'sse';
-  return { model: decodeURIComponent(model!), method: method!, events };
+  return { model: decodedName(model!), method: method!, events };
 }
