@@ -4,6 +4,7 @@
  * good one, whatever happened to the disk.
  */
 import { createHash } from 'node:crypto';
+import type { Usage } from '../model/usage.ts';
 import type { KeptAnswer } from './answer.ts';
 
 /** An answer with what the store knows of it. */
@@ -25,15 +26,17 @@ interface Header {
   readonly status: number;
   readonly headers: string[];
   readonly streaming: boolean;
+  readonly usage?: Usage | undefined;
   /** Of the chunks, in order. */
   readonly lengths: number[];
 }
 
 /** The bytes of a file. */
 export function encodeAnswer({ key, keptAtMs, answer }: StoredAnswer): Buffer {
-  const { status, headers, streaming, chunks } = answer;
+  const { status, headers, streaming, usage, chunks } = answer;
   const lengths = chunks.map((chunk) => chunk.length);
-  const header: Header = { key, keptAtMs, status, headers: [...headers], streaming, lengths };
+  const about = { key, keptAtMs, status, headers: [...headers], streaming };
+  const header: Header = { ...about, usage, lengths };
   const headerBytes = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(headerBytes.length);

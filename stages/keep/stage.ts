@@ -38,6 +38,7 @@ function keptAnswer(settlement: Settlement<ProxyFrame>, state: Keeping): KeptAns
     headers: withoutHeaders(head.headers, (name) => !isKeptHeader(name)),
     streaming: head.streaming,
     chunks: state.chunks,
+    usage: head.usage?.() ?? state.observer?.usage(),
   };
 }
 
@@ -66,7 +67,7 @@ export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
         if (head.streaming && isPlain)
           state.observer = head.request.original.dialect.observeUsage(true);
       },
-      chunk({ bytes }, ctx) {
+      chunk({ bytes, metered }, ctx) {
         const state: Keeping = ctx.state;
         if (state.chunks === undefined) return;
         state.sizeBytes += bytes.length;
@@ -75,7 +76,7 @@ export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
           return;
         }
         state.chunks.push(bytes);
-        state.observer?.push(bytes);
+        state.observer?.push(metered ?? bytes);
       },
     },
     settled(settlement, ctx) {

@@ -64,6 +64,16 @@ test('a stream that is kept streams again, byte for byte', () =>
     assert.ok(isHit(kept) && kept.body.equals(said.body));
   }));
 
+test('what a hit saves is what the provider said of it, also where the client was not told', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const chat = json(CHAT, { temperature: 0, stream: true });
+    const path = '/v1/chat/completions';
+    for (let i = 0; i < 2; i += 1) await send(t, chat, { authorization: 'Bearer mine' }, path);
+    const [first, again] = await t.rows(2);
+    assert.ok((first?.outputTokens ?? 0) > 0);
+    assert.equal([again?.cacheHit, again?.outputTokens], [true, first?.outputTokens]);
+  }));
+
 test('only what is deterministic by its own words is kept', () =>
   withProxy({ yaml: ON }, async (t) => {
     const warm = json(MESSAGE);

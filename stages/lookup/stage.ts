@@ -61,6 +61,7 @@ function keyOf(request: ProxyRequest, services: Services): string {
 
 /** A kept answer in the pieces in which it came; one that was a stream is a stream again. */
 function toAnswer(kept: KeptAnswer, request: ProxyRequest): Answer<ProxyFrame> {
+  const { usage } = kept;
   const head: HeadFrame = Object.freeze({
     kind: 'head',
     status: kept.status,
@@ -68,6 +69,7 @@ function toAnswer(kept: KeptAnswer, request: ProxyRequest): Answer<ProxyFrame> {
     request: withReport(request, { cacheHit: true }),
     attempts: [],
     streaming: kept.streaming,
+    ...(usage && { usage: () => usage }),
   });
   const frames: ProxyFrame[] = [head, ...kept.chunks.map((bytes) => toChunk(bytes)), END];
   return kept.streaming ? toLive(frames) : frames;

@@ -1,5 +1,6 @@
 /** A complete answer that can be given again. */
 import type { Headers } from './headers.ts';
+import type { Usage } from './usage.ts';
 
 /** With the bytes that the provider sent, in the pieces in which they came. */
 export interface KeptAnswer {
@@ -9,4 +10,6 @@ export interface KeptAnswer {
   /** True if the body is a stream of events, so that a hit streams too. */
   readonly streaming: boolean;
   readonly chunks: readonly Buffer[];
+  /** What the provider said of its usage, where the bytes need not say it. */
+  readonly usage?: Usage | undefined;
 }
