@@ -1,5 +1,7 @@
 /** Looks at parsed JSON whose shape nobody has promised. */
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 export type JsonObject = { readonly [name: string]: unknown };
 
 /** True for a JSON object: not an array, not null. */
@@ -30,10 +32,10 @@ export function jsonTypeOf(value: unknown): string {
   return typeof value;
 }
 
-/** The parsed value, or undefined if the text is not JSON. */
+/** The parsed value, or undefined if the text is not JSON. A byte order mark is passed over, as clients do (RFC 8259 §8.1). */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     return undefined;
   }

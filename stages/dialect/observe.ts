@@ -61,8 +61,10 @@ const PARSED_BYTES = 16 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEW_LINE = Buffer.from('\n');
+/** A byte order mark, which may stand in front of any answer. */
+const MARK = Buffer.from('\uFEFF');
 /** A body that begins like this is no stream of events, whatever its head said. */
-const DOCUMENT_START = /^\s*[[{]/;
+const DOCUMENT_START = /^(?:\xef\xbb\xbf)?\s*[[{]/;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */
 export function createObservers(reader: AnswerReader): AnswerObservers {
@@ -81,7 +83,7 @@ function createDecidingObserver(compiled: CompiledReader): UsageObserver {
     push(bytes) {
       if (!isDecided) {
         const beginning = bytes.toString('latin1', 0, 32);
-        isDecided = /\S/.test(beginning);
+        isDecided = /[^\s\xef\xbb\xbf]/.test(beginning);
         if (DOCUMENT_START.test(beginning)) observer = new DocumentObserver(compiled);
       }
       observer.push(bytes);
@@ -104,7 +106,7 @@ function createStreamObserver(compiled: CompiledReader): UsageObserver {
   let isHeadSearched = false;
   let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
-    readPayload(answer, compiled, payloadOf(event));
+    readPayload(answer, compiled, payloadOf(withoutMark(event)));
   };
   /** What is known; a stream may end without the blank line of its last event. */
   const current = (): Answer => {
@@ -143,6 +145,12 @@ function createStreamObserver(compiled: CompiledReader): UsageObserver {
     failed,
     isCutShort: () => !terminated() && !failed() && !isComplete() && tail.holdsLastEvent(),
   };
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === MARK[0] && bytes.subarray(0, MARK.length).equals(MARK)
+    ? bytes.subarray(MARK.length)
+    : bytes;
 }
 
 /** What an event's `data` lines hold; nearly always there is one. */
@@ -217,7 +225,7 @@ class DocumentObserver implements UsageObserver {
   #read(): Answer {
     if (this.#answer !== undefined) return this.#answer;
     this.#answer = createAnswer();
-    const bytes = this.#bytesSoFar();
+    const bytes = withoutMark(this.#bytesSoFar());
     if (!this.#isEnded || !readEnds(this.#answer, this.#compiled, bytes))
       readDocument(this.#answer, this.#compiled, bytes);
     return this.#answer;

@@ -220,6 +220,24 @@ test('generative: tools that the provider runs add input, thoughts add output', 
   assert.is(observer.model(), 'g');
 });
 
+test('a byte order mark in front of an answer hides nothing of it', () => {
+  const long = 'x'.repeat(20_000);
+  for (const pad of ['', long]) {
+    const text = JSON.stringify({ model: 'm', choices: [], pad, usage: { prompt_tokens: 3 } });
+    for (const streaming of [true, false]) {
+      const bytes = Buffer.from(`\uFEFF${streaming ? 'data: ' : ''}${text}\n\n`);
+      for (const parts of [[bytes], bytesOf(bytes)]) {
+        const observer = observe(dialects.chat, streaming, parts);
+        assert.is(observer.usage().inputTokens, 3, `${text.length} bytes, streaming ${streaming}`);
+        assert.is(observer.model(), 'm');
+      }
+    }
+  }
+  const list = JSON.stringify([{ usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }]);
+  const asked = observe(dialects.generative, true, bytesOf(Buffer.from(`\uFEFF${list}`)));
+  assert.is(asked.usage().inputTokens, 4);
+});
+
 test('the model is found in a stream that never reports usage', () => {
   const text = ': hi\n\ndata: {"model":"","choices":[]}\n\ndata: {"model":"m-1","choices":[]}\n\n';
   assert.is(observe(dialects.chat, true, [Buffer.from(text)]).model(), 'm-1');

@@ -4,6 +4,8 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { answer } from '../../fixtures/upstream.ts';
+import { toAnswer } from '../../fixtures/upstream/answer.ts';
 import { closeClients } from '../../server/testing.ts';
 import { withPair } from './testing.ts';
 import type { Pair } from './testing.ts';
@@ -143,6 +145,17 @@ async function expectKeyless(t: Pair): Promise<void> {
     assert.not.match(JSON.stringify(request.rawHeaders), /mine|messages-key|chat-key/);
   }
 }
+
+test('a document with a byte order mark is translated as it would be without', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    const body = '\uFEFF{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}';
+    t.spare.script(
+      undefined,
+      answer(() => toAnswer(200, [['Content-Type', 'application/json']], [Buffer.from(body)])),
+    );
+    const heard = await anthropic(t.proxy.url, { stream: false, withTools: false });
+    assert.is(heard.text, 'Hi');
+  }));
 
 test("errors of another kind are the client's own", () =>
   withPair({ yaml: local('chat') }, async (t) => {

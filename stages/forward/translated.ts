@@ -4,6 +4,7 @@
  */
 import { SvcError, toLive } from '../../engine/index.ts';
 import type { Answer, WholeAnswer } from '../../engine/index.ts';
+import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import { answerType, createTranslator, translateError } from '../dialect/translate.ts';
 import type { AnswerWishes, TranslatableDialect, Translator } from '../dialect/translate.ts';
@@ -64,14 +65,6 @@ export async function readWhole(body: UpstreamBody): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Fields that speak of the body that the provider sent. */
 const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
 /** What is still true when the answer is told in another dialect. */
@@ -107,7 +100,7 @@ export function translatedError(
 ): WholeAnswer<ProxyFrame> {
   const to = prepared.request.original.endpoint.dialect;
   if (head.status >= 500 || !isTranslatable(to)) throw providerFailed(head.status);
-  const error = translateError(from, to, head.status, parse(bytes));
+  const error = translateError(from, to, head.status, parseJson(bytes.toString('utf8')));
   const told = toTranslatedHead(head, 'application/json', prepared);
   return [{ ...told, status: error.status }, toChunk(error.body), END];
 }
@@ -139,7 +132,7 @@ function toldAtOnce(
   { translator, filter }: Teller,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
-  const document = parse(bytes);
+  const document = parseJson(bytes.toString('utf8'));
   if (document === undefined) {
     throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
   }
