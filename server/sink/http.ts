@@ -51,6 +51,8 @@ export class HttpSink implements Sink<ProxyFrame> {
   #encode: StreamEncoding | undefined;
   #events: WholeEvents | undefined;
   #isBodyBegun = false;
+  /** What went wrong while nobody waited for a write. */
+  #fault: unknown;
 
   constructor(options: HttpSinkOptions) {
     this.#options = options;
@@ -77,6 +79,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { pacer } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
+    if (this.#fault !== undefined) throw this.#fault;
     // Before any other form is made of them: the pacer counts events.
     const due = this.#streaming && pacer !== undefined ? pacer.push(frame.bytes) : frame.bytes;
     const bytes = due.length === 0 ? due : this.#shape(due);
@@ -109,8 +112,9 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  end(): Promise<void> {
+  async end(): Promise<void> {
     const { response, signal, pacer } = this.#options;
+    if (this.#fault !== undefined) throw this.#fault;
     const held = pacer?.end();
     const last = [held && this.#shape(held), this.#encode?.end(), this.#events?.rest()];
     const rest = last.filter((bytes) => bytes !== undefined);
@@ -149,9 +153,13 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
     if (!this.#streaming || pacer === undefined) return;
     pacer.start((due) => {
-      const bytes = this.#shape(due);
-      const sent = bytes.length === 0 ? undefined : this.#send(bytes);
-      if (sent !== undefined) sent.catch(() => undefined);
+      try {
+        const bytes = this.#shape(due);
+        const sent = bytes.length === 0 ? undefined : this.#send(bytes);
+        if (sent !== undefined) sent.catch(() => undefined);
+      } catch (thrown) {
+        this.#fault = thrown;
+      }
     });
     pacer.begin(head.request.original.dialect);
   }

@@ -6,7 +6,7 @@ import type { SvcError } from '../../engine/index.ts';
 import type { ChunkEvent } from '../../stages/model/frame.ts';
 import { headerList } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
-import { createSplitter } from '../../stages/wire/sse-split.ts';
+import { createEventReader } from '../../stages/wire/every-event.ts';
 import { errorBody } from '../error-response.ts';
 import type { StreamEncoding } from './http.ts';
 
@@ -42,12 +42,12 @@ function toLine({ data }: ChunkEvent): string {
 
 /** The encoding for one stream. */
 export function createLineEncoding(): StreamEncoding {
-  const splitter = createSplitter();
+  const events = createEventReader();
   return {
     contentType: LINES_TYPE,
-    push: (bytes) => Buffer.from(splitter.push(bytes).map(toLine).join('')),
+    push: (bytes) => Buffer.from(events.push(bytes).map(toLine).join('')),
     end() {
-      const rest = splitter.rest();
+      const rest = events.rest();
       return Buffer.from(rest === undefined ? '' : toLine(rest));
     },
     error: (error: SvcError, requestId: string) =>

@@ -15,7 +15,7 @@ import { streamCutShort } from '../../stages/model/errors.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
-import { createSplitter } from '../../stages/wire/sse-split.ts';
+import { createEventReader } from '../../stages/wire/every-event.ts';
 import type { SseSplitter } from '../../stages/wire/sse-split.ts';
 import { errorBody } from '../error-response.ts';
 import { Decoding } from './decoding.ts';
@@ -26,7 +26,7 @@ const compress = promisify(gzip);
 
 /** With more than this unsent, the run waits for the socket. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** A document that is decoded may grow to so much, and an event as well. */
+/** A document that is decoded may grow to so much. */
 const MAX_DECODED_MIB = 32;
 const MAX_DECODED_BYTES = MAX_DECODED_MIB * 1024 * 1024;
 
@@ -70,7 +70,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     this.#head = head;
     this.#observer = head.request.original.dialect.observeUsage(head.streaming);
     if (head.streaming && head.status < 400) {
-      this.#splitter = createSplitter({ maxEventBytes: MAX_DECODED_BYTES });
+      this.#splitter = createEventReader();
     }
     const encoding = headerValue(head.headers, 'content-encoding') ?? 'identity';
     if (encoding.trim().toLowerCase() === 'identity') return;

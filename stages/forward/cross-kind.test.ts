@@ -5,8 +5,8 @@ import OpenAI from 'openai';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../fixtures/upstream.ts';
-import { toAnswer } from '../../fixtures/upstream/answer.ts';
-import { closeClients } from '../../server/testing.ts';
+import { streamAnswer, toAnswer, toEvent } from '../../fixtures/upstream/answer.ts';
+import { CHAT, closeClients, exchange, json } from '../../server/testing.ts';
 import { withPair } from './testing.ts';
 import type { Pair } from './testing.ts';
 
@@ -145,6 +145,28 @@ async function expectKeyless(t: Pair): Promise<void> {
     assert.not.match(JSON.stringify(request.rawHeaders), /mine|messages-key|chat-key/);
   }
 }
+
+test('an event of any length is translated, and told in lines', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    const long = 'x'.repeat(1_500_000);
+    const pieces = [{ content: long }, { content: '!' }].map((delta) =>
+      toEvent({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason: null }] }),
+    );
+    const end = toEvent({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+    t.spare.script(
+      undefined,
+      answer(() => streamAnswer([...pieces, end, toEvent('[DONE]')])),
+    );
+    const heard = await anthropic(t.proxy.url, { stream: true, withTools: false });
+    assert.is(heard.text.length, long.length + 1);
+    const lines = await exchange(t.proxy.port, {
+      path: '/v1/chat/completions',
+      body: json(CHAT, { stream: true }),
+      headers: { accept: 'application/x-ndjson' },
+    });
+    assert.is(lines.text.trim().split('\n').length, 3);
+    assert.ok(lines.text.includes(long));
+  }));
 
 test('a document with a byte order mark is translated as it would be without', () =>
   withPair({ yaml: local('chat') }, async (t) => {

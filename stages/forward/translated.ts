@@ -14,7 +14,7 @@ import type { ChunkEvent, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import type { UpstreamBody } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
-import { createSplitter } from '../wire/sse-split.ts';
+import { createEventReader } from '../wire/every-event.ts';
 import type { Source } from './hold.ts';
 import type { Prepared, Reading } from './prepare.ts';
 import { tellWhole } from './tell-whole.ts';
@@ -184,7 +184,7 @@ interface Told {
 
 /** Reads on until there is something for the client. */
 function createTelling({ translator }: Teller, { pieces, body }: Source): () => Promise<Told> {
-  const splitter = createSplitter();
+  const events = createEventReader();
   const ready = [...pieces];
   const tell = ({ event, data }: ChunkEvent): Buffer[] =>
     data === undefined ? [] : translator.push({ event, data });
@@ -192,11 +192,11 @@ function createTelling({ translator }: Teller, { pieces, body }: Source): () => 
     for (;;) {
       const piece = ready.shift() ?? (await body.read());
       if (piece === undefined) {
-        const rest = splitter.rest();
+        const rest = events.rest();
         const last = rest === undefined ? [] : tell(rest);
         return { bytes: Buffer.concat([...last, ...translator.end()]), isLast: true };
       }
-      const told = splitter.push(piece).flatMap(tell);
+      const told = events.push(piece).flatMap(tell);
       if (told.length > 0) return { bytes: Buffer.concat(told), isLast: false };
     }
   };
