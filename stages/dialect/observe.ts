@@ -53,8 +53,11 @@ interface CompiledReader {
 /** Gives observers of one dialect's answers. */
 export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
-/** A document larger than this is relayed all the same and stays unmeasured. */
-const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+/**
+ * A document larger than this is relayed all the same and stays unmeasured, and so does an event:
+ * one that ends a stream may repeat all of it, images as well.
+ */
+const MAX_READ_BYTES = 32 * 1024 * 1024;
 const MODEL_NEEDLE = Buffer.from('"model');
 /** Up to this size parsing everything is faster than looking for a few values. */
 const PARSED_BYTES = 16 * 1024;
@@ -100,7 +103,7 @@ function createDecidingObserver(compiled: CompiledReader): UsageObserver {
 function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const { reader } = compiled;
   const answer = createAnswer();
-  const events = createNeedleScanner(reader.needles);
+  const events = createNeedleScanner(reader.needles, { maxEventBytes: MAX_READ_BYTES });
   const head = createHead();
   const tail = createTail();
   let isHeadSearched = false;
@@ -184,7 +187,7 @@ class DocumentObserver implements UsageObserver {
 
   push(bytes: Buffer): void {
     this.#sizeBytes += bytes.length;
-    if (this.#sizeBytes <= MAX_DOCUMENT_BYTES) this.#parts.push(bytes);
+    if (this.#sizeBytes <= MAX_READ_BYTES) this.#parts.push(bytes);
     else this.#parts = [];
     this.#answer = undefined;
   }
@@ -214,7 +217,7 @@ class DocumentObserver implements UsageObserver {
   }
 
   isCutShort(): boolean {
-    return this.#sizeBytes <= MAX_DOCUMENT_BYTES && !this.#read().terminated;
+    return this.#sizeBytes <= MAX_READ_BYTES && !this.#read().terminated;
   }
 
   #bytesSoFar(): Buffer {

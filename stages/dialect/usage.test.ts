@@ -220,6 +220,19 @@ test('generative: tools that the provider runs add input, thoughts add output', 
   assert.is(observer.model(), 'g');
 });
 
+test('a last event that repeats all of a long answer is read like a short one', () => {
+  const output = [{ type: 'image_generation_call', result: 'x'.repeat(1_500_000) }];
+  const response = { model: 'm', output, usage: { input_tokens: 7, output_tokens: 9 } };
+  const payload = JSON.stringify({ type: 'response.completed', response });
+  const bytes = Buffer.from(`event: response.completed\ndata: ${payload}\n\n`);
+  const parts = Array.from({ length: Math.ceil(bytes.length / 32_768) }, (_, i) =>
+    bytes.subarray(i * 32_768, (i + 1) * 32_768),
+  );
+  const observer = observe(dialects.responses, true, parts);
+  assert.equal([observer.usage().inputTokens, observer.usage().outputTokens], [7, 9]);
+  assert.ok(observer.terminated());
+});
+
 test('a byte order mark in front of an answer hides nothing of it', () => {
   const long = 'x'.repeat(20_000);
   for (const pad of ['', long]) {
