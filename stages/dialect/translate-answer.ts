@@ -1,4 +1,5 @@
 /** What every answer goes through on its way to a client of another dialect, whole or as a stream. */
+import { emptyUsage } from '../model/usage.ts';
 import type {
   CanonicalBlock,
   CanonicalEvent,
@@ -226,4 +227,43 @@ function openingOf(block: CanonicalBlock): OpeningBlock | undefined {
     default:
       return undefined;
   }
+}
+
+/** A stream's events as the whole answer that they make. Throws `bad_gateway` for a stream that failed. */
+export function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
+  let answer: CanonicalResponse = { ...NOTHING_SAID };
+  const blocks: CanonicalBlock[] = [];
+  let open: OpeningBlock | undefined;
+  let text = '';
+  for (const event of events) {
+    if (event.type === 'error') throw unreadableAnswer(event.error.message);
+    if (event.type === 'start') {
+      const { type: _, ...head } = event;
+      answer = { ...answer, ...head };
+    }
+    if (event.type === 'usage') answer = { ...answer, usage: event.usage };
+    if (event.type === 'stop') {
+      const { reason: stopReason, sequence } = event;
+      answer = { ...answer, stopReason, ...(sequence && { stopSequence: sequence }) };
+    }
+    if (event.type === 'delta') text += event.text;
+    if (event.type === 'blockStop' && open !== undefined) blocks.push(filled(open, text));
+    if (event.type === 'blockStart') {
+      open = event.block;
+      text = '';
+    }
+  }
+  return { ...answer, blocks };
+}
+
+const NOTHING_SAID = {
+  id: '',
+  model: '',
+  blocks: [],
+  stopReason: 'end',
+  usage: emptyUsage,
+} as const;
+
+function filled(open: OpeningBlock, text: string): CanonicalBlock {
+  return open.kind === 'toolUse' ? { ...open, input: text } : { ...open, text };
 }

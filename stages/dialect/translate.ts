@@ -18,7 +18,12 @@ import { chatTranslation } from './chat/translate-dialect.ts';
 import { generativeTranslation } from './generative/translate-dialect.ts';
 import { messagesTranslation } from './messages/translate-dialect.ts';
 import { responsesTranslation } from './responses/translate-dialect.ts';
-import { clientBlocks, createEventFilter, responseEvents } from './translate-answer.ts';
+import {
+  clientBlocks,
+  createEventFilter,
+  gatherEvents,
+  responseEvents,
+} from './translate-answer.ts';
 import type {
   AnswerWishes,
   DialectTranslation,
@@ -156,12 +161,14 @@ export interface TranslatorOptions {
   readonly signatures: SignatureCache;
 }
 
-/** Translates one answer: either `json` or `whole` once, or `push` for every event and then `end` or `fail`. */
+/** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */
 export interface Translator {
   /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be said. */
   json(answer: unknown): Buffer;
   /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
   whole(answer: unknown): Buffer[];
+  /** All events of a stream as the whole answer that they make. Throws as `json` does. */
+  joined(events: readonly WireEvent[]): Buffer;
   /** One event of the provider's stream. Never throws; nothing comes after a failure or the end. */
   push(event: WireEvent): Buffer[];
   /** The provider's bytes have ended. A stream that was cut off ends in an error event. */
@@ -199,14 +206,22 @@ export function createTranslator(options: TranslatorOptions): Translator {
       return write([{ type: 'error', error: fromSvcError(toSvcError(thrown)) }]);
     }
   };
-  const readWhole = (answer: unknown): CanonicalResponse => {
-    refuseError(answer);
-    const read = from.readResponse(answer, options);
+  const shown = (read: CanonicalResponse): CanonicalResponse => {
     usage = read.usage;
     return { ...read, blocks: clientBlocks(read, options) };
   };
+  const readWhole = (answer: unknown): CanonicalResponse => {
+    refuseError(answer);
+    return shown(from.readResponse(answer, options));
+  };
+  const toBody = (response: CanonicalResponse): Buffer =>
+    Buffer.from(JSON.stringify(to.writeResponse(response, options)));
   return {
-    json: (answer) => Buffer.from(JSON.stringify(to.writeResponse(readWhole(answer), options))),
+    json: (answer) => toBody(readWhole(answer)),
+    joined(events) {
+      const read = events.flatMap((event) => [...reader.read(event)]);
+      return toBody(shown(gatherEvents([...read, ...reader.end()])));
+    },
     whole: (answer) => write(responseEvents(readWhole(answer))),
     push: (event) => guard(() => reader.read(event)),
     end: () => guard(() => reader.end()),

@@ -168,6 +168,35 @@ test('an event of any length is translated, and told in lines', () =>
     assert.ok(lines.text.includes(long));
   }));
 
+test('a client that asked for a document gets one, also from a provider that streams unasked', () =>
+  withPair({ yaml: local('chat') }, async (t) => {
+    const say = (delta: object, finish_reason: string | null = null): Buffer =>
+      toEvent({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] });
+    const called = { index: 0, id: 'a', function: { name: NAME, arguments: '{"place":"Oslo"}' } };
+    const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+    const pieces = [
+      say({ content: 'I l' }),
+      say({ content: 'ook' }),
+      say({ tool_calls: [called] }),
+    ];
+    const end = [say({}, 'tool_calls'), toEvent({ choices: [], usage }), toEvent('[DONE]')];
+    const stop = t.spare.script(
+      undefined,
+      answer(() => streamAnswer([...pieces, ...end])),
+    );
+    const heard = await anthropic(t.proxy.url, { stream: false, withTools: true });
+    assert.equal(heard, { text: 'I look', tools: [NAME], outputTokens: 4 });
+    const [row] = await t.rows(1);
+    assert.equal([row?.outcome, row?.stream, row?.outputTokens], ['ok', false, 4]);
+    stop();
+    t.spare.script(
+      undefined,
+      answer(() => streamAnswer(pieces)),
+    );
+    const thrown = await failureOf(anthropic(t.proxy.url, { stream: false, withTools: true }));
+    assert.ok(thrown instanceof Anthropic.InternalServerError, String(thrown));
+  }));
+
 test('a document with a byte order mark is translated as it would be without', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     const body = '\uFEFF{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}';

@@ -7,7 +7,12 @@ import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import { answerType, createTranslator, translateError } from '../dialect/translate.ts';
-import type { AnswerWishes, TranslatableDialect, Translator } from '../dialect/translate.ts';
+import type {
+  AnswerWishes,
+  TranslatableDialect,
+  Translator,
+  WireEvent,
+} from '../dialect/translate.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../model/frame.ts';
@@ -118,6 +123,10 @@ export async function translatedAnswer(
     const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
     return toldAtOnce(prepared, reading, head, teller, bytes);
   }
+  if (!prepared.request.original.facts.stream) {
+    const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
+    return joinedAnswer(prepared, head, teller, bytes);
+  }
   const told = withUsage(
     toTranslatedHead(head, answerType(reading.wishes, true), prepared),
     teller.translator,
@@ -146,6 +155,23 @@ function toldAtOnce(
   const answer = [metered, filter?.push(body) ?? toChunk(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return told.streaming ? toLive(answer) : answer;
+}
+
+/** A document of what a provider streamed though nobody asked for a stream. */
+function joinedAnswer(
+  prepared: Prepared,
+  head: HeadFrame,
+  { translator }: Teller,
+  bytes: Buffer,
+): Answer<ProxyFrame> {
+  const reader = createEventReader();
+  const body = translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
+  const told = toTranslatedHead(head, 'application/json', prepared);
+  return [withUsage(told, translator), toChunk(body), END];
+}
+
+function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
+  return piece?.data === undefined ? [] : [{ event: piece.event, data: piece.data }];
 }
 
 function liveTranslation(
