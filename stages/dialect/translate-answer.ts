@@ -45,7 +45,7 @@ export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter):
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) return { ...block, ...acceptedCall(block, filter) };
     // The half of a call is none, and the client hears why it got no other half.
-    if (CUTS.has(response.stopReason) && at === shown.length - 1) return [];
+    if (mayBeCut(response.stopReason, filter.to) && at === shown.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
   });
 }
@@ -54,6 +54,11 @@ const FAILED = 'The provider broke its answer off';
 
 function brokenCall(name: string): string {
   return `The model called ${name} with arguments that are not a JSON object`;
+}
+
+/** Only where clients know half a call behind such an end; in the generative dialect calls come whole or have failed. */
+function mayBeCut(reason: StopReason, to: TranslatableDialect): boolean {
+  return to === 'messages' && CUTS.has(reason);
 }
 
 function isBroken(input: string, to: TranslatableDialect): boolean {
@@ -149,9 +154,9 @@ class EventFilter {
     if (event.type === 'ping' || event.type === 'usage') return [event];
     this.#broken = undefined;
     if (event.type === 'error') return this.#pass(event);
-    if (event.type !== 'stop' || !CUTS.has(event.reason)) return this.#fail(brokenCall(name));
-    // Calls go out whole in this dialect, and this one never will.
-    return this.#filter.to === 'generative' ? [event] : [{ type: 'blockStop' }, event];
+    const isCut = event.type === 'stop' && mayBeCut(event.reason, this.#filter.to);
+    if (!isCut) return this.#fail(brokenCall(name));
+    return [{ type: 'blockStop' }, event];
   }
 
   #isHidden(): boolean {
