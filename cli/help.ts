@@ -3,7 +3,7 @@ import type { Definition } from 'clipanion';
 import type { CliContext } from './context.ts';
 import { exitMeanings } from './exit.ts';
 import { colorsFor, spoken } from './output.ts';
-import { pathOf } from './syntax.ts';
+import { argumentsOf, pathOf } from './syntax.ts';
 
 /** The order of the sections in the overview; commands of other categories follow. */
 const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Try'];
@@ -45,17 +45,16 @@ export function overview(definitions: readonly Definition[], context: CliContext
   return lines.join('\n');
 }
 
-/** The help of the command that `words` name, or of all below them; undefined when there is none. */
+/** The help of the command that `words` name and of all below it; undefined when there is none. */
 export function commandHelp(
   words: readonly string[],
   definitions: readonly Definition[],
   context: CliContext,
 ): string | undefined {
-  const exact = definitions.filter((one) => isPrefix(pathOf(one), words));
-  const longest = Math.max(...exact.map((one) => pathOf(one).length));
-  const chosen = exact.filter((one) => pathOf(one).length === longest);
-  const found =
-    chosen.length > 0 ? chosen : definitions.filter((one) => isPrefix(words, pathOf(one)));
+  const below = definitions.filter((one) => isPrefix(words, pathOf(one)));
+  const above = definitions.filter((one) => isPrefix(pathOf(one), words));
+  const longest = Math.max(...above.map((one) => pathOf(one).length));
+  const found = below.length > 0 ? below : above.filter((one) => pathOf(one).length === longest);
   if (found.length === 0) return undefined;
   return found.map((one) => oneCommand(one, context)).join('\n');
 }
@@ -63,7 +62,11 @@ export function commandHelp(
 function oneCommand(definition: Definition, context: CliContext): string {
   const colors = colorsFor(context.stdout, context.env);
   const heading = colors.bold(`svc ${nameOf(definition)}`);
-  const lines = [`${heading}: ${plain(definition.description)}`];
+  const lines = [
+    `${heading}: ${plain(definition.description)}`,
+    '',
+    usageLine(definition, context),
+  ];
   if (definition.details !== undefined) lines.push('', definition.details.trimEnd());
   if (definition.options.length > 0) {
     const options = definition.options.map(
@@ -84,6 +87,19 @@ function oneCommand(definition: Definition, context: CliContext): string {
   return lines.join('\n');
 }
 
+/** What is typed: the options that must be there are named, all others are "[options]". */
+function usageLine(definition: Definition, context: CliContext): string {
+  const { options } = definition;
+  const parts = [
+    context.program,
+    nameOf(definition),
+    ...options.filter((one) => one.required).map((one) => withValueName(one.definition)),
+    argumentsOf(definition),
+    options.some((one) => !one.required) ? '[options]' : '',
+  ];
+  return `  ${colorsFor(context.stdout, context.env).dim('$')} ${parts.filter((part) => part !== '').join(' ')}`;
+}
+
 function withValueName(definition: string): string {
   if (!/ #\d+$/.test(definition)) return definition.replace(',', ', ');
   const names = definition.replace(/ #\d+$/, '');
@@ -91,7 +107,7 @@ function withValueName(definition: string): string {
   return `${names.replace(',', ', ')} <${VALUE_NAMES[long] ?? long.replace(/^--/, '')}>`;
 }
 
-/** The command with its arguments, options left out. */
+/** The words of the command. */
 function nameOf(definition: Definition): string {
   return definition.path.split(' ').slice(1).join(' ');
 }

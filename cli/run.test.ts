@@ -79,6 +79,14 @@ test('--help of a command shows its options and its examples and runs nothing', 
     (await run(place, ['config', '--help'])).stdout,
     /svc config init: [^]*svc config validate/,
   );
+  assert.match((await run(place, ['auth', '--help'])).stdout, /auth: [^]*auth list: [^]*revoke: /);
+});
+
+test('help shows what is typed: the arguments, and the options that must be there', async () => {
+  const typed = async (...argv: string[]) => (await run(place, [...argv, '--help'])).stdout;
+  assert.match(await typed('vault-health'), /\n  \$ svc vault-health \[repair\] \[options\]\n/);
+  assert.match(await typed('route', 'add'), /\$ svc route add --target <target> \[options\]\n/);
+  assert.match(await typed('search'), /\$ svc search <query> \.\.\. \[options\]\n/);
 });
 
 const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
@@ -93,16 +101,20 @@ const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
   [['serve', '--port', 'abc'], /--port: "abc" is not a port/],
   [['serve', '--port', '65536'], /--port: "65536" is not a port/],
   [['serve', '--port=-1'], /--port: "-1" is not a port/],
-  [['serve', 'extra'], /extraneous positional argument \("extra"\)/],
+  [['serve', 'extra'], /^error: svc serve takes no argument, not "extra"\n/],
+  [['list-models', 'a', 'b'], /^error: svc list-models takes <provider> only, not "b"\n/],
+  [['list-models'], /^error: svc list-models needs <provider>\n/],
+  [['search'], /^error: svc search needs <query> \.\.\.\n/],
+  [['provider-force-health', 'x'], /needs <provider> <healthy\|unhealthy>\n/],
+  [['auth', 'revoke'], /^error: svc auth revoke needs <id\|label>\n.*svc auth revoke --help/],
+  [['route', 'add', '--model', 'x'], /^error: svc route add needs --target\n/],
+  [['--json'], /^error: svc --json names no command\n/],
   [['logs', '-n', 'ten'], /--lines: "ten" is not a number/],
   [['debug', 'maybe'], /takes on, off or status, not 'maybe'/],
   [['auth'], /needs --generate, list or revoke/],
   [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],
-  [['validate-config'], /svc validate-config: /],
-  [['route', 'add'], /svc route add: --target is missing\n.*svc route add --help/],
-  [['route', 'add', '--model', 'x'], /svc route add: --target is missing/],
-  [['auth', 'revoke'], /svc auth revoke: not enough.*\n.*svc auth revoke --help/],
-  [['auth', 'list', 'extra'], /svc auth list: extraneous/],
+  [['validate-config'], /svc validate-config needs <file>\n/],
+  [['route', 'add', '--model', 'x'], /svc route add needs --target\n.*svc route add --help/],
 ];
 
 for (const [argv, says] of MISTAKES) {

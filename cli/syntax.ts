@@ -16,11 +16,11 @@ export function explainSyntax(
 ): SvcError {
   const words = leadingWords(argv);
   const paths = definitions.map((one) => pathOf(one));
-  // `auth revoke` is a command of its own, and no wrong use of `auth`.
+  // Of `auth` and `auth revoke` the longer one is meant.
   const matching = definitions
     .filter((one) => startsWith(words, pathOf(one)))
     .toSorted((a, b) => pathOf(b).length - pathOf(a).length)[0];
-  if (matching === undefined) return unknownCommand(words, paths);
+  if (matching === undefined) return unknownCommand(words, paths, argv);
   const name = pathOf(matching).join(' ');
   const wrong = unknownOption(argv, matching);
   const cure = `\`svc ${name} --help\` shows what it takes.`;
@@ -29,9 +29,9 @@ export function explainSyntax(
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
   }
-  const missing = missingOption(argv, matching);
-  const reason = missing === undefined ? reasonOf(thrown) : `${missing} is missing`;
-  return new SvcError('usage', `svc ${name}: ${reason}`, { cure, cause: thrown });
+  const amount = wrongAmount(thrown, argv, matching);
+  const said = amount === undefined ? `: ${reasonOf(thrown)}` : ` ${amount}`;
+  return new SvcError('usage', `svc ${name}${said}`, { cure, cause: thrown });
 }
 
 /** The words of a command: `config show` of `svc config show`. */
@@ -41,9 +41,23 @@ export function pathOf(definition: Definition): readonly string[] {
   return end < 0 ? words : words.slice(0, end);
 }
 
+/** What a command takes after its words: `<file>`, `[folder]`; empty where it takes nothing. */
+export function argumentsOf(definition: Definition): string {
+  return definition.usage.slice(definition.path.length).trim();
+}
+
 /** The names of a command's options, `--port` and `-n` alike. */
 export function optionNames(definition: Definition): readonly string[] {
-  return definition.options.flatMap((option) => option.definition.replace(/ #\d+$/, '').split(','));
+  return definition.options.flatMap((option) => namesOf(option.definition));
+}
+
+function namesOf(option: string): readonly string[] {
+  return option.replace(/ #\d+$/, '').split(',');
+}
+
+/** The name in `--name=value` or `--name`. */
+function nameIn(arg: string): string {
+  return arg.split('=', 1)[0] ?? arg;
 }
 
 function leadingWords(argv: readonly string[]): readonly string[] {
@@ -55,10 +69,16 @@ function startsWith(words: readonly string[], path: readonly string[]): boolean 
   return path.length > 0 && path.every((word, index) => words[index] === word);
 }
 
-function unknownCommand(words: readonly string[], paths: readonly (readonly string[])[]): SvcError {
-  const [first = ''] = words;
-  const below = paths.filter((path) => path[0] === first);
+function unknownCommand(
+  words: readonly string[],
+  paths: readonly (readonly string[])[],
+  argv: readonly string[],
+): SvcError {
+  const [first] = words;
   const cure = '`svc --help` lists the commands.';
+  if (first === undefined)
+    return new SvcError('usage', `svc ${argv.join(' ')} names no command`, { cure });
+  const below = paths.filter((path) => path[0] === first);
   if (below.length > 0) {
     const subcommands = below.map((path) => path.slice(1).join(' '));
     const typed = words.slice(1).join(' ');
@@ -82,27 +102,39 @@ function unknownOption(argv: readonly string[], definition: Definition): string 
   return argv
     .slice(0, end < 0 ? undefined : end)
     .filter((arg) => /^--?[A-Za-z]/.test(arg))
-    .map((arg) => arg.split('=', 1)[0] ?? arg)
+    .map(nameIn)
     .find((name) => !known.has(name));
 }
 
-/** An option that the command cannot do without; the parser only says that nothing fits. */
-function missingOption(argv: readonly string[], { options }: Definition): string | undefined {
-  const given = new Set(argv.map((arg) => arg.split('=', 1)[0]));
-  const namesOf = (option: Definition['options'][number]) =>
-    option.definition.replace(/ #\d+$/, '').split(',');
-  const missing = options.find(
-    (option) => option.required && !namesOf(option).some((name) => given.has(name)),
-  );
-  return missing === undefined ? undefined : namesOf(missing).at(-1);
+/** Says that something is missing, or that something is too much, in the command's own names. */
+function wrongAmount(
+  thrown: unknown,
+  argv: readonly string[],
+  definition: Definition,
+): string | undefined {
+  const reason = candidateReason(thrown);
+  const takes = argumentsOf(definition);
+  if (reason?.startsWith('Not enough positional arguments') === true) return `needs ${takes}`;
+  const extra = /^Extraneous positional argument \((".*")\)/s.exec(reason ?? '')?.[1];
+  if (extra !== undefined)
+    return takes === '' ? `takes no argument, not ${extra}` : `takes ${takes} only, not ${extra}`;
+  const missing = definition.options
+    .filter((option) => option.required)
+    .filter((option) => !argv.some((arg) => namesOf(option.definition).includes(nameIn(arg))))
+    .map((option) => namesOf(option.definition).at(-1));
+  return missing.length === 0 ? undefined : `needs ${missing.join(', ')}`;
 }
 
-function reasonOf(thrown: unknown): string {
+function candidateReason(thrown: unknown): string | undefined {
   const candidates: readonly Candidate[] =
     thrown instanceof Error && 'candidates' in thrown && Array.isArray(thrown.candidates)
       ? (thrown.candidates as readonly Candidate[])
       : [];
-  const reason = candidates.find((one) => one.reason !== null)?.reason;
+  return candidates.find((one) => one.reason !== null)?.reason ?? undefined;
+}
+
+function reasonOf(thrown: unknown): string {
+  const reason = candidateReason(thrown);
   const text = reason ?? (thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : '');
   const lowered = text.charAt(0).toLowerCase() + text.slice(1);
   return lowered === '' ? 'these arguments do not belong together' : lowered.replace(/\.$/, '');
