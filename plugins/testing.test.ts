@@ -65,6 +65,12 @@ test('a hook that throws, waits or takes too long is named', async () => {
   ];
   for (const [definition, message] of faults)
     assert.throws(() => testProvider(definition, clock).sends({}), message);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what an author may write by mistake
+  const wrong = testProvider({ ...base, event: (() => 'x') as unknown as () => undefined });
+  await wrong.streams([{ data: {} }]).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.match(String(error), /something that is no { data }; return that/),
+  );
   const event = testProvider({
     ...base,
     event: () => {

@@ -12,6 +12,8 @@ import { encodeEvent } from '../wire/sse-encode.ts';
 import { createSplitter } from '../wire/sse-split.ts';
 import { decodedResponse } from './decoded-body.ts';
 import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
+import { unfitResult } from './hook-result.ts';
+import type { HookName } from './hook-result.ts';
 import type { UpstreamBody, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Any JSON value; hooks know their dialect's shapes themselves. */
@@ -197,8 +199,6 @@ function guarded<T>(body: UpstreamBody, work: () => T): T {
   }
 }
 
-type HookName = Exclude<keyof ProviderHooks, 'version'>;
-
 function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {
   const startedMs = owner.clock.monotonicMs();
   let result: R;
@@ -207,10 +207,11 @@ function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, giv
   } catch (thrown) {
     throw failed(owner, name, wordsOf(thrown), thrown);
   }
-  if (left(owner, name, () => isThenable(result))) {
+  const unfit = left(owner, name, () => unfitResult(name, result));
+  if (unfit !== undefined) {
     // Whatever becomes of it is of no use any more.
     if (result instanceof Promise) result.catch(() => undefined);
-    throw failed(owner, name, 'it returned a promise; hooks are synchronous');
+    throw failed(owner, name, unfit);
   }
   const tookMs = owner.clock.monotonicMs() - startedMs;
   if (tookMs > HOOK_BUDGET_MS) {
@@ -239,15 +240,6 @@ function written(owner: HookOwner, name: HookName, what: string, value: unknown)
   }
   if (text === undefined) throw failed(owner, name, why);
   return text;
-}
-
-function isThenable(result: unknown): boolean {
-  return (
-    typeof result === 'object' &&
-    result !== null &&
-    'then' in result &&
-    typeof result.then === 'function'
-  );
 }
 
 function failed({ name }: HookOwner, hook: HookName, why: string, thrown?: unknown): SvcError {
@@ -290,8 +282,9 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
       typeof value === 'string' &&
       /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
     if (!isSound) {
-      const shown = name.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 64);
-      throw failed(owner, 'request', `it set the header field '${shown}', which cannot be sent`);
+      const shown = name.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+      const why = typeof value === 'string' ? 'which cannot be sent' : 'whose value is no string';
+      throw failed(owner, 'request', `it set the header field '${shown}', ${why}`);
     }
     flat.push(name, value);
   }
