@@ -180,6 +180,7 @@ export function buildGeneration(options: BuildOptions): Generation {
     config,
     plan,
     providers,
+    custom,
     gate: createGate({
       boundHost: config.server.host,
       ports,

@@ -9,6 +9,7 @@ import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
 import type { Cors } from './cors.ts';
 import type { Gate } from './gate.ts';
+import type { CustomProviders } from './plugins.ts';
 
 export interface Generation {
   readonly number: number;
@@ -16,6 +17,8 @@ export interface Generation {
   readonly plan: Plan<ProxyFrame>;
   /** Every provider that can be asked, by name. */
   readonly providers: ReadonlyMap<string, Provider>;
+  /** Those of them that are code, and what is wrong with the others. */
+  readonly custom: CustomProviders;
   readonly gate: Gate;
   readonly cors: Cors;
 }

@@ -113,9 +113,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     const before = custom;
     custom = await loadCustomProviders(from.config, env, watch);
     try {
-      const generation = build(from, number);
-      for (const reason of pluginReasons(custom)) log.error(reason);
-      return generation;
+      return build(from, number);
     } catch (thrown) {
       custom = before;
       throw thrown;

@@ -140,6 +140,22 @@ test('a module with a fault is named in /health, and the rest goes on', () =>
     },
   ));
 
+test('a reload says which code it took up, and which it cannot use', () =>
+  withAcme(at, async (t, write) => {
+    const told = async () => {
+      const { text } = await exchange(t.proxy.port, { path: '/config/reload' });
+      const { applied, warnings } = JSON.parse(text) as Record<string, readonly string[]>;
+      return { applied, warnings: warnings?.join() };
+    };
+    assert.equal(await told(), { applied: [], warnings: '' });
+    write(at(t.upstream.url).replace("'demo'", "'other'"));
+    assert.equal(await told(), { applied: ['custom_providers.acme'], warnings: '' });
+    write('export default {');
+    const { applied, warnings } = await told();
+    assert.equal(applied, []);
+    assert.match(warnings ?? '', /custom provider acme: .*acme\.mjs: Unexpected end of input/);
+  }));
+
 test('an answer kept under other hooks is not given again', () =>
   withAcme(
     (url) => at(url).replace("request.path.replace('/v1/', '/2026-01/')", 'request.path'),

@@ -70,6 +70,13 @@ function watchedHooks(
   };
 }
 
+/** The names of those whose code is another than `before`. */
+export function changedCode(before: CustomProviders, now: CustomProviders): string[] {
+  return [...now.byName]
+    .filter(([name, { version }]) => before.byName.get(name)?.version !== version)
+    .map(([name]) => name);
+}
+
 /** One line a fault, for `/health`, the log and `svc config validate`. */
 export function pluginReasons({ faults }: CustomProviders): string[] {
   return faults.map(({ name, message }) => `custom provider ${name}: ${message}`);

@@ -7,6 +7,7 @@ import { compareConfigs } from './config/reload.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Generation, Generations } from './generation.ts';
 import type { Log } from './log.ts';
+import { changedCode, pluginReasons } from './plugins.ts';
 import { fallbackWarnings } from './providers.ts';
 import type { ReloadReport } from './routes/config.ts';
 
@@ -36,21 +37,25 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
 
   async function reload(): Promise<ReloadReport> {
     const next = await options.load();
-    const { applied, needsRestart } = compareConfigs(running, next);
+    const { applied: keys, needsRestart } = compareConfigs(running, next);
     number += 1;
     const generation = await options.build(next, number);
+    const modules = changedCode(generations.current.custom, generation.custom);
+    const applied = [...keys, ...modules.map((name) => `custom_providers.${name}`)];
     generations.swap(generation);
     options.apply(next);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });
     const warnings = [...next.warnings, ...fallbackWarnings(next.config, generation.providers)];
     for (const warning of warnings) log.warning(warning);
+    const faults = pluginReasons(generation.custom);
+    for (const fault of faults) log.error(fault);
     return {
       message: messageOf(next, needsRestart),
       applied,
       needsRestart,
       configFile: next.configFile ?? null,
-      warnings,
+      warnings: [...warnings, ...faults],
     };
   }
 

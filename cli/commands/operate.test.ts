@@ -234,7 +234,7 @@ test('config reload says what changed, what waits for a restart, and what is wro
     };
     const same = await reload('compression: { mode: hybrid }\n');
     assert.is(same.code, 0, same.stderr);
-    assert.match(same.stdout, /^Read .*svc\.yaml again: nothing has changed\n$/);
+    assert.match(same.stdout, /^Read .*svc\.yaml again: no setting has changed\n$/);
 
     const changed = await reload(
       'compression: { mode: aggressive }\nlogging: { format: text }\nrouting: { fallback: [chat] }\n',

@@ -33,7 +33,7 @@ export class Reload extends Command<CliContext> {
       ['After `svc restart`', names('needs_restart')],
     ] as const;
     const changed = rows.filter(([, keys]) => keys.length > 0);
-    print(context, `Read ${what} again${changed.length === 0 ? ': nothing has changed' : ''}`);
+    print(context, `Read ${what} again${changed.length === 0 ? ': no setting has changed' : ''}`);
     const shown = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
     if (shown.length > 0)
       for (const line of pairs(colorsFor(context.stdout, context.env), shown)) print(context, line);
