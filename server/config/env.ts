@@ -57,18 +57,18 @@ export function readEnvFile(
   text: string,
   name: string,
 ): { variables: Variables; places: Places; warnings: readonly string[] } {
+  const lines = text.split(/\r?\n/);
+  const stray = strayLines(lines);
   let variables: Variables;
   try {
-    variables = parseEnv(text);
+    // The parser of Node 20 takes a line without `=` for the beginning of the next one's name.
+    variables = parseEnv(lines.map((line, at) => (stray.has(at) ? '' : line)).join('\n'));
   } catch (thrown) {
     throw unreadable(`${name}: it is not a file of NAME=value lines`, thrown);
   }
-  const lines = text.split(/\r?\n/);
   return {
     variables,
-    warnings: strayLines(lines).map(
-      (line) => `${name}:${line + 1} is no NAME=value line; it is left out`,
-    ),
+    warnings: [...stray].map((line) => `${name}:${line + 1} is no NAME=value line; it is left out`),
     places: (variable) => {
       const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
       // The last definition is the one that counts.
@@ -79,13 +79,13 @@ export function readEnvFile(
 }
 
 /** Lines, from 0, that are neither a variable, nor within its quotes, nor a comment. */
-function strayLines(lines: readonly string[]): readonly number[] {
-  const stray: number[] = [];
+function strayLines(lines: readonly string[]): ReadonlySet<number> {
+  const stray = new Set<number>();
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!;
     if (/^\s*(#|$)/.test(line)) continue;
     const value = /^\s*(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*(.*)$/.exec(line)?.[1];
-    if (value === undefined) stray.push(at);
+    if (value === undefined) stray.add(at);
     else at = lastLineOf(value, lines, at);
   }
   return stray;

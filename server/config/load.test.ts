@@ -252,6 +252,16 @@ test('an env file: export, quotes, comments, odd names, the last definition coun
   assert.is(provenance.get('server.port')?.where, 'my.env:5, SVC_PORT');
 });
 
+test('an env file: a line that says nothing takes none of the others with it', async () => {
+  const envFile = 'SVC_HOST\nSVC_PORT=6\r\n  loose words\r\nSVC_MODE="strict"\nSVC_PORT';
+  const { config, warnings } = await loadText({ envFile });
+  assert.equal([config.server.port, config.compression.mode], [6, 'strict']);
+  assert.equal(
+    warnings.map((one) => one.replace(/^\D*(\d+) is no NAME=value line.*$/, '$1')),
+    ['1', '3', '5'],
+  );
+});
+
 test('a found proxy.yaml may set what cannot hurt', async () => {
   const { config } = await loadText({
     beside: 'server: {port: 9000}\ncompression: {mode: strict}\nrouting: {fallback: [chat]}',
