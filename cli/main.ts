@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The entry of the command line: gathers what the process offers and runs one command. */
+import { Console } from 'node:console';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -59,6 +60,8 @@ if (process.platform === 'win32') {
   process.stderr.write('error: svc runs on Linux and macOS\nOn Windows, run it inside WSL.\n');
   process.exitCode = 1;
 } else {
+  // Results alone go to stdout: what a provider's module prints must not stand among them.
+  globalThis.console = new Console(process.stderr);
   void runCli(process.argv.slice(2), processContext()).then((code) => {
     process.exitCode = code;
     setTimeout(() => process.exit(code), LINGER_MS).unref();

@@ -114,7 +114,6 @@ const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
   [['auth'], /needs --generate, list or revoke/],
   [['auth', '--generate', '--expires', 'soon'], /--expires: "soon" is not a span of time/],
   [['validate-config'], /svc validate-config needs <file>\n/],
-  [['route', 'add', '--model', 'x'], /svc route add needs --target\n.*svc route add --help/],
 ];
 
 for (const [argv, says] of MISTAKES) {

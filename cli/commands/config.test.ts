@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run, start } from '../testing.ts';
 
 interface Shown {
   readonly config_file: string | null;
@@ -155,6 +155,22 @@ test('what is loopback is told by the whole of a host, not by how it begins', as
     writeFileSync(file, `server: { host: "${host}" }\n`);
     assert.is((await run(place, ['config', 'validate', file])).code, code, host);
   }
+  place.dispose();
+});
+
+test('what a module of a provider prints is kept out of the results', async () => {
+  const place = makePlace();
+  const module = join(place.folder, 'loud.mjs');
+  writeFileSync(
+    module,
+    "console.log('loaded'); export default { kind: 'chat', baseUrl: 'https://a.example', auth: 'none' };",
+    { mode: 0o600 },
+  );
+  const file = join(place.folder, 'c.yaml');
+  writeFileSync(file, `custom_providers: [{ module: ${module}, name: loud }]\n`);
+  const ran = await start(place, ['config', 'validate', file, '--json']).ended;
+  assert.is((JSON.parse(ran.stdout) as { valid: boolean }).valid, true);
+  assert.match(ran.stderr, /^loaded$/m);
   place.dispose();
 });
 
