@@ -1,5 +1,5 @@
 /** `svc diff`, `learn`, `savings` and `cache-stats` against a proxy that runs, and without one. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -86,6 +86,12 @@ test('beside a proxy: what was lost, learned and saved', async () => {
   });
   const savings = await run(place, ['savings']);
   assert.match(savings.stdout, /claude-fixture-1 +1 +\d+/, 'the ledger outlives the proxy');
+  const elsewhere = makePlace();
+  const config = join(elsewhere.folder, 'c.yaml');
+  writeFileSync(config, `ledger: { db: ${join(place.home, 'monitor.db')} }\n`);
+  const found = await asJson(elsewhere, 'savings', '--config', config);
+  assert.is(found['total_requests'], 1, 'the ledger of a config file is found');
+  elsewhere.dispose();
   const status = await asJson(place, 'learn', 'status');
   assert.ok(status['applied'] !== null, 'what was applied outlives the proxy');
   place.dispose();

@@ -33,6 +33,7 @@ class Savings extends Command<CliContext> {
     ],
   });
 
+  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
@@ -54,7 +55,7 @@ class Savings extends Command<CliContext> {
       });
     }
     const home = homeOf(context);
-    if (runningInstance(home) === undefined) return fromLedger(context, sinceMs);
+    if (runningInstance(home) === undefined) return fromLedger(context, this.config, sinceMs);
     return readOwn(
       home,
       since === undefined ? '/savings' : `/savings?since=${encodeURIComponent(since)}`,
@@ -87,7 +88,11 @@ class CacheStats extends Command<CliContext> {
   }
 }
 
-async function fromLedger(context: CliContext, sinceMs: number): Promise<Json> {
+async function fromLedger(
+  context: CliContext,
+  file: string | undefined,
+  sinceMs: number,
+): Promise<Json> {
   const [{ loadConfig }, { openLedgerReader }, { savingsReport }, { savingsJson }] =
     await Promise.all([
       import('../../server/config/load.ts'),
@@ -95,7 +100,9 @@ async function fromLedger(context: CliContext, sinceMs: number): Promise<Json> {
       import('../../stages/ledger/queries.ts'),
       import('../../stages/ledger/report.ts'),
     ]);
-  const { config } = await loadConfig(toLoadOptions({}, context));
+  const { config } = await loadConfig(
+    toLoadOptions(file === undefined ? {} : { config: file }, context),
+  );
   const reader = openLedgerReader(config.ledger.db);
   try {
     return savingsJson(await savingsReport(reader, context.clock.wallMs(), sinceMs));
