@@ -190,7 +190,10 @@ function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
     throw new SvcError('conflict', `${byLabel.length} keys have this label; give the id instead`);
   }
   const [only] = byLabel;
-  if (only === undefined) throw new SvcError('not_found', 'No live key has this id or label');
+  if (only === undefined)
+    throw new SvcError('not_found', 'No live key has this id or label', {
+      cure: '`svc auth list` shows them.',
+    });
   return only;
 }
 

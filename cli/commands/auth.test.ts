@@ -37,6 +37,7 @@ test('list and revoke speak JSON, and a key that is gone is not found', async ()
   );
   const again = await run(place, ['auth', 'revoke', id ?? '']);
   assert.equal([again.code, again.stdout], [exitCodes.not_found, '']);
+  assert.match(again.stderr, /`svc auth list`/);
   place.dispose();
 });
 
