@@ -35,7 +35,11 @@ test('a folder gives its JSON files by name', () => {
       ['a', 'b'],
     );
     assert.throws(() => readBodies(join(folder, 'none')), /There is no folder/);
-    assert.throws(() => readBody(join(folder, 'none.json')), /cannot be read/);
+    assert.throws(
+      () => readBody(join(folder, 'none.json')),
+      /none\.json cannot be read: it does not exist/,
+    );
+    assert.throws(() => readBody(folder), /cannot be read: it is a folder/);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

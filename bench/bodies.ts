@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SvcError } from '../engine/error.ts';
 import { loadDemo } from '../fixtures/demo.ts';
+import { reasonOf } from '../stages/disk-reason.ts';
 import { workloads } from './workloads.ts';
 
 /** A request to measure. */
@@ -60,7 +61,7 @@ export function readBody(file: string): BenchBody {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new SvcError('not_found', `${file} cannot be read`, { cause });
+    throw new SvcError('not_found', `${file} cannot be read: ${reasonOf(cause)}`, { cause });
   }
   return toBenchBody(basename(file, '.json'), text, file);
 }

@@ -6,6 +6,7 @@ import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions, toWhole } from '../flags.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
 import { colorsFor, counted, note, pairs, print, printJson } from '../output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
@@ -184,9 +185,7 @@ function readText(path: string): string {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new SvcError('not_found', `There is no file ${path}`, { cause });
-    throw new SvcError('bad_request', `${path} cannot be read (${code ?? 'unknown cause'})`, {
-      cause,
-    });
+    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 

@@ -108,6 +108,14 @@ test('anything else is what a tool read', async () => {
   place.dispose();
 });
 
+test('a file that cannot be read is told with the reason in words', async () => {
+  const place = makePlace();
+  const ran = await run(place, ['preview', place.folder]);
+  assert.is(ran.code, exitCodes.bad_request);
+  assert.match(ran.stderr, /cannot be read: it is a folder\n$/);
+  place.dispose();
+});
+
 test('saved is the difference, and never negative, in every mode', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);

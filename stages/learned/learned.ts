@@ -8,6 +8,7 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
+import { reasonOf } from '../disk-reason.ts';
 import { nothingLearned, readLearned, writeLearned } from './learned-file.ts';
 import type { LearnedState } from './learned-file.ts';
 import { MeanTable } from './means.ts';
@@ -104,7 +105,8 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
   } catch (thrown) {
     // What is written next must not be written over what could not be read.
     const where = movedAside(options);
-    const what = `${options.file} cannot be read${where === undefined ? '' : `; it lies at ${where} now`}`;
+    const lies = where === undefined ? '' : `; it lies at ${where} now`;
+    const what = `${options.file} cannot be read: ${reasonOf(thrown)}${lies}`;
     options.onTrouble(new Error(what, { cause: thrown }));
     return new FileLearned(options, nothingLearned);
   }
