@@ -27,6 +27,9 @@ class PreviewFile extends Command<CliContext> {
   });
 
   file = Option.String({ name: 'file' });
+  config = Option.String('--config', {
+    description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
+  });
   mode = Option.String('--mode', {
     description: 'strict, hybrid or aggressive, in place of the configured one',
   });
@@ -79,7 +82,9 @@ class PreviewFile extends Command<CliContext> {
       import('../../stages/learned/learned.ts'),
     ]);
     const file = toRequestFile(readText(resolve(context.cwd, this.file)), this.file, this.ask);
-    const { config } = await loadConfig(toLoadOptions({}, context));
+    const { config } = await loadConfig(
+      toLoadOptions(this.config === undefined ? {} : { config: this.config }, context),
+    );
     const { mode, maxChars, logBudgetTokens, thresholdTokens } = config.compression;
     const learned = await openLearned({
       file: join(config.home, 'learned.json'),

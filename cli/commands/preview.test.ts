@@ -108,6 +108,15 @@ test('anything else is what a tool read', async () => {
   place.dispose();
 });
 
+test('the config file that the proxy runs with may be named', async () => {
+  const place = makePlace();
+  const request = write(place, 'request.json', BODIES.messages);
+  const config = write(place, 'mine.yaml', 'compression: { mode: strict }\n');
+  const preview = await shown(place, request, '--threshold', '0', '--config', config);
+  assert.is(preview.total.saved, 0);
+  place.dispose();
+});
+
 test('a file that cannot be read is told with the reason in words', async () => {
   const place = makePlace();
   const ran = await run(place, ['preview', place.folder]);
