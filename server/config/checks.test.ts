@@ -134,6 +134,14 @@ const BAD: readonly BadCase[] = [
     'custom_providers: the name "p" is taken already (',
   ),
   // base URLs
+  url(
+    'https://a.example/api/v1/chat/completions',
+    'it ends in /chat/completions, which each request brings itself; leave that out',
+  ),
+  url(
+    'https://a.example/v1/messages/',
+    'it ends in /v1/messages/, which each request brings itself; leave that out',
+  ),
   url('api.example.com', 'it is not a URL such as https://host/prefix'),
   url('ftp://api.example.com', '"ftp:" is not read, expected https: or http:'),
   url(

@@ -1,5 +1,6 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
 import { BlockList, isIP } from 'node:net';
+import { misplacedPath } from '../../stages/providers/provider.ts';
 import { nearest } from './distance.ts';
 import { fault, quote, type Fault, type Place } from './fault.ts';
 import type { ChosenName } from './layer.ts';
@@ -118,6 +119,8 @@ function refusal(text: string, values: Values, name: string): string | undefined
   if (url.protocol === 'http:' && !local && !values.get('providers.<name>.allow_insecure', name)) {
     return `plain http: would send keys to ${url.hostname} unencrypted; use https: or set allow_insecure`;
   }
+  const path = misplacedPath(url);
+  if (path !== undefined) return path;
   if (isOurs(url, local, values)) return 'it is the address of this proxy, which would call itself';
   return undefined;
 }

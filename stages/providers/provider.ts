@@ -55,3 +55,12 @@ export function upstreamPath(provider: Provider, target: string): string {
   const doubled = version !== undefined && target.startsWith(`${version}/`);
   return doubled ? pathPrefix + target.slice(version.length) : pathPrefix + target;
 }
+
+/** Why an address cannot be a base URL though it is a sound one: people copy the whole line of a manual. */
+export function misplacedPath({ pathname }: URL): string | undefined {
+  const whole = /\/(?:chat\/completions|v1\/(?:messages|responses|completions|embeddings))\/*$/;
+  const [found] = whole.exec(pathname) ?? [];
+  return found === undefined
+    ? undefined
+    : `it ends in ${found}, which each request brings itself; leave that out`;
+}
