@@ -31,19 +31,21 @@ export function editDistance(a: string, b: string, limit: number): number {
 /**
  * The candidate nearest to `word`, or undefined when none is near: at most a third of
  * its letters may differ, and at least one may. A candidate that ends in `.word` is near
- * too, since users forget the section first.
+ * too, since users forget the section first, and one that goes on after it with another word.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(6, Math.floor(word.length / 3)));
   let best: string | undefined;
   let bestDistance = limit + 1;
   let inSection: string | undefined;
+  let longer: string | undefined;
   for (const candidate of candidates) {
     if (candidate.endsWith(`.${word}`)) inSection ??= candidate;
+    if (candidate.startsWith(`${word}_`) || candidate.startsWith(`${word}-`)) longer ??= candidate;
     const distance = editDistance(word, candidate, bestDistance - 1);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best ?? inSection;
+  return best ?? inSection ?? longer;
 }
 
 function at(row: readonly number[], column: number): number {

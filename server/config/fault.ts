@@ -114,5 +114,16 @@ function nearestKey(path: readonly string[]): string | undefined {
       }
     }
   }
-  return nearest(path.join('.'), candidates);
+  const section = path
+    .slice(0, -1)
+    .map((name) => `${name}.`)
+    .join('');
+  const siblings = [...candidates].filter((one) => one.startsWith(section));
+  if (section === '' || siblings.length === 0) return nearest(path.join('.'), candidates);
+  // Where the section is right, its name must not make one key as good as another.
+  const near = nearest(
+    path.at(-1) ?? '',
+    siblings.map((one) => one.slice(section.length)),
+  );
+  return near === undefined ? undefined : section + near;
 }

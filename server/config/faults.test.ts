@@ -19,6 +19,14 @@ const BAD: readonly BadCase[] = [
     'compression: {mod: hybrid}',
     'compression.mod is not a setting; did you mean compression.mode? (',
   ),
+  file(
+    'providers: {chat: {timeout: 5}}',
+    'providers.chat.timeout is not a setting; did you mean providers.chat.timeout_seconds? (',
+  ),
+  file(
+    'providers: {a-long-name: {kind: chat, stream: false}}',
+    'providers.a-long-name.stream is not a setting (',
+  ),
   file('zebra: 1', 'zebra is not a setting (/etc/svc/c.yaml:1)'),
   file(
     'providers: {chat: {base_ulr: x}}',
@@ -142,7 +150,7 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'custom_providers: [{module: a.mjs}]',
-    'custom_providers: found a map as item 1, expected a list of maps, each with module and name (',
+    'custom_providers: found a map as item 1, expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and no more (',
   ),
   file(
     'providers: {chat: {timeout_seconds: 3000000}}',

@@ -185,7 +185,7 @@ export const customProviders = {
         { module: path, name: matching(PROVIDER_NAME, 'a provider name') },
         'a map with module and name',
       ),
-      'a list of maps, each with module and name',
+      'a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and no more',
     ),
     default: [],
     about: 'Modules that define a provider, each with the name that it gets here. They run as you.',
