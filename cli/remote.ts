@@ -13,7 +13,13 @@ const ANSWER_MS = 5000;
 /** What a refusal of the proxy means here, by its status. */
 const REFUSALS: ReadonlyMap<number, ErrorKind> = new Map([
   [400, 'bad_request'],
+  [401, 'unauthorized'],
   [404, 'not_found'],
+  [429, 'rate_limited'],
+  [502, 'bad_gateway'],
+  // `unavailable` would say that no proxy runs.
+  [503, 'bad_gateway'],
+  [504, 'gateway_timeout'],
 ]);
 
 /** JSON as a proxy answers it. */
@@ -22,7 +28,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /**
  * Sends a command to the proxy of this home folder and returns what it answers.
  *
- * @throws SvcError with the proxy's words when it refuses: `not_found`, `bad_request`, else `config`;
+ * @throws SvcError with the proxy's words and the kind of `REFUSALS` when it refuses, else `config`;
  *   `unavailable` when none runs.
  */
 export async function control(home: string, command: string, input?: unknown): Promise<Json> {

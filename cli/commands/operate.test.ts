@@ -161,6 +161,8 @@ test('a running proxy uses a rule at once and answers for itself', () =>
     assert.is(models.code, 0, models.stderr);
     const { models: list } = JSON.parse(models.stdout) as { models: { id: string }[] };
     assert.ok(list.length > 0);
+    const keyless = await run(place, ['list-models', 'chat']);
+    assert.is(keyless.code, 7, 'the same as without a proxy');
   }));
 
 test('models are listed without a proxy, and a missing key is told', () =>
