@@ -30,6 +30,8 @@ test('a damaged index is told by vault-health, and repaired', async () => {
     const rebuilt = await svc('rebuild-vault-index');
     assert.is(rebuilt.code, 0);
     assert.not.match(rebuilt.stdout, /old index/);
+    await svc('index', 'files', '--forget');
+    assert.match((await svc('rebuild-vault-index')).stdout, /^No folder is indexed/);
   });
 });
 

@@ -153,6 +153,8 @@ abstract class Rebuilding extends VaultCommand {
       print(context, `Rebuilt ${shortPath(one.root, context)}${stopped}`);
       for (const line of pairs(colors, reportRows(one))) print(context, line);
     }
+    if ([...report.reports, ...report.unreadable, ...report.pending].length === 0)
+      print(context, 'No folder is indexed; what was handed in at run time is kept');
     for (const root of report.unreadable) {
       note(context, `! ${shortPath(root, context)} cannot be read; what was known of it is kept`);
     }
