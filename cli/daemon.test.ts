@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -96,6 +96,22 @@ test('a file that svc did not write is left alone; one that was cut short is tak
   for (const cut of ['', '{"pid":12']) {
     writeFileSync(pidFile(place.home), cut);
     claim().release();
+  }
+  place.dispose();
+});
+
+test('a folder that may not be read is told, since a proxy may run in it', () => {
+  const place = makePlace();
+  writeFile(place, {});
+  // Root may read everything, so it becomes somebody else for the moment.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65534);
+  else chmodSync(place.home, 0);
+  try {
+    assert.throws(() => runningInstance(place.home), /cannot be read: permission denied/);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    else chmodSync(place.home, 0o700);
   }
   place.dispose();
 });

@@ -58,13 +58,22 @@ export function outputFile(home: string): string {
   return join(home, 'logs', 'output.log');
 }
 
-/** What the pid file says, whether or not that process still runs; undefined without a readable one. */
+/**
+ * What the pid file says, whether or not that process still runs; undefined without a sound one.
+ *
+ * @throws SvcError `config` where this user may not read it: then nobody knows whether a proxy runs.
+ */
 export function readInstance(home: string): Instance | undefined {
   try {
     const value: unknown = JSON.parse(fs.readFileSync(pidFile(home), 'utf8'));
     return isInstance(value) ? value : undefined;
-  } catch {
-    return undefined;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') return undefined;
+    throw new SvcError('config', `The home folder ${home} cannot be read: ${reasonOf(cause)}`, {
+      cause,
+      cure: 'Run svc as the user whose folder it is, or name another one with SVC_HOME.',
+    });
   }
 }
 
@@ -107,13 +116,19 @@ export function claimHome(
       setAside(path);
     }
   }
+  const isOurs = (): boolean => {
+    try {
+      return readInstance(home)?.nonce === instance.nonce;
+    } catch {
+      return false;
+    }
+  };
   return {
     listening(where) {
-      if (readInstance(home)?.nonce === instance.nonce)
-        writePrivateFile(path, JSON.stringify({ ...instance, ...where }));
+      if (isOurs()) writePrivateFile(path, JSON.stringify({ ...instance, ...where }));
     },
     release() {
-      if (readInstance(home)?.nonce === instance.nonce) fs.rmSync(path, { force: true });
+      if (isOurs()) fs.rmSync(path, { force: true });
     },
   };
 }
