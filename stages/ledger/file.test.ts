@@ -16,16 +16,9 @@ import type { SvcError } from '../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
 import { LedgerRefused, prepareLedgerFile } from './file.ts';
 import { migrations } from './tables.ts';
-import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
-import type { LedgerWriterOptions } from './writer.ts';
+import { folderForEach, rowOf, stored } from './temp-ledger.ts';
 
-let folder = '';
-test.before.each(() => {
-  folder = makeFolder();
-});
-test.after.each(() => removeFolder(folder));
-
-const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+const { open, at } = folderForEach(test);
 
 async function refusal(promise: Promise<void>, pattern: RegExp): Promise<void> {
   let thrown: unknown;
@@ -38,8 +31,8 @@ async function refusal(promise: Promise<void>, pattern: RegExp): Promise<void> {
 }
 
 test("a link to another user's file, a dangling link and a folder are refused", async () => {
-  const file = path.join(folder, 'link.db');
-  const target = path.join(folder, 'target.db');
+  const file = at('link.db');
+  const target = at('target.db');
   symlinkSync(target, file);
   assert.throws(
     () => prepareLedgerFile(file, undefined),
@@ -53,7 +46,7 @@ test("a link to another user's file, a dangling link and a folder are refused", 
     lchownSync(file, 12_345, 12_345);
     assert.throws(() => prepareLedgerFile(file, 0), /another user/);
   }
-  const asFolder = path.join(folder, 'folder.db');
+  const asFolder = at('folder.db');
   mkdirSync(asFolder);
   const { writer, troubles } = open({ file: asFolder });
   await refusal(writer.ready(), /not a plain file/);
@@ -64,7 +57,7 @@ test("a link to another user's file, a dangling link and a folder are refused", 
 });
 
 test('a newer ledger and a foreign database are refused and left untouched', async () => {
-  const newer = path.join(folder, 'newer.db');
+  const newer = at('newer.db');
   const first = open({
     file: newer,
     migrations: [...migrations, ['CREATE TABLE later (x INTEGER)']],
@@ -76,7 +69,7 @@ test('a newer ledger and a foreign database are refused and left untouched', asy
   await second.writer.close();
   assert.throws(() => openLedgerReader(newer), /another version/);
 
-  const foreign = path.join(folder, 'foreign.db');
+  const foreign = at('foreign.db');
   const db = new Database(foreign);
   db.exec('CREATE TABLE precious (x INTEGER)');
   db.close();
@@ -121,7 +114,7 @@ function strangersHead(applicationId: number): Buffer {
 }
 
 test('a file that somebody else wrote is refused, with its mode, and nothing lies beside it', async () => {
-  const file = path.join(folder, 'notes.txt');
+  const file = at('notes.txt');
   const contents: readonly (Buffer | string)[] = [
     'my notes\n'.repeat(100),
     'x',
@@ -142,10 +135,10 @@ test('a file that somebody else wrote is refused, with its mode, and nothing lie
     await writer.close();
     assert.equal(readFileSync(file), Buffer.from(content));
     assert.is(statSync(file).mode & 0o777, 0o644);
-    assert.equal(readdirSync(folder), ['notes.txt']);
+    assert.equal(readdirSync(at()), ['notes.txt']);
     assert.throws(() => openLedgerReader(file), /no ledger of svc/);
   }
-  const link = path.join(folder, 'link.db');
+  const link = at('link.db');
   symlinkSync(file, link);
   const { writer } = open({ file: link });
   await refusal(writer.ready(), /no ledger of svc/);
@@ -153,7 +146,7 @@ test('a file that somebody else wrote is refused, with its mode, and nothing lie
 });
 
 test("another program's database is not even opened", async () => {
-  const file = path.join(folder, 'app.db');
+  const file = at('app.db');
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
   db.exec('CREATE TABLE requests (x); INSERT INTO requests VALUES (1)');
@@ -165,13 +158,13 @@ test("another program's database is not even opened", async () => {
   await writer.close();
   assert.equal(readFileSync(file), before);
   assert.is(statSync(file).mode & 0o777, 0o644);
-  assert.equal(readdirSync(folder), ['app.db']);
+  assert.equal(readdirSync(at()), ['app.db']);
 });
 
 test('an empty file and a database without tables become a ledger', async () => {
-  const empty = path.join(folder, 'empty.db');
+  const empty = at('empty.db');
   writeFileSync(empty, '');
-  const vacant = path.join(folder, 'vacant.db');
+  const vacant = at('vacant.db');
   const db = new Database(vacant);
   db.exec('VACUUM');
   db.close();

@@ -8,7 +8,6 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
@@ -17,16 +16,9 @@ import { openLock } from '../lock.ts';
 import { inodeOf } from '../private-file.ts';
 import { ledgerFaults } from './database.ts';
 import { putAside } from './put-aside.ts';
-import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
-import type { LedgerWriterOptions } from './writer.ts';
+import { folderForEach, rowOf, stored } from './temp-ledger.ts';
 
-let folder = '';
-test.before.each(() => {
-  folder = makeFolder();
-});
-test.after.each(() => removeFolder(folder));
-
-const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+const { open, at } = folderForEach(test);
 
 /** The ledgers that were put aside, without what SQLite kept beside them. */
 function asideIn(inside: string): readonly string[] {
@@ -45,13 +37,13 @@ async function damageLedger(file: string): Promise<void> {
 }
 
 test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await damageLedger(file);
   const { writer, troubles } = open({ file });
   writer.record(rowOf(1));
   await writer.flush();
   assert.is((await stored(file)).length, 1);
-  assert.is(asideIn(folder).length, 1);
+  assert.is(asideIn(at()).length, 1);
   assert.match(troubles[0]?.message ?? '', /was damaged/);
   assert.is(troubles.length, 1);
   assert.is(writer.stats().replaced, troubles[0]);
@@ -59,46 +51,46 @@ test('a damaged file is put aside at start, a new one begun, and it is said', as
 });
 
 test('two writers that meet the same damaged file put it aside once and share the new one', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await damageLedger(file);
   const one = open({ file });
   const two = open({ file });
   for (let n = 0; n < 100; n += 1) (n % 2 === 0 ? one : two).writer.record(rowOf(n));
   await Promise.all([one.writer.flush(), two.writer.flush()]);
   assert.is((await stored(file)).length, 100);
-  assert.is(asideIn(folder).length, 1);
+  assert.is(asideIn(at()).length, 1);
   assert.is(one.troubles.length + two.troubles.length, 1);
   await Promise.all([one.writer.close(), two.writer.close()]);
 });
 
 test('nothing of the ledger is touched while another process opens it or puts it aside', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await damageLedger(file);
   const other = openLock(`${file}.lock`);
   const release = other.tryAcquire()!;
-  const before = readdirSync(folder);
+  const before = readdirSync(at());
   const { writer, troubles } = open({ file });
   writer.record(rowOf(1));
   // Longer than the writer's thread itself waits for the lock.
   await sleep(1500);
-  assert.equal(readdirSync(folder), before);
+  assert.equal(readdirSync(at()), before);
   assert.equal([writer.stats().queued, writer.stats().trouble], [1, undefined]);
   release();
   await writer.flush();
   assert.is((await stored(file)).length, 1);
-  assert.is(asideIn(folder).length, 1);
+  assert.is(asideIn(at()).length, 1);
   assert.is(troubles.length, 1);
   await writer.close();
   other.close();
 });
 
 test('a file that another process has put aside in the meantime is not put aside again', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await damageLedger(file);
   const inode = inodeOf(file)!;
   writeFileSync(`${file}-wal`, 'of the new file');
   assert.is(putAside(file, inode + 1n, Date.now()), undefined);
-  assert.equal(asideIn(folder), []);
+  assert.equal(asideIn(at()), []);
   assert.is(readFileSync(`${file}-wal`, 'utf8'), 'of the new file');
   const aside = putAside(file, inode, Date.now())!;
   assert.equal(

@@ -41,6 +41,26 @@ export function openIn(folder: string, options: Partial<LedgerWriterOptions> = {
   return { writer, file, troubles };
 }
 
+/** The part of a suite of tests that is needed here. */
+interface Suite {
+  readonly before: { each(hook: () => void): void };
+  readonly after: { each(hook: () => void): void };
+}
+
+/** A folder of its own for each test of a suite, with what opens a writer in it. */
+export function folderForEach(suite: Suite) {
+  let folder = '';
+  suite.before.each(() => {
+    folder = makeFolder();
+  });
+  suite.after.each(() => removeFolder(folder));
+  return {
+    open: (options?: Partial<LedgerWriterOptions>): OpenLedger => openIn(folder, options),
+    /** The path of `name` in this test's folder; the folder's own without one. */
+    at: (name = ''): string => path.join(folder, name),
+  };
+}
+
 /** The n-th row of a day, with id `req_<n>`. */
 export function rowOf(n: number, more: Partial<LedgerRow> = {}): LedgerRow {
   return ledgerRow({

@@ -5,16 +5,9 @@ import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ledgerFaults } from './database.ts';
-import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
-import type { LedgerWriterOptions } from './writer.ts';
+import { folderForEach, rowOf, stored } from './temp-ledger.ts';
 
-let folder = '';
-test.before.each(() => {
-  folder = makeFolder();
-});
-test.after.each(() => removeFolder(folder));
-
-const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+const { open, at } = folderForEach(test);
 
 async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
@@ -25,7 +18,7 @@ async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> 
 }
 
 test('a disk that refuses costs rows only past the bound, is told once, and is used again when it is back', async () => {
-  const blocked = path.join(folder, 'home');
+  const blocked = at('home');
   writeFileSync(blocked, 'a file where the folder should be');
   const { writer, file, troubles } = open({ maxQueuedRows: 120 });
   await writer.ready();
@@ -45,7 +38,7 @@ test('a disk that refuses costs rows only past the bound, is told once, and is u
 });
 
 test('a disk that fills up under load: bounded memory, counted drops, a sound file', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   // A limit on the size of files stands for the full disk: writes fail in the middle of a batch.
   const script = `
     const { createLedgerWriter } = await import(${JSON.stringify(new URL('./writer.js', import.meta.url).href)});
@@ -103,7 +96,7 @@ test('a folder that is deleted under the writer is made again', async () => {
 });
 
 test('closing on a disk that refuses ends soon and counts what is lost', async () => {
-  writeFileSync(path.join(folder, 'home'), '');
+  writeFileSync(at('home'), '');
   const { writer } = open();
   for (let n = 0; n < 60; n += 1) writer.record(rowOf(n));
   const started = Date.now();

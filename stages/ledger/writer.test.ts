@@ -4,16 +4,9 @@ import path from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLedgerReader } from './database.ts';
-import { makeFolder, openIn, removeFolder, rowOf, stored } from './temp-ledger.ts';
-import type { LedgerWriterOptions } from './writer.ts';
+import { folderForEach, rowOf, stored } from './temp-ledger.ts';
 
-let folder = '';
-test.before.each(() => {
-  folder = makeFolder();
-});
-test.after.each(() => removeFolder(folder));
-
-const open = (options?: Partial<LedgerWriterOptions>) => openIn(folder, options);
+const { open, at } = folderForEach(test);
 
 test('a row comes back as it was recorded, with null for what nobody measured', async () => {
   const { writer, file, troubles } = open();
@@ -96,7 +89,7 @@ test('an open writer does not keep a process alive, and a flush in progress does
     const { ledgerRow } = await import(${JSON.stringify(new URL('./row.js', import.meta.url).href)});
     const { systemClock } = await import(${JSON.stringify(new URL('../../engine/index.js', import.meta.url).href)});
     const writer = createLedgerWriter({
-      file: ${JSON.stringify(path.join(folder, 'monitor.db'))}, clock: systemClock, onTrouble: console.error,
+      file: ${JSON.stringify(at('monitor.db'))}, clock: systemClock, onTrouble: console.error,
     });
     await writer.ready();
     writer.record(ledgerRow({ id: 'a', startedMs: 1, endpoint: '/', outcome: 'ok' }));
@@ -142,7 +135,7 @@ test('file 0600, folder 0700, under any umask, companions too', async () => {
 });
 
 test('reading before there is a ledger says so', () => {
-  assert.throws(() => openLedgerReader(path.join(folder, 'none.db')), /no ledger/);
+  assert.throws(() => openLedgerReader(at('none.db')), /no ledger/);
 });
 
 test.run();
