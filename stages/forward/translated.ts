@@ -119,13 +119,11 @@ export async function translatedAnswer(
   services: Services,
 ): Promise<Answer<ProxyFrame>> {
   const teller = tellerFor(prepared, reading, services);
-  if (!head.streaming) {
+  if (!head.streaming || !prepared.request.original.facts.stream) {
     const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
-    return toldAtOnce(prepared, reading, head, teller, bytes);
-  }
-  if (!prepared.request.original.facts.stream) {
-    const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
-    return joinedAnswer(prepared, head, teller, bytes);
+    return head.streaming
+      ? joinedAnswer(prepared, head, teller, bytes)
+      : toldAtOnce(prepared, reading, head, teller, bytes);
   }
   const told = withUsage(
     toTranslatedHead(head, answerType(reading.wishes, true), prepared),
