@@ -65,6 +65,7 @@ class ThreadDriver implements Driver, DatabaseConnection {
   #worker: Worker | undefined;
   readonly #waiting = new Map<number, Waiter>();
   #seq = 0;
+  #isEnding = false;
 
   constructor(file: string) {
     this.#file = file;
@@ -113,6 +114,7 @@ class ThreadDriver implements Driver, DatabaseConnection {
   }
 
   async destroy(): Promise<void> {
+    this.#isEnding = true;
     await this.#worker?.terminate();
   }
 
@@ -134,7 +136,8 @@ class ThreadDriver implements Driver, DatabaseConnection {
   #hear(answer: FromReader): void {
     const waiter = this.#waiting.get(answer.seq);
     this.#waiting.delete(answer.seq);
-    if (this.#waiting.size === 0) this.#worker?.unref();
+    // One that is being ended is waited for, and nothing else may keep the process alive till then.
+    if (this.#waiting.size === 0 && !this.#isEnding) this.#worker?.unref();
     if ('rows' in answer) waiter?.resolve(answer.rows);
     else waiter?.reject(toError(answer.failure));
   }

@@ -49,7 +49,8 @@ export function createReadPool(size: number, settings: ReadPoolSettings): ReadPo
   const finish = (seat: Seat, reply: BatchReply | undefined): void => {
     const { job } = seat;
     seat.job = undefined;
-    seat.worker.unref();
+    // One that is being ended is waited for, and nothing else may keep the process alive till then.
+    if (!closed) seat.worker.unref();
     if (reply === undefined) seats.delete(seat);
     job?.resolve(reply);
     if (!closed) next();
