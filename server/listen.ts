@@ -40,6 +40,7 @@ export interface Listener {
   destroy(): void;
 }
 
+/** By connection, the answer that is under way; one that is over would keep its request alive with it. */
 type Answers = WeakMap<Duplex, ServerResponse>;
 
 function onClientError(newId: () => string, answers: Answers) {
@@ -93,6 +94,10 @@ function createListener(handlers: ListenerHandlers): Server {
   server.maxHeadersCount = 0;
   const answers: Answers = new WeakMap();
   const pipelines = createPipelines((socket) => answers.get(socket));
+  function forget(this: ServerResponse): void {
+    const { socket } = this.req;
+    if (answers.get(socket) === this) answers.delete(socket);
+  }
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A socket may fail at any moment; what that means is decided by 'close'.
     response.on('error', () => undefined);
@@ -103,6 +108,7 @@ function createListener(handlers: ListenerHandlers): Server {
       });
     });
     answers.set(request.socket, response);
+    response.on('close', forget);
   };
   server.on('request', handle);
   // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.

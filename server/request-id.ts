@@ -1,8 +1,12 @@
 /** Ids of requests: unguessable, in the order of their time, and cheap because random bytes are fetched many at a time. */
 const POOL_BYTES = 12 * 256;
-const ID_BYTES = 12;
+const PREFIX = 'req_';
 /** Digits of the time, which suffice until the year 2059: as text, ids then sort as their times do. */
 const TIME_DIGITS = 8;
+/** Digits in base 64, of 6 bits each. */
+const RANDOM_DIGITS = 16;
+const RANDOM_AT = PREFIX.length + TIME_DIGITS;
+const ID_CHARS = RANDOM_AT + RANDOM_DIGITS;
 
 export interface RequestIdSources {
   /** Milliseconds since the epoch. */
@@ -16,20 +20,25 @@ export interface RequestIdSources {
  * lie side by side, a batch touches a few pages of the file instead of one a row.
  */
 export function createRequestIds({ wallMs, randomBytes }: RequestIdSources): () => string {
+  /** Random digits for the next ids. */
   let pool: Buffer = Buffer.alloc(0);
   let at = 0;
   let timeMs = Number.NaN;
-  let time = '';
+  // Put together as bytes: ids are kept with their requests, and a string made of parts keeps each.
+  const id = Buffer.from(PREFIX.padEnd(ID_CHARS), 'latin1');
   return () => {
     if (at >= pool.length) {
-      pool = randomBytes(POOL_BYTES);
+      pool = Buffer.from(randomBytes(POOL_BYTES).toString('base64url'), 'latin1');
       at = 0;
     }
-    at += ID_BYTES;
     const nowMs = Math.floor(wallMs());
     // Under load several come in a millisecond, and base 36 costs more than all the rest.
-    if (nowMs !== timeMs) time = nowMs.toString(36).padStart(TIME_DIGITS, '0');
-    timeMs = nowMs;
-    return `req_${time}${pool.toString('base64url', at - ID_BYTES, at)}`;
+    if (nowMs !== timeMs) {
+      id.write(nowMs.toString(36).padStart(TIME_DIGITS, '0'), PREFIX.length, TIME_DIGITS);
+      timeMs = nowMs;
+    }
+    pool.copy(id, RANDOM_AT, at, at + RANDOM_DIGITS);
+    at += RANDOM_DIGITS;
+    return id.toString('latin1');
   };
 }

@@ -20,19 +20,60 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   durationMs = 0;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
+  readonly #written: KeptAttempt[] = [];
 
   /** Keeps `run` in place of what was kept. */
   take(run: FinishedRun): void {
     this.id = run.id;
     this.startedMs = run.startedMs;
-    this.endpoint = run.endpoint;
-    this.model = run.model;
-    this.provider = run.provider;
+    // Mostly the same words as before, and those are old already.
+    if (this.endpoint !== run.endpoint) this.endpoint = run.endpoint;
+    if (this.model !== run.model) this.model = run.model;
+    if (this.provider !== run.provider) this.provider = run.provider;
     this.status = run.status;
     this.outcome = run.outcome;
     this.error = run.error;
     this.durationMs = run.durationMs;
     run.spans(this.spans);
-    this.attempts = run.attempts;
+    // What a run was still waiting for when it was ended tells its own end later.
+    this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();
+  }
+
+  #write(attempts: readonly Attempt[]): readonly Attempt[] {
+    const written = this.#written;
+    written.length = Math.min(written.length, attempts.length);
+    for (let index = 0; index < attempts.length; index += 1) {
+      (written[index] ??= new KeptAttempt()).take(attempts[index]!);
+    }
+    return written;
+  }
+}
+
+class KeptAttempt implements Attempt {
+  provider = '';
+  model: string | undefined;
+  key: string | undefined;
+  status: number | undefined;
+  failure: string | undefined;
+  /** Start and head; a number that a field may lack is an object of its own. */
+  readonly #timesMs = new Float64Array(2);
+
+  get startedMs(): number {
+    return this.#timesMs[0]!;
+  }
+
+  get headMs(): number | undefined {
+    const ms = this.#timesMs[1]!;
+    return Number.isNaN(ms) ? undefined : ms;
+  }
+
+  take(attempt: Attempt): void {
+    if (this.provider !== attempt.provider) this.provider = attempt.provider;
+    if (this.model !== attempt.model) this.model = attempt.model;
+    if (this.key !== attempt.key) this.key = attempt.key;
+    this.status = attempt.status;
+    this.failure = attempt.failure;
+    this.#timesMs[0] = attempt.startedMs;
+    this.#timesMs[1] = attempt.headMs ?? Number.NaN;
   }
 }

@@ -96,11 +96,43 @@ test('what was shown of a run stays as it was when another is written over it', 
 
 test('why a try failed is shown also where it was told after the run had ended', () => {
   const traces = createTraces();
-  const attempt = { provider: 'messages', model: 'm', key: undefined, startedMs: 1 };
-  const late = { ...attempt, headMs: 2, status: 200, failure: undefined as string | undefined };
-  traces.add({ ...runOf('a'), attempts: [late], spans: () => undefined });
-  late.failure = 'the client went away';
-  assert.is(traces.last()?.attempts[0]?.failure, 'the client went away');
+  for (const outcome of ['cancelled', 'error', 'partial'] as const) {
+    const attempt = { provider: 'messages', model: 'm', key: undefined, startedMs: 1 };
+    const late = { ...attempt, headMs: 2, status: 200, failure: undefined as string | undefined };
+    traces.add({ ...runOf('a'), outcome, attempts: [late], spans: () => undefined });
+    late.failure = 'the client went away';
+    assert.is(traces.last()?.attempts[0]?.failure, 'the client went away', outcome);
+  }
+});
+
+test('nothing of an earlier run’s tries is left in those written over them', () => {
+  const traces = createTraces(1);
+  const tries: readonly Attempt[] = [
+    {
+      provider: 'one',
+      model: 'm',
+      key: 'FILE',
+      startedMs: 1,
+      headMs: 2,
+      status: 500,
+      failure: 'x',
+    },
+    {
+      provider: 'two',
+      model: undefined,
+      key: undefined,
+      startedMs: 3.5,
+      headMs: undefined,
+      status: undefined,
+      failure: undefined,
+    },
+  ];
+  const spans = (): void => undefined;
+  for (const attempts of [tries, tries.toReversed(), tries.slice(1), tries]) {
+    const run = { ...runOf('a'), attempts };
+    traces.add({ ...run, spans });
+    assert.equal(traces.last(), toTrace(run));
+  }
 });
 
 test('a stage has the specification’s name, its notes, and measurements that notes cannot replace', () => {

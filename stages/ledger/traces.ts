@@ -22,7 +22,7 @@ export interface FinishedRun {
   readonly durationMs: number;
   /** Writes what its stages did over the spans of a run that is kept no more. */
   readonly spans: (into: KeptSpans) => void;
-  /** Kept as they are: of a run that was cancelled they may be told later why they failed. */
+  /** Kept as they are unless all went well: of a run that was ended it may be told later why they failed. */
   readonly attempts: readonly Attempt[];
 }
 

@@ -28,8 +28,7 @@ export const trace = defineStage<ProxyFrame, undefined, Services>({
         error: error?.message ?? null,
         durationMs,
         spans,
-        // A copy without the room that a list which grew has to spare.
-        attempts: (head?.attempts ?? request?.route?.attempts ?? []).slice(),
+        attempts: head?.attempts ?? request?.route?.attempts ?? [],
       });
     },
   }),
