@@ -146,6 +146,15 @@ export function upstreamTimeout(): SvcError {
   });
 }
 
+/** TIMEOUT_001 as well: the head came, and then the rest did not. */
+export function stoppedSending(): SvcError {
+  return new SvcError(
+    'gateway_timeout',
+    'The provider stopped sending in the middle of its answer',
+    { code: 'TIMEOUT_001' },
+  );
+}
+
 /** A request that breaks HTTP or one of our rules about it; `what` names the rule. */
 export function malformedRequest(what: string): SvcError {
   return new SvcError('bad_request', what);

@@ -11,10 +11,12 @@ import {
   cannotBeSent,
   providerUnreachable,
   shuttingDown,
+  stoppedSending,
   upstreamTimeout,
 } from '../model/errors.ts';
 import { CoalescingBody } from './coalescing-body.ts';
 import { reasonOf } from './failure-reason.ts';
+import { IdleLimit } from './idle-limit.ts';
 import { skipContinue } from './interim.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
@@ -31,6 +33,7 @@ export const outboundLimits = Object.freeze({
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: MAX_HEAD_BYTES,
+  // Both are timed here: by its own timers a silence could last a second longer.
   headersTimeout: 0,
   bodyTimeout: 0,
   // What a paused socket has read ahead counts against what one stream may hold.
@@ -75,6 +78,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #body: CoalescingBody | undefined;
   #headTimer: NodeJS.Timeout | undefined;
+  #idle: IdleLimit;
   #stopped: Error | undefined;
   /** While the library looks at the request: what it refuses then never concerned a provider. */
   #isLookedAt = false;
@@ -82,6 +86,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(request: UpstreamRequest, turn: Turn) {
     this.#request = request;
     this.#turn = turn;
+    this.#idle = new IdleLimit(request.idleTimeoutMs, () => this.#stop(stoppedSending()));
   }
 
   start(dispatcher: Dispatcher): Promise<UpstreamResponse> {
@@ -99,7 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(dispatcher: Dispatcher): void {
-    const { origin, path, method, headers, body, idleTimeoutMs } = this.#request;
+    const { origin, path, method, headers, body } = this.#request;
     this.#isLookedAt = true;
     try {
       dispatcher.dispatch(
@@ -109,8 +114,6 @@ class Exchange implements Dispatcher.DispatchHandler {
           method,
           headers: headers as string[],
           body: body ?? null,
-          headersTimeout: 0,
-          bodyTimeout: idleTimeoutMs,
         },
         this,
       );
@@ -138,6 +141,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #release(): void {
     clearTimeout(this.#headTimer);
+    this.#idle.end();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
   }
 
@@ -151,8 +155,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#headTimer);
     const body = new CoalescingBody(
       {
-        pause: () => controller.pause(),
-        resume: () => controller.resume(),
+        pause: () => {
+          this.#idle.pause();
+          controller.pause();
+        },
+        resume: () => {
+          this.#idle.start();
+          controller.resume();
+        },
         cancel: (reason) => this.#stop(toError(reason)),
       },
       this.#turn,
@@ -161,10 +171,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     const headers = toHeaders(controller.rawHeaders);
     // Cut from the first read, which they would keep alive as long as the stream.
     controller.rawHeaders = null;
-    this.#turn.first(() => this.#resolve({ status, headers, body }));
+    this.#turn.first(() => {
+      if (!body.isPaused) this.#idle.start();
+      this.#resolve({ status, headers, body });
+    });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#idle.heard();
     this.#body?.push(chunk);
   }
 
@@ -216,16 +230,6 @@ function isOfTheRequest(error: Error): boolean {
 /** What a failure inside the body means. */
 function toBodyError(error: Error): Error {
   if (isSvcError(error) || error instanceof Cancelled) return error;
-  if (error instanceof errors.BodyTimeoutError) {
-    return new SvcError(
-      'gateway_timeout',
-      'The provider stopped sending in the middle of its answer',
-      {
-        code: 'TIMEOUT_001',
-        cause: error,
-      },
-    );
-  }
   return new SvcError(
     'bad_gateway',
     'The connection to the provider broke off in the middle of its answer',

@@ -1,0 +1,108 @@
+/** Silence inside a response body, over real sockets. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
+import { createAgent, createUpstream } from './undici-upstream.ts';
+import type { UpstreamBody } from './upstream.ts';
+
+const IDLE_MS = 400;
+
+/** The body of an answer that `answer` gives. */
+async function withBody(
+  answer: (response: ServerResponse) => void,
+  use: (body: UpstreamBody) => Promise<void>,
+): Promise<void> {
+  const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const upstream = createUpstream(createAgent(), createTurn());
+  try {
+    const { port } = server.address() as AddressInfo;
+    const { body } = await upstream.send({
+      origin: `http://127.0.0.1:${port}`,
+      path: '/',
+      method: 'GET',
+      headers: [],
+      body: undefined,
+      headTimeoutMs: 10_000,
+      idleTimeoutMs: IDLE_MS,
+      signal: createCanceller().signal,
+    });
+    await use(body);
+  } finally {
+    await upstream.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function readAll(body: UpstreamBody): Promise<number> {
+  let bytes = 0;
+  for (;;) {
+    const piece = await body.read();
+    if (piece === undefined) return bytes;
+    bytes += piece.length;
+  }
+}
+
+async function drip(response: ServerResponse, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    response.write('x');
+    await sleep(IDLE_MS / 4);
+  }
+  response.end('x');
+}
+
+for (const start of ['', 'the first words']) {
+  test(`a provider that falls silent behind "${start}" is given up`, () =>
+    withBody(
+      (response) => {
+        response.flushHeaders();
+        if (start !== '') response.write(start);
+      },
+      async (body) => {
+        const startedMs = performance.now();
+        const error: unknown = await readAll(body).catch((thrown: unknown) => thrown);
+        assert.ok(isSvcError(error));
+        assert.equal([error.kind, error.code], ['gateway_timeout', 'TIMEOUT_001']);
+        assert.ok(performance.now() - startedMs >= IDLE_MS * 0.9);
+      },
+    ));
+}
+
+test('one that goes on a little at a time is waited for, however long it takes', () =>
+  withBody(
+    (response) => void drip(response, 8),
+    async (body) => assert.is(await readAll(body), 9),
+  ));
+
+test('a reader may pause for longer than a provider may be silent', () => {
+  const bytes = 4 << 20;
+  return withBody(
+    (response) => void response.end(Buffer.alloc(bytes)),
+    async (body) => {
+      await sleep(IDLE_MS * 2);
+      const first = await body.read();
+      await sleep(IDLE_MS * 2);
+      assert.is((first?.length ?? 0) + (await readAll(body)), bytes);
+    },
+  );
+});
+
+test('silence counts again once a reader goes on after a pause', () =>
+  withBody(
+    (response) => void response.write(Buffer.alloc(1 << 20)),
+    async (body) => {
+      await body.read();
+      await sleep(IDLE_MS * 2);
+      const error: unknown = await readAll(body).catch((thrown: unknown) => thrown);
+      assert.ok(isSvcError(error));
+      assert.is(error.kind, 'gateway_timeout');
+    },
+  ));
+
+test.run();
