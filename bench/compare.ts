@@ -58,13 +58,15 @@ export interface Comparison {
   readonly cpuRatio: number;
 }
 
-/** Until the code is compiled: this many requests, then slices of a second that are alike. */
+/**
+ * Until the code is compiled: this many requests, then slices of a second that are alike.
+ * Paced traffic seldom sends as many and has all slices: its slowest requests are those beside
+ * which the compiler still works, which it did for some ten seconds at 1,000 a second.
+ */
 const WARM_UP_REQUESTS = 10_000;
 const WARM_UP_SLICES = 15;
 const WARM_UP_SPAN = 3;
 const WARM_UP_TOLERANCE = 0.08;
-/** Paced traffic takes too long for more, and by then most of the code is warm. */
-const PACED_WARM_UP_SLICES = 3;
 
 /** Warms every arm up, then measures. Throws when an arm's answers differ from the direct ones. */
 export async function compare(
@@ -94,16 +96,15 @@ async function warmUp(
   onProgress: (text: string) => void,
 ): Promise<void> {
   const isPaced = workload.rate !== undefined;
-  const most = isPaced ? PACED_WARM_UP_SLICES : WARM_UP_SLICES;
   const speeds: number[] = [];
   let requests = 0;
-  while (speeds.length < most) {
+  while (speeds.length < WARM_UP_SLICES) {
     onProgress(`${workload.name}: warming up ${arm.name}, slice ${speeds.length + 1}`);
     const sample = await measure(rig, arm, workload, Math.min(1000, sliceMs));
     requests += sample.result.ok;
     // Where the rate is given, throughput says nothing; what it costs still falls.
     speeds.push(isPaced ? (sample.cpuUs ?? 1) : sample.perSecond);
-    const isCompiled = isPaced || requests >= WARM_UP_REQUESTS;
+    const isCompiled = requests >= WARM_UP_REQUESTS;
     if (isCompiled && isSettled(speeds, WARM_UP_SPAN, WARM_UP_TOLERANCE)) return;
   }
 }

@@ -44,8 +44,10 @@ export function createSessionWindow(startedMs: number): SessionWindow {
   const totals = emptyTotals();
   const models = new Map<string, RunningTotals>();
   const providers = new Map<string, RunningTotals>();
-  const recent = new Ring<LedgerRow>(RECENT_ROWS);
-  const latencies = new Ring<number>(LATENCY_SAMPLES);
+  const recent = new RecentRows(RECENT_ROWS);
+  // Numbers in a list of ours would be objects each, copied by the garbage collector on their way.
+  const latenciesMs = new Float64Array(LATENCY_SAMPLES);
+  let measured = 0;
   return {
     startedMs,
     add(row) {
@@ -53,14 +55,16 @@ export function createSessionWindow(startedMs: number): SessionWindow {
       addToTotals(groupOf(models, row.model), row);
       addToTotals(groupOf(providers, row.provider), row);
       recent.add(row);
-      if (row.latencyMs !== null) latencies.add(row.latencyMs);
+      if (row.latencyMs === null) return;
+      latenciesMs[measured % LATENCY_SAMPLES] = row.latencyMs;
+      measured += 1;
     },
     totals: () => ({ ...totals }),
     byModel: () => models,
     byProvider: () => providers,
     recent: (limit = RECENT_ROWS) => recent.newestFirst().slice(0, limit),
     last: () => recent.newest(),
-    latency: () => latencyFigures(latencies.newestFirst()),
+    latency: () => latencyFigures(latenciesMs.subarray(0, measured)),
   };
 }
 
@@ -76,8 +80,8 @@ function groupOf(groups: Map<string, RunningTotals>, name: string | null): Runni
 }
 
 /** Nearest-rank percentiles: each is a latency that some request really had. */
-function latencyFigures(samples: readonly number[]): LatencyFigures {
-  const sorted = Float64Array.from(samples).toSorted();
+function latencyFigures(samples: Float64Array): LatencyFigures {
+  const sorted = samples.toSorted();
   const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
   return {
     p50Ms: rank(0.5),
@@ -86,26 +90,26 @@ function latencyFigures(samples: readonly number[]): LatencyFigures {
   };
 }
 
-/** The newest `size` items; adding is O(1) and allocates nothing once it is full. */
-class Ring<T> {
+/** The newest `size` rows; adding is O(1) and allocates nothing once it is full. */
+class RecentRows {
   readonly #size: number;
-  readonly #items: T[] = [];
+  readonly #rows: LedgerRow[] = [];
   #next = 0;
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  add(item: T): void {
-    this.#items[this.#next] = item;
+  add(row: LedgerRow): void {
+    this.#rows[this.#next] = row;
     this.#next = (this.#next + 1) % this.#size;
   }
 
-  newest(): T | undefined {
-    return this.#items.at(this.#next - 1);
+  newest(): LedgerRow | undefined {
+    return this.#rows.at(this.#next - 1);
   }
 
-  newestFirst(): T[] {
-    return [...this.#items.slice(this.#next), ...this.#items.slice(0, this.#next)].toReversed();
+  newestFirst(): LedgerRow[] {
+    return [...this.#rows.slice(this.#next), ...this.#rows.slice(0, this.#next)].toReversed();
   }
 }
