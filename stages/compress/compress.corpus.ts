@@ -17,7 +17,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { codeFiles } from '../../bench/quality/samples.ts';
-import { openCorpus, type Corpus, type CorpusTextClass } from '../../fixtures/corpus.ts';
+import { NO_CORPUS, openCorpus, type Corpus, type CorpusTextClass } from '../../fixtures/corpus.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
 import {
   bodyFaults,
@@ -243,7 +243,7 @@ async function main(named: readonly string[]): Promise<void> {
   }
   const corpus = openCorpus();
   if (corpus === undefined) {
-    process.stdout.write('No recordings beside the project: nothing to check (SVC_CORPUS)\n');
+    process.stdout.write(NO_CORPUS);
     return;
   }
   const checks = await createTextChecks();

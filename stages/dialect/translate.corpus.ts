@@ -4,10 +4,10 @@
  * leaves with 1 if anything came out wrong. `SVC_CORPUS` names the corpus folder;
  * default `../shared/corpus` beside the project.
  */
-import { createReadStream, existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { NO_CORPUS, openCorpus } from '../../fixtures/corpus.ts';
 import type { TranslatableDialect } from './canonical.ts';
 import { checkAnswer, dialectOf, type RecordedAnswer } from './translate-answers.corpus.ts';
 import {
@@ -101,13 +101,10 @@ function print(): number {
   return wrong;
 }
 
-const project = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
-const corpus = process.env.SVC_CORPUS ?? join(project, '..', 'shared', 'corpus');
-const recorded = join(corpus, 'recorded');
-if (!existsSync(recorded)) {
-  process.stdout.write(`No corpus at ${corpus}; set SVC_CORPUS\n`);
-  process.exitCode = 2;
-} else {
+const corpus = openCorpus();
+if (corpus === undefined) process.stdout.write(NO_CORPUS);
+else {
+  const recorded = join(corpus.root, 'recorded');
   await checkAnswers(join(recorded, 'responses.jsonl'));
   await checkRequests(join(recorded, 'requests.jsonl'));
   process.exitCode = print() === 0 ? 0 : 1;

@@ -5,9 +5,9 @@
  * and must be what the observers find in the bytes, whole, byte by byte and in random
  * splits. Run as `node dist/stages/dialect/usage.corpus.js`; exits 1 on a difference.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../fixtures/paths.ts';
+import { NO_CORPUS, openCorpus } from '../../fixtures/corpus.ts';
 import { recordedUsage } from '../../fixtures/recorded-usage.ts';
 import type { Counts } from '../../fixtures/recorded-usage.ts';
 import type { Usage } from '../model/usage.ts';
@@ -121,12 +121,12 @@ function readLines(file: string): Recording[] {
 }
 
 function main(): void {
-  const corpus = process.env['SVC_CORPUS'] ?? join(projectRoot, '..', 'shared', 'corpus');
-  const folder = join(corpus, 'recorded');
-  if (!existsSync(folder)) {
-    process.stdout.write(`no recordings at ${folder}: nothing to check\n`);
+  const corpus = openCorpus();
+  if (corpus === undefined) {
+    process.stdout.write(NO_CORPUS);
     return;
   }
+  const folder = join(corpus.root, 'recorded');
   const answers = readLines(join(folder, 'responses.jsonl'));
   const requests = readLines(join(folder, 'requests.jsonl'));
   const measured = answers.filter(
