@@ -40,11 +40,6 @@ export class CoalescingBody implements UpstreamBody {
     this.#turn = turn;
   }
 
-  /** True while the source is asked to send no more. */
-  get isPaused(): boolean {
-    return this.#paused;
-  }
-
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;

@@ -80,6 +80,19 @@ test('one that goes on a little at a time is waited for, however long it takes',
     async (body) => assert.is(await readAll(body), 9),
   ));
 
+test('nothing is timed any more once an answer is whole', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  await withBody(
+    (response) => void response.end('x'),
+    async (body) => {
+      assert.is(await readAll(body), 1);
+      assert.is(timers(), before);
+    },
+  );
+});
+
 test('a reader may pause for longer than a provider may be silent', () => {
   const bytes = 4 << 20;
   return withBody(

@@ -7,6 +7,7 @@ export class IdleLimit {
   readonly #limitMs: number;
   readonly #onIdle: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #isPaused = false;
   #isOver = false;
 
   /** `limitMs` 0 allows any silence. */
@@ -15,9 +16,9 @@ export class IdleLimit {
     this.#onIdle = onIdle;
   }
 
-  /** Listens from now on; does nothing once the body has ended. */
+  /** Listens from now on, or once the reader goes on; does nothing once the body has ended. */
   start(): void {
-    if (this.#isOver || this.#limitMs === 0) return;
+    if (this.#isOver || this.#isPaused || this.#limitMs === 0) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#onIdle, this.#limitMs);
   }
@@ -27,13 +28,23 @@ export class IdleLimit {
   }
 
   pause(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#isPaused = true;
+    this.#clear();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.start();
   }
 
   /** The body has ended, well or not. */
   end(): void {
     this.#isOver = true;
-    this.pause();
+    this.#clear();
+  }
+
+  #clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

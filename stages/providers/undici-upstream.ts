@@ -33,7 +33,7 @@ export const outboundLimits = Object.freeze({
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: MAX_HEAD_BYTES,
-  // Both are timed here: by its own timers a silence could last a second longer.
+  // Both are timed here: its own timers tick twice a second.
   headersTimeout: 0,
   bodyTimeout: 0,
   // What a paused socket has read ahead counts against what one stream may hold.
@@ -160,7 +160,7 @@ class Exchange implements Dispatcher.DispatchHandler {
           controller.pause();
         },
         resume: () => {
-          this.#idle.start();
+          this.#idle.resume();
           controller.resume();
         },
         cancel: (reason) => this.#stop(toError(reason)),
@@ -172,7 +172,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     // Cut from the first read, which they would keep alive as long as the stream.
     controller.rawHeaders = null;
     this.#turn.first(() => {
-      if (!body.isPaused) this.#idle.start();
+      this.#idle.start();
       this.#resolve({ status, headers, body });
     });
   }
