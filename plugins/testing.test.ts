@@ -11,10 +11,9 @@ const file = pathToFileURL(join(projectRoot, 'fixtures/plugins/acme.mjs')).href;
 const { default: acme } = (await import(file)) as { default: ProviderDefinition };
 const base: ProviderDefinition = { kind: 'chat', baseUrl: 'https://a.example' };
 
-/** A hook that returns what none may, as an author without types may write it. */
-function byMistake(hook: () => unknown): () => undefined {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that is what is tried
-  return hook as () => undefined;
+/** `base` with hooks that return what none may, as an author without types may write them. */
+function withMistakes(hooks: Readonly<Record<string, () => unknown>>): ProviderDefinition {
+  return Object.assign({ ...base }, hooks);
 }
 
 test('the kit shows what the example sends and reads', async () => {
@@ -52,7 +51,7 @@ test('a hook that throws, waits or takes too long is named', async () => {
       },
       /request hook of provider 'provider' failed: no$/,
     ],
-    [{ ...base, request: byMistake(async () => undefined) }, /returned a promise/],
+    [withMistakes({ request: async () => undefined }), /returned a promise/],
     [
       {
         ...base,
@@ -67,7 +66,7 @@ test('a hook that throws, waits or takes too long is named', async () => {
   ];
   for (const [definition, message] of faults)
     assert.throws(() => testProvider(definition, clock).sends({}), message);
-  const wrong = testProvider({ ...base, event: byMistake(() => 'x') });
+  const wrong = testProvider(withMistakes({ event: () => 'x' }));
   await wrong.streams([{ data: {} }]).then(
     () => assert.unreachable(),
     (error: unknown) => assert.match(String(error), /something that is no { data }; return that/),

@@ -1,6 +1,4 @@
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+import { renameSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../engine/index.ts';
@@ -9,13 +7,10 @@ import { openLedgerReader } from './database.ts';
 import { savingsReport, totalsBy, totalsOf } from './queries.ts';
 import { openThreadedLedgerReader } from './reader-thread.ts';
 import { ledgerRow } from './row.ts';
+import { folderForEach } from './temp-ledger.ts';
 import { createLedgerWriter } from './writer.ts';
 
-let folder = '';
-test.before.each(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'svc-reader-'));
-});
-test.after.each(() => rmSync(folder, { recursive: true, force: true }));
+const { at } = folderForEach(test);
 
 async function write(file: string, ids: readonly string[]): Promise<void> {
   const writer = createLedgerWriter({
@@ -39,7 +34,7 @@ async function write(file: string, ids: readonly string[]): Promise<void> {
 }
 
 test('answers are those of the reader on this thread, also when asked at once', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await write(file, ['a', 'b', 'c']);
   const here = openLedgerReader(file);
   const there = openThreadedLedgerReader(file);
@@ -55,7 +50,7 @@ test('answers are those of the reader on this thread, also when asked at once', 
 });
 
 test('a ledger that is not there yet is said to be missing, and found once it is', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   const reader = openThreadedLedgerReader(file);
   const error = await totalsOf(reader).catch((thrown: unknown) => thrown as SvcError);
   assert.equal(
@@ -72,7 +67,7 @@ test('a ledger that is not there yet is said to be missing, and found once it is
 });
 
 test('an answer that comes while the reader is being closed does not end the process', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await write(file, ['a']);
   const reader = openThreadedLedgerReader(file);
   await totalsOf(reader);
@@ -87,7 +82,7 @@ test('an answer that comes while the reader is being closed does not end the pro
 });
 
 test('nothing can be written through a reader', async () => {
-  const file = path.join(folder, 'monitor.db');
+  const file = at('monitor.db');
   await write(file, ['a']);
   const reader = openThreadedLedgerReader(file);
   const removal = await reader
