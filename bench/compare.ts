@@ -60,8 +60,8 @@ export interface Comparison {
 
 /**
  * Until the code is compiled: this many requests, then slices of a second that are alike.
- * Paced traffic seldom sends as many and has all slices: its slowest requests are those beside
- * which the compiler still works, which it did for some ten seconds at 1,000 a second.
+ * At 1,000 requests a second the compiler was at work for some ten seconds, and the slowest
+ * requests are those beside it; paced streams, which are fewer, have all slices.
  */
 const WARM_UP_REQUESTS = 10_000;
 const WARM_UP_SLICES = 15;
