@@ -1,8 +1,8 @@
 /**
  * A proxy runs beside the programs that it serves for weeks, so its memory is held low. Left to
- * itself the engine lets the old generation double before it looks for garbage, and the young
- * one grow to two halves of 16 MB; in a run of JSON requests that was 190 MB of memory in
- * place of 140, at the same speed.
+ * itself V8 lets the old generation double before it looks for garbage, and the young one grow
+ * to two halves of 16 MB; in a run of JSON requests that was 190 MB of memory in place of 140,
+ * at the same speed.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
@@ -14,8 +14,9 @@ const YOUNG_BYTES = 8 * 2 ** 20;
 /**
  * How much of that growth may be used up before a collection of the whole heap begins in the
  * background, and before it begins at once, in percent. Bodies count towards it although they
- * die young: left to itself the engine keeps the size of the young generation free, and of
- * streams or of large requests one such collection followed the other, at a tenth of the CPU.
+ * die young. Left to itself V8 begins as soon as less is left than a half of the young
+ * generation; in bursts of streams and with large requests one such collection followed the
+ * other, and took a tenth of the CPU.
  */
 const BEGIN_PERCENT = { background: 75, atOnce: 90 };
 
@@ -29,7 +30,7 @@ export function keepHeapSmall(): void {
   new PerformanceObserver(limitYoung).observe({ entryTypes: ['gc'] });
 }
 
-/** The engine multiplies the young generation when it grows, and shrinks it in quiet times. */
+/** V8 multiplies the young generation when it grows, and shrinks it in quiet times. */
 function limitYoung(): void {
   const factor = Math.max(1, Math.floor(YOUNG_BYTES / halfBytes()));
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
