@@ -1,10 +1,10 @@
 /** Where measuring data lies, and readers for it. The corpus is optional: without it the project's own fixtures are measured. */
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { corpusFolder } from '../../fixtures/corpus.ts';
 
-/** Folder of the labelled corpus: `SVC_CORPUS`, else `../shared/corpus` beside the project; undefined where there is none. */
-export function findCorpus(projectRoot: string, env: NodeJS.ProcessEnv): string | undefined {
-  const folder = env['SVC_CORPUS'] ?? resolve(projectRoot, '../shared/corpus');
+/** Folder of the labelled corpus, which may have texts and no recordings; undefined where there is none. */
+export function findCorpus(env: NodeJS.ProcessEnv): string | undefined {
+  const folder = corpusFolder(env);
   return existsSync(folder) ? folder : undefined;
 }
 

@@ -133,7 +133,7 @@ function remembered(count: CountTokens): CountTokens {
 
 /** Runs the measures, judges them and writes both to standard output. Sets exit code 1 when a bar is missed. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const report = await measureQuality(projectRoot, findCorpus(projectRoot, env));
+  const report = await measureQuality(projectRoot, findCorpus(env));
   const verdicts = judgeQuality(report);
   const text = args.includes('--json')
     ? JSON.stringify({ ...report, verdicts }, null, 2)
