@@ -6,6 +6,8 @@
 import { BlockList, SocketAddress, isIP } from 'node:net';
 
 const LOOPBACK = loopbackList();
+/** As nearly every socket spells its local peer: whole literals, for which nobody has to be asked. */
+const USUAL: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /**
  * True for 127.0.0.0/8, ::1 and the mapped forms of the former. Anything that node does not
@@ -13,6 +15,7 @@ const LOOPBACK = loopbackList();
  */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false;
+  if (USUAL.has(address)) return true;
   const family = isIP(address);
   if (family === 0) return false;
   return LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6');

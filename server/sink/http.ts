@@ -97,7 +97,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     this.#tail = bytes;
     if (signal.aborted) return Promise.reject(signal.reason);
     this.#isBodyBegun = true;
-    if (response.write(bytes)) return undefined;
+    if (writeNow(response, bytes)) return undefined;
     return new Promise((resolve, reject) => {
       const stop = () => {
         response.off('drain', go);
@@ -202,6 +202,18 @@ function writeJoined(response: ServerResponse, bytes: Buffer): void {
   socket?.cork();
   response.write(bytes.toString('latin1'), 'latin1');
   socket?.uncork();
+}
+
+/**
+ * A piece of a stream, on the wire when this returns. node would write it behind everything else
+ * that the turn brings, in case more follows; here it never does.
+ */
+function writeNow(response: ServerResponse, bytes: Buffer): boolean {
+  const { socket } = response;
+  socket?.cork();
+  const mayGoOn = response.write(bytes);
+  socket?.uncork();
+  return mayGoOn;
 }
 
 /**

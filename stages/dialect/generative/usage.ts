@@ -5,7 +5,7 @@
 import type { Usage } from '../../model/usage.ts';
 import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
-import type { Answer, AnswerReader } from '../observe.ts';
+import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
 
 /** Normalises one `usageMetadata` object. */

@@ -2,7 +2,7 @@
 import type { Usage } from '../../model/usage.ts';
 import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
-import type { Answer, AnswerReader } from '../observe.ts';
+import type { Answer, AnswerReader } from '../answer-reader.ts';
 
 /**
  * Adds what `figures` says to what was known. A stream reports twice: `message_start` with

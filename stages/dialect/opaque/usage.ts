@@ -8,7 +8,7 @@ import { toGenerativeUsage } from '../generative/usage.ts';
 import { isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { mergeMessagesUsage } from '../messages/usage.ts';
-import type { Answer, AnswerReader } from '../observe.ts';
+import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { toResponsesUsage } from '../responses/usage.ts';
 
 function toUsage(figures: JsonObject, known: Usage): Usage {

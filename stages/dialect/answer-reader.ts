@@ -1,0 +1,110 @@
+/** What a dialect wants to know of its answers, and the reading of one object for it: an event's payload or a document. */
+import type { JsonPath } from '../model/block.ts';
+import { emptyUsage } from '../model/usage.ts';
+import type { Usage } from '../model/usage.ts';
+import { createPathScanner } from '../wire/json-path.ts';
+import type { PathScanner } from '../wire/json-path.ts';
+import { createEndReader } from './document-ends.ts';
+import type { EndMembers, EndReader } from './document-ends.ts';
+import { isObject, parseJson } from './json-kind.ts';
+
+/** What an answer has said so far. Readers write into it. */
+export interface Answer {
+  usage: Usage;
+  model: string | undefined;
+  terminated: boolean;
+  failed: boolean;
+}
+
+/** How one dialect's answers are read. */
+export interface AnswerReader {
+  /** Every event that carries figures, or ends the stream with figures, holds one of these. */
+  readonly needles: readonly Buffer[];
+  /** Where the values of interest stand, in an event's payload or in a document. */
+  readonly paths: readonly JsonPath[];
+  /** Which of them a whole answer has at its two ends, where they are looked for first. */
+  readonly ends?: EndMembers;
+  /** Takes the values at `paths`, parsed, undefined where absent. May see one payload twice. */
+  read(answer: Answer, values: readonly unknown[]): void;
+  /** Matches the last lines of a stream that ended properly. */
+  readonly ending: RegExp;
+  /** Matches the last lines of a stream that lacks its proper end and said everything all the same. */
+  readonly complete?: RegExp;
+  /** Matches the last lines of a stream in which an error event was sent. */
+  readonly failure: RegExp;
+}
+
+/** A reader with its paths compiled. */
+export interface CompiledReader {
+  readonly reader: AnswerReader;
+  readonly scan: PathScanner;
+  readonly ends: EndReader | undefined;
+}
+
+/**
+ * A document larger than this is relayed all the same and stays unmeasured, and so does an event:
+ * one that ends a stream may repeat all of it, images as well.
+ */
+export const MAX_READ_BYTES = 32 * 1024 * 1024;
+/** Up to this size parsing everything is faster than looking for a few values. */
+const PARSED_BYTES = 16 * 1024;
+/** A byte order mark, which may stand in front of any answer. */
+const MARK = Buffer.from('\uFEFF');
+
+export function compileReader(reader: AnswerReader): CompiledReader {
+  // The last path is the whole value: it tells whether a document is complete.
+  const scan = createPathScanner([...reader.paths, []]);
+  return { reader, scan, ends: reader.ends && createEndReader(reader.ends) };
+}
+
+export function createAnswer(): Answer {
+  return { usage: emptyUsage, model: undefined, terminated: false, failed: false };
+}
+
+export function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === MARK[0] && bytes.subarray(0, MARK.length).equals(MARK)
+    ? bytes.subarray(MARK.length)
+    : bytes;
+}
+
+/** Reads one object; returns whether it was complete. What cannot be read says nothing. */
+export function readPayload(
+  answer: Answer,
+  { reader, scan }: CompiledReader,
+  bytes: Buffer,
+): boolean {
+  if (bytes.length <= PARSED_BYTES) {
+    const whole = parseJson(bytes.toString('utf8'));
+    if (whole === undefined) return false;
+    reader.read(answer, valuesAt(whole, reader.paths));
+    return true;
+  }
+  const spans = tryOr(() => scan(bytes), []);
+  const values = reader.paths.map((_, i) => {
+    const span = spans[i];
+    return span && parseJson(bytes.toString('utf8', span.start, span.end));
+  });
+  reader.read(answer, values);
+  return spans[reader.paths.length] !== undefined;
+}
+
+export function valuesAt(whole: unknown, paths: readonly JsonPath[]): unknown[] {
+  return paths.map((path) => valueAt(whole, path));
+}
+
+function valueAt(value: unknown, path: JsonPath): unknown {
+  let found = value;
+  for (const step of path) {
+    if (Array.isArray(found)) found = typeof step === 'number' ? found[step] : undefined;
+    else found = isObject(found) && typeof step === 'string' ? found[step] : undefined;
+  }
+  return found;
+}
+
+export function tryOr<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise; // nested beyond measure; the client's own parser will judge it
+  }
+}

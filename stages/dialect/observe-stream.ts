@@ -1,0 +1,79 @@
+/** Follows a stream: only the events that hold a needle are looked into, its two ends if need be. */
+import { createNeedleScanner } from '../wire/needle.ts';
+import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
+import type { Answer, CompiledReader } from './answer-reader.ts';
+import type { UsageObserver } from './dialect.ts';
+import { createHead, createTail } from './ends.ts';
+import { estimateSaid } from './said.ts';
+
+const MODEL_NEEDLE = Buffer.from('"model');
+const LF = 0x0a;
+const CR = 0x0d;
+const NEW_LINE = Buffer.from('\n');
+
+export function createStreamObserver(compiled: CompiledReader): UsageObserver {
+  const { reader } = compiled;
+  const answer = createAnswer();
+  const events = createNeedleScanner(reader.needles, { maxEventBytes: MAX_READ_BYTES });
+  const head = createHead();
+  const tail = createTail();
+  let isHeadSearched = false;
+  let totalBytes = 0;
+  const readEvent = (event: Buffer): void => {
+    readPayload(answer, compiled, payloadOf(withoutMark(event)));
+  };
+  /** What is known; a stream may end without the blank line of its last event. */
+  const current = (): Answer => {
+    const event = events.rest();
+    if (event !== undefined) readEvent(event);
+    return answer;
+  };
+  const terminated = (): boolean => current().terminated || reader.ending.test(tail.lastEvents());
+  const isComplete = (): boolean => reader.complete?.test(tail.lastEvents()) === true;
+  const failed = (): boolean => current().failed || reader.failure.test(tail.lastEvents());
+  return {
+    push(bytes) {
+      totalBytes += bytes.length;
+      isHeadSearched = false;
+      head.push(bytes);
+      events.push(bytes, readEvent);
+      tail.push(bytes);
+    },
+    usage: () => current().usage,
+    saidTokens() {
+      const beginning = head.bytes();
+      const between = totalBytes - beginning.length;
+      const samples = [beginning, ...(between > 0 ? [tail.bytes().subarray(-between)] : [])];
+      return estimateSaid(samples, totalBytes);
+    },
+    model() {
+      if (current().model === undefined && !isHeadSearched) {
+        isHeadSearched = true;
+        head.search(MODEL_NEEDLE, (event) => {
+          if (answer.model === undefined) readEvent(event);
+        });
+      }
+      return answer.model;
+    },
+    terminated,
+    failed,
+    isCutShort: () => !terminated() && !failed() && !isComplete() && tail.holdsLastEvent(),
+  };
+}
+
+/** What an event's `data` lines hold; nearly always there is one. */
+function payloadOf(event: Buffer): Buffer {
+  const values: Buffer[] = [];
+  let start = 0;
+  while (start < event.length) {
+    const found = event.indexOf(LF, start);
+    const lf = found < 0 ? event.length : found;
+    const cr = event.subarray(start, lf).indexOf(CR);
+    const end = cr < 0 ? lf : start + cr;
+    if (event.toString('latin1', start, start + 5) === 'data:') {
+      values.push(event.subarray(start + 5, end), NEW_LINE);
+    }
+    start = end + 1;
+  }
+  return values.length === 2 ? values[0]! : Buffer.concat(values);
+}
