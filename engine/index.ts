@@ -1,5 +1,5 @@
 /** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
-export { isAnswer, isWhole, toLive } from './answer.ts';
+export { PulledAnswer, isAnswer, isWhole, toLive, toStream } from './answer.ts';
 export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
 export { createCanceller, toAbortSignal } from './cancel.ts';
 export type { CancelSignal, Canceller } from './cancel.ts';

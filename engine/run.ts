@@ -3,7 +3,7 @@
  * response half is a web stream piped through the segments into the sink. How
  * it ended is told to every stage exactly once.
  */
-import { isWhole, toLive } from './answer.ts';
+import { isWhole, toLive, toPulled, toStream } from './answer.ts';
 import type { LiveAnswer, WholeAnswer } from './answer.ts';
 import { answerTo } from './answer-to.ts';
 import type { RunInfo } from './context.ts';
@@ -159,15 +159,30 @@ async function pump<F extends Frame>(
   scope: RunScope<F>,
   sink: Sink<F>,
 ): Promise<void> {
-  const reader = answer.getReader();
-  const stop = () => void reader.cancel(scope.cancelled()).catch(() => undefined);
+  const source = toPulled(answer);
+  let isOver = false;
+  const stop = () => {
+    if (!isOver) source.cancel(scope.cancelled());
+    isOver = true;
+  };
   scope.onCancel(stop);
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      const steps = segment.steps.get(value.kind);
-      const result = steps === undefined ? value : applySteps(steps, value, scope);
+    while (!isOver) {
+      let pulled: F | null | undefined;
+      try {
+        pulled = source.poll();
+        // What is there already costs no promise.
+        if (pulled === null) pulled = await scope.race(source.read());
+      } catch (thrown) {
+        isOver = true;
+        throw thrown;
+      }
+      if (pulled === undefined) {
+        isOver = true;
+        break;
+      }
+      const steps = segment.steps.get(pulled.kind);
+      const result = steps === undefined ? pulled : applySteps(steps, pulled, scope);
       const frame = result instanceof Promise ? await result : result;
       scope.leaves(frame);
       const written = sink.write(frame);
@@ -192,7 +207,7 @@ async function pipe<F extends Frame>(
 ): Promise<void> {
   const lastIsOwn = segments.at(-1)?.form === 'own';
   const list = lastIsOwn ? [...segments, emptySegment<F>()] : segments;
-  let stream = answer;
+  let stream = toStream(answer);
   for (const [index, segment] of list.entries()) {
     stream = stream.pipeThrough(openSegment(segment, scope, index === list.length - 1));
   }

@@ -2,6 +2,7 @@
  * Frames in, frames out: what the engine's own tests use, and what a plugin's
  * author needs to test a stage without a server.
  */
+import type { LiveAnswer, WholeAnswer } from './answer.ts';
 import { createCanceller } from './cancel.ts';
 import type { CancelSignal } from './cancel.ts';
 import { createManualClock } from './clock.ts';
@@ -97,7 +98,7 @@ export async function runStages<F extends Frame>(options: {
   readonly kinds: FrameKinds<F>;
   readonly frame: F;
   readonly stages?: readonly Stage<F>[];
-  readonly answer: readonly F[] | (() => ReadableStream<F>);
+  readonly answer: WholeAnswer<F> | (() => LiveAnswer<F>);
   readonly after?: readonly Stage<F>[];
   readonly splitter?: Stage<F>;
 }): Promise<{ frames: readonly F[]; error: SvcError | undefined; settlement: Settlement<F> }> {

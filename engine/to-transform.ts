@@ -2,7 +2,7 @@
  * Any stage as a real `{writable, readable}` pair: what the engine fuses can
  * also stand alone in a pipe, and a test proves that both say the same.
  */
-import { isAnswer, isWhole, toLive } from './answer.ts';
+import { isAnswer, toStream } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { RunInfo } from './context.ts';
 import { toSvcError } from './error.ts';
@@ -71,7 +71,7 @@ function unfold<F extends Frame>(source: ReadableStream<Passing<F>>): ReadableSt
           if (passing.done) return controller.close();
           if ('frame' in passing.value) return controller.enqueue(passing.value.frame);
           const { answer } = passing.value;
-          inner = (isWhole(answer) ? toLive(answer) : answer).getReader();
+          inner = toStream(answer).getReader();
         }
       },
       async cancel(reason) {

@@ -4,6 +4,7 @@
  * handle a kind costs nothing for it.
  */
 import { isAnswer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { StageContext } from '../context.ts';
 import { SvcError, toSvcError } from '../error.ts';
 import type { Frame } from '../frame.ts';
@@ -88,11 +89,7 @@ export function toSegment<F extends Frame>(
 /** Above this many steps, reading the clock around each would cost more than 3 µs a frame. */
 const MAX_TIMED_STEPS = 32;
 
-function mustStay<F extends Frame>(
-  result: F | ReadableStream<F> | readonly F[],
-  kind: string,
-  node: string,
-): F {
+function mustStay<F extends Frame>(result: F | Answer<F>, kind: string, node: string): F {
   if (!isAnswer<F>(result) && result.kind === kind) return result;
   const got = isAnswer<F>(result) ? 'an answer' : `a '${result.kind}'`;
   throw toSvcError(

@@ -3,9 +3,10 @@
  * sent in one piece, everything else is a live stream that reads from the socket
  * only when somebody reads from it.
  */
-import type { Answer, WholeAnswer } from '../../engine/index.ts';
+import { PulledAnswer } from '../../engine/index.ts';
+import type { Answer, LiveAnswer, WholeAnswer } from '../../engine/index.ts';
 import { END, toChunk } from '../model/frame.ts';
-import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
+import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import type { UpstreamBody } from '../providers/upstream.ts';
 import type { UsageChunkFilter } from './usage-chunk.ts';
@@ -79,48 +80,68 @@ export interface StreamOptions {
   readonly filter?: UsageChunkFilter | undefined;
 }
 
-/** The answer as a live stream: head, chunks as they come, end. */
+/** The answer as it comes: head, chunks, end. */
 export function stream(
   head: HeadFrame,
   body: UpstreamBody,
-  { ready: first = [], filter }: StreamOptions = {},
-): ReadableStream<ProxyFrame> {
-  const waiting = [...first];
-  let isHeadSent = false;
-  const take = (bytes: Buffer): ChunkFrame => filter?.push(bytes) ?? toChunk(bytes);
+  options: StreamOptions = {},
+): LiveAnswer<ProxyFrame> {
+  return new BodyAnswer(head, body, options);
+}
 
-  function deliver(
-    bytes: Buffer | undefined,
-    controller: ReadableStreamDefaultController<ProxyFrame>,
-  ): boolean {
-    if (bytes !== undefined) {
-      const chunk = take(bytes);
-      if (chunk.bytes.length === 0 && chunk.metered === undefined) return false;
-      controller.enqueue(chunk);
-      return true;
-    }
-    const rest = filter?.end();
-    if (rest !== undefined) controller.enqueue(rest);
-    controller.enqueue(END);
-    controller.close();
-    return true;
+class BodyAnswer extends PulledAnswer<ProxyFrame> {
+  #head: HeadFrame | undefined;
+  readonly #body: UpstreamBody;
+  readonly #ready: Buffer[];
+  readonly #filter: UsageChunkFilter | undefined;
+  /** What is left to say once the body has ended. */
+  #last: ProxyFrame[] | undefined;
+
+  constructor(head: HeadFrame, body: UpstreamBody, { ready = [], filter }: StreamOptions) {
+    super();
+    this.#head = head;
+    this.#body = body;
+    this.#ready = [...ready];
+    this.#filter = filter;
   }
 
-  return new ReadableStream<ProxyFrame>(
-    {
-      async pull(controller) {
-        if (!isHeadSent) {
-          isHeadSent = true;
-          return controller.enqueue(head);
-        }
-        for (;;) {
-          // What is there already costs no promise.
-          const ready = waiting.shift() ?? body.poll();
-          if (deliver(ready === null ? await body.read() : ready, controller)) return undefined;
-        }
-      },
-      cancel: (reason) => body.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
+  poll(): ProxyFrame | null | undefined {
+    if (this.#last !== undefined) return this.#last.shift();
+    if (this.#head !== undefined) {
+      const head = this.#head;
+      this.#head = undefined;
+      return head;
+    }
+    for (;;) {
+      const bytes = this.#ready.shift() ?? this.#body.poll();
+      if (bytes === null) return null;
+      const frame = this.#toFrame(bytes);
+      if (frame !== undefined) return frame;
+    }
+  }
+
+  read(): Promise<ProxyFrame | undefined> {
+    const ready = this.poll();
+    return ready === null ? this.#body.read().then(this.#onBytes) : Promise.resolve(ready);
+  }
+
+  cancel(reason: unknown): void {
+    this.#body.cancel(reason);
+  }
+
+  #onBytes = (
+    bytes: Buffer | undefined,
+  ): ProxyFrame | undefined | Promise<ProxyFrame | undefined> =>
+    this.#toFrame(bytes) ?? this.read();
+
+  /** The frame that these bytes, or the end of the body, make; undefined where they make none. */
+  #toFrame(bytes: Buffer | undefined): ProxyFrame | undefined {
+    if (bytes !== undefined) {
+      const chunk = this.#filter?.push(bytes) ?? toChunk(bytes);
+      return chunk.bytes.length === 0 && chunk.metered === undefined ? undefined : chunk;
+    }
+    const rest = this.#filter?.end();
+    this.#last = rest === undefined ? [] : [END];
+    return rest ?? END;
+  }
 }

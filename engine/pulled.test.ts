@@ -1,0 +1,148 @@
+/** A pulled answer against the web stream that it stands for: whatever happens, both say the same. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import fc from 'fast-check';
+import { Cancelled, PulledAnswer, chain, createCanceller, run, toStream } from './index.ts';
+import type { LiveAnswer } from './index.ts';
+import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { ASK, answerOf, reader, stage, testKinds } from './testing-frames.ts';
+import type { TestFrame } from './testing-frames.ts';
+
+interface Script {
+  readonly frames: readonly TestFrame[];
+  /** Whether the frame at a place has to be waited for. */
+  readonly waits?: readonly boolean[] | undefined;
+  /** The place at which the answer breaks. */
+  readonly breaksAt?: number | undefined;
+  /** The place at which nothing comes any more. */
+  readonly silentAt?: number | undefined;
+}
+
+/** Plays a script, and keeps what was asked of it. */
+class Scripted extends PulledAnswer<TestFrame> {
+  taken = 0;
+  cancelled: unknown;
+  readonly #script: Script;
+  #at = 0;
+
+  constructor(script: Script) {
+    super();
+    this.#script = script;
+  }
+
+  poll(): TestFrame | null | undefined {
+    const { waits, silentAt } = this.#script;
+    return this.#at === silentAt || waits?.[this.#at] === true ? null : this.#next();
+  }
+
+  read(): Promise<TestFrame | undefined> {
+    if (this.#at === this.#script.silentAt) return new Promise(() => undefined);
+    return Promise.resolve().then(() => this.#next());
+  }
+
+  cancel(reason: unknown): void {
+    this.cancelled = reason;
+  }
+
+  #next(): TestFrame | undefined {
+    if (this.#at === this.#script.breaksAt) throw new TypeError('it broke off');
+    const frame = this.#script.frames[this.#at];
+    this.#at += 1;
+    if (frame !== undefined) this.taken += 1;
+    return frame;
+  }
+}
+
+interface Drive {
+  readonly form: (answer: Scripted) => LiveAnswer<TestFrame>;
+  readonly fuse?: boolean;
+  /** Where the client stops taking anything. */
+  readonly stallsAt?: number | undefined;
+  /** The client leaves. */
+  readonly leavesAfterMs?: number | undefined;
+}
+
+const shout = stage('shout', {
+  on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },
+});
+
+async function drive(script: Script, { form, fuse = true, stallsAt, leavesAfterMs }: Drive) {
+  const answer = new Scripted(script);
+  const answering = stage('answer', { on: { question: () => form(answer) } }, { answers: true });
+  const plan = mustCompile(chain(testKinds, [reader, answering, shout]), { fuse });
+  const canceller = createCanceller();
+  let seen = 0;
+  const sink = createCollectingSink<TestFrame>({
+    signal: canceller.signal,
+    onFrame() {
+      seen += 1;
+      return seen - 1 === stallsAt ? new Promise(() => undefined) : undefined;
+    },
+  });
+  const done = run(plan, ASK, testRun(undefined, canceller.signal), sink);
+  let takenAtLeave: number | undefined;
+  if (leavesAfterMs !== undefined)
+    setTimeout(() => {
+      takenAtLeave = answer.taken;
+      canceller.abort(new Cancelled('client_gone'));
+    }, leavesAfterMs);
+  const { outcome, error } = await done;
+  return {
+    frames: sink.frames,
+    outcome,
+    error: error?.message,
+    node: error?.node,
+    takenAtLeave,
+    wasCancelled: answer.cancelled !== undefined,
+  };
+}
+
+const asPulled = (answer: Scripted) => answer;
+const asStream = (answer: Scripted) => toStream(answer);
+
+const scripts = fc.record({
+  parts: fc.array(fc.string({ maxLength: 5 }), { maxLength: 8 }),
+  waits: fc.array(fc.boolean(), { minLength: 11, maxLength: 11 }),
+  breaksAt: fc.option(fc.nat(10), { nil: undefined }),
+});
+
+test('frames, errors and ends are those of the stream, fused and in a pipe', async () => {
+  let broken = 0;
+  await fc.assert(
+    fc.asyncProperty(scripts, async ({ parts, waits, breaksAt }) => {
+      const script = { frames: answerOf(...parts), waits, breaksAt };
+      const pulled = await drive(script, { form: asPulled });
+      assert.equal(pulled, await drive(script, { form: asStream }));
+      assert.equal(pulled, await drive(script, { form: asPulled, fuse: false }));
+      assert.equal(pulled, await drive(script, { form: asStream, fuse: false }));
+      if (pulled.outcome !== 'ok') broken += 1;
+    }),
+    { numRuns: 200 },
+  );
+  assert.ok(broken > 20, `only ${broken} broke`);
+});
+
+test('a client that takes nothing holds the source back at the same frame, and stops it by leaving', async () => {
+  const frames = answerOf(...Array.from({ length: 50 }, (_, n) => `${n}`));
+  for (const stallsAt of [0, 1, 7]) {
+    const how = { stallsAt, leavesAfterMs: 5 };
+    for (const waits of [undefined, frames.map((_, n) => n % 2 === 1)]) {
+      const pulled = await drive({ frames, waits }, { form: asPulled, ...how });
+      assert.equal(pulled, await drive({ frames, waits }, { form: asStream, ...how }));
+      assert.is(pulled.takenAtLeave, stallsAt + 1);
+      assert.is(pulled.outcome, 'cancelled');
+      assert.ok(pulled.wasCancelled);
+    }
+  }
+});
+
+test('a client that leaves while nothing comes ends the run, though the read never settles', async () => {
+  const script = { frames: answerOf('a', 'b'), silentAt: 2 };
+  const pulled = await drive(script, { form: asPulled, leavesAfterMs: 5 });
+  assert.equal(pulled, await drive(script, { form: asStream, leavesAfterMs: 5 }));
+  assert.is(pulled.outcome, 'cancelled');
+  assert.is(pulled.frames.length, 2);
+  assert.ok(pulled.wasCancelled);
+});
+
+test.run();
