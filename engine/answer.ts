@@ -5,18 +5,27 @@
  */
 import type { Frame } from './frame.ts';
 
+const BRAND = Symbol.for('svc.pulled-answer');
+
 /**
- * A live answer whose frames are pulled. `toStream` makes the web stream of it that it stands
- * for; without a stage that brings its own stream none is made, for that would cost a run more
- * than all its stages. A test holds the two to the same frames, errors, ends and backpressure.
+ * A live answer whose frames are pulled, by one call at a time. `toStream` makes the web stream
+ * of it that it stands for; without a stage that brings its own stream none is made, for that
+ * would cost a run more than all its stages. A test holds the two to the same frames, errors,
+ * ends and backpressure.
  */
 export abstract class PulledAnswer<F extends Frame> {
+  readonly [BRAND] = true;
   /** The next frame; `null` where one must wait for it with `read`, undefined behind the last. Throws where the answer broke. */
   abstract poll(): F | null | undefined;
-  /** The next frame, undefined behind the last. Rejects where the answer broke. */
+  /** The next frame, where `poll` has just given `null`; undefined behind the last. Rejects where the answer broke. */
   abstract read(): Promise<F | undefined>;
-  /** Nobody will take the rest. */
+  /** Nobody will take the rest. Called once at most, and not after an end or a break. */
   abstract cancel(reason: unknown): void;
+}
+
+/** True for one of this copy of the engine and of another. */
+function isPulled<F extends Frame>(value: F | Answer<F>): value is PulledAnswer<F> {
+  return BRAND in value;
 }
 
 export type LiveAnswer<F extends Frame> = ReadableStream<F> | PulledAnswer<F>;
@@ -25,7 +34,7 @@ export type Answer<F extends Frame> = LiveAnswer<F> | WholeAnswer<F>;
 
 /** True if a handler returned an answer rather than a frame. */
 export function isAnswer<F extends Frame>(value: F | Answer<F>): value is Answer<F> {
-  return Array.isArray(value) || value instanceof PulledAnswer || value instanceof ReadableStream;
+  return Array.isArray(value) || isPulled<F>(value) || value instanceof ReadableStream;
 }
 
 /** True if the answer is a list of frames that are already there. */
@@ -64,7 +73,7 @@ class ListedAnswer<F extends Frame> extends PulledAnswer<F> {
 
 /** The same answer, to be pulled. */
 export function toPulled<F extends Frame>(answer: LiveAnswer<F>): PulledAnswer<F> {
-  return answer instanceof PulledAnswer ? answer : new ReaderAnswer(answer);
+  return isPulled<F>(answer) ? answer : new ReaderAnswer(answer);
 }
 
 class ReaderAnswer<F extends Frame> extends PulledAnswer<F> {
@@ -85,6 +94,15 @@ class ReaderAnswer<F extends Frame> extends PulledAnswer<F> {
 
   cancel(reason: unknown): void {
     this.#reader.cancel(reason).catch(() => undefined);
+  }
+}
+
+/** Tells `answer` that nobody will take the rest. What it makes of that concerns nobody any more. */
+export function abandon<F extends Frame>(answer: LiveAnswer<F>, reason: unknown): void {
+  try {
+    toPulled(answer).cancel(reason);
+  } catch {
+    // Such as a stream that somebody else reads.
   }
 }
 

@@ -131,4 +131,25 @@ test('a live answer that comes after the run was cancelled is cancelled too', as
   assert.ok(source.cancelled() !== undefined);
 });
 
+test('a late answer that cannot even be cancelled hurts nobody', async () => {
+  const controller = new AbortController();
+  const { stream } = countedSource(endless());
+  stream.getReader();
+  let give: (stream: ReadableStream<TestFrame>) => void = () => undefined;
+  const asked = new Promise<ReadableStream<TestFrame>>((resolve) => (give = resolve));
+  const late = stage('late', { on: { question: () => asked } }, { answers: true });
+  const sink = createCollectingSink<TestFrame>();
+  const done = run(planOf(reader, late), ASK, testRun(undefined, controller.signal), sink);
+  await soon(1);
+  controller.abort(new Cancelled('client_gone'));
+  assert.is((await done).outcome, 'cancelled');
+  const stray: unknown[] = [];
+  const hear = (thrown: unknown) => void stray.push(thrown);
+  process.once('unhandledRejection', hear);
+  give(stream);
+  await soon(5);
+  process.off('unhandledRejection', hear);
+  assert.equal(stray, []);
+});
+
 test.run();

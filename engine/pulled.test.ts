@@ -145,4 +145,41 @@ test('a client that leaves while nothing comes ends the run, though the read nev
   assert.is(pulled.cancels, 1);
 });
 
+test('what is there is written together, and leaves before the next is waited for', async () => {
+  const said: string[] = [];
+  const script = { frames: answerOf('a', 'b', 'c'), waits: [false, false, false, true] };
+  const answering = stage(
+    'answer',
+    { on: { question: () => new Scripted(script) } },
+    { answers: true },
+  );
+  const sink = {
+    ...createCollectingSink<TestFrame>(),
+    write: (frame: TestFrame) => void said.push(frame.kind),
+    flush: () => void said.push('flush'),
+    end: () => void said.push('end'),
+  };
+  await run(mustCompile(chain(testKinds, [reader, answering])), ASK, testRun(), sink);
+  assert.equal(said, ['open', 'part', 'part', 'flush', 'part', 'close', 'end']);
+});
+
+test('an answer made with another copy of the engine is one too, and may throw when it is cancelled', async () => {
+  const frames = answerOf('a', 'b');
+  let cancels = 0;
+  const foreign = {
+    [Symbol.for('svc.pulled-answer')]: true,
+    poll: () => frames.shift() ?? null,
+    read: () => new Promise<TestFrame>(() => undefined),
+    cancel() {
+      cancels += 1;
+      throw new Error('it will not');
+    },
+  };
+  const form = () => foreign as unknown as LiveAnswer<TestFrame>;
+  const { outcome, frames: seen } = await drive({ frames: [] }, { form, leavesAfterMs: 5 });
+  assert.is(outcome, 'cancelled');
+  assert.is(seen.length, 4);
+  assert.is(cancels, 1);
+});
+
 test.run();

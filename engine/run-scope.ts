@@ -1,5 +1,5 @@
 /** The state of one run: a context for every node, what was seen, and whether it was cancelled. */
-import { isAnswer, isWhole, toPulled } from './answer.ts';
+import { abandon, isAnswer, isWhole } from './answer.ts';
 import { Cancelled } from './context.ts';
 import type { RunInfo, StageContext } from './context.ts';
 import { SvcError, isSvcError, toSvcError } from './error.ts';
@@ -197,5 +197,5 @@ function noteUnsettled(nodeRun: NodeRun, thrown: unknown): void {
 
 function cancelIfLive<F extends Frame>(result: Handled<F>): void {
   if (result === undefined || result === null || !isAnswer<F>(result) || isWhole(result)) return;
-  toPulled(result).cancel(undefined);
+  abandon(result, undefined);
 }

@@ -1,9 +1,9 @@
 /**
- * One run through a plan: the request half is a loop over one frame, the
- * response half is a web stream piped through the segments into the sink. How
- * it ended is told to every stage exactly once.
+ * One run through a plan: the request half is a loop over one frame, the response half a
+ * loop that pulls frames through the segments into the sink, or a pipe of web streams where a
+ * stage brings its own. How it ended is told to every stage exactly once.
  */
-import { isWhole, toLive, toPulled, toStream } from './answer.ts';
+import { abandon, isWhole, toLive, toPulled, toStream } from './answer.ts';
 import type { LiveAnswer, WholeAnswer } from './answer.ts';
 import { answerTo } from './answer-to.ts';
 import type { RunInfo } from './context.ts';
@@ -24,6 +24,8 @@ export interface Sink<F extends Frame> {
    * settles; it must reject as soon as the run's signal aborts.
    */
   write(frame: F): void | Promise<void>;
+  /** Nothing more is there for now: what was written may leave at once. */
+  flush?(): void;
   /** The live answer is complete. Resolves when the last of it has been handed over. */
   end(): void | Promise<void>;
   /** Tells the client that the run failed, in whatever way is still possible. */
@@ -162,8 +164,9 @@ async function pump<F extends Frame>(
   const source = toPulled(answer);
   let isOver = false;
   const stop = () => {
-    if (!isOver) source.cancel(scope.cancelled());
+    if (isOver) return;
     isOver = true;
+    abandon(source, scope.cancelled());
   };
   scope.onCancel(stop);
   try {
@@ -171,8 +174,11 @@ async function pump<F extends Frame>(
       let pulled: F | null | undefined;
       try {
         pulled = source.poll();
-        // What is there already costs no promise.
-        if (pulled === null) pulled = await scope.race(source.read());
+        // What is there already costs no promise, and is written together.
+        if (pulled === null) {
+          sink.flush?.();
+          pulled = await scope.race(source.read());
+        }
       } catch (thrown) {
         isOver = true;
         throw thrown;

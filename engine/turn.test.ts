@@ -2,17 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from './clock.ts';
 import { createAfterwards, createTurn } from './turn.ts';
-import type { Turn } from './turn.ts';
-
-/** So many words to somebody that the next are gathered. */
-function rush(turn: Turn): void {
-  for (let n = 0; n < 10; n += 1) turn.firstIfMany(() => undefined);
-}
 
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('work is done together, in its order, once everything has been read', async () => {
-  const turn = createTurn(createManualClock());
+  const turn = createTurn();
   const done: string[] = [];
   turn.later(() => done.push('a'));
   process.nextTick(() => turn.later(() => done.push('b')));
@@ -23,7 +17,7 @@ test('work is done together, in its order, once everything has been read', async
 });
 
 test('work that arises meanwhile waits for the next turn', async () => {
-  const turn = createTurn(createManualClock());
+  const turn = createTurn();
   const done: string[] = [];
   turn.later(() => {
     done.push('first');
@@ -36,7 +30,7 @@ test('work that arises meanwhile waits for the next turn', async () => {
 });
 
 test('what is first is done before the rest, with what its promises bring, whichever came first', async () => {
-  const turn = createTurn(createManualClock());
+  const turn = createTurn();
   const done: string[] = [];
   turn.later(() => done.push('rest'));
   turn.first(() => {
@@ -52,29 +46,8 @@ test('what is first is done before the rest, with what its promises bring, which
   assert.equal(done, ['first', 'its promise', 'rest', 'next turn']);
 });
 
-test('what is gathered if there is much of it waits for nobody while there is little, and again some time after a rush', async () => {
-  const clock = createManualClock();
-  const turn = createTurn(clock);
-  const done: string[] = [];
-  turn.later(() => done.push('rest'));
-  turn.firstIfMany(() => done.push('a'));
-  assert.equal(done, [], 'not inside the read that brought it');
-  await Promise.resolve();
-  assert.equal(done, ['a']);
-  rush(turn);
-  turn.firstIfMany(() => done.push('b'));
-  await Promise.resolve();
-  assert.equal(done, ['a']);
-  await endOfTurn();
-  assert.equal(done, ['a', 'b', 'rest']);
-  clock.advance(20);
-  turn.firstIfMany(() => done.push('c'));
-  await Promise.resolve();
-  assert.equal(done, ['a', 'b', 'rest', 'c']);
-});
-
 test('work that throws stops none of the others', async () => {
-  const turn = createTurn(createManualClock());
+  const turn = createTurn();
   const done: string[] = [];
   const thrown = new Promise<unknown>((resolve) => process.once('uncaughtException', resolve));
   turn.later(() => {

@@ -21,19 +21,7 @@ export interface Turn extends Gathering {
    * as well, it would wait for a millisecond that nobody notices between two pieces.
    */
   first(work: () => void): void;
-  /**
-   * As `first`; while such words are few there is nothing to gain by gathering them, and each is
-   * done as soon as the code that brought it has come to its end.
-   */
-  firstIfMany(work: () => void): void;
 }
-
-/** Words a millisecond, in the mean, up to which they are few. */
-const FEW_PER_MS = 0.3;
-/** That many may come together. */
-const FEW_AT_ONCE = 4;
-/** After a rush of any length they are few again within some 15 ms of silence. */
-const MOST_COUNTED = 2 * FEW_AT_ONCE;
 
 /** Gathered work that can also be done before its time. */
 export interface Afterwards extends Gathering {
@@ -42,35 +30,14 @@ export interface Afterwards extends Gathering {
 }
 
 /** One turn after another of this process's event loop. */
-export function createTurn(clock: Clock): Turn {
-  const areFew = createCounter(clock);
+export function createTurn(): Turn {
   const first = createGathering((run) => setImmediate(run));
   const rest = createGathering((run) => {
     // What comes first may come after this in the turn, so its place is taken now.
     first.later(() => undefined);
     setImmediate(run);
   });
-  return {
-    first: (work) => first.later(work),
-    firstIfMany(work) {
-      if (areFew()) queueMicrotask(work);
-      else first.later(work);
-    },
-    later: (work) => rest.later(work),
-  };
-}
-
-/** Counts its calls in a bucket that leaks; true while it holds them. */
-function createCounter(clock: Clock): () => boolean {
-  let level = 0;
-  let lastMs = 0;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    const left = Math.max(0, level - (nowMs - lastMs) * FEW_PER_MS);
-    level = Math.min(MOST_COUNTED, left + 1);
-    lastMs = nowMs;
-    return level <= FEW_AT_ONCE;
-  };
+  return { first: (work) => first.later(work), later: (work) => rest.later(work) };
 }
 
 /** How long work may wait, and how much of it. */

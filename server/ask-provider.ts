@@ -1,5 +1,5 @@
 /** Ways to a provider's list of models: through the services of a running proxy, or alone. */
-import { SvcError, createTurn, systemClock } from '../engine/index.ts';
+import { SvcError, createTurn } from '../engine/index.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
@@ -32,7 +32,7 @@ export async function askDirectly(
 ): Promise<ProviderModel[]> {
   const custom = await loadCustomProviders(config, env);
   const providers = toProviders(config, custom.byName);
-  const upstream = createUpstream(createOutbound(config.outbound), createTurn(systemClock));
+  const upstream = createUpstream(createOutbound(config.outbound), createTurn());
   const prices = createPrices({ overrides: priceOverrides(config, custom.byName) });
   try {
     return await listModels(find(providers, name), { upstream, prices, nowMs });

@@ -99,7 +99,7 @@ const RECORDED = { withinMs: 5, atMost: 16 };
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
-  const turn = createTurn(clock);
+  const turn = createTurn();
   const upstream = createUpstream(createOutbound(config.outbound), turn);
   const ledger = createLedgerWriter({
     file: config.ledger.db,

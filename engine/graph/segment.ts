@@ -1,5 +1,5 @@
 /**
- * A segment: neighbouring stages that one TransformStream runs. For each frame
+ * A segment: neighbouring stages that run as one. For each frame
  * kind it keeps the list of the handlers that want it, so a node that does not
  * handle a kind costs nothing for it.
  */

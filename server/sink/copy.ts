@@ -38,6 +38,10 @@ export class CopyingSink implements Sink<ProxyFrame> {
     return this.#sink.write(frame);
   }
 
+  flush(): void {
+    this.#sink.flush?.();
+  }
+
   end(): Promise<void> | void {
     return this.#sink.end();
   }

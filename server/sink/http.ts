@@ -97,7 +97,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     this.#tail = bytes;
     if (signal.aborted) return Promise.reject(signal.reason);
     this.#isBodyBegun = true;
-    if (writeNow(response, bytes)) return undefined;
+    if (response.write(bytes)) return undefined;
     return new Promise((resolve, reject) => {
       const stop = () => {
         response.off('drain', go);
@@ -110,6 +110,11 @@ export class HttpSink implements Sink<ProxyFrame> {
       response.once('drain', go);
       signal.addEventListener('abort', stop, { once: true });
     });
+  }
+
+  /** node would write what it has behind everything else that this turn of the loop brings. */
+  flush(): void {
+    if (this.#isBodyBegun) this.#options.response.socket?.uncork();
   }
 
   async end(): Promise<void> {
@@ -202,18 +207,6 @@ function writeJoined(response: ServerResponse, bytes: Buffer): void {
   socket?.cork();
   response.write(bytes.toString('latin1'), 'latin1');
   socket?.uncork();
-}
-
-/**
- * A piece of a stream, on the wire when this returns. node would write it behind everything else
- * that the turn brings, in case more follows; here it never does.
- */
-function writeNow(response: ServerResponse, bytes: Buffer): boolean {
-  const { socket } = response;
-  socket?.cork();
-  const mayGoOn = response.write(bytes);
-  socket?.uncork();
-  return mayGoOn;
 }
 
 /**

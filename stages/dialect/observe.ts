@@ -13,10 +13,10 @@ import { createStreamObserver } from './observe-stream.ts';
 /** Gives observers of one dialect's answers. */
 export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
-/** So much of a stream is looked at together. */
+/** Less than this of a stream waits to be looked at with what comes next. */
 const HELD_BYTES = 4096;
-/** A body that begins like this is no stream of events, whatever its head said. */
-const DOCUMENT_START = /^(?:\xef\xbb\xbf)?\s*[[{]/;
+/** The first that is neither blank nor a byte order mark: a bracket begins no stream of events, whatever the head said. */
+const FIRST_SAID = /[^\s\xef\xbb\xbf]/;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */
 export function createObservers(reader: AnswerReader): AnswerObservers {
@@ -26,9 +26,9 @@ export function createObservers(reader: AnswerReader): AnswerObservers {
 }
 
 /**
- * Some stream as one JSON list, and some answer a request for a stream with one object. Bytes are
- * looked at when more of them have come or somebody asks: the first event of a stream then goes
- * out before it is read, and small ones are read many at a time.
+ * Some stream as one JSON list, and some answer a request for a stream with one object. A few
+ * bytes are looked at when more have come or somebody asks: the first event of a stream then
+ * goes out before it is read, and small ones are read many at a time.
  */
 class DecidingObserver implements UsageObserver {
   readonly #compiled: CompiledReader;
@@ -43,9 +43,9 @@ class DecidingObserver implements UsageObserver {
   }
 
   push(bytes: Buffer): void {
-    if (this.#heldBytes >= HELD_BYTES) this.#look();
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
+    if (this.#heldBytes >= HELD_BYTES) this.#look();
   }
 
   usage(): Usage {
@@ -84,8 +84,9 @@ class DecidingObserver implements UsageObserver {
   }
 
   #decide(bytes: Buffer): void {
-    const beginning = bytes.toString('latin1', 0, 32);
-    this.#isDecided = /[^\s\xef\xbb\xbf]/.test(beginning);
-    if (DOCUMENT_START.test(beginning)) this.#observer = new DocumentObserver(this.#compiled);
+    const beginning = FIRST_SAID.exec(bytes.toString('latin1'))?.[0];
+    this.#isDecided = beginning !== undefined;
+    if (beginning === '{' || beginning === '[')
+      this.#observer = new DocumentObserver(this.#compiled);
   }
 }

@@ -20,6 +20,16 @@ function observe(dialect: Dialect, streaming: boolean, parts: readonly Buffer[])
   return observer;
 }
 
+/** The same, looking at each part when it comes: what was not asked for may be looked at together. */
+function observeEach(dialect: Dialect, streaming: boolean, parts: readonly Buffer[]) {
+  const observer = dialect.observeUsage(streaming);
+  for (const part of parts) {
+    observer.push(part);
+    if (streaming) observer.terminated();
+  }
+  return observer;
+}
+
 /** The counts that the fixtures state; they write 0 where nothing was cached, we null where nobody said. */
 function toCounts(usage: Usage): WireResponse['facts']['usage'] {
   if (usage.inputTokens === null) return null;
@@ -56,11 +66,16 @@ for (const one of loadWireResponses()) {
     const expected = JSON.stringify(one.facts.usage);
     for (let cut = 0; cut <= one.bytes.length; cut += 1) {
       const parts = [one.bytes.subarray(0, cut), one.bytes.subarray(cut)];
-      const usage = toCounts(observe(dialect, one.streaming, parts).usage());
-      assert.is(JSON.stringify(usage), expected, `cut at ${cut}`);
+      for (const read of [observe, observeEach]) {
+        const usage = toCounts(read(dialect, one.streaming, parts).usage());
+        assert.is(JSON.stringify(usage), expected, `cut at ${cut}`);
+      }
     }
-    for (const parts of [[one.bytes], bytesOf(one.bytes)]) {
-      const observer = observe(dialect, one.streaming, parts);
+    for (const observer of [
+      observe(dialect, one.streaming, [one.bytes]),
+      observe(dialect, one.streaming, bytesOf(one.bytes)),
+      observeEach(dialect, one.streaming, bytesOf(one.bytes)),
+    ]) {
       assert.equal(toCounts(observer.usage()), one.facts.usage);
       if (one.status !== 200) continue;
       assert.is(observer.failed(), one.facts.error !== null);
@@ -249,6 +264,25 @@ test('a byte order mark in front of an answer hides nothing of it', () => {
   const list = JSON.stringify([{ usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } }]);
   const asked = observe(dialects.generative, true, bytesOf(Buffer.from(`\uFEFF${list}`)));
   assert.is(asked.usage().inputTokens, 4);
+});
+
+test('blanks in front, in whatever pieces, do not hide what an answer is', () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 7 };
+  const document = Buffer.from(JSON.stringify({ model: 'm', choices: [], usage }));
+  const event = Buffer.from(`data: ${JSON.stringify({ model: 'm', pad: 'x'.repeat(5000) })}\n\n`);
+  for (const blanks of [0, 1, 31, 32, 40, 5000]) {
+    const before = Array.from({ length: blanks }, () => Buffer.from('\n'));
+    for (const read of [observe, observeEach]) {
+      const told = read(dialects.chat, true, [...before, document]);
+      assert.is(told.usage().inputTokens, 5, `${blanks} blanks`);
+      assert.is(told.model(), 'm');
+      const cut = event.indexOf('{');
+      const stream = [event.subarray(0, cut), event.subarray(cut), Buffer.from('data: [DONE]\n\n')];
+      const said = read(dialects.chat, true, [...before, event, ...stream]);
+      assert.ok(said.terminated(), `${blanks} blanks`);
+      assert.not.ok(said.isCutShort(), `${blanks} blanks`);
+    }
+  }
 });
 
 test('the model is found in a stream that never reports usage', () => {

@@ -121,8 +121,7 @@ class BodyAnswer extends PulledAnswer<ProxyFrame> {
   }
 
   read(): Promise<ProxyFrame | undefined> {
-    const ready = this.poll();
-    return ready === null ? this.#body.read().then(this.#onBytes) : Promise.resolve(ready);
+    return this.#body.read().then(this.#onBytes);
   }
 
   cancel(reason: unknown): void {
@@ -131,8 +130,10 @@ class BodyAnswer extends PulledAnswer<ProxyFrame> {
 
   #onBytes = (
     bytes: Buffer | undefined,
-  ): ProxyFrame | undefined | Promise<ProxyFrame | undefined> =>
-    this.#toFrame(bytes) ?? this.read();
+  ): ProxyFrame | undefined | Promise<ProxyFrame | undefined> => {
+    const frame = this.#toFrame(bytes) ?? this.poll();
+    return frame === null ? this.read() : frame;
+  };
 
   /** The frame that these bytes, or the end of the body, make; undefined where they make none. */
   #toFrame(bytes: Buffer | undefined): ProxyFrame | undefined {

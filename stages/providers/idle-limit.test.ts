@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCanceller, createTurn, systemClock, isSvcError } from '../../engine/index.ts';
+import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
 import { createAgent, createUpstream } from './undici-upstream.ts';
 import type { UpstreamBody } from './upstream.ts';
 
@@ -19,7 +19,7 @@ async function withBody(
 ): Promise<void> {
   const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const upstream = createUpstream(createAgent(), createTurn(systemClock));
+  const upstream = createUpstream(createAgent(), createTurn());
   try {
     const { port } = server.address() as AddressInfo;
     const { body } = await upstream.send({

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCanceller, createTurn, systemClock } from '../../engine/index.ts';
+import { createCanceller, createTurn } from '../../engine/index.ts';
 import { createAgent, createUpstream } from './undici-upstream.ts';
 
 const GO_ON = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -36,7 +36,7 @@ test('every interim answer is skipped, wherever the bytes are cut, and costs no 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  const upstream = createUpstream(createAgent(), createTurn(systemClock));
+  const upstream = createUpstream(createAgent(), createTurn());
   for (const answer of ANSWERS) {
     for (const each of [Infinity, 1, 7, GO_ON.length]) {
       bytes = answer;

@@ -1,7 +1,7 @@
 /** Whose fault it is when no answer comes. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCanceller, createTurn, systemClock, isSvcError } from '../../engine/index.ts';
+import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
 import { outcomeOfFailure } from './outcome.ts';
 import { createAgent, createUpstream } from './undici-upstream.ts';
 import type { UpstreamRequest } from './upstream.ts';
@@ -34,7 +34,7 @@ const CASES: readonly (readonly [name: string, more: Partial<UpstreamRequest>, k
 ];
 
 test('what cannot be sent is no failure of the provider', async () => {
-  const upstream = createUpstream(createAgent(), createTurn(systemClock));
+  const upstream = createUpstream(createAgent(), createTurn());
   for (const [name, more, kind] of CASES) {
     const error: unknown = await upstream.send({ ...REQUEST, ...more }).then(
       () => undefined,

@@ -171,7 +171,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const headers = toHeaders(controller.rawHeaders);
     // Cut from the first read, which they would keep alive as long as the stream.
     controller.rawHeaders = null;
-    this.#turn.firstIfMany(() => {
+    this.#turn.first(() => {
       this.#idle.start();
       this.#resolve({ status, headers, body });
     });

@@ -1,0 +1,63 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createCanceller } from '../../engine/index.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import { END, toChunk } from '../../stages/model/frame.ts';
+import type { HeadFrame } from '../../stages/model/frame.ts';
+import { HttpSink } from './http.ts';
+
+/** A head with no more in it than the sink looks at. */
+function headOf(response: ServerResponse): HeadFrame {
+  const request = { original: { dialect: dialects.chat, body: { method: response.req.method } } };
+  return {
+    kind: 'head',
+    status: 200,
+    headers: ['Content-Type', 'text/event-stream'],
+    request,
+    attempts: [],
+    streaming: true,
+  } as unknown as HeadFrame;
+}
+
+/** What `act` makes of a response, and what its client reads. */
+async function served(act: (sink: HttpSink, response: ServerResponse) => void): Promise<string> {
+  const server = createServer((_request, response) => {
+    const { signal } = createCanceller();
+    const dialect = dialects.chat;
+    act(new HttpSink({ response, signal, requestId: 'r', dialect, extraHeaders: [] }), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    return await (await fetch(`http://127.0.0.1:${port}/`)).text();
+  } finally {
+    server.close();
+  }
+}
+
+test('what was written leaves together with the flush, and not before', async () => {
+  const waiting: number[] = [];
+  const text = await served((sink, response) => {
+    const look = () => void waiting.push(response.socket?.writableLength ?? -1);
+    void sink.write(headOf(response));
+    look();
+    void sink.write(toChunk(Buffer.from('data: 1\n\n')));
+    void sink.write(toChunk(Buffer.from('data: 2\n\n')));
+    look();
+    sink.flush();
+    look();
+    void sink.write(toChunk(Buffer.from('data: 3\n\n')));
+    void sink.write(END);
+    void sink.end();
+  });
+  assert.is(text, 'data: 1\n\ndata: 2\n\ndata: 3\n\n');
+  const [atHead, before, after] = waiting;
+  assert.is(atHead, 0);
+  assert.ok(before! > 100, `${before} bytes wait`);
+  assert.is(after, 0);
+});
+
+test.run();
