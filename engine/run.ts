@@ -24,7 +24,7 @@ export interface Sink<F extends Frame> {
    * settles; it must reject as soon as the run's signal aborts.
    */
   write(frame: F): void | Promise<void>;
-  /** Nothing more is there for now: what was written may leave at once. */
+  /** Nothing more is there for now: what was written may leave at once. Never throws. */
   flush?(): void;
   /** The live answer is complete. Resolves when the last of it has been handed over. */
   end(): void | Promise<void>;
