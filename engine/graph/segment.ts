@@ -1,7 +1,6 @@
 /**
- * A segment: neighbouring stages that run as one. For each frame
- * kind it keeps the list of the handlers that want it, so a node that does not
- * handle a kind costs nothing for it.
+ * A segment: neighbouring stages that run as one. For each kind of frame it keeps the list
+ * of the handlers that want it, so a node that does not handle a kind costs nothing for it.
  */
 import { isAnswer } from '../answer.ts';
 import type { Answer } from '../answer.ts';

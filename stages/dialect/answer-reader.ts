@@ -51,16 +51,19 @@ const PARSED_BYTES = 16 * 1024;
 /** A byte order mark, which may stand in front of any answer. */
 const MARK = Buffer.from('\uFEFF');
 
+/** Compiles the paths once for all answers of a dialect. */
 export function compileReader(reader: AnswerReader): CompiledReader {
   // The last path is the whole value: it tells whether a document is complete.
   const scan = createPathScanner([...reader.paths, []]);
   return { reader, scan, ends: reader.ends && createEndReader(reader.ends) };
 }
 
+/** An answer that has said nothing yet. */
 export function createAnswer(): Answer {
   return { usage: emptyUsage, model: undefined, terminated: false, failed: false };
 }
 
+/** The bytes behind a byte order mark. */
 export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === MARK[0] && bytes.subarray(0, MARK.length).equals(MARK)
     ? bytes.subarray(MARK.length)
@@ -88,6 +91,7 @@ export function readPayload(
   return spans[reader.paths.length] !== undefined;
 }
 
+/** What stands at each path, undefined where nothing does. */
 export function valuesAt(whole: unknown, paths: readonly JsonPath[]): unknown[] {
   return paths.map((path) => valueAt(whole, path));
 }
@@ -101,6 +105,7 @@ function valueAt(value: unknown, path: JsonPath): unknown {
   return found;
 }
 
+/** What `read` returns, or `otherwise` where it throws. */
 export function tryOr<T>(read: () => T, otherwise: T): T {
   try {
     return read();

@@ -11,6 +11,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const NEW_LINE = Buffer.from('\n');
 
+/** Reads what a stream of events says of itself, from bytes in pieces of any size. */
 export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   const { reader } = compiled;
   const answer = createAnswer();
