@@ -25,7 +25,7 @@ export abstract class PulledAnswer<F extends Frame> {
 
 /** True for one of this copy of the engine and of another. */
 function isPulled<F extends Frame>(value: F | Answer<F>): value is PulledAnswer<F> {
-  return BRAND in value;
+  return typeof value === 'object' && BRAND in value;
 }
 
 export type LiveAnswer<F extends Frame> = ReadableStream<F> | PulledAnswer<F>;
