@@ -1,7 +1,7 @@
 /**
  * The import rule of the house: engine → stages → plugins → server → cli, each
  * importing only to its left; in `stages` no verb imports a verb and no noun a
- * noun. Prints every breach and exits with 1 if there is one.
+ * noun. No file has a name that says nothing. Prints every breach and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -41,6 +41,8 @@ const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.
 /** `bench` is the benchmark command's alone, and `fixtures` also the demo's. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
 const MAY_USE_FIXTURES = new Set(['cli/commands/demo.ts', 'cli/commands/benchmark.ts']);
+
+const EMPTY_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.ts|\/)/;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)\s*import\s+'([^']+)'/g;
@@ -120,6 +122,11 @@ breaches.push(
   ...unnamedParts(files).map(
     (part) => `stages/${part} is neither verb nor noun: name it in .ci/layers.ts`,
   ),
+);
+breaches.push(
+  ...files
+    .filter((file) => EMPTY_NAMES.test(file))
+    .map((file) => `${file}: a name that says nothing`),
 );
 for (const breach of breaches) process.stdout.write(`${breach}\n`);
 process.stdout.write(`layers: ${files.length} files, ${breaches.length} breaches\n`);
