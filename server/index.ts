@@ -43,7 +43,7 @@ import { openRouteRules } from './route-rules.ts';
 import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
-import { recallSpending, spendingJson } from './spending.ts';
+import { recallSpending, spentBefore } from './spending.ts';
 import { createVaultFacts } from './vault-facts.ts';
 import { createSocketDoor } from './websocket.ts';
 
@@ -146,15 +146,11 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       },
     });
     const startedMs = clock.wallMs();
-    let isRecalled = false;
+    services.spending.recallFrom(() => spentBefore(questions, clock, startedMs));
     /** What day and sessions have cost is only worth a look into the ledger where it is limited. */
-    function recallIfNeeded({ budget }: Config): void {
-      if (!budget.enabled || isRecalled) return;
-      isRecalled = true;
-      recallSpending(services.spending, questions, clock, startedMs).catch((error: unknown) =>
-        log.warning('the spending so far is not known', { cause: error }),
-      );
-    }
+    const recallIfNeeded = ({ budget }: Config): void => {
+      if (budget.enabled) void recallSpending(services.spending, log);
+    };
     const prepareIfNeeded = ({ compression }: Config): void => {
       if (compression.mode === 'aggressive') services.compressor.prepare();
     };
@@ -172,7 +168,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         vault,
         router: services.router,
         states: services.states,
-        budget: () => spendingJson(services.spending),
+        spending: services.spending,
         plugins: () => pluginReasons(custom),
       }),
       ...statsRoutes({

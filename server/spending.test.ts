@@ -1,11 +1,17 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { createManualClock } from '../engine/index.ts';
+import type { Clock } from '../engine/index.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
+import type { SpendingGuard } from '../stages/budget/spending.ts';
 import { askLedger } from './ledger-questions.ts';
-import { recallSpending } from './spending.ts';
+import type { LedgerQuestions } from './ledger-questions.ts';
+import { spentBefore } from './spending.ts';
 import { MESSAGE, closeClients, exchange, json } from './testing.ts';
 
 /** At ten dollars a token nearly any request is above a limit of some dollars. */
@@ -203,7 +209,7 @@ test('a start counts what the running proxy counted, of every kind of request', 
       const clock = createManualClock(rows.at(-1)!.startedMs + 1);
       const questions = askLedger(t.db);
       const guard = createSpendingGuard(UNLIMITED, clock);
-      await recallSpending(guard, questions, clock, rows.at(-1)!.startedMs + 1);
+      await recallFrom(guard, questions, clock, rows.at(-1)!.startedMs + 1);
       await questions.close();
       assert.ok(counted.spentTodayNanoUsd > 0);
       assert.equal(
@@ -212,6 +218,17 @@ test('a start counts what the running proxy counted, of every kind of request', 
       );
     },
   ));
+
+/** What a start does, on a guard of the test's own. */
+async function recallFrom(
+  guard: SpendingGuard,
+  questions: LedgerQuestions,
+  clock: Clock,
+  startedMs: number,
+): Promise<void> {
+  guard.recallFrom(() => spentBefore(questions, clock, startedMs));
+  await guard.recall();
+}
 
 const UNLIMITED = {
   enabled: true,
@@ -230,7 +247,7 @@ test('a start finds what the day has cost before it, and no more', () =>
     const questions = askLedger(t.db);
     const spentAt = async (startedMs: number): Promise<number> => {
       const guard = createSpendingGuard(UNLIMITED, clock);
-      await recallSpending(guard, questions, clock, startedMs);
+      await recallFrom(guard, questions, clock, startedMs);
       return guard.view().spentTodayNanoUsd;
     };
     assert.is(await spentAt(row!.startedMs + 1), row?.costNanoUsd);
@@ -250,13 +267,83 @@ test('a session has cost what it had cost before a restart', () =>
       { ...UNLIMITED, perSessionNanoUsd: limit },
       t.proxy.services.clock,
     );
-    await recallSpending(guard, questions, t.proxy.services.clock, rows[3]!.startedMs + 1);
+    await recallFrom(guard, questions, t.proxy.services.clock, rows[3]!.startedMs + 1);
     await questions.close();
     const leftOf = (session: string, estimateNanoUsd: number) =>
       guard.check({ session, estimateNanoUsd }).verdict !== 'blocked';
     assert.equal([leftOf('s-1', 0), leftOf('s-1', 1)], [true, false]);
     assert.equal([leftOf('s-2', limit - costs[2]!), leftOf('s-2', limit)], [true, false]);
     assert.ok(leftOf('s-3', limit));
+  }));
+
+test('after a restart no request is let through on a limit that was used up before it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-spending-'));
+  const env = { SVC_DB: join(folder, 'monitor.db') };
+  try {
+    await withProxy({ yaml: priced('per_day_usd: 1000000'), env }, async (t) => {
+      assert.is((await send(t)).status, 200);
+      await t.rows(1);
+    });
+    for (const limit of ['per_day_usd: 1', 'total_tokens: 1'])
+      await withProxy({ yaml: priced(limit), env }, async (t) => {
+        const answers = await Promise.all(Array.from({ length: 6 }, () => send(t)));
+        assert.equal(
+          answers.map((answer) => answer.status),
+          Array.from({ length: 6 }, () => 402),
+          limit,
+        );
+        assert.is(t.upstream.requests.length, 0);
+      });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('requests wait for what was spent before, however long it takes to read', () =>
+  withProxy({ yaml: priced('per_day_usd: 1000000') }, async (t) => {
+    const { spending, clock } = t.proxy.services;
+    let finish = (): void => undefined;
+    const read = new Promise<void>((resolve) => (finish = resolve));
+    const dayMs = Math.floor(clock.wallMs() / 86_400_000) * 86_400_000;
+    const before = { dayMs, costNanoUsd: 1e15, tokens: 0, sessions: [] };
+    spending.recallFrom(() => read.then(() => before));
+    const sent = Promise.all(Array.from({ length: 6 }, () => send(t)));
+    const first = await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 200))]);
+    assert.is(first, undefined, 'one was answered before it was known');
+    finish();
+    assert.equal(
+      (await sent).map((answer) => answer.status),
+      Array.from({ length: 6 }, () => 402),
+    );
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test('where it cannot be read what was spent, requests are refused until it can', () =>
+  withProxy({ yaml: priced('per_day_usd: 1000000').replace('true', 'false') }, async (t) => {
+    const kept = `${t.db}.kept`;
+    renameSync(t.db, kept);
+    writeFileSync(t.db, 'no ledger at all');
+    t.configure(priced('per_day_usd: 1000000'));
+    await t.proxy.reload();
+    const refused = await send(t);
+    assert.is(refused.status, 503);
+    assert.match(refused.error?.message ?? '', /cannot be read.*is no ledger of svc/);
+    assert.is(t.upstream.requests.length, 0);
+    assert.is((await send(t, { 'x-svc-allow-spend': 'once' })).status, 200);
+    const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
+    const health = JSON.parse(text) as { status: string; reasons: string[] };
+    assert.is(health.status, 'degraded');
+    assert.match(health.reasons.join(), /budget: .*is no ledger of svc/);
+    t.configure(priced('per_request_usd: 1000000'));
+    await t.proxy.reload();
+    assert.is((await send(t)).status, 200, 'a limit of one request needs no past');
+    t.configure(priced('per_day_usd: 1000000'));
+    await t.proxy.reload();
+    renameSync(kept, t.db);
+    const untilMs = Date.now() + 10_000;
+    let { status } = await send(t);
+    while (status !== 200 && Date.now() < untilMs) ({ status } = await send(t));
+    assert.is(status, 200);
   }));
 
 test.after(closeClients);

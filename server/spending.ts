@@ -1,8 +1,10 @@
 /** The spending guard as the configuration sets it, and as `/health` and `svc spend` show it. */
 import type { Clock } from '../engine/index.ts';
+import type { SpentBefore } from '../stages/budget/recall.ts';
 import type { SpendingGuard, SpendingSettings } from '../stages/budget/spending.ts';
 import type { Config } from './config/config.ts';
 import type { LedgerQuestions } from './ledger-questions.ts';
+import type { Log } from './log.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -19,24 +21,29 @@ export function spendingSettings({ budget }: Config): SpendingSettings {
 }
 
 /**
- * Tells the guard what the present UTC day and each session have cost before `startedMs`; what
- * comes later it sees itself. Takes as long as the ledger takes and is not waited for at a start,
- * so the first moments may be let through on a limit that is used up. Conversations whose client
- * names no session are not in the ledger by themselves: those begin anew.
+ * What the present UTC day and each session had cost before `startedMs`, from the ledger; what
+ * comes later the guard sees itself. Conversations whose client names no session are not in the
+ * ledger by themselves: those begin anew.
  */
-export async function recallSpending(
-  guard: SpendingGuard,
+export async function spentBefore(
   ledger: Pick<LedgerQuestions, 'spent' | 'sessions'>,
   clock: Clock,
   startedMs: number,
-): Promise<void> {
-  const sinceMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
-  if (sinceMs < startedMs) {
-    const { costNanoUsd, tokens } = await ledger.spent({ sinceMs, untilMs: startedMs });
-    guard.count(costNanoUsd, tokens);
-  }
-  for (const { session, costNanoUsd } of await ledger.sessions(startedMs))
-    guard.countSession(session, costNanoUsd);
+): Promise<SpentBefore> {
+  const dayMs = Math.floor(clock.wallMs() / DAY_MS) * DAY_MS;
+  const isNewDay = dayMs >= startedMs;
+  const day = isNewDay
+    ? { costNanoUsd: 0, tokens: 0 }
+    : await ledger.spent({ sinceMs: dayMs, untilMs: startedMs });
+  return { dayMs, ...day, sessions: await ledger.sessions(startedMs) };
+}
+
+/** Reads that before anybody needs it, and logs where it cannot be read: requests are refused until it can. */
+export async function recallSpending(guard: SpendingGuard, log: Log): Promise<void> {
+  await guard.recall();
+  const { unreadable } = guard.view();
+  if (unreadable !== undefined)
+    log.error('what was spent before the start cannot be read', { why: unreadable });
 }
 
 /** `/health.budget` and the answer of `svc spend status`. Dollars; null where nothing is set. */

@@ -4,9 +4,11 @@ import type { LedgerWriter } from '../../stages/ledger/writer.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
+import type { SpendingGuard } from '../../stages/budget/spending.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';
+import { spendingJson } from '../spending.ts';
 import type { VaultFacts } from '../vault-facts.ts';
 import type { Route } from '../router.ts';
 
@@ -22,8 +24,7 @@ export interface StatusRouteOptions {
   readonly vault: () => Promise<VaultFacts>;
   readonly router: LiveRouter;
   readonly states: ProviderStates;
-  /** What the spending guard shows. */
-  readonly budget: () => object;
+  readonly spending: SpendingGuard;
   /** Why providers that are code are not there. */
   readonly plugins: () => readonly string[];
 }
@@ -75,7 +76,7 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, draining, states, plugins }: StatusRouteOptions,
+  { ledger, draining, spending, states, plugins }: StatusRouteOptions,
   vault: VaultFacts,
 ): string[] {
   const list: string[] = [];
@@ -83,6 +84,9 @@ function reasons(
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
+  const { enabled, unreadable } = spending.view();
+  if (enabled && unreadable !== undefined)
+    list.push(`budget: what was spent before the start is not known: ${unreadable}`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
   for (const [name, { stopped }] of states.view()) {
@@ -122,7 +126,7 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
       smart_routing_hit_rate: router.hitRate,
     },
     capsule_available: config.vault.enabled && config.vault.capsules,
-    budget: options.budget(),
+    budget: spendingJson(options.spending),
     circuit_breakers: { any_open: breakers.anyOpen, providers: breakers.providers },
     requests_total: totals.requests,
     requests_errors: totals.errors,

@@ -23,6 +23,8 @@
 import type { Clock } from '../../engine/index.ts';
 import { createAllowances } from './allowance.ts';
 import type { Allowances } from './allowance.ts';
+import { createRecall } from './recall.ts';
+import type { ReadSpentBefore, Recall, SpentBefore } from './recall.ts';
 import { HeldReservation } from './reservation.ts';
 import type { Holder } from './reservation.ts';
 import { createSessions } from './sessions.ts';
@@ -60,6 +62,7 @@ class Guard implements SpendingGuard, Holder {
   readonly #sessions: Sessions = createSessions();
   #settings: SpendingSettings;
   #dayNumber: number;
+  #recall: Recall | undefined;
 
   constructor(settings: SpendingSettings, clock: Clock) {
     this.#settings = settings;
@@ -115,6 +118,20 @@ class Guard implements SpendingGuard, Holder {
     this.#sessions.open(session).spent += costNanoUsd;
   }
 
+  recallFrom(read: ReadSpentBefore): void {
+    this.#recall = createRecall(read, (spent) => this.#countBefore(spent), this.#clock);
+  }
+
+  async recall(): Promise<void> {
+    await this.#recall?.pending()?.catch(() => undefined);
+  }
+
+  known(): Promise<void> | undefined {
+    const { enabled, perSessionNanoUsd, perDayNanoUsd, perDayTokens } = this.#settings;
+    const looksBack = perSessionNanoUsd !== null || perDayNanoUsd !== null || perDayTokens !== null;
+    return enabled && looksBack ? this.#recall?.pending() : undefined;
+  }
+
   configure(settings: SpendingSettings): void {
     this.#settings = settings;
   }
@@ -139,8 +156,15 @@ class Guard implements SpendingGuard, Holder {
       heldNanoUsd: this.day.held,
       tokensToday: this.tokens.spent,
       dayLeftPercent: left.length === 0 ? null : Math.min(...left),
+      unreadable: this.#recall?.failure?.message,
       ...this.counts,
     };
+  }
+
+  #countBefore({ dayMs, costNanoUsd, tokens, sessions }: SpentBefore): void {
+    // It may have been read just before midnight.
+    if (dayMs === this.#today() * DAY_MS) this.count(costNanoUsd, tokens);
+    for (const each of sessions) this.countSession(each.session, each.costNanoUsd);
   }
 
   /** The limits that are set and touched, narrowest first, with what has been used of each. */

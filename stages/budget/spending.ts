@@ -3,6 +3,8 @@
  * the scope `tokens` whole tokens.
  */
 
+import type { ReadSpentBefore } from './recall.ts';
+
 export interface SpendingSettings {
   readonly enabled: boolean;
   /** Limits in nano-dollars; `null` for none. */
@@ -79,6 +81,8 @@ export interface SpendingView {
   readonly tokensToday: number;
   /** How much of the day's limit is left, 0 to 100, of the narrower one; `null` without any. */
   readonly dayLeftPercent: number | null;
+  /** Why it is not known what was spent before the start; undefined where it is. */
+  readonly unreadable: string | undefined;
   /** Since the start: requests with a warning, blocked, let through once, and of unknown price. */
   readonly warned: number;
   readonly blocked: number;
@@ -97,6 +101,15 @@ export interface SpendingGuard {
   count(costNanoUsd: number, tokens: number): void;
   /** Adds what a session has cost before this process began. */
   countSession(session: string, costNanoUsd: number): void;
+  /** From where `known` gets what was spent before this process began; without it nothing was. */
+  recallFrom(read: ReadSpentBefore): void;
+  /** Reads it, unless that was done; resolves when that has ended in one way or the other. */
+  recall(): Promise<void>;
+  /**
+   * Undefined when every limit that is set can be judged; until then a promise that is fulfilled
+   * when they can. Rejects with `unavailable` where what was spent before cannot be read.
+   */
+  known(): Promise<void> | undefined;
   configure(settings: SpendingSettings): void;
   view(): SpendingView;
 }

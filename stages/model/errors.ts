@@ -118,6 +118,16 @@ export function spendingLimit(why: string): SvcError {
   });
 }
 
+/** What was spent before the start cannot be read, so that no limit that looks back can be judged. */
+export function spendingUnknown(cause: SvcError): SvcError {
+  const why = 'What was spent before the start cannot be read, so no spending limit can be judged';
+  return new SvcError('unavailable', `${why}: ${cause.message}`, {
+    cause,
+    retryAfterS: 1,
+    cure: 'Mend the ledger, or set budget.enabled: false.',
+  });
+}
+
 /** RESOURCE_002: the disk is full. */
 export function diskFull(cause?: unknown): SvcError {
   return new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause });

@@ -9,7 +9,7 @@ import type { EstimatedUse } from '../budget/estimate.ts';
 import { ALLOW_HEADER, estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
 import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
-import type { ProxyFrame } from '../model/frame.ts';
+import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { modelOf, withReport } from '../model/request.ts';
@@ -113,26 +113,33 @@ function nearly(scope: SpendingNote['scope'], used: number, limit: number): stri
   return `${scope}: ${shownAmount(scope, used)} of ${shownAmount(scope, limit)} used before`;
 }
 
-/** Passes `request` on with its reservation. Throws `spending_limit` for what would pass a limit. */
+function isAllowed({ original }: ProxyRequest): boolean {
+  return headerValue(original.body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
+}
+
+/** Passes `request` on with its reservation. Throws `spending_limit` for what would pass a limit, and `unavailable` where it is not known what was spent. */
 export const spend = defineStage<ProxyFrame, SpendConfig, Services>({
   name: 'spend',
   build(config, services) {
     const warn = createWarner(services);
+    function hold(request: ProxyRequest, ctx: StageContext): RequestFrame {
+      // What was spent just now counts.
+      if (config.enabled) services.afterwards.flush();
+      const wanted = toSpending(request, config, services, ctx.run.id);
+      const grant = services.spending.reserve(wanted, isAllowed(request));
+      if (!grant.granted) throw spendingFault(grant.note);
+      if (grant.warnings.length > 0) warn(grant.warnings, ctx);
+      if (grant.allowedOnce) ctx.note('spending', 'allowed once');
+      const spending = heldBy(request, grant.reservation, config, services);
+      return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
+    }
     return {
       on: {
         request({ request }, ctx) {
-          const { body } = request.original;
-          if (!mayCost(body)) return undefined;
-          // What was spent just now counts.
-          if (config.enabled) services.afterwards.flush();
-          const wanted = toSpending(request, config, services, ctx.run.id);
-          const mayPass = headerValue(body.headers, ALLOW_HEADER)?.toLowerCase() === 'once';
-          const grant = services.spending.reserve(wanted, mayPass);
-          if (!grant.granted) throw spendingFault(grant.note);
-          if (grant.warnings.length > 0) warn(grant.warnings, ctx);
-          if (grant.allowedOnce) ctx.note('spending', 'allowed once');
-          const spending = heldBy(request, grant.reservation, config, services);
-          return Object.freeze({ kind: 'request', request: withReport(request, { spending }) });
+          if (!mayCost(request.original.body)) return undefined;
+          const unknown = config.enabled ? services.spending.known() : undefined;
+          if (unknown === undefined || isAllowed(request)) return hold(request, ctx);
+          return unknown.then(() => hold(request, ctx));
         },
       },
     };

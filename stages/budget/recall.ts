@@ -1,0 +1,71 @@
+/**
+ * What had been spent before this process began, read from wherever it is kept. Until that is
+ * known a limit that looks back cannot be judged, so whoever needs it waits for the read, and is
+ * refused where it fails.
+ */
+import type { Clock } from '../../engine/index.ts';
+import { toSvcError } from '../../engine/index.ts';
+import type { SvcError } from '../../engine/index.ts';
+import { spendingUnknown } from '../model/errors.ts';
+
+/** Costs in nano-dollars. */
+export interface SpentBefore {
+  /** Of the UTC day that began at `dayMs`. */
+  readonly dayMs: number;
+  readonly costNanoUsd: number;
+  readonly tokens: number;
+  readonly sessions: readonly { readonly session: string; readonly costNanoUsd: number }[];
+}
+
+/** Reads all of it, or rejects and has counted nothing. */
+export type ReadSpentBefore = () => Promise<SpentBefore>;
+
+export interface Recall {
+  /**
+   * Undefined once it is known; until then a promise that is fulfilled when it is. Rejects with
+   * `unavailable` where it cannot be read, which is tried again at most once a second.
+   */
+  pending(): Promise<void> | undefined;
+  /** Why the last read failed; undefined while none has. */
+  readonly failure: SvcError | undefined;
+}
+
+/** How long a failure answers for all who ask. */
+const RETRY_MS = 1000;
+
+/** Nothing is read before somebody asks. `count` gets what was read, once. */
+export function createRecall(
+  read: ReadSpentBefore,
+  count: (spent: SpentBefore) => void,
+  clock: Clock,
+): Recall {
+  let reading: Promise<void> | undefined;
+  let isKnown = false;
+  let failure: SvcError | undefined;
+  let failedMs = 0;
+
+  async function readOnce(): Promise<void> {
+    try {
+      count(await read());
+      isKnown = true;
+      failure = undefined;
+    } catch (thrown) {
+      failure = toSvcError(thrown);
+      failedMs = clock.monotonicMs();
+      throw spendingUnknown(failure);
+    }
+  }
+
+  return {
+    get failure() {
+      return failure;
+    },
+    pending() {
+      if (isKnown) return undefined;
+      const isStale = failure !== undefined && clock.monotonicMs() >= failedMs + RETRY_MS;
+      if (isStale) reading = undefined;
+      reading ??= readOnce();
+      return reading;
+    },
+  };
+}
