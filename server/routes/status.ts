@@ -104,6 +104,12 @@ function compressionRatio({ savedTokens, inputTokens }: Totals): number | null {
   return inputTokens === 0 ? null : savedTokens / inputTokens;
 }
 
+/** Off and `strict` hold at once; any other mode for what begins now, for a change would cost the provider's cache. */
+function appliesTo({ compression }: Config): 'all conversations' | 'new conversations' {
+  const isOff = !compression.enabled || compression.mode === 'strict';
+  return isOff ? 'all conversations' : 'new conversations';
+}
+
 function health(options: StatusRouteOptions, vault: VaultFacts) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
@@ -118,7 +124,8 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
     version,
     uptime_seconds: Math.floor((clock.wallMs() - startedMs) / 1000),
     paused: paused(),
-    compilation_mode: config.compression.mode,
+    compilation_mode: config.compression.enabled ? config.compression.mode : 'strict',
+    compilation_mode_applies_to: appliesTo(config),
     vault_index: vault.index,
     router: {
       enabled: router.enabled,

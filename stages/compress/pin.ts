@@ -1,7 +1,8 @@
 /**
  * What a conversation began with stays with it: mode and settings are pinned at
  * its first eligible request. Otherwise a changed setting would change bytes that
- * the provider has already cached. How far it was sent stands with them.
+ * the provider has already cached. How far it was sent stands with them. One setting
+ * wins over every pin at once: a user who turns rewriting off expects it to be off.
  */
 import type { Decisions } from '../decisions/decisions.ts';
 import type { JobOptions } from './job.ts';
@@ -10,8 +11,8 @@ import { COMPRESSION_VERSION } from './version.ts';
 
 export interface Pinned {
   readonly options: PinOptions;
-  /** Why the bytes of the prefix change once, if they do. */
-  readonly change: 'mode' | 'version' | undefined;
+  /** Why the bytes of the prefix change once, if they do; `strict` where the setting wins over the pin. */
+  readonly change: 'mode' | 'version' | 'strict' | undefined;
 }
 
 /** What is pinned: rules by their id, so that a pin stays small. */
@@ -63,7 +64,8 @@ export function pinSent(decisions: Decisions, conversation: string, sent: Sent):
 
 /**
  * The options of a conversation: those it began with, or `wanted` if it begins
- * now. `asked` is the mode that this request names itself; it pins anew.
+ * now. `asked` is the mode that this request names itself; it pins anew. So does
+ * a wanted mode of `strict`.
  */
 export function pinOptions(
   decisions: Decisions,
@@ -76,7 +78,7 @@ export function pinOptions(
   // A conversation that began without rules goes on without them.
   const { applied } = pin ?? wanted;
   const options = {
-    mode: asked ?? mode,
+    mode: asked ?? (wanted.mode === 'strict' ? 'strict' : mode),
     maxChars,
     thresholdTokens,
     logBudgetTokens,
@@ -85,6 +87,15 @@ export function pinOptions(
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
   write(decisions, conversation, { version: COMPRESSION_VERSION, ...options, ...sent });
   if (pin === undefined) return { options, change: undefined };
-  if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
-  return { options, change: pin.mode === options.mode ? undefined : 'mode' };
+  if (pin.mode !== options.mode)
+    return { options, change: asked === undefined ? 'strict' : 'mode' };
+  return { options, change: pin.version === COMPRESSION_VERSION ? undefined : 'version' };
+}
+
+/** Pins a conversation that was rewritten so far to `strict`; true if it was. One that has no pin gets none. */
+export function pinStrict(decisions: Decisions, conversation: string): boolean {
+  const pin = readPin(decisions, conversation);
+  if (pin === undefined || pin.mode === 'strict') return false;
+  write(decisions, conversation, { ...pin, mode: 'strict' });
+  return true;
 }

@@ -70,7 +70,7 @@ test('a conversation keeps the mode that it began with, until a request names an
   const bench = await createBench();
   const first = textOf(await bench.send(requestOf({ messages }), { mode: 'hybrid' }));
   const later = textOf(
-    await bench.send(requestOf({ messages }), { mode: 'strict', logBudgetTokens: 1 }),
+    await bench.send(requestOf({ messages }), { mode: 'aggressive', logBudgetTokens: 1 }),
   );
   assert.is(later, first);
   const asked = requestOf({ messages }, ['x-svc-mode', 'strict']);

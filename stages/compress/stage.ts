@@ -15,7 +15,7 @@ import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
 import { createTroubleNotes } from './note-trouble.ts';
-import { pinOptions } from './pin.ts';
+import { pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
@@ -52,12 +52,19 @@ function applied(
   return { request: replaceTexts(request, texts), changed: texts.size };
 }
 
+/** What a built stage logs besides its trace. */
+interface Notes {
+  readonly trouble: ReturnType<typeof createTroubleNotes>;
+  /** Logs once that running conversations go out as they came from now on. */
+  readonly strict: (because: string) => void;
+}
+
 async function compressRequest(
   request: ProxyRequest,
   config: CompressConfig,
   services: Services,
   ctx: StageContext,
-  noteTrouble: ReturnType<typeof createTroubleNotes>,
+  notes: Notes,
 ): Promise<ProxyRequest> {
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
@@ -68,8 +75,9 @@ async function compressRequest(
   ctx.note('mode', options.mode);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
   ctx.note('version', COMPRESSION_VERSION);
-  if (change !== undefined) {
-    ctx.note('prefix_changes_because_of', change);
+  if (change !== undefined) ctx.note('prefix_changes_because_of', change);
+  if (change === 'strict') notes.strict('compression.mode is strict');
+  else if (change !== undefined) {
     services.log.warning('the compressed prefix of a conversation changes once', {
       because: change,
     });
@@ -84,7 +92,7 @@ async function compressRequest(
     maxTimeMs: config.maxTimeMs,
     signal: ctx.run.signal,
   });
-  noteTrouble(result, ctx);
+  notes.trouble(result, ctx);
   if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
     return withReport(request, report);
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
@@ -133,20 +141,49 @@ function toLost(blocks: readonly Block[], outcomes: readonly JobOutcome[]) {
   });
 }
 
+/** Compression is off, also for a conversation that was rewritten while it was on. */
+function leaveOff(
+  request: ProxyRequest,
+  { decisions }: Services,
+  ctx: StageContext,
+  notes: Notes,
+): void {
+  if (decisions.size === 0 || !pinStrict(decisions, conversationId(request))) return;
+  ctx.note('mode', 'strict');
+  ctx.note('prefix_changes_because_of', 'off');
+  notes.strict('compression.enabled is false');
+}
+
+function createNotes(log: Services['log']): Notes {
+  let isTold = false;
+  return {
+    trouble: createTroubleNotes(log),
+    strict(because) {
+      if (!isTold)
+        log.warning('running conversations go out as they came from now on', { because });
+      isTold = true;
+    },
+  };
+}
+
 /** Rewrites `request`. Whatever goes wrong in here, the request goes out as it was. */
 export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
   name: 'compress',
   traceAs: 'compaction',
   build(config, services) {
-    const noteTrouble = createTroubleNotes(services.log);
+    const notes = createNotes(services.log);
     return {
       on: {
         request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
           const { request } = frame;
-          if (!config.enabled || !isRewritable(request)) return undefined;
+          if (!isRewritable(request)) return undefined;
           if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
+          if (!config.enabled) {
+            leaveOff(request, services, ctx, notes);
+            return undefined;
+          }
           if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
-          return compressRequest(request, config, services, ctx, noteTrouble).then((smaller) =>
+          return compressRequest(request, config, services, ctx, notes).then((smaller) =>
             Object.freeze({ kind: 'request' as const, request: smaller }),
           );
         },
