@@ -100,6 +100,8 @@ export function demoJson(model: string, turns: readonly PlayedTurn[]) {
       requests: total.requests,
       input_tokens: total.inputTokens,
       saved_tokens: total.savedTokens,
+      tokens_added: total.addedTokens,
+      net_tokens_saved: total.savedTokens === null ? null : total.savedTokens - total.addedTokens,
       output_tokens: total.outputTokens,
       cost: total.costUsd,
       own_ms_median: rounded(total.ownMsMedian),
@@ -126,10 +128,17 @@ function totals(turns: readonly PlayedTurn[]) {
     requests: turns.length,
     inputTokens: sum('input_tokens'),
     savedTokens: sum('tokens_saved'),
+    addedTokens: turns.reduce((tokens, { row }) => tokens + addedTokens(row), 0),
     outputTokens: sum('output_tokens'),
     costUsd: sum('cost'),
     ownMsMedian: own[Math.floor(own.length / 2)] ?? 0,
   };
+}
+
+/** A request to which nothing was added says nothing of it. */
+function addedTokens(row: Json): number {
+  const tokens = (row['vault_injection'] as Json | undefined)?.['tokens_added'];
+  return typeof tokens === 'number' ? tokens : 0;
 }
 
 function stagesOf({ trace }: PlayedTurn): Stage[] {

@@ -70,7 +70,8 @@ export function figure(value: unknown): string {
 
 /** A number of US dollars; likewise. */
 export function dollars(value: unknown): string {
-  return typeof value === 'number' ? `$${value.toFixed(4)}` : '–';
+  if (typeof value !== 'number') return '–';
+  return `${value < 0 ? '-' : ''}$${Math.abs(value).toFixed(4)}`;
 }
 
 /** A share from 0 to 1 as a percentage; likewise. */

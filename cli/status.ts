@@ -1,6 +1,6 @@
 /** What is known of the proxy of a home folder, and how it is shown. */
 import { runningInstance } from './daemon.ts';
-import { counted, pairs } from './output.ts';
+import { counted, dollars, figure, pairs } from './output.ts';
 import type { Colors } from './output.ts';
 import { controlIfRunning, readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
@@ -109,6 +109,13 @@ function figures(health: Json, active: number | null): (readonly [string, string
       .map((one, index) => `${one?.toLocaleString('en-US') ?? '–'} ${index === 0 ? 'in' : 'out'}`)
       .join(', '),
   ]);
+  const added = number(stats['tokens_added']) ?? 0;
+  const net = ['tokens_added', 'net_tokens_saved'].map((name) => figure(stats[name]));
+  const prices = ['cost_added', 'net_cost_saved'].map((name) => dollars(stats[name]));
+  if (added > 0) {
+    rows.push(['Added', `${net[0]} tokens of your files, ${prices[0]}`]);
+    rows.push(['Net saving', `${net[1]} tokens, ${prices[1]}`]);
+  }
   rows.push(['Cost', costWords(number(stats['cost']), number(stats['unpriced']) ?? 0)]);
   const p50 = number(latency['p50_latency_ms']);
   const p99 = number(latency['p99_latency_ms']);

@@ -59,11 +59,12 @@ function fieldsOf(
 }
 
 function detailsOf(row: LedgerRow, trace: Trace | undefined): LogFields {
-  const { inputTokensSent, savedTokens, outputTokens, cacheHit } = row;
+  const { inputTokensSent, savedTokens, addedTokens, outputTokens, cacheHit } = row;
   const steps = trace?.stages.map(({ name, duration_ms }) => [name, duration_ms] as const);
   return {
     inputTokensSent,
     savedTokens,
+    addedTokens,
     outputTokens,
     cacheHit,
     ...(steps && { stepsMs: Object.fromEntries(steps) }),

@@ -12,7 +12,7 @@ import type { Learned } from './learned/learned.ts';
 import type { SignatureCache } from './dialect/translate.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
-import type { FinishedRun } from './ledger/traces.ts';
+import type { FinishedRun, TraceSavings } from './ledger/traces.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
@@ -28,8 +28,8 @@ export interface Ledger {
 /** Where finished runs are kept for `/trace`. */
 export interface TraceLog {
   add(run: FinishedRun): void;
-  /** Says how a run ended once its answer was read: better than the run itself could know. */
-  correct(id: string, outcome: FinishedRun['outcome']): void;
+  /** Sets how a run ended and what was saved, once its answer was read: better than the run itself could know. */
+  correct(id: string, outcome: FinishedRun['outcome'], savings?: TraceSavings): void;
 }
 
 /** Places for streams that run at the same time. */

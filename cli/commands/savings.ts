@@ -124,6 +124,7 @@ async function printSavings(
     ['Requests', figure(report['total_requests'])],
     ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
     ['Worth', worth(report)],
+    ...added(report),
     [
       'Provider caches',
       `${figure(report['provider_cache_read_tokens'])} tokens read, not our doing`,
@@ -150,6 +151,17 @@ async function printSavings(
       ]),
     );
   }
+}
+
+/** What was added from the vault, and what is left of the saving; nothing where nothing was added. */
+function added(report: Json): readonly (readonly [string, string])[] {
+  if (!(Number(report['total_tokens_added']) > 0)) return [];
+  const price = (name: string) => dollars(report[`total_${name}_usd`]);
+  const tokens = (name: string) => figure(report[`total_${name}`]);
+  return [
+    ['Added', `${tokens('tokens_added')} tokens of your files, ${price('cost_added')}`],
+    ['Net saving', `${tokens('net_tokens_saved')} tokens, ${price('net_cost_saved')}`],
+  ];
 }
 
 async function printCaches(context: CliContext, stats: Json): Promise<void> {

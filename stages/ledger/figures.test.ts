@@ -73,11 +73,13 @@ const anyRow = fc.record({
   inputTokensRaw: count,
   inputTokensSent: count,
   savedTokens: count,
+  addedTokens: count,
   outputTokens: count,
   cacheReadTokens: count,
   cacheWriteTokens: count,
   costNanoUsd: fc.option(fc.nat()),
   costSavedNanoUsd: fc.option(fc.nat()),
+  costAddedNanoUsd: fc.option(fc.nat()),
   // Quarters add up exactly in any order.
   latencyMs: fc.option(fc.nat(40_000).map((quarters) => quarters / 4)),
 });
@@ -188,7 +190,7 @@ test('a model named __proto__ is a model', () => {
   const text = JSON.stringify(byModelJson(window.byModel()));
   assert.is(
     text,
-    '{"__proto__":{"requests":1,"input_tokens":5,"saved_tokens":0,"output_tokens":0,"cost":2,"unpriced":0}}',
+    '{"__proto__":{"requests":1,"input_tokens":5,"saved_tokens":0,"output_tokens":0,"cost":2,"unpriced":0,"tokens_added":0,"cost_added":0,"net_tokens_saved":0,"net_cost_saved":0}}',
   );
   assert.is(({} as { requests?: number }).requests, undefined);
 });
@@ -206,10 +208,21 @@ test('unmeasured stays null in what is told, and is not averaged in', () => {
   assert.equal([last.tokens_saved, last.percent_saved, last.cost_saved], [null, null, null]);
   assert.is(recentJson(rowOf(1)).output_tokens, null);
   assert.not.ok('vault_injection' in recentJson(rowOf(1)));
-  const injected = recentJson(rowOf(1, { chunksInjected: 1, tokensInjected: 9, topChunks: ['k'] }));
+  const injected = recentJson(
+    rowOf(1, {
+      chunksInjected: 1,
+      tokensInjected: 8,
+      addedTokens: 9,
+      costAddedNanoUsd: 27_000,
+      topChunks: ['k'],
+    }),
+  );
+  assert.is(injected.net_tokens_saved, -9);
   assert.equal(injected.vault_injection, {
     chunks_injected: 1,
-    tokens_injected: 9,
+    tokens_injected: 8,
+    tokens_added: 9,
+    cost_added: 0.000027,
     top_chunks: ['k'],
   });
   assert.is(sessionJson(window).start_time, NOON / 1000);

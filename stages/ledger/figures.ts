@@ -15,11 +15,13 @@ export interface Totals {
   readonly cancelled: number;
   /** Requests answered by our own response cache. */
   readonly cacheHits: number;
-  /** Input tokens as the clients sent them. */
+  /** Input tokens as the clients sent them, without what was injected. */
   readonly inputTokens: number;
   /** Input tokens as they went upstream. */
   readonly sentInputTokens: number;
   readonly savedTokens: number;
+  /** Input tokens that were injected from the vault. */
+  readonly addedTokens: number;
   readonly outputTokens: number;
   /** Tokens that providers read from their own prompt caches. */
   readonly cacheReadTokens: number;
@@ -28,6 +30,8 @@ export interface Totals {
   readonly costNanoUsd: number;
   /** The same; `knownCostSaved` tells it. */
   readonly costSavedNanoUsd: number;
+  /** The same, of the added tokens; `knownCostAdded` tells it. */
+  readonly costAddedNanoUsd: number;
   /** Requests whose cost is known. */
   readonly priced: number;
   /** Requests whose tokens are known and whose price is not. */
@@ -50,11 +54,13 @@ export function emptyTotals(): RunningTotals {
     inputTokens: 0,
     sentInputTokens: 0,
     savedTokens: 0,
+    addedTokens: 0,
     outputTokens: 0,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     costNanoUsd: 0,
     costSavedNanoUsd: 0,
+    costAddedNanoUsd: 0,
     priced: 0,
     unpriced: 0,
     latencySumMs: 0,
@@ -71,11 +77,13 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   totals.inputTokens += row.inputTokensRaw ?? 0;
   totals.sentInputTokens += row.inputTokensSent ?? 0;
   totals.savedTokens += row.savedTokens ?? 0;
+  totals.addedTokens += row.addedTokens ?? 0;
   totals.outputTokens += row.outputTokens ?? 0;
   totals.cacheReadTokens += row.cacheReadTokens ?? 0;
   totals.cacheWriteTokens += row.cacheWriteTokens ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
+  totals.costAddedNanoUsd += row.costAddedNanoUsd ?? 0;
   if (row.costNanoUsd !== null) totals.priced += 1;
   else if (row.inputTokensSent !== null || row.outputTokens !== null) totals.unpriced += 1;
   if (row.latencyMs === null) return;
@@ -91,6 +99,16 @@ export function knownCost(totals: Totals): number | null {
 /** What the saved tokens would have cost, likewise. */
 export function knownCostSaved(totals: Totals): number | null {
   return isPriceless(totals) ? null : totals.costSavedNanoUsd;
+}
+
+/** What the added tokens cost, likewise. */
+export function knownCostAdded(totals: Totals): number | null {
+  return isPriceless(totals) ? null : totals.costAddedNanoUsd;
+}
+
+/** What is left of a saving after what was added, in the unit of both; `null` where neither was measured. */
+export function netSaving(saved: number | null, added: number | null): number | null {
+  return saved === null && added === null ? null : (saved ?? 0) - (added ?? 0);
 }
 
 function isPriceless({ priced, unpriced }: Totals): boolean {

@@ -65,7 +65,9 @@ test('a newer ledger and a foreign database are refused and left untouched', asy
   first.writer.record(rowOf(1));
   await first.writer.close();
   const second = open({ file: newer });
-  await refusal(second.writer.ready(), /newer svc \(schema 2, this one knows 1\)/);
+  const known = migrations.length;
+  const versions = new RegExp(`newer svc \\(schema ${known + 1}, this one knows ${known}\\)`);
+  await refusal(second.writer.ready(), versions);
   await second.writer.close();
   assert.throws(() => openLedgerReader(newer), /another version/);
 
@@ -94,7 +96,9 @@ test('an older ledger is copied aside and migrated with its rows', async () => {
     ['req_2', 'eu'],
   ]);
   db.close();
-  const copy = readdirSync(path.dirname(file)).find((name) => name.startsWith('monitor.db.v1-'));
+  const copy = readdirSync(path.dirname(file)).find((name) =>
+    name.startsWith(`monitor.db.v${migrations.length}-`),
+  );
   assert.ok(copy);
   const copyPath = path.join(path.dirname(file), copy);
   assert.is(statSync(copyPath).mode & 0o777, 0o600);

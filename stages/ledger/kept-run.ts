@@ -4,7 +4,7 @@
  */
 import { KeptSpans } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
-import type { FinishedRun } from './traces.ts';
+import type { FinishedRun, TraceSavings } from './traces.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -18,6 +18,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   outcome: FinishedRun['outcome'] = 'ok';
   error: string | null = null;
   durationMs = 0;
+  savings: TraceSavings | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
   readonly #written: KeptAttempt[] = [];
@@ -34,6 +35,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.outcome = run.outcome;
     this.error = run.error;
     this.durationMs = run.durationMs;
+    this.savings = null;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended tells its own end later.
     this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();

@@ -38,6 +38,14 @@ export interface Prices {
     savedTokens: number,
     atMs: number,
   ): number | null;
+  /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
+  addedNanoUsd(
+    provider: PricedProvider,
+    model: string,
+    usage: Usage,
+    addedTokens: number,
+    atMs: number,
+  ): number | null;
   /** The public list of these vendors, for `list-pricing`. */
   listPrices(atMs: number, vendors?: readonly string[]): ListedPrice[];
 }
@@ -86,6 +94,13 @@ export function createPrices(options: PricesOptions = {}): Prices {
       if (savedTokens === 0) return 0;
       const larger = scaleInput(usage, (total + savedTokens) / total);
       return Math.round(costOf(card, larger) - costOf(card, usage));
+    },
+    addedNanoUsd(provider, model, usage, addedTokens, atMs) {
+      const total = totalInputTokens(usage);
+      const card = cardOf(provider, model, atMs);
+      if (card === null || total === null || total === 0) return null;
+      const smaller = scaleInput(usage, Math.max(0, total - addedTokens) / total);
+      return Math.round(costOf(card, usage) - costOf(card, smaller));
     },
     listPrices: (atMs, vendors = VENDORS) => vendors.flatMap((vendor) => list.list(vendor, atMs)),
   };

@@ -168,11 +168,13 @@ function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     sum('inputTokensRaw').as('inputTokens'),
     sum('inputTokensSent').as('sentInputTokens'),
     sum('savedTokens').as('savedTokens'),
+    sum('addedTokens').as('addedTokens'),
     sum('outputTokens').as('outputTokens'),
     sum('cacheReadTokens').as('cacheReadTokens'),
     sum('cacheWriteTokens').as('cacheWriteTokens'),
     sum('costNanoUsd').as('costNanoUsd'),
     sum('costSavedNanoUsd').as('costSavedNanoUsd'),
+    sum('costAddedNanoUsd').as('costAddedNanoUsd'),
     eb.fn.count<number>('costNanoUsd').as('priced'),
     count(
       sql`cost_nano_usd is null and (input_tokens_sent is not null or output_tokens is not null)`,
@@ -196,11 +198,13 @@ type SummedColumn =
   | 'inputTokensRaw'
   | 'inputTokensSent'
   | 'savedTokens'
+  | 'addedTokens'
   | 'outputTokens'
   | 'cacheReadTokens'
   | 'cacheWriteTokens'
   | 'costNanoUsd'
   | 'costSavedNanoUsd'
+  | 'costAddedNanoUsd'
   | 'latencyMs';
 
 function startOfDay(atMs: number): number {

@@ -7,7 +7,9 @@ import type { Totals } from './figures.ts';
 import {
   averageLatencyMs,
   knownCost,
+  knownCostAdded,
   knownCostSaved,
+  netSaving,
   promptCacheRatio,
   savedPercent,
 } from './figures.ts';
@@ -18,6 +20,17 @@ import type { SessionWindow } from './window.ts';
 /** Dollars from whole nano-dollars; `null` stays `null`. */
 export function toUsd<T extends number | null>(nanoUsd: T): T {
   return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
+}
+
+/** What was added, with its price, and what is left of the saving after it; dollars. */
+function netJson(totals: Totals) {
+  const costAdded = knownCostAdded(totals);
+  return {
+    tokens_added: totals.addedTokens,
+    cost_added: toUsd(costAdded),
+    net_tokens_saved: totals.savedTokens - totals.addedTokens,
+    net_cost_saved: toUsd(netSaving(knownCostSaved(totals), costAdded)),
+  };
 }
 
 /** `/stats` `session` and `/health` `stats`: requests, tokens, cost in dollars, start in epoch seconds. */
@@ -34,6 +47,7 @@ export function sessionJson(window: SessionWindow) {
     cost: toUsd(knownCost(totals)),
     unpriced: totals.unpriced,
     cost_saved: toUsd(knownCostSaved(totals)),
+    ...netJson(totals),
     start_time: window.startedMs / 1000,
   };
 }
@@ -49,6 +63,7 @@ export function todayJson(totals: Totals) {
     cost: toUsd(knownCost(totals)),
     unpriced: totals.unpriced,
     cost_saved: toUsd(knownCostSaved(totals)),
+    ...netJson(totals),
     avg_latency_ms: averageLatencyMs(totals),
     errors: totals.errors,
     cache_hits: totals.cacheHits,
@@ -64,11 +79,13 @@ export function byModelJson(groups: ReadonlyMap<string, Totals>) {
     output_tokens: totals.outputTokens,
     cost: toUsd(knownCost(totals)),
     unpriced: totals.unpriced,
+    ...netJson(totals),
   }));
 }
 
-/** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression. */
+/** One element of `/recent` (spec §2.6). `input_tokens` are the client's, before compression and injection. */
 export function recentJson(row: LedgerRow) {
+  const net = rowSavingsJson(row);
   return {
     request_id: row.id,
     timestamp: new Date(row.startedMs).toISOString(),
@@ -82,13 +99,36 @@ export function recentJson(row: LedgerRow) {
     outcome: row.outcome,
     tokens_saved: row.savedTokens,
     cost: toUsd(row.costNanoUsd),
+    cost_saved: net.cost_saved,
+    net_tokens_saved: net.net_tokens_saved,
+    net_cost_saved: net.net_cost_saved,
     ...(row.chunksInjected !== null && {
       vault_injection: {
         chunks_injected: row.chunksInjected,
         tokens_injected: row.tokensInjected,
+        tokens_added: net.tokens_added,
+        cost_added: net.cost_added,
         top_chunks: row.topChunks ?? [],
       },
     }),
+  };
+}
+
+type SavingsFigures = Pick<
+  LedgerRow,
+  'savedTokens' | 'costSavedNanoUsd' | 'addedTokens' | 'costAddedNanoUsd'
+>;
+
+/** What one request saved and what was injected into it, tokens and dollars. */
+export function rowSavingsJson(row: SavingsFigures) {
+  const { addedTokens, costAddedNanoUsd } = row;
+  return {
+    tokens_saved: row.savedTokens,
+    cost_saved: toUsd(row.costSavedNanoUsd),
+    tokens_added: addedTokens,
+    cost_added: toUsd(costAddedNanoUsd),
+    net_tokens_saved: netSaving(row.savedTokens, addedTokens),
+    net_cost_saved: toUsd(netSaving(row.costSavedNanoUsd, costAddedNanoUsd)),
   };
 }
 
@@ -99,6 +139,7 @@ export function lastJson(window: SessionWindow) {
     return { error: 'no_requests', message: 'No request has gone through the proxy yet' };
   }
   const totals = window.totals();
+  const net = rowSavingsJson(row);
   const measured =
     row.savedTokens !== null && row.inputTokensRaw !== null && row.inputTokensRaw > 0;
   return {
@@ -107,7 +148,11 @@ export function lastJson(window: SessionWindow) {
     model: row.model ?? row.modelRequested,
     tokens_saved: row.savedTokens,
     percent_saved: measured ? (100 * row.savedTokens) / row.inputTokensRaw : null,
-    cost_saved: toUsd(row.costSavedNanoUsd),
+    cost_saved: net.cost_saved,
+    tokens_added: net.tokens_added,
+    cost_added: net.cost_added,
+    net_tokens_saved: net.net_tokens_saved,
+    net_cost_saved: net.net_cost_saved,
     session_total_saved: toUsd(knownCostSaved(totals)),
     session_requests: totals.requests,
     input_tokens_raw: row.inputTokensRaw,
@@ -131,6 +176,7 @@ export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
     uptime_hours: (nowMs - window.startedMs) / 3_600_000,
     errors: totals.errors,
     avg_savings_pct: savedPercent(totals),
+    ...netJson(totals),
   };
 }
 
@@ -140,11 +186,20 @@ export function savingsJson(report: SavingsReport) {
     requests: totals.requests,
     tokens_saved: totals.savedTokens,
     cost_saved_usd: toUsd(knownCostSaved(totals)),
+    tokens_added: totals.addedTokens,
+    cost_added_usd: toUsd(knownCostAdded(totals)),
+    net_tokens_saved: totals.savedTokens - totals.addedTokens,
+    net_cost_saved_usd: toUsd(netSaving(knownCostSaved(totals), knownCostAdded(totals))),
   });
+  const all = saved(report.totals);
   return {
-    total_requests: report.totals.requests,
-    total_tokens_saved: report.totals.savedTokens,
-    total_cost_saved_usd: toUsd(knownCostSaved(report.totals)),
+    total_requests: all.requests,
+    total_tokens_saved: all.tokens_saved,
+    total_cost_saved_usd: all.cost_saved_usd,
+    total_tokens_added: all.tokens_added,
+    total_cost_added_usd: all.cost_added_usd,
+    total_net_tokens_saved: all.net_tokens_saved,
+    total_net_cost_saved_usd: all.net_cost_saved_usd,
     unpriced: report.totals.unpriced,
     savings_by_model: toObject(
       report.byModel.map((group) => [group.key ?? 'unknown', group]),

@@ -24,7 +24,7 @@ export interface LedgerRow {
   readonly status: number | null;
   readonly errorKind: string | null;
   readonly errorCode: string | null;
-  /** Input tokens of the request as the client sent it. */
+  /** Input tokens of the request as the client sent it: without what was injected. */
   readonly inputTokensRaw: number | null;
   /** Input tokens of the request as it went upstream. */
   readonly inputTokensSent: number | null;
@@ -50,7 +50,12 @@ export interface LedgerRow {
   /** True if our own response cache answered. */
   readonly cacheHit: boolean;
   readonly chunksInjected: number | null;
+  /** The size of what was injected, in the fixed estimator's tokens, which the budget is given in. */
   readonly tokensInjected: number | null;
+  /** The same as input tokens of the model, as `savedTokens` are; part of `inputTokensSent` alone. */
+  readonly addedTokens: number | null;
+  /** Whole nano-dollars that the added tokens cost; part of `costNanoUsd`. */
+  readonly costAddedNanoUsd: number | null;
   /** Ids of the injected vault blocks, best first. */
   readonly topChunks: readonly string[] | null;
   /** The agent's family, such as `claude-code`. */
@@ -105,6 +110,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     cacheHit: facts.cacheHit ?? false,
     chunksInjected: facts.chunksInjected ?? null,
     tokensInjected: facts.tokensInjected ?? null,
+    addedTokens: facts.addedTokens ?? null,
+    costAddedNanoUsd: facts.costAddedNanoUsd ?? null,
     topChunks: facts.topChunks?.slice(0, MAX_TOP_CHUNKS).map(clip) ?? null,
     client: clip(facts.client ?? null),
     sessionId: clip(facts.sessionId ?? null),

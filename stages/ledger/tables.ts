@@ -56,6 +56,8 @@ export const ledgerColumns = [
   'session_id',
   'skill',
   'node',
+  'added_tokens',
+  'cost_added_nano_usd',
 ] as const;
 
 /**
@@ -98,6 +100,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.sessionId,
     row.skill,
     row.node,
+    row.addedTokens,
+    row.costAddedNanoUsd,
   );
 }
 
@@ -157,5 +161,9 @@ export const migrations: readonly Migration[] = [
       node TEXT
     ) STRICT`,
     'CREATE INDEX requests_started ON requests (started_ms)',
+  ],
+  [
+    'ALTER TABLE requests ADD COLUMN added_tokens INTEGER',
+    'ALTER TABLE requests ADD COLUMN cost_added_nano_usd INTEGER',
   ],
 ];

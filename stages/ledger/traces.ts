@@ -5,6 +5,7 @@
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { KeptRun } from './kept-run.ts';
+import { rowSavingsJson } from './report.ts';
 import type { LedgerRow } from './row.ts';
 
 /** What a finished run says of itself. */
@@ -26,8 +27,17 @@ export interface FinishedRun {
   readonly attempts: readonly Attempt[];
 }
 
+/** What the ledger's row says of a run's saving. */
+export type TraceSavings = Pick<
+  LedgerRow,
+  'savedTokens' | 'addedTokens' | 'costSavedNanoUsd' | 'costAddedNanoUsd'
+>;
+
 /** What a trace is made of. */
-export type TracedRun = Omit<FinishedRun, 'spans'> & { readonly spans: Pick<KeptSpans, 'list'> };
+export type TracedRun = Omit<FinishedRun, 'spans'> & {
+  readonly spans: Pick<KeptSpans, 'list'>;
+  readonly savings?: TraceSavings | null;
+};
 
 /** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
 export interface TraceStage {
@@ -69,6 +79,8 @@ export interface Trace {
   /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
   readonly error: string | null;
   readonly duration_ms: number;
+  /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
+  readonly savings: ReturnType<typeof rowSavingsJson> | null;
   /** Only stages that saw a frame, in graph order. */
   readonly stages: readonly TraceStage[];
   readonly attempts: readonly TraceAttempt[];
@@ -76,8 +88,8 @@ export interface Trace {
 
 export interface Traces {
   add(run: FinishedRun): void;
-  /** Sets the outcome of a run that is still kept. */
-  correct(id: string, outcome: LedgerRow['outcome']): void;
+  /** Sets the outcome and the saving of a run that is still kept. */
+  correct(id: string, outcome: LedgerRow['outcome'], savings?: TraceSavings): void;
   get(id: string): Trace | undefined;
   last(): Trace | undefined;
   /** The newest traces, newest first. */
@@ -96,9 +108,11 @@ export function createTraces(size = 200): Traces {
       (ring[added % size] ??= new KeptRun()).take(run);
       added += 1;
     },
-    correct(id, outcome) {
+    correct(id, outcome, savings) {
       const run = ring.find((kept) => kept.id === id);
-      if (run !== undefined) run.outcome = outcome;
+      if (run === undefined) return;
+      run.outcome = outcome;
+      run.savings = savings ?? null;
     },
     get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
     last: () => renderIfAny(ring[(added - 1) % size]),
@@ -118,6 +132,7 @@ export function toTrace(run: TracedRun): Trace {
     outcome: run.outcome,
     error: run.error,
     duration_ms: toMicroseconds(run.durationMs),
+    savings: run.savings ? rowSavingsJson(run.savings) : null,
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0)

@@ -7,6 +7,7 @@ import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { UsageObserver } from '../dialect/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
+import type { TraceSavings } from '../ledger/traces.ts';
 import { clientSession } from '../model/conversation.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
@@ -123,6 +124,11 @@ function toRow(
     priced && saved !== null
       ? services.prices.savedNanoUsd(provider, model, usage, saved, at)
       : null;
+  const added = addedTokens(request, input, services.learned.tokenRatio(model));
+  const costAdded =
+    priced && added !== null
+      ? services.prices.addedNanoUsd(provider, model, usage, added, at)
+      : null;
   const cacheHit = request?.report.cacheHit ?? false;
   return ledgerRow({
     id: run.id,
@@ -137,7 +143,7 @@ function toRow(
     status: head?.status ?? (error === undefined ? null : services.statusOf(error.kind)),
     errorKind: error?.kind ?? null,
     errorCode: error?.code ?? null,
-    inputTokensRaw: saved === null || input === null ? input : input + saved,
+    inputTokensRaw: input === null ? null : input + (saved ?? 0) - (added ?? 0),
     inputTokensSent: cacheHit ? 0 : input,
     savedTokens: saved,
     outputTokens: usage.outputTokens,
@@ -150,6 +156,8 @@ function toRow(
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
     tokensInjected: request?.report.injectedTokens ?? null,
+    addedTokens: cacheHit && added !== null ? 0 : added,
+    costAddedNanoUsd: cacheHit && costAdded !== null ? 0 : costAdded,
     topChunks: request?.report.injected ?? null,
     latencyMs: settlement.durationMs,
     ttfbMs: state.firstByteMs ?? null,
@@ -171,6 +179,27 @@ function savedTokens(
   const { estimatedBefore, estimatedAfter } = request?.report ?? {};
   if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+/**
+ * Input tokens of what was injected, likewise, and never more than there was input. Null
+ * where nothing was, or the answer was not measured.
+ */
+function addedTokens(
+  request: ProxyRequest | undefined,
+  input: number | null,
+  ratio: number,
+): number | null {
+  const { injectedTokens: estimated } = request?.report ?? {};
+  if (estimated === undefined || input === null) return null;
+  return Math.min(Math.round(estimated * ratio), input);
+}
+
+/** What the row says of a saving; undefined where nothing was compressed or injected. A copy: rows are not kept for as long as traces. */
+function savingsOf(row: LedgerRow): TraceSavings | undefined {
+  const { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd } = row;
+  if (saved === null && added === null) return undefined;
+  return { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd };
 }
 
 /**
@@ -239,7 +268,10 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           const row = toRow(settlement, told, state, ctx.run, { services, sizeOf, familyOf });
           settleSpending(settlement, row, services.spending);
           // The trace was added with what the engine alone can tell.
-          if (row.outcome !== settlement.outcome) services.traces.correct(ctx.run.id, row.outcome);
+          const savings = savingsOf(row);
+          if (row.outcome !== settlement.outcome || savings !== undefined) {
+            services.traces.correct(ctx.run.id, row.outcome, savings);
+          }
           services.ledger.record(row);
         };
         // A copy that is still being decoded has its usage at its very end.
