@@ -3,6 +3,10 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from './clock.ts';
 import { createAfterwards, createTurn } from './turn.ts';
 
+const onFault = (thrown: unknown): never => {
+  throw thrown;
+};
+
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('work is done together, in its order, once everything has been read', async () => {
@@ -62,7 +66,7 @@ test('work that throws stops none of the others', async () => {
 
 test('what nobody waits for is done within its time, or before somebody looks', () => {
   const clock = createManualClock();
-  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 100 });
+  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 100, onFault });
   const done: string[] = [];
   afterwards.later(() => done.push('a'));
   clock.advance(10);
@@ -77,9 +81,27 @@ test('what nobody waits for is done within its time, or before somebody looks', 
   assert.equal(done, ['a', 'b', 'c']);
 });
 
+test('of work that nobody waits for, a fault is handed over and stops nothing', () => {
+  const clock = createManualClock();
+  const faults: unknown[] = [];
+  const afterwards = createAfterwards(clock, {
+    withinMs: 20,
+    atMost: 100,
+    onFault: (thrown) => faults.push(thrown),
+  });
+  const done: string[] = [];
+  afterwards.later(() => {
+    throw new RangeError('too deep');
+  });
+  afterwards.later(() => done.push('after'));
+  clock.advance(20);
+  assert.equal(done, ['after']);
+  assert.match(String(faults), /too deep/);
+});
+
 test('what nobody waits for does not pile up', async () => {
   const clock = createManualClock();
-  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 2 });
+  const afterwards = createAfterwards(clock, { withinMs: 20, atMost: 2, onFault });
   const done: string[] = [];
   afterwards.later(() => done.push('a'));
   await endOfTurn();

@@ -40,11 +40,13 @@ export function createTurn(): Turn {
   return { first: (work) => first.later(work), later: (work) => rest.later(work) };
 }
 
-/** How long work may wait, and how much of it. */
-export interface AfterwardsLimits {
+/** How long work may wait, how much of it, and who is told of what it throws. */
+export interface AfterwardsOptions {
   readonly withinMs: number;
   /** Pieces of work. */
   readonly atMost: number;
+  /** Called with what a piece of work throws; must not throw itself. Nobody waits for it who could be told. */
+  readonly onFault: (thrown: unknown) => void;
 }
 
 /**
@@ -52,11 +54,18 @@ export interface AfterwardsLimits {
  * wait, or at `flush`. What waits keeps all that it will be made from alive, and the garbage
  * collector copies it.
  */
-export function createAfterwards(clock: Clock, { withinMs, atMost }: AfterwardsLimits): Afterwards {
-  return createGathering((run) => clock.after(withinMs, run), atMost);
+export function createAfterwards(
+  clock: Clock,
+  { withinMs, atMost, onFault }: AfterwardsOptions,
+): Afterwards {
+  return createGathering((run) => clock.after(withinMs, run), atMost, onFault);
 }
 
-function createGathering(schedule: (run: () => void) => void, atMost = Infinity): Afterwards {
+function createGathering(
+  schedule: (run: () => void) => void,
+  atMost = Infinity,
+  onFault?: (thrown: unknown) => void,
+): Afterwards {
   let waiting: (() => void)[] = [];
   let isScheduled = false;
 
@@ -65,6 +74,10 @@ function createGathering(schedule: (run: () => void) => void, atMost = Infinity)
       try {
         works[index]!();
       } catch (thrown) {
+        if (onFault !== undefined) {
+          onFault(thrown);
+          continue;
+        }
         setImmediate(runFrom, works, index + 1);
         throw thrown;
       }

@@ -170,6 +170,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         states: services.states,
         spending: services.spending,
         plugins: () => pluginReasons(custom),
+        afterwardsFaults: () => services.afterwardsFaults.count,
       }),
       ...statsRoutes({
         vault,

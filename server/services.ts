@@ -41,6 +41,8 @@ import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { LiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
+import { createAfterwardsFaults } from './afterwards-faults.ts';
+import type { AfterwardsFaults } from './afterwards-faults.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
 import { createRateLimiter, createStreamLimit } from './limit.ts';
@@ -54,6 +56,8 @@ export interface ServerServices {
   readonly clock: Clock;
   readonly turn: Turn;
   readonly afterwards: Afterwards;
+  /** What failed in there. */
+  readonly afterwardsFaults: AfterwardsFaults;
   readonly log: Log;
   readonly upstream: Upstream;
   readonly ledger: LedgerWriter;
@@ -125,7 +129,11 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
   });
   const vault = open(config, log, clock);
-  const afterwards = createAfterwards(clock, RECORDED);
+  const afterwardsFaults = createAfterwardsFaults(log);
+  const afterwards = createAfterwards(clock, {
+    ...RECORDED,
+    onFault: (thrown) => afterwardsFaults.note(thrown),
+  });
   const overrides = new Map<string, PriceOverride>();
   const traces = createTraces();
   const tell = createRequestLog(log, traces);
@@ -133,6 +141,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     clock,
     turn,
     afterwards,
+    afterwardsFaults,
     log,
     upstream,
     ledger,

@@ -27,6 +27,8 @@ export interface StatusRouteOptions {
   readonly spending: SpendingGuard;
   /** Why providers that are code are not there. */
   readonly plugins: () => readonly string[];
+  /** How often work after an answer has failed. */
+  readonly afterwardsFaults: () => number;
 }
 
 /** How long one answer of `/health` serves everybody who asks. */
@@ -76,7 +78,7 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, draining, spending, states, plugins }: StatusRouteOptions,
+  { ledger, draining, spending, states, plugins, afterwardsFaults }: StatusRouteOptions,
   vault: VaultFacts,
 ): string[] {
   const list: string[] = [];
@@ -87,6 +89,8 @@ function reasons(
   const { enabled, unreadable } = spending.view();
   if (enabled && unreadable !== undefined)
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);
+  const faults = afterwardsFaults();
+  if (faults > 0) list.push(`internal: work after an answer failed ${faults} times; see the log`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
   for (const [name, { stopped }] of states.view()) {

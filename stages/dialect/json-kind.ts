@@ -1,4 +1,5 @@
 /** Looks at parsed JSON whose shape nobody has promised. */
+import { isDeepJson } from '../wire/json-size.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -32,8 +33,12 @@ export function jsonTypeOf(value: unknown): string {
   return typeof value;
 }
 
-/** The parsed value, or undefined if the text is not JSON. A byte order mark is passed over, as clients do (RFC 8259 §8.1). */
+/**
+ * The parsed value, or undefined if the text is not JSON or nests deeper than anything that may be
+ * walked here. A byte order mark is passed over, as clients do (RFC 8259 §8.1).
+ */
 export function parseJson(text: string): unknown {
+  if (isDeepJson(text)) return undefined;
   try {
     return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {

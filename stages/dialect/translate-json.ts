@@ -3,9 +3,12 @@
  * wanted kind or with nothing, so that the readers state what they look for and
  * never trust a field.
  */
-import { isObject, parseJson, type JsonObject } from './json-kind.ts';
+import { isObject, jsonTypeOf, parseJson, type JsonObject } from './json-kind.ts';
 
 export { isObject, parseJson };
+
+/** Longer than any type, role or place that a provider names. */
+const MOST_WORD_CHARS = 80;
 
 /** `value` as an object; an empty one if it is something else. */
 export function objectOf(value: unknown): JsonObject {
@@ -32,6 +35,12 @@ export function numberOf(value: unknown): number | undefined {
 
 export function booleanOf(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
+}
+
+/** `value` as a word of a message or a key: foreign text is cut, and whatever is no text or number has one name. */
+export function wordOf(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, MOST_WORD_CHARS);
+  return typeof value === 'number' ? String(value) : `(${jsonTypeOf(value)})`;
 }
 
 /** The strings in the list `value`, or `[value]` if it is one string. */

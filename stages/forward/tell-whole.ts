@@ -104,7 +104,7 @@ function deltaOf(message: unknown): JsonObject {
   return { ...message, tool_calls: calls.map((call, index) => ({ index, ...call })) };
 }
 
-const ENDINGS = new Set(['completed', 'incomplete', 'failed']);
+const ENDINGS = ['completed', 'incomplete', 'failed'];
 
 function tellResponse(response: JsonObject): Buffer[] {
   const { output, status } = response;
@@ -113,7 +113,7 @@ function tellResponse(response: JsonObject): Buffer[] {
   const event = (type: string, more: JsonObject): Buffer =>
     named({ type, sequence_number: sequence_number++, ...more });
   const begun = { ...response, status: 'in_progress', output: [], usage: null };
-  const ending = ENDINGS.has(String(status)) ? String(status) : 'completed';
+  const ending = ENDINGS.find((each) => each === status) ?? 'completed';
   return [
     event('response.created', { response: begun }),
     event('response.in_progress', { response: begun }),

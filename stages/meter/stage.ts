@@ -241,12 +241,25 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
+/** The row, after what the answer teaches. */
+function measuredRow(
+  settlement: Settlement<ProxyFrame>,
+  state: Measured,
+  run: RunInfo,
+  metering: Metering,
+): LedgerRow {
+  if (settlement.outcome === 'ok') state.observer?.ended?.();
+  const told = toldUsage(settlement.last.head, state);
+  learn(settlement, told, state, metering.services, metering.sizeOf);
+  return toRow(settlement, told, state, run, metering);
+}
+
 /** Watches the answer; writes its row when the run has settled. */
 export const meter = defineStage<ProxyFrame, undefined, Services>({
   name: 'meter',
   build(_config, services) {
     const sizeOf = createRequestSize();
-    const familyOf = createClientFamily();
+    const metering: Metering = { services, sizeOf, familyOf: createClientFamily() };
     return {
       open: unmeasured,
       watch: {
@@ -262,10 +275,15 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
       settled(settlement, ctx) {
         const state: Measured = ctx.state ?? unmeasured();
         const record = () => {
-          if (settlement.outcome === 'ok') state.observer?.ended?.();
-          const told = toldUsage(settlement.last.head, state);
-          learn(settlement, told, state, services, sizeOf);
-          const row = toRow(settlement, told, state, ctx.run, { services, sizeOf, familyOf });
+          let row: LedgerRow;
+          let fault: { readonly thrown: unknown } | undefined;
+          try {
+            row = measuredRow(settlement, state, ctx.run, metering);
+          } catch (thrown) {
+            // Whatever an answer makes of its figures, the request has its row.
+            row = toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering);
+            fault = { thrown };
+          }
           settleSpending(settlement, row, services.spending);
           // The trace was added with what the engine alone can tell.
           const savings = savingsOf(row);
@@ -273,6 +291,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             services.traces.correct(ctx.run.id, row.outcome, savings);
           }
           services.ledger.record(row);
+          if (fault !== undefined) throw fault.thrown;
         };
         // A copy that is still being decoded has its usage at its very end.
         const later = () => services.afterwards.later(record);

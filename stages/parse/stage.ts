@@ -12,6 +12,8 @@ import { relayedIf, toRequest } from '../model/request.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
 import { mayRelay, namedFor } from '../providers/relay.ts';
 import type { Services } from '../services.ts';
+import { sizeOfJson } from '../wire/json-size.ts';
+import { tooDeep } from '../wire/json-skip.ts';
 
 /** Facts of a request that nobody read. */
 const UNREAD: RequestFacts = Object.freeze({
@@ -34,6 +36,7 @@ function parseJson(bytes: Buffer): unknown {
 function read(body: BodyFrame, dialect: Dialect): { json: unknown; facts: RequestFacts } {
   if (!body.endpoint.rewritable) return { json: undefined, facts: UNREAD };
   const json = parseJson(body.bytes);
+  if (sizeOfJson(body.bytes) === 'deep') throw tooDeep();
   const fault = dialect.validate(json, body.target);
   if (fault !== undefined) throw fault;
   return { json, facts: dialect.facts(json, body.target) };

@@ -22,6 +22,7 @@ import {
   objectsOf,
   parseDataUrl,
   stringOf,
+  wordOf,
 } from '../translate-json.ts';
 import { documentOf } from '../translate-media.ts';
 
@@ -31,7 +32,7 @@ export function readChatText(content: unknown): string[] {
   return objectsOf(content).map((part) => {
     if (part.type === 'text') return stringOf(part.text) ?? '';
     if (part.type === 'refusal') return stringOf(part.refusal) ?? '';
-    throw cannotCarry(`a content part of type ${String(part.type)} where only text is carried`);
+    throw cannotCarry(`a content part of type ${wordOf(part.type)} where only text is carried`);
   });
 }
 
@@ -53,7 +54,7 @@ export function readChatMessage(
     case 'tool':
       return { role: 'user', blocks: [readToolMessage(message)] };
     default:
-      throw cannotCarry(`a message of role ${String(message.role)}`);
+      throw cannotCarry(`a message of role ${wordOf(message.role)}`);
   }
 }
 
@@ -77,7 +78,7 @@ function readUserPart(part: JsonObject): CanonicalBlock {
     case 'file':
       return readFile(objectOf(part.file));
     default:
-      throw cannotCarry(`a content part of type ${String(part.type)}`);
+      throw cannotCarry(`a content part of type ${wordOf(part.type)}`);
   }
 }
 

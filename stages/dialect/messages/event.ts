@@ -4,7 +4,7 @@ import { encodeEvent } from '../../wire/sse-encode.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
 /** Blocks whose opening only announces them: all of their content comes in deltas. */
-const ANNOUNCED = new Set(['text', 'thinking']);
+const ANNOUNCED: ReadonlySet<unknown> = new Set(['text', 'thinking']);
 
 /** True once a delta, a finished block or a block that is not an empty announcement arrives. */
 export function isMessagesContent(event: string | undefined, data: string): boolean {
@@ -14,7 +14,7 @@ export function isMessagesContent(event: string | undefined, data: string): bool
   if (type === 'content_block_delta' || type === 'content_block_stop') return true;
   if (type !== 'content_block_start') return false;
   const block = payload['content_block'];
-  return !isObject(block) || !ANNOUNCED.has(String(block['type']));
+  return !isObject(block) || !ANNOUNCED.has(block['type']);
 }
 
 /** `message_stop` ends a stream. */

@@ -18,6 +18,7 @@ import {
   objectsOf,
   parseArguments,
   stringOf,
+  wordOf,
 } from '../translate-json.ts';
 
 /** The blocks of a message's `content`, which may be a plain string. Throws for blocks of one provider only. */
@@ -63,7 +64,7 @@ function readBlock(block: JsonObject, context: Pick<ReadRequestContext, 'note'>)
         provider: 'messages',
       };
     default:
-      throw cannotCarry(`a content block of type ${String(block.type)}`);
+      throw cannotCarry(`a content block of type ${wordOf(block.type)}`);
   }
 }
 
@@ -76,7 +77,7 @@ function readSource(source: JsonObject): MediaSource {
     };
   }
   if (source.type === 'url') return { from: 'url', url: stringOf(source.url) ?? '' };
-  throw cannotCarry(`a source of type ${String(source.type)}, which is stored at its provider`);
+  throw cannotCarry(`a source of type ${wordOf(source.type)}, which is stored at its provider`);
 }
 
 function readDocument(block: JsonObject): DocumentBlock {

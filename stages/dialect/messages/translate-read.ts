@@ -22,6 +22,7 @@ import {
   objectsOf,
   stringOf,
   stringsOf,
+  wordOf,
 } from '../translate-json.ts';
 import { readMessagesBlocks } from './translate-blocks.ts';
 
@@ -94,7 +95,7 @@ function readSystem(system: unknown, context: ReadRequestContext): string[] {
       ? [system]
       : objectsOf(system).map((block) => {
           if (block.type !== 'text')
-            throw cannotCarry(`a system block of type ${String(block.type)}`);
+            throw cannotCarry(`a system block of type ${wordOf(block.type)}`);
           return stringOf(block.text) ?? '';
         });
   return texts.filter((text) => {
@@ -107,7 +108,7 @@ function readSystem(system: unknown, context: ReadRequestContext): string[] {
 function readMessage(message: JsonObject, context: ReadRequestContext): CanonicalMessage {
   const role = message.role;
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
-    throw cannotCarry(`a message of role ${String(role)}`);
+    throw cannotCarry(`a message of role ${wordOf(role)}`);
   }
   return { role, blocks: readMessagesBlocks(message.content, context) };
 }

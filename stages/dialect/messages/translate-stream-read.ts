@@ -7,7 +7,14 @@ import type {
   StreamReader,
   WireEvent,
 } from '../canonical.ts';
-import { filledString, isObject, objectOf, parseJson, stringOf } from '../translate-json.ts';
+import {
+  filledString,
+  isObject,
+  objectOf,
+  parseJson,
+  stringOf,
+  wordOf,
+} from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readMessagesError, readMessagesStop } from './translate-answer.ts';
 import { mergeMessagesUsage } from './usage.ts';
@@ -40,7 +47,7 @@ class MessagesReader implements StreamReader {
   }
 
   #dispatch(data: JsonObject): CanonicalEvent[] {
-    const key = String(data.index);
+    const key = wordOf(data.index);
     switch (data.type) {
       case 'message_start':
         return this.#start(objectOf(data.message));

@@ -18,6 +18,7 @@ import {
   objectsOf,
   parseDataUrl,
   stringOf,
+  wordOf,
 } from '../translate-json.ts';
 import { documentOf } from '../translate-media.ts';
 
@@ -51,7 +52,7 @@ function readItem(item: JsonObject): CanonicalMessage {
     case 'reasoning':
       return assistant({ kind: 'thinking', text: summaryOf(item), provider: 'responses' });
     default:
-      throw cannotCarry(`an input item of type ${String(item.type)}`);
+      throw cannotCarry(`an input item of type ${wordOf(item.type)}`);
   }
 }
 
@@ -73,7 +74,7 @@ function readMessageItem(item: JsonObject): CanonicalMessage {
       : objectsOf(content).map(readPart);
   if (role === 'developer' || role === 'system') return { role: 'system', blocks };
   if (role === 'user' || role === 'assistant') return { role, blocks };
-  throw cannotCarry(`a message of role ${String(role)}`);
+  throw cannotCarry(`a message of role ${wordOf(role)}`);
 }
 
 function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
@@ -89,7 +90,7 @@ function readPart(part: JsonObject): TextBlock | ImageBlock | DocumentBlock {
     case 'input_file':
       return documentOf(readUrl(part.file_data ?? part.file_url), filledString(part.filename));
     default:
-      throw cannotCarry(`a content part of type ${String(part.type)}`);
+      throw cannotCarry(`a content part of type ${wordOf(part.type)}`);
   }
 }
 

@@ -7,7 +7,7 @@ import type {
   WireEvent,
 } from '../canonical.ts';
 import { wrapFreeform } from '../translate-freeform.ts';
-import { isObject, numberOf, objectOf, parseJson, stringOf } from '../translate-json.ts';
+import { isObject, numberOf, objectOf, parseJson, stringOf, wordOf } from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
 import { toResponsesUsage } from './usage.ts';
@@ -152,7 +152,7 @@ class ResponsesReader implements StreamReader {
 }
 
 function itemKey(data: JsonObject): string {
-  return String(data.output_index);
+  return wordOf(data.output_index);
 }
 
 /** Parts of one item are told apart by their index; summaries and texts of a reasoning item have different ones. */
