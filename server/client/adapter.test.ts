@@ -1,0 +1,278 @@
+/** The client adapters against the real proxy: every method, every error, whole and streamed. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import {
+  AgentFrameworkAdapter,
+  ChatCompletionsAdapter,
+  MessagesAdapter,
+  MultiProviderAdapter,
+  SvcAdapter,
+  SvcAdapterError,
+  SvcAuthError,
+  SvcConfigError,
+  SvcTimeoutError,
+} from './index.ts';
+import type { AdapterOptions, MessagesRequest } from './index.ts';
+
+const ASK = [{ role: 'user', content: 'Say hello.' }];
+const MESSAGES: MessagesRequest = { model: 'claude-fixture-1', max_tokens: 64, messages: ASK };
+const CHAT = { model: 'gpt-fixture-1', messages: ASK };
+
+async function thrownBy(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new Error('nothing was thrown');
+}
+
+async function expectError(
+  work: () => unknown,
+  type: new (message: string) => SvcAdapterError,
+  message: RegExp,
+): Promise<SvcAdapterError> {
+  const thrown = await thrownBy(work);
+  assert.instance(thrown, type);
+  assert.instance(thrown, SvcAdapterError);
+  assert.is((thrown as Error).name, type.name);
+  assert.match((thrown as Error).message, message);
+  return thrown as SvcAdapterError;
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+test('messages: call, and each step by itself under both names', () =>
+  withProxy({}, async (t) => {
+    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
+    assert.instance(adapter, SvcAdapter);
+    const message = await adapter.call(MESSAGES);
+    assert.match(message.content[0]?.text ?? '', /Say hello/);
+    const [received] = t.upstream.requests;
+    assert.is(received?.header('x-api-key'), 'mine');
+    assert.is(received?.header('anthropic-version'), '2023-06-01');
+    assert.equal(JSON.parse(received?.body.toString() ?? ''), { stream: false, ...MESSAGES });
+
+    const prepared = adapter.prepare_request(MESSAGES);
+    assert.equal(prepared, adapter.prepareRequest(MESSAGES));
+    assert.is(prepared['stream'], false);
+    assert.not.ok('stream' in MESSAGES, 'the request given is not changed');
+    const raw = await adapter.send(prepared);
+    assert.equal(adapter.parse_response(raw), raw);
+    const tokens = adapter.extract_tokens(raw);
+    assert.equal(tokens, adapter.extractTokens(raw));
+    assert.equal(Object.keys(tokens), [
+      'input_tokens',
+      'output_tokens',
+      'cache_read_input_tokens',
+      'cache_creation_input_tokens',
+    ]);
+    assert.ok((tokens.input_tokens ?? 0) > 0 && (tokens.output_tokens ?? 0) > 0);
+  }));
+
+test('chat: call and tokens, of which cached ones are counted apart', () =>
+  withProxy({}, async (t) => {
+    const adapter = new ChatCompletionsAdapter({ base_url: `${t.proxy.url}/v1/`, api_key: 'mine' });
+    const answered = await adapter.call(CHAT);
+    assert.match(String(answered.choices[0]?.message['content']), /Say hello/);
+    assert.is(t.upstream.requests[0]?.header('authorization'), 'Bearer mine');
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 60 },
+    };
+    assert.equal(adapter.extractTokens({ usage }), {
+      input_tokens: 40,
+      output_tokens: 7,
+      cache_read_input_tokens: 60,
+      cache_creation_input_tokens: null,
+    });
+    assert.is(adapter.extractTokens({}).input_tokens, null, 'unmeasured is null');
+  }));
+
+test('streams: events and text, in both dialects', () =>
+  withProxy({}, async (t) => {
+    const options = { baseUrl: t.proxy.url, apiKey: 'mine' };
+    const messages = new MessagesAdapter(options);
+    const events = await collect(messages.stream(MESSAGES));
+    assert.is(events[0]?.['type'], 'message_start');
+    assert.is(events.at(-1)?.['type'], 'message_stop');
+    assert.match((await collect(messages.streamText(MESSAGES))).join(''), /^You said: Say hello/);
+    const chat = new ChatCompletionsAdapter(options);
+    const pieces = await collect(chat.stream_text(CHAT));
+    assert.match(pieces.join(''), /^You said: Say hello/);
+    assert.ok(pieces.length > 1, 'piece by piece');
+  }));
+
+test('a consumer that leaves a stream cancels it', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'events', { count: 200, everyMs: 5 });
+    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
+    for await (const text of adapter.streamText(MESSAGES)) if (text !== '') break;
+    const [row] = await t.rows(1);
+    assert.is(row?.outcome, 'cancelled');
+  }));
+
+test('multi: the model decides on the dialect, and each dialect has its key', () =>
+  withProxy({}, async (t) => {
+    const apiKeys = { chat: 'chat-of-mine' };
+    const adapter = new MultiProviderAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', apiKeys });
+    const claude = await adapter.call({ model: 'claude-fixture-1', messages: ASK });
+    assert.is(claude['type'], 'message');
+    assert.ok((adapter.extractTokens(claude).output_tokens ?? 0) > 0);
+    const gpt = await adapter.call(CHAT);
+    assert.ok(Array.isArray(gpt['choices']));
+    assert.ok((adapter.extractTokens(gpt).output_tokens ?? 0) > 0);
+    await adapter.call({ model: 'house-model', dialect: 'messages', messages: ASK, max_tokens: 9 });
+    assert.equal(
+      t.upstream.requests.map((one) => one.path),
+      ['/v1/messages', '/v1/chat/completions', '/v1/messages'],
+    );
+    assert.is(t.upstream.requests[1]?.header('authorization'), 'Bearer chat-of-mine');
+    assert.is(t.upstream.requests[2]?.header('x-api-key'), 'mine');
+    const sent: unknown = JSON.parse(t.upstream.requests[2]?.body.toString() ?? '');
+    assert.equal(sent, { stream: false, model: 'house-model', messages: ASK, max_tokens: 9 });
+    for (const model of ['claude-fixture-1', 'gpt-fixture-1']) {
+      const text = (await collect(adapter.streamText({ model, messages: ASK }))).join('');
+      assert.match(text, /^You said: Say hello/, model);
+    }
+  }));
+
+test('options and requests that lack something are config errors, and nothing is sent', () =>
+  withProxy({}, async (t) => {
+    const options: AdapterOptions = { baseUrl: t.proxy.url, apiKey: 'mine' };
+    const wrong: readonly [AdapterOptions, RegExp][] = [
+      [{ apiKey: 'x' }, /baseUrl is required/],
+      [{ baseUrl: 'localhost:8766', apiKey: 'x' }, /has to begin with http/],
+      [{ baseUrl: 'nonsense', apiKey: 'x' }, /is no URL/],
+      [{ baseUrl: t.proxy.url }, /apiKey is required/],
+      [{ ...options, apiKey: 'two words' }, /without spaces/],
+      [{ ...options, timeoutS: 0 }, /timeoutS has to be/],
+      [{ ...options, timeout_s: Number.NaN }, /timeoutS has to be/],
+    ];
+    for (const [each, message] of wrong)
+      await expectError(() => new AgentFrameworkAdapter(each), SvcConfigError, message);
+    const messages = new MessagesAdapter(options);
+    const requests: readonly [object, RegExp][] = [
+      [{ messages: ASK, max_tokens: 1 }, /Missing required field: model/],
+      [{ model: 'm', max_tokens: 1 }, /Missing required field: messages/],
+      [{ model: 'm', messages: ASK }, /Missing required field: max_tokens/],
+      [{ model: 'm', messages: [], max_tokens: 1 }, /has to hold a message/],
+      [{ model: 'm', messages: 'hi', max_tokens: 1 }, /has to be a list/],
+      [{ model: 'm', messages: [{}], max_tokens: 1 }, /messages\[0\]/],
+      [{ model: '', messages: ASK, max_tokens: 1 }, /'model'/],
+      [{ model: 'm', messages: ASK, max_tokens: 1.5 }, /'max_tokens'/],
+    ];
+    for (const [each, message] of requests)
+      await expectError(() => messages.call(each as MessagesRequest), SvcConfigError, message);
+    await expectError(
+      () => collect(messages.stream({ messages: ASK } as unknown as MessagesRequest)),
+      SvcConfigError,
+      /model/,
+    );
+    await expectError(
+      () => messages.send({ ...MESSAGES, stream: true }),
+      SvcConfigError,
+      /use stream\(\)/,
+    );
+    const circular: Record<string, unknown> = { ...MESSAGES };
+    circular['metadata'] = circular;
+    await expectError(() => messages.send(circular), SvcConfigError, /JSON/);
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test('error responses: 401 and 403 are auth errors, others carry status, code and request id', () =>
+  withProxy(
+    { yaml: 'security: { require_api_key: true, api_key: let-me-in-please }' },
+    async (t) => {
+      const options = { baseUrl: t.proxy.url, apiKey: 'mine' };
+      const refused = await expectError(
+        () => new MessagesAdapter(options).call(MESSAGES),
+        SvcAuthError,
+        /401/,
+      );
+      assert.is(refused.statusCode, 401);
+      assert.is(refused.status_code, 401);
+      assert.ok(refused.requestId);
+      const adapter = new MessagesAdapter({ ...options, proxyKey: 'let-me-in-please' });
+      await adapter.call(MESSAGES);
+      for (const [status, type] of [
+        [403, SvcAuthError],
+        [429, SvcAdapterError],
+        [500, SvcAdapterError],
+        [504, SvcTimeoutError],
+      ] as const) {
+        t.upstream.script(undefined, 'status', { status });
+        for (const work of [
+          () => adapter.call(MESSAGES),
+          () => collect(adapter.stream(MESSAGES)),
+        ]) {
+          const error = await expectError(work, type, /HTTP/);
+          assert.is(error.statusCode, status);
+        }
+      }
+    },
+  ));
+
+test('no proxy, no answer, half an answer, no JSON: never an error of the HTTP library', () =>
+  withProxy({}, async (t) => {
+    const options = { baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 0.3 };
+    const adapter = new MessagesAdapter(options);
+    const closed = await startUpstream();
+    await closed.close();
+    const nobody = new MessagesAdapter({ ...options, baseUrl: closed.url });
+    const gone = await expectError(() => nobody.call(MESSAGES), SvcAdapterError, /svc start/);
+    assert.is(gone.statusCode, null);
+    assert.is(gone.code, 'ECONNREFUSED');
+    t.upstream.script(undefined, 'stall-before-head');
+    await expectError(() => adapter.call(MESSAGES), SvcTimeoutError, /within 0.3 s/);
+    await expectError(() => collect(adapter.stream(MESSAGES)), SvcTimeoutError, /within 0.3 s/);
+    t.upstream.script(undefined, 'stall-mid-body');
+    await expectError(() => collect(adapter.stream(MESSAGES)), SvcTimeoutError, /within 0.3 s/);
+    t.upstream.script(undefined, 'error-event');
+    await expectError(() => collect(adapter.stream(MESSAGES)), SvcAdapterError, /./);
+    t.upstream.script(undefined, 'reset-mid-body');
+    await expectError(() => collect(adapter.stream(MESSAGES)), SvcAdapterError, /./);
+    t.upstream.script(undefined, 'html-error');
+    await expectError(() => adapter.call(MESSAGES), SvcAdapterError, /./);
+  }));
+
+test('the time that a consumer takes does not count', () =>
+  withProxy({}, async (t) => {
+    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine', timeoutS: 0.2 });
+    t.upstream.script(undefined, 'events', { count: 3, everyMs: 1 });
+    let count = 0;
+    for await (const text of adapter.streamText(MESSAGES)) {
+      if (text !== '') count += 1;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    assert.is(count, 3);
+  }));
+
+test('a signal ends a call with its own reason', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'stall-before-head');
+    const adapter = new MessagesAdapter({ baseUrl: t.proxy.url, apiKey: 'mine' });
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 50);
+    const { signal } = controller;
+    assert.is(await thrownBy(() => adapter.call(MESSAGES, { signal })), reason);
+    assert.is(await thrownBy(() => collect(adapter.stream(MESSAGES, { signal }))), reason);
+  }));
+
+test('an answer of another shape is refused by parseResponse', async () => {
+  const options = { baseUrl: 'http://127.0.0.1:1', apiKey: 'mine' };
+  const messages = new MessagesAdapter(options);
+  await expectError(() => messages.parseResponse({ choices: [] }), SvcAdapterError, /messages/);
+  const chat = new ChatCompletionsAdapter(options);
+  await expectError(() => chat.parseResponse({ type: 'message' }), SvcAdapterError, /chat/);
+});
+
+test.run();

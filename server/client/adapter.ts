@@ -1,0 +1,207 @@
+/**
+ * What all adapters share: options, the steps of a call, and streams. A subclass says which
+ * dialect a request and an answer are in; the dialect knows path, fields and token counts.
+ */
+import type { TokenCounts, WireDialect } from './dialect.ts';
+import { SvcAdapterError, SvcConfigError } from './errors.ts';
+import { post, postForEvents } from './transport.ts';
+import type { JsonObject, Transport } from './transport.ts';
+
+/** Options of every adapter; the specification's spellings are accepted beside ours. */
+export interface AdapterOptions {
+  /** Address of the proxy, such as `http://127.0.0.1:8766`; a trailing `/v1` is left out. */
+  readonly baseUrl?: string;
+  readonly base_url?: string;
+  /** The provider's key, which the proxy forwards. */
+  readonly apiKey?: string;
+  readonly api_key?: string;
+  /** Seconds to wait for an answer, and for each further byte of a stream; default 120. */
+  readonly timeoutS?: number;
+  readonly timeout_s?: number;
+  /** `X-Svc-Key`, for a proxy on another machine. */
+  readonly proxyKey?: string;
+  /** Headers sent with every request, such as `x-svc-mode`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Stands in for the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  /** Ends the request; its own reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** Headers of this request alone. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const DEFAULT_TIMEOUT_S = 120;
+const MAX_TIMEOUT_S = 2_147_483;
+
+/** The base of the family. It cannot be used by itself: a subclass knows the path and the fields. */
+export abstract class SvcAdapter<Request extends object = JsonObject, Answer = JsonObject> {
+  readonly baseUrl: string;
+  readonly timeoutS: number;
+  protected readonly apiKey: string;
+  readonly #transport: Transport;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** Throws `SvcConfigError` where an option is missing or wrong. */
+  constructor(options: AdapterOptions) {
+    const { proxyKey } = options;
+    this.baseUrl = toBaseUrl(options.baseUrl ?? options.base_url);
+    this.apiKey = toKey(options.apiKey ?? options.api_key);
+    this.timeoutS = toTimeoutS(options.timeoutS ?? options.timeout_s ?? DEFAULT_TIMEOUT_S);
+    this.#headers = {
+      ...options.headers,
+      ...(proxyKey !== undefined && { 'x-svc-key': proxyKey }),
+    };
+    this.#transport = {
+      baseUrl: this.baseUrl,
+      timeoutMs: this.timeoutS * 1000,
+      fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    };
+  }
+
+  /** The dialect of a request, prepared or not. */
+  protected abstract dialectOfRequest(request: JsonObject): WireDialect;
+  /** The dialect of an answer, or of an event of one. */
+  protected abstract dialectOfAnswer(answer: JsonObject): WireDialect;
+
+  /** The key for a dialect's provider. */
+  protected keyFor(_dialect: WireDialect): string {
+    return this.apiKey;
+  }
+
+  /** What goes out of a prepared request. */
+  protected bodyOf(prepared: JsonObject): JsonObject {
+    return prepared;
+  }
+
+  /** Checks a request and fills in defaults; the one given is not changed. Throws `SvcConfigError`. */
+  prepareRequest(request: Request): JsonObject {
+    const given = request as JsonObject;
+    checkConversation(given);
+    return { stream: false, ...this.dialectOfRequest(given).prepare(given) };
+  }
+
+  /** An answer in the shape that the provider's own SDK gives. Throws where it has another. */
+  parseResponse(response: JsonObject): Answer {
+    const dialect = this.dialectOfAnswer(response);
+    if (dialect.isAnswer(response)) return response as Answer;
+    throw new SvcAdapterError(`The answer is none of the ${dialect.name} dialect`);
+  }
+
+  /** The token counts of an answer. */
+  extractTokens(response: JsonObject): TokenCounts {
+    return this.dialectOfAnswer(response).tokensOf(response);
+  }
+
+  /** POSTs a prepared request and returns the raw answer. A prepared stream goes to `stream`. */
+  send(prepared: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
+    if (prepared['stream'] === true)
+      return Promise.reject(
+        new SvcConfigError('send() takes no request with stream: true; use stream()'),
+      );
+    return post(this.#transport, this.#call(prepared, options));
+  }
+
+  /** Prepares, sends and parses. */
+  async call(request: Request, options: CallOptions = {}): Promise<Answer> {
+    const prepared = this.prepareRequest(request);
+    return this.parseResponse(await this.send({ ...prepared, stream: false }, options));
+  }
+
+  /** Prepares a request and yields its events as the provider sends them, parsed from JSON. */
+  async *stream(request: Request, options: CallOptions = {}): AsyncGenerator<JsonObject, void> {
+    const prepared = { ...this.prepareRequest(request), stream: true };
+    yield* postForEvents(this.#transport, this.#call(prepared, options), (event) =>
+      this.dialectOfAnswer(event).placeOf(event),
+    );
+  }
+
+  /** The same, but only the pieces of text. */
+  async *streamText(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
+    for await (const event of this.stream(request, options)) {
+      const text = this.dialectOfAnswer(event).textOf(event);
+      if (text !== '') yield text;
+    }
+  }
+
+  #call(prepared: JsonObject, { signal, headers }: CallOptions) {
+    const dialect = this.dialectOfRequest(prepared);
+    return {
+      path: dialect.path,
+      headers: { ...this.#headers, ...dialect.headers(this.keyFor(dialect)), ...headers },
+      body: this.bodyOf(prepared),
+      ...(signal !== undefined && { signal }),
+    };
+  }
+
+  /** The specification's spelling of `prepareRequest`. */
+  prepare_request(request: Request): JsonObject {
+    return this.prepareRequest(request);
+  }
+
+  /** The specification's spelling of `parseResponse`. */
+  parse_response(response: JsonObject): Answer {
+    return this.parseResponse(response);
+  }
+
+  /** The specification's spelling of `extractTokens`. */
+  extract_tokens(response: JsonObject): TokenCounts {
+    return this.extractTokens(response);
+  }
+
+  /** The specification's style for `streamText`. */
+  stream_text(request: Request, options: CallOptions = {}): AsyncGenerator<string, void> {
+    return this.streamText(request, options);
+  }
+}
+
+function toBaseUrl(given: unknown): string {
+  if (typeof given !== 'string' || given.trim() === '')
+    throw new SvcConfigError(
+      'baseUrl is required: the address of the proxy, such as http://127.0.0.1:8766',
+    );
+  let url: URL;
+  try {
+    url = new URL(given.trim());
+  } catch {
+    throw new SvcConfigError(`baseUrl '${given}' is no URL; it looks like http://127.0.0.1:8766`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new SvcConfigError(`baseUrl '${given}' has to begin with http:// or https://`);
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+function toKey(given: unknown): string {
+  if (typeof given === 'string' && /^[\u0021-\u007e]+$/.test(given)) return given;
+  throw new SvcConfigError(
+    given === undefined || given === ''
+      ? 'apiKey is required: the key of the provider, which the proxy forwards'
+      : 'apiKey has to be text without spaces or line breaks',
+  );
+}
+
+function toTimeoutS(given: unknown): number {
+  if (typeof given === 'number' && given > 0 && given <= MAX_TIMEOUT_S) return given;
+  throw new SvcConfigError(
+    `timeoutS has to be a number of seconds above 0, at most ${MAX_TIMEOUT_S}`,
+  );
+}
+
+/** Throws `SvcConfigError` unless `model` is a name and `messages` a list of turns that is not empty. */
+function checkConversation(request: JsonObject): void {
+  for (const field of ['model', 'messages'])
+    if (request[field] === undefined || request[field] === null)
+      throw new SvcConfigError(`Missing required field: ${field}`);
+  const { model, messages } = request;
+  if (typeof model !== 'string' || model === '')
+    throw new SvcConfigError("Field 'model' has to be the name of a model");
+  if (!Array.isArray(messages)) throw new SvcConfigError("Field 'messages' has to be a list");
+  if (messages.length === 0) throw new SvcConfigError("Field 'messages' has to hold a message");
+  messages.forEach((message: unknown, index) => {
+    const isTurn = typeof message === 'object' && message !== null && 'role' in message;
+    if (!isTurn || typeof message.role !== 'string')
+      throw new SvcConfigError(`messages[${index}] has to be an object with role and content`);
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * What an adapter throws. Whatever goes wrong below (a refused connection, a time-out, an
+ * error response, a broken stream) arrives as one of these four, never as an error of the
+ * HTTP library.
+ */
+
+export interface AdapterErrorDetails {
+  /** The HTTP status of the error response; null where none arrived. */
+  readonly statusCode?: number | null;
+  /** The specification's code, such as `VALIDATION_002`, where the proxy gave one. */
+  readonly code?: string;
+  /** The error's `type`, such as `rate_limit_exceeded`, where the proxy gave one. */
+  readonly type?: string;
+  /** The id under which the proxy logged and traced the request. */
+  readonly requestId?: string;
+  /** When another try makes sense, in seconds. */
+  readonly retryAfterS?: number;
+  readonly cause?: unknown;
+}
+
+/** The base of the family. */
+export class SvcAdapterError extends Error {
+  /** The HTTP status of the error response; null where none arrived. */
+  readonly statusCode: number | null;
+  readonly code: string | undefined;
+  readonly type: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(message: string, details: AdapterErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.statusCode = details.statusCode ?? null;
+    this.code = details.code;
+    this.type = details.type;
+    this.requestId = details.requestId;
+    this.retryAfterS = details.retryAfterS;
+  }
+
+  /** The specification's spelling of `statusCode`. */
+  get status_code(): number | null {
+    return this.statusCode;
+  }
+}
+
+/** No response, or no further byte of a stream, within `timeoutS`; also a 408 or 504. */
+export class SvcTimeoutError extends SvcAdapterError {}
+
+/** A required field or option is missing or wrong, or the proxy's own configuration is. */
+export class SvcConfigError extends SvcAdapterError {}
+
+/** The proxy answered 401 or 403. */
+export class SvcAuthError extends SvcAdapterError {}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function familyOf(status: number, code: string | undefined): typeof SvcAdapterError {
+  if (status === 401 || status === 403) return SvcAuthError;
+  if (status === 408 || status === 504) return SvcTimeoutError;
+  return code?.startsWith('CONFIG_') === true ? SvcConfigError : SvcAdapterError;
+}
+
+/**
+ * The error of a response with a status of 400 or more. `body` is its text: an error body of the
+ * proxy or of any provider, or anything else, of which the first 200 characters are quoted.
+ */
+export function fromErrorResponse(status: number, headers: Headers, body: string): SvcAdapterError {
+  let error: Readonly<Record<string, unknown>> = {};
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (isObject(parsed)) error = isObject(parsed['error']) ? parsed['error'] : parsed;
+  } catch {
+    // Not JSON: quoted below.
+  }
+  const code = text(error['code']);
+  const quoted = body.trim().slice(0, 200);
+  const message = text(error['message']) ?? (quoted === '' ? 'no error message' : quoted);
+  const retryAfterS = Number(headers.get('retry-after') ?? Number.NaN);
+  const type = text(error['type']);
+  const requestId = headers.get('x-request-id') ?? undefined;
+  return new (familyOf(status, code))(`${message} (HTTP ${status})`, {
+    statusCode: status,
+    ...(code !== undefined && { code }),
+    ...(type !== undefined && { type }),
+    ...(requestId !== undefined && { requestId }),
+    ...(Number.isFinite(retryAfterS) && { retryAfterS }),
+  });
+}
+
+/**
+ * The error that an event of a stream stands for, undefined where the event is none: messages and
+ * responses send `{type: 'error', error}`, chat, generative and the proxy `{error}`.
+ */
+export function fromErrorEvent(event: unknown): SvcAdapterError | undefined {
+  if (!isObject(event) || !isObject(event['error'])) return undefined;
+  const { error } = event;
+  const code = text(error['code']);
+  const type = text(error['type']);
+  const requestId = text(event['request_id']);
+  return new SvcAdapterError(text(error['message']) ?? 'The stream ended with an error', {
+    ...(code !== undefined && { code }),
+    ...(type !== undefined && { type }),
+    ...(requestId !== undefined && { requestId }),
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * One adapter for models of several providers: each request goes to the path of the dialect
+ * that its model speaks, and the proxy takes it from there.
+ */
+import { SvcAdapter } from './adapter.ts';
+import type { AdapterOptions } from './adapter.ts';
+import { chatDialect } from './chat.ts';
+import type { ChatAnswer } from './chat.ts';
+import type { ChatTurn, WireDialect } from './dialect.ts';
+import { SvcConfigError } from './errors.ts';
+import { messagesDialect } from './messages.ts';
+import type { MessagesAnswer } from './messages.ts';
+import type { JsonObject } from './transport.ts';
+
+export interface MultiProviderRequest {
+  readonly model: string;
+  readonly messages: readonly ChatTurn[];
+  /** Needed by the messages dialect, where 4096 stands in for it. */
+  readonly max_tokens?: number;
+  readonly stream?: boolean;
+  /** Which dialect the request is written in; left out, the model's name decides. Not sent. */
+  readonly dialect?: WireDialect['name'];
+  readonly [field: string]: unknown;
+}
+
+export interface MultiProviderOptions extends AdapterOptions {
+  /** The key of each dialect's provider, where they differ; `apiKey` serves the others. */
+  readonly apiKeys?: Readonly<Partial<Record<WireDialect['name'], string>>>;
+}
+
+/** Models whose names begin so, behind a provider's name or not, speak messages; all others chat. */
+const MESSAGES_MODELS = /^(?:[a-z0-9._-]{1,64}\/)?(?:claude|anthropic)/i;
+const DEFAULT_MAX_TOKENS = 4096;
+
+/** Sends each request in the dialect of its model. Answers and events keep that dialect's shape. */
+export class MultiProviderAdapter extends SvcAdapter<
+  MultiProviderRequest,
+  MessagesAnswer | ChatAnswer
+> {
+  readonly #apiKeys: NonNullable<MultiProviderOptions['apiKeys']>;
+
+  constructor(options: MultiProviderOptions) {
+    super(options);
+    this.#apiKeys = options.apiKeys ?? {};
+  }
+
+  /** The prepared request keeps its `dialect`; `send` and `stream` take it out. */
+  override prepareRequest(request: MultiProviderRequest): JsonObject {
+    const { dialect } = request;
+    if (dialect !== undefined && dialect !== 'messages' && dialect !== 'chat')
+      throw new SvcConfigError("Field 'dialect' has to be 'messages' or 'chat'");
+    const { name } = this.dialectOfRequest(request);
+    const limit = name === 'messages' && { max_tokens: DEFAULT_MAX_TOKENS };
+    return { ...super.prepareRequest({ ...limit, ...request }), dialect: name };
+  }
+
+  protected override bodyOf(prepared: JsonObject): JsonObject {
+    const { dialect: _, ...body } = prepared;
+    return body;
+  }
+
+  protected override keyFor({ name }: WireDialect): string {
+    return this.#apiKeys[name] ?? this.apiKey;
+  }
+
+  protected dialectOfRequest({ dialect, model }: JsonObject): WireDialect {
+    if (dialect !== undefined) return dialect === 'messages' ? messagesDialect : chatDialect;
+    return MESSAGES_MODELS.test(String(model)) ? messagesDialect : chatDialect;
+  }
+
+  /** Answers and events of the messages dialect name their type, those of the chat dialect do not. */
+  protected dialectOfAnswer({ type }: JsonObject): WireDialect {
+    return typeof type === 'string' ? messagesDialect : chatDialect;
+  }
+}
