@@ -20,6 +20,7 @@ import { refusedRow } from './refused-row.ts';
 import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation.ts';
 import { rateLimitHeaders } from './limit.ts';
+import type { RateDecision } from './limit.ts';
 import { readOwnBody, toOwnRequest } from './own-request.ts';
 import { proxy } from './proxy.ts';
 import type { ProxyCall } from './proxy.ts';
@@ -53,6 +54,8 @@ export interface App {
 /** Who asks for a path of our own. */
 type Caller = Omit<RouteContext, 'params'>;
 
+/** Paths that clients ask with HEAD whether anyone is there. */
+const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
 /** What some path or other answers. */
 const METHODS = ['GET', 'HEAD', 'POST', 'OPTIONS'];
 
@@ -97,7 +100,7 @@ class HttpApp implements App {
     }
     const extraHeaders = cors.headers(request.headers.origin);
     if (request.method === 'OPTIONS') return this.#preflight(request, response, requestId);
-    const decision = services.limiter.take(request.socket.remoteAddress ?? '');
+    const decision = this.#takeOne(request, admission.verdict);
     if (decision?.isAllowed === false) {
       for (const [name, value] of pairs(rateLimitHeaders(decision)))
         response.setHeader(name, value);
@@ -143,6 +146,18 @@ class HttpApp implements App {
         release,
       );
     }
+  }
+
+  /**
+   * What this request's source may still do; undefined where it is not counted. A probe of whether
+   * anyone is there costs nothing, and a page that may read what is public, no more, must not use
+   * up what the person at this machine may ask for.
+   */
+  #takeOne(request: IncomingMessage, verdict: RouteContext['verdict']): RateDecision | undefined {
+    const path = pathOf(request.url ?? '/');
+    if (path === '/health' || (request.method === 'HEAD' && PROBED.has(path))) return undefined;
+    const source = request.socket.remoteAddress ?? '';
+    return this.#options.services.limiter.take(verdict === 'public' ? `public ${source}` : source);
   }
 
   /** True for a path that a provider would have answered. */

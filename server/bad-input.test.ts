@@ -273,7 +273,7 @@ test('what JSON allows goes to the provider, who judges it', () =>
       messages({ ...MESSAGE, system: [{ type: 'text', text: 'x' }], later: { field: 1 } }),
       { body: Buffer.from(json(MESSAGE).replace('hello', '\xff\xfe'), 'latin1') },
       { body: `\n ${json(MESSAGE)}\r\n` },
-      { body: json(MESSAGE), headers: { 'content-type': 'text/plain' } },
+      { body: json(MESSAGE), headers: { 'content-type': 'application/json; charset=latin1' } },
       { body: json(MESSAGE).replace('{', '{"__proto__":{"x":1},"constructor":1,') },
       { body: json(MESSAGE).replace('{', '{"model":"first",') },
     ];

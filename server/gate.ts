@@ -8,7 +8,10 @@
  * 3. Not exactly one well-formed `Host`: 400. A `Host`, or the host of an absolute target,
  *    that is not ours: 403.
  * 4. Local is a request whose peer is loopback, that carries no forwarding field and that no
- *    page of another site caused. Headers can only take locality away.
+ *    page of another site caused. Headers can only take locality away. Whatever a browser loads
+ *    as a page, or ahead of one, may be another site's doing although it does not say so (a typed
+ *    address that redirects, a speculation rule), and no client of a provider loads pages: where
+ *    it would reach a provider or post a form, it counts as caused by another site.
  * 5. An upgrade asked for by a foreign page: 403. `/config/reload` from elsewhere: 403.
  * 6. Local passes, without a key unless one is required. Others need `X-Svc-Key`: 401.
  *    A key that was revoked or has expired: 401, from anywhere.
@@ -18,6 +21,7 @@
  * Rules 5 and 7 are kept by the routes as well, each of which says whom it answers.
  */
 import type { SvcError } from '../engine/error.ts';
+import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import {
   authMissing,
   authRevoked,
@@ -29,7 +33,7 @@ import type { KeyCheck, Keyed } from './auth.ts';
 import { isLoopback } from './gate/addresses.ts';
 import { type NameOptions, type Names, createNames, parseAuthority } from './gate/names.ts';
 import { type GateRequest, type HeaderScan, scanHeaders } from './gate/scan.ts';
-import { isCleanTarget, pathOf } from './gate/target.ts';
+import { isCleanTarget, originForm, pathOf } from './gate/target.ts';
 
 export type { GateRequest } from './gate/scan.ts';
 
@@ -99,11 +103,11 @@ export function createGate(options: GateOptions): Gate {
     if (foreign !== undefined) return foreign;
 
     const host = scan.host ?? '';
+    const isFriend = (origin: string): boolean =>
+      listed.has(origin) || names.isOurOrigin(origin, host, request.socket.localAddress);
     const crossSite =
       !options.trustBrowserOrigins &&
-      isCrossSite(scan, (origin) => {
-        return listed.has(origin) || names.isOurOrigin(origin, host, request.socket.localAddress);
-      });
+      ((scan.navigates && !isHarmless(request)) || isCrossSite(scan, isFriend));
     if (crossSite && kind === 'upgrade') {
       return refuse(forbidden('A page of another site may not open a WebSocket here'), true);
     }
@@ -169,6 +173,9 @@ function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions
   if (standing.here && !standing.crossSite && options.requireKey) {
     return 'this proxy requires the header X-Svc-Key';
   }
+  if (standing.crossSite && scan.navigates) {
+    return 'a page load, form or prefetch of a browser needs X-Svc-Key';
+  }
   if (standing.crossSite) return 'a request from a page of another site needs X-Svc-Key';
   if (scan.forwarded) return 'a forwarded request needs the header X-Svc-Key';
   return 'a request from another machine needs the header X-Svc-Key';
@@ -228,6 +235,16 @@ function isCrossSite(scan: HeaderScan, isFriend: (origin: string) => boolean): b
   if (scan.origins > 1 || scan.fetchSites > 1) return true;
   if (scan.origin !== undefined) return !isFriend(scan.origin);
   return scan.fetchSite !== 'same-origin' && scan.fetchSite !== 'none';
+}
+
+/** True for a page load that changes nothing and asks no provider: of our own pages, or by mistake. */
+function isHarmless({ method, url = '/', rawHeaders }: GateRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  try {
+    return resolveEndpoint(method, originForm(url), rawHeaders) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The origins listed by name. `null` is the origin of every sandboxed frame, so it names nobody. */

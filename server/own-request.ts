@@ -4,6 +4,7 @@ import { Cancelled, createCanceller } from '../engine/index.ts';
 import { unsupportedMedia } from '../stages/model/errors.ts';
 import { collectBody } from './body.ts';
 import { queryOf } from './gate/target.ts';
+import { isJsonType } from './media-type.ts';
 
 /** Methods that may carry a body of ours, which must then be JSON. */
 const JSON_METHODS = new Set(['POST']);
@@ -22,7 +23,7 @@ export async function readOwnBody(
   const controller = createCanceller();
   response.once('close', () => controller.abort(new Cancelled('client_gone')));
   const body = await collectBody(request, response, maxBytes, controller.signal);
-  if (body.length > 0 && JSON_METHODS.has(method) && !isJson(request.headers['content-type'])) {
+  if (body.length > 0 && JSON_METHODS.has(method) && !isJsonType(request.headers['content-type'])) {
     throw unsupportedMedia('This path takes application/json');
   }
   return body.length > 0 ? body : undefined;
@@ -41,10 +42,4 @@ export function toOwnRequest(request: IncomingMessage, body: Buffer | undefined)
   asked.search = queryOf(url);
   if (body === undefined) return new Request(asked, { method, headers });
   return new Request(asked, { method, headers, body: new Uint8Array(body) });
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return (
-    contentType !== undefined && /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim())
-  );
 }

@@ -12,6 +12,7 @@ import type { BodyFrame } from '../stages/model/frame.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { collectBody } from './body.ts';
 import { pathOf } from './gate/target.ts';
+import { refuseOtherMedia } from './media-type.ts';
 import { refusedRow } from './refused-row.ts';
 import type { Generation } from './generation.ts';
 import type { ServerServices } from './services.ts';
@@ -57,6 +58,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
   let body: BodyFrame;
   try {
     const { maxProxiedRequestBytes } = call.generation.config.limits;
+    refuseOtherMedia(call.endpoint, request.rawHeaders);
     const collected = collectBody(request, response, maxProxiedRequestBytes, controller.signal);
     const wireBytes = collected instanceof Promise ? await collected : collected;
     const encoding = contentEncodingOf(call);

@@ -51,7 +51,7 @@ test('what is refused on a path of a provider is in the ledger, and what never a
     await send({ path: '/', method: 'GET' });
     const refused = await send({ path: '/v1/messages?beta=true', body: json(MESSAGE) });
     assert.is(refused.status, 429);
-    for (const path of ['/health', '/nowhere', '/v1/svc/blocks/x', '/v1/messages'])
+    for (const path of ['/stats', '/nowhere', '/v1/svc/blocks/x', '/v1/messages'])
       assert.is((await send({ path, method: 'GET' })).status, 429, path);
     const evil = { host: 'evil.example' };
     assert.is((await send({ body: json(MESSAGE), headers: evil })).status, 403);

@@ -24,7 +24,7 @@ export interface NameOptions {
 }
 
 export interface Names {
-  /** True when `authority` is one of our names and its port, if given, one of ours. `localAddress` is the socket's. */
+  /** True when `authority` has one of our names, with any port. `localAddress` is the socket's. */
   isOurHost(authority: Authority, localAddress: string | undefined): boolean;
   /** True for a `Host` in one of its usual spellings: the same answer as `isOurHost`, without parsing. */
   isUsualHost(host: string): boolean;
@@ -64,9 +64,8 @@ export function createNames(options: NameOptions): Names {
 
   return {
     isOurHost({ name, port }, localAddress) {
-      if (port === undefined || options.ports().includes(port)) {
-        if (isOwnName(name, localAddress)) return true;
-      }
+      // A tunnel or a container's port map changes the port, and a rebound name is told by its name.
+      if (isOwnName(name, localAddress)) return true;
       const canonical = canonicalName(name);
       return allowed.some((entry) => {
         return entry.name === canonical && (entry.port === undefined || entry.port === port);

@@ -26,6 +26,8 @@ export interface HeaderScan {
   fetchSites: number;
   fetchMode: string | undefined;
   fetchDest: string | undefined;
+  /** The browser loads a page, of a window or a frame, or does so ahead of time, which no script's request is. */
+  navigates: boolean;
   key: string | undefined;
   keys: number;
   length: string | undefined;
@@ -43,6 +45,16 @@ type Mark = (scan: HeaderScan, value: string) => void;
 const markForwarded: Mark = (scan) => {
   scan.forwarded = true;
 };
+
+const markNavigation: Mark = (scan) => {
+  scan.navigates = true;
+};
+
+/** What `Sec-Purpose` was called before it had that name. */
+const EARLIER_PURPOSES = ['purpose', 'x-purpose', 'x-moz'] as const;
+
+/** Where a page is loaded to (Fetch §2.2.5, "navigation request"). */
+const PAGE_DESTINATIONS = /document|frame|embed|object/i;
 
 // Fields that proxies, tunnels and CDNs add about the client they speak for. They are
 // never read for an address; that one is there is what counts. Most have a name of one of
@@ -99,8 +111,29 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
       if (scan.fetchSites++ === 0) scan.fetchSite = value;
     },
   ],
-  ['sec-fetch-mode', (scan, value) => void (scan.fetchMode ??= value)],
-  ['sec-fetch-dest', (scan, value) => void (scan.fetchDest ??= value)],
+  [
+    'sec-fetch-mode',
+    (scan, value) => {
+      scan.fetchMode ??= value;
+      if (/navigate/i.test(value)) scan.navigates = true;
+    },
+  ],
+  [
+    'sec-fetch-dest',
+    (scan, value) => {
+      scan.fetchDest ??= value;
+      if (PAGE_DESTINATIONS.test(value)) scan.navigates = true;
+    },
+  ],
+  ['sec-fetch-user', markNavigation],
+  ['sec-purpose', markNavigation],
+  ['sec-speculation-tags', markNavigation],
+  ...EARLIER_PURPOSES.map((name): [string, Mark] => [
+    name,
+    (scan, value) => {
+      if (/prefetch|prerender|preview|instant/i.test(value)) scan.navigates = true;
+    },
+  ]),
   [
     'x-svc-key',
     (scan, value) => {
@@ -141,6 +174,7 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     fetchSites: 0,
     fetchMode: undefined,
     fetchDest: undefined,
+    navigates: false,
     key: undefined,
     keys: 0,
     length: undefined,
