@@ -32,6 +32,15 @@ export interface ControlledProxy {
 /** The commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
   const { app, log, learned, router, routeRules, spending, states, reload, stop } = proxy;
+  function pause(paused: boolean) {
+    app.paused = paused;
+    log.info(
+      paused
+        ? 'paused by command: requests go out as they came'
+        : 'resumed by command: requests are made smaller again',
+    );
+    return { paused };
+  }
   return {
     status: () => ({
       pid: process.pid,
@@ -39,10 +48,13 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       log_level: log.level,
       running: app.running.size,
     }),
-    pause: () => ({ paused: (app.paused = true) }),
-    resume: () => ({ paused: (app.paused = false) }),
+    pause: () => pause(true),
+    resume: () => pause(false),
     debug(input) {
-      if (input === true || input === false) log.setDebug(input);
+      if (input === true || input === false) {
+        log.setDebug(input);
+        log.info(`the log level is now ${log.level}, by command`);
+      }
       return { debug: log.level === 'debug', written: log.isEnabled('error') };
     },
     async learn(input) {
@@ -63,7 +75,11 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     },
     'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
-    'provider-force-health': (input) => forceHealth(states, input),
+    'provider-force-health'(input) {
+      const forced = forceHealth(states, input);
+      log.info('a provider was set to a state by command', forced);
+      return forced;
+    },
     async reload() {
       const { configFile, applied, needsRestart, warnings } = await reload();
       return { config_file: configFile, applied, needs_restart: needsRestart, warnings };

@@ -40,6 +40,7 @@ export interface StreamPlaces {
 
 /** Where a stage says what a user should know. */
 export interface StageLog {
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warning(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }

@@ -227,6 +227,26 @@ test('the proxy answers its own user’s commands also where it asks others for 
     assert.equal(await json('resume'), { paused: false });
   }, 'security:\n  require_api_key: true\n'));
 
+test('what is commanded from outside is in the log', () =>
+  withRunning(async (place) => {
+    const commands = ['pause', 'resume', 'debug on', 'debug off'];
+    commands.push('provider-force-health messages unhealthy');
+    for (const command of commands) assert.is((await run(place, command.split(' '))).code, 0);
+    await run(place, ['stop']);
+    const { stdout } = await run(place, ['logs', '--json']);
+    const lines = stdout.trim().split('\n');
+    const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    for (const words of [
+      /^paused by command/,
+      /^resumed by command/,
+      /^the log level is now debug/,
+      /^the log level is now info/,
+      /^a provider was set to a state by command/,
+    ])
+      assert.is(said.filter((msg) => words.test(msg)).length, 1, `${words}: ${stdout}`);
+    assert.match(stdout, /"provider":"messages","state":"unhealthy"/);
+  }));
+
 test('config reload says what changed, what waits for a restart, and what is wrong', () =>
   withRunning(async (place) => {
     const file = join(place.folder, 'svc.yaml');

@@ -244,6 +244,13 @@ test('a spending limit that nothing enforces is told', async () => {
     assert.equal((await loadText({ file })).warnings, [], file);
 });
 
+test('a budget without a limit is told', async () => {
+  const { warnings } = await loadText({ file: 'budget: {enabled: true, warn_percent: 50}' });
+  assert.equal(warnings, [
+    'budget.enabled limits nothing: set one of budget.total_tokens, budget.per_request_usd, budget.per_session_usd, budget.per_day_usd',
+  ]);
+});
+
 test('an env file: export, quotes, comments, odd names, the last definition counts', async () => {
   const envFile =
     'SVC_PORTS=1\n# SVC_PORT=5\nexport SVC_PORT="6"\nSVC_(PORT=1\nSVC_PORT=7 # ours\n';

@@ -233,10 +233,14 @@ const SPENDING_LIMITS = [
   'budget.per_day_usd',
 ] as const;
 
-/** Whoever set a limit believes in it, so one that is off is told. */
+/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is told. */
 function idleLimits(values: Values): readonly string[] {
   const set = SPENDING_LIMITS.filter((key) => values.get(key) !== null);
-  if (set.length === 0 || values.get('budget.enabled')) return [];
+  if (values.get('budget.enabled'))
+    return set.length > 0
+      ? []
+      : [`budget.enabled limits nothing: set one of ${SPENDING_LIMITS.join(', ')}`];
+  if (set.length === 0) return [];
   const verb = set.length === 1 ? 'limits' : 'limit';
   return [`${set.join(' and ')} ${verb} nothing while budget.enabled is false`];
 }

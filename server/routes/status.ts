@@ -5,6 +5,7 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { SpendingGuard } from '../../stages/budget/spending.ts';
+import { unhealthyBecause } from '../../stages/providers/health.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';
@@ -35,13 +36,15 @@ export interface StatusRouteOptions {
 const HEALTH_CACHE_MS = 1000;
 
 export function statusRoutes(options: StatusRouteOptions): Route[] {
-  let cached: { untilMs: number; body: Promise<string> } | undefined;
+  let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
 
   function healthBody(): Promise<string> {
     const nowMs = options.clock.monotonicMs();
-    if (cached === undefined || nowMs >= cached.untilMs) {
+    // Whoever asks right after a provider has failed must not hear that all is well.
+    const providers = providerReasons(options.states).join('\n');
+    if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
       const body = options.vault().then((vault) => JSON.stringify(health(options, vault)));
-      cached = { untilMs: nowMs + HEALTH_CACHE_MS, body };
+      cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
     return cached.body;
   }
@@ -93,14 +96,18 @@ function reasons(
   if (faults > 0) list.push(`internal: work after an answer failed ${faults} times; see the log`);
   list.push(...plugins());
   if (vault.trouble !== undefined) list.push(vault.trouble);
-  for (const [name, { stopped }] of states.view()) {
-    if (stopped !== undefined) list.push(`custom provider ${name}: ${stopped}`);
-  }
-  for (const [name, { open }] of Object.entries(states.breakers().providers)) {
-    if (open) list.push(`provider ${name}: its circuit breaker is open`);
-  }
+  list.push(...providerReasons(states));
   if (draining()) list.push('the proxy is shutting down');
   return list;
+}
+
+/** What is wrong with providers, one line each. */
+function providerReasons(states: ProviderStates): string[] {
+  return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
+    if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];
+    if (breaker.state === 'open') return [`provider ${name}: its circuit breaker is open`];
+    return known.state === 'unhealthy' ? [`provider ${name}: ${unhealthyBecause(known)}`] : [];
+  });
 }
 
 /** The share of this session's input tokens that was not sent, 0 to 1; `null` before any input was measured. */

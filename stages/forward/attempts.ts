@@ -6,6 +6,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
+import { logFailover } from './failover-log.ts';
 import { passedOver, tryProvider } from './exchange.ts';
 import type { AttemptScope, Choice, Failed, Tried } from './exchange.ts';
 import { loadTranslation, prepare } from './prepare.ts';
@@ -37,6 +38,7 @@ export async function answerFrom(
       tried = await tryOtherPath(request, choice, scope);
     if ('answer' in tried) {
       scope.shown(target.provider);
+      logFailover(targets, target, failures, scope);
       return tried.answer;
     }
     failures.push(tried);

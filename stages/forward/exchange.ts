@@ -28,6 +28,8 @@ export interface Failed {
   readonly relay?: Answer<ProxyFrame> | undefined;
   /** True if it stood in for another provider and found fault with the request. */
   readonly isObjection?: boolean;
+  /** True if it was left out because of what the request needs or costs, not for how it is doing. */
+  readonly isUnfit?: boolean;
   /** True if it may only lack the path, and can be asked on another one. */
   readonly isPathMissing?: boolean;
   readonly provider: string;
@@ -70,7 +72,7 @@ export function passedOver(
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
 ): Failed {
   begin(scope, provider, model).failure = `skipped: ${why}`;
-  return { error, wasAsked: false, provider };
+  return { error, wasAsked: false, isUnfit: true, provider };
 }
 
 /** Puts the next try into the waterfall. */

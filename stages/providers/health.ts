@@ -43,6 +43,20 @@ export interface HealthView {
   readonly recoversInMs: number;
 }
 
+/** The reason of an unhealthy provider in words. */
+export function unhealthyBecause({ reason, failuresInRow }: HealthView): string {
+  switch (reason) {
+    case 'rate_limited':
+      return 'unhealthy: all of its keys are rate limited';
+    case 'auth':
+      return 'unhealthy: all of its keys were refused';
+    case 'forced':
+      return 'set to unhealthy by hand';
+    default:
+      return `unhealthy: ${failuresInRow} requests in a row failed`;
+  }
+}
+
 export interface Health {
   isHealthy(): boolean;
   /** The same for a request with the client's own key, which configured keys say nothing of. */

@@ -6,6 +6,8 @@
 import type { Clock } from '../../engine/index.ts';
 import type { Breaker, BreakerOptions, BreakerView } from './breaker.ts';
 import { createBreaker } from './breaker.ts';
+import { createFailover } from './failover.ts';
+import type { Failover } from './failover.ts';
 import type { Health, HealthOptions, HealthState, HealthView } from './health.ts';
 import { createHealth } from './health.ts';
 import type { KeyRing, KeyRingSettings, KeyView } from './keys.ts';
@@ -19,6 +21,7 @@ export interface ProviderState {
   readonly keys: KeyRing;
   readonly breaker: Breaker;
   readonly health: Health;
+  readonly failover: Failover;
   /** Undefined where no `rpm` is set. */
   readonly pace: Pace | undefined;
   readonly needsKey: boolean;
@@ -139,6 +142,7 @@ function toState(
     keys: before?.keys ?? createKeyRing(settings.keys, clock),
     breaker: before?.breaker ?? createBreaker(clock, options.breaker),
     health: before?.health ?? createHealth(clock, options.health),
+    failover: before?.failover ?? createFailover(clock),
     pace: settings.pace && (before?.pace ?? createPace(settings.pace, clock)),
     needsKey: settings.needsKey ?? true,
     stopped: undefined,

@@ -1,0 +1,46 @@
+/** Logs when the requests of a provider begin to be answered by another one, and when that ends. */
+import type { RouteTarget } from '../model/request.ts';
+import { unhealthyBecause } from '../providers/health.ts';
+import type { ProviderState } from '../providers/states.ts';
+import type { AttemptScope, Failed } from './exchange.ts';
+
+/** `answering` has answered, after those in `failures` did not. */
+export function logFailover(
+  targets: readonly RouteTarget[],
+  answering: RouteTarget,
+  failures: readonly Failed[],
+  { services, attempts }: AttemptScope,
+): void {
+  // An error answer of the last one left is shown as well.
+  if (attempts.at(-1)?.failure !== undefined) return;
+  const primary = targets.find((target) => target.isPrimary);
+  const state = primary && services.states.get(primary.provider);
+  if (primary === undefined || state === undefined) return;
+  const { provider } = primary;
+  if (answering === primary) {
+    const requests = state.failover.back();
+    if (requests !== undefined)
+      services.log.info('a failover has ended: the provider answers again', { provider, requests });
+    return;
+  }
+  const failure = failures.find((failed) => failed.provider === provider);
+  // It may well be able to answer the next request.
+  if (failure?.isUnfit === true) return;
+  if (state.failover.away())
+    services.log.warning('a failover has begun: another provider answers', {
+      provider,
+      why: failure?.error.message ?? reasonOf(state),
+      to: nameOf(answering),
+    });
+}
+
+/** Why a provider was put behind the others. */
+function reasonOf({ breaker, health, stopped }: ProviderState): string {
+  if (stopped !== undefined) return stopped;
+  if (breaker.isOpen()) return 'its circuit breaker is open';
+  return unhealthyBecause(health.view());
+}
+
+function nameOf({ provider, model }: RouteTarget): string {
+  return model === undefined ? provider : `${provider}/${model}`;
+}
