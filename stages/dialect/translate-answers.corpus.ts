@@ -45,6 +45,7 @@ const WISHES: AnswerWishes = {
   stream: true,
   includeUsage: true,
   freeformTools: [],
+  searchTools: [],
   toolNames: {},
   framing: 'sse',
 };

@@ -11,14 +11,17 @@ import type {
 } from './canonical.ts';
 import type { SignatureCache } from './translate-ids.ts';
 
-/** What to do with tools that the provider itself runs: give the target up, or leave them out and say so. */
-export type HostedTools = 'skip' | 'drop';
+/**
+ * What to do where a conversation cannot do without a tool that its provider defines: give the
+ * target up, or leave the tool out all the same, because nobody else is there to be asked.
+ */
+export type ProviderTools = 'skip' | 'drop';
 
 export interface ReadRequestContext {
   /** The request's path with its query; the generative dialect names its model there. */
   readonly target: string;
   readonly note: Note;
-  readonly hostedTools: HostedTools;
+  readonly providerTools: ProviderTools;
 }
 
 export interface WriteRequestContext {
@@ -41,11 +44,16 @@ export interface AnswerWishes {
   readonly includeUsage: boolean;
   /** Names of the tools whose input is free text. */
   readonly freeformTools: readonly string[];
+  /** Names of the tools by which a responses client looks for other tools. */
+  readonly searchTools: readonly string[];
   /** The client's name of each tool that went out under another one. */
   readonly toolNames: { readonly [sent: string]: string };
   /** How a generative client wants its stream: events, or one JSON array. */
   readonly framing: 'sse' | 'array';
 }
+
+/** The wishes that a request says in its own dialect. */
+export type OwnWishes = Omit<AnswerWishes, 'model' | 'stream' | 'toolNames'>;
 
 export interface AnswerContext {
   readonly wishes: AnswerWishes;
@@ -65,7 +73,7 @@ export interface DialectTranslation {
   readRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest;
   /** Throws `unprocessable` for what this dialect cannot say. */
   writeRequest(request: CanonicalRequest, context: WriteRequestContext): WrittenRequest;
-  wishes(body: JsonObject, target: string): Pick<AnswerWishes, 'includeUsage' | 'framing'>;
+  wishes(body: JsonObject, target: string): OwnWishes;
   /** Throws `bad_gateway` where the body is no answer of this dialect. */
   readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
   /** Throws `bad_gateway` where the answer cannot be said, such as tool arguments that are not JSON. */

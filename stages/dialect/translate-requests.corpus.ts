@@ -61,7 +61,7 @@ export function checkRequest(
   if ('skip' in translated) return { outcome: 'skip', why: translated.skip };
   const faults = record.response_status < 400 ? requestFaults(to, translated.body) : [];
   if (faults.length > 0) return { outcome: 'wrong', why: faults.join('; ') };
-  const silent = { note: () => undefined, hostedTools: 'skip' as const };
+  const silent = { note: () => undefined, providerTools: 'skip' as const };
   const wire = parseJson(JSON.stringify(translated.body));
   const read = (dialect: TranslatableDialect, value: unknown, path: string): CanonicalRequest =>
     DIALECTS[dialect].readRequest(objectOf(value), { ...silent, target: path });

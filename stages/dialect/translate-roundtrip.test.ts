@@ -36,6 +36,7 @@ function context(): AnswerContext {
     stream: true,
     includeUsage: true,
     freeformTools: [],
+    searchTools: [],
     toolNames: {},
     framing: 'sse' as const,
   };
@@ -236,7 +237,7 @@ for (const dialect of DIALECTS) {
         const ready = prepareRequest(request, dialect, note).request;
         const written = dialect.writeRequest(ready, { note, signatures: createSignatureCache() });
         const wire = objectOf(parseJson(JSON.stringify(written.body)));
-        const reading = { note, target: written.path, hostedTools: 'skip' as const };
+        const reading = { note, target: written.path, providerTools: 'skip' as const };
         const read = prepareRequest(dialect.readRequest(wire, reading), dialect, note).request;
         assert.equal(asked(read), asked(ready));
       }),

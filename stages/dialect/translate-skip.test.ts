@@ -1,9 +1,9 @@
 /** What cannot cross: skips with their reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, make, skipOf, user } from './translate-testing.ts';
+import { agentTurn, ask, make, PATHS, skipOf, user } from './translate-testing.ts';
 import { isTranslatable } from './translatable.ts';
-import { translateError, type TranslatableDialect } from './translate.ts';
+import { ownWishes, translateError, type TranslatableDialect } from './translate.ts';
 
 test('what a target cannot say is skipped with the reason', () => {
   const one = (more: object, content: unknown = 'hi'): object => ({
@@ -126,14 +126,90 @@ test('a generative path names its model, whatever the name is made of', () => {
 
 test('a demand for a tool that was left out is not dropped in silence', () => {
   const body = { model: 'm', input: 'hi', tools: [{ type: 'mcp' }], tool_choice: 'required' };
-  assert.throws(() => ask('responses', 'chat', body, { hostedTools: 'drop' }), /demand for a tool/);
+  assert.throws(
+    () => ask('responses', 'chat', body, { providerTools: 'drop' }),
+    /demand for a tool/,
+  );
 });
 
 test('tools that the provider runs are left out only where that was asked for', () => {
   const body = { model: 'm', input: 'hi', tools: [{ type: 'web_search' }] };
-  const { body: sent, notes } = ask('responses', 'chat', body, { hostedTools: 'drop' });
+  const { body: sent, notes } = ask('responses', 'chat', body, { providerTools: 'drop' });
   assert.is(sent.tools, undefined);
   assert.ok(notes.some((note) => note.includes('web_search')));
+});
+
+test('tools that the provider runs are left out beside others, and kept where the client runs them', () => {
+  const fn = { name: 'f', description: 'F', input_schema: {} };
+  const search = { type: 'web_search_20250305', name: 'web_search' };
+  const one = (...tools: object[]): object => ({
+    model: 'm',
+    max_tokens: 5,
+    messages: [user('hi')],
+    tools,
+  });
+  const { body, notes } = ask('messages', 'chat', one(search, fn));
+  assert.is((body.tools as unknown[]).length, 1);
+  assert.ok(notes.some((note) => note.includes('web_search_20250305')));
+  const shell = { type: 'bash_20250124', name: 'bash' };
+  assert.match(skipOf('messages', 'chat', one(shell, fn)), /own tool bash/);
+  const declared = { functionDeclarations: [{ name: 'f' }] };
+  const asked = {
+    contents: [{ parts: [{ text: 'hi' }] }],
+    tools: [{ googleSearch: {} }, declared],
+  };
+  assert.ok(ask('generative', 'chat', asked).notes.some((note) => note.includes('googleSearch')));
+  const forced = { ...one(search, fn), tool_choice: { type: 'tool', name: 'web_search' } };
+  assert.match(skipOf('messages', 'chat', forced), /demand for a tool/);
+});
+
+test('of two tools with one name the later is offered, and a deferred one at once', () => {
+  const tool = (name: string, description: string): object => ({
+    type: 'function',
+    name,
+    description,
+    defer_loading: true,
+    parameters: {},
+  });
+  const added = { type: 'additional_tools', role: 'developer', tools: [tool('f', 'new')] };
+  const { body, notes } = ask('responses', 'messages', {
+    model: 'm',
+    input: [
+      added,
+      { role: 'user', content: 'hi' },
+      { type: 'function_call', call_id: 'c', namespace: 'f', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'ok' },
+    ],
+    tools: [tool('f', 'old'), tool('g', 'other'), { type: 'tool_search' }],
+  });
+  const tools = body.tools as { name: string; description: string }[];
+  assert.equal(
+    tools.map(({ name, description }) => [name, description]),
+    [
+      ['f', 'new'],
+      ['g', 'other'],
+    ],
+  );
+  assert.match(JSON.stringify(body.messages), /"tool_use","id":"c","name":"f"/);
+  assert.match(
+    notes.join(),
+    /offered at once.*tool_search left out|tool_search left out.*offered at once/,
+  );
+});
+
+test('a whole answer told as a stream keeps the form of its calls', () => {
+  const tool = { type: 'custom', name: 'exec' };
+  const namespace = { type: 'namespace', name: 'functions', tools: [tool] };
+  const body = {
+    model: 'm',
+    stream: true,
+    input: [{ type: 'additional_tools', tools: [namespace] }],
+  };
+  const wishes = ownWishes('responses', body, PATHS.responses, 'm');
+  assert.equal(wishes.freeformTools, ['functions.exec']);
+  const custom = { type: 'custom', custom: { name: 'patch' } };
+  const chat = ownWishes('chat', { model: 'm', tools: [custom] }, PATHS.chat, 'm');
+  assert.equal(chat.freeformTools, ['patch']);
 });
 
 test('reasoning is asked for in the words of the target, or noted as lost', () => {

@@ -95,6 +95,7 @@ export function make(
       stream: true,
       includeUsage: true,
       freeformTools: [],
+      searchTools: [],
       toolNames: {},
       framing: 'sse',
       ...wishes,

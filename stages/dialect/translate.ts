@@ -27,7 +27,7 @@ import {
 import type {
   AnswerWishes,
   DialectTranslation,
-  HostedTools,
+  ProviderTools,
   WrittenRequest,
 } from './translate-dialect.ts';
 import { fromSvcError, statusOfError } from './translate-errors.ts';
@@ -36,7 +36,7 @@ import { isObject, objectOf, stringOf } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
 
 export { createSignatureCache };
-export type { AnswerWishes, HostedTools, SignatureCache, TranslatableDialect, WireEvent };
+export type { AnswerWishes, ProviderTools, SignatureCache, TranslatableDialect, WireEvent };
 
 const DIALECTS: Record<TranslatableDialect, DialectTranslation> = {
   messages: messagesTranslation,
@@ -52,8 +52,8 @@ export interface TranslateRequestOptions {
   readonly model?: string;
   /** False asks the provider for the whole answer at once. Default: as the client asks. */
   readonly stream?: boolean;
-  /** Default `skip`: a request that offers a tool of its provider is not translated. */
-  readonly hostedTools?: HostedTools;
+  /** Default `skip`. */
+  readonly providerTools?: ProviderTools;
   /** Marks that generative models want back with their tool calls. */
   readonly signatures: SignatureCache;
 }
@@ -103,8 +103,8 @@ function translateOrThrow(
   const note = (text: string): void => {
     if (!notes.includes(text)) notes.push(text);
   };
-  const { target, signatures, hostedTools = 'skip' } = options;
-  const read = from.readRequest(body, { target, note, hostedTools });
+  const { target, signatures, providerTools = 'skip' } = options;
+  const read = from.readRequest(body, { target, note, providerTools });
   const { request: asked, toolNames } = prepareRequest(read, to, note);
   const written: WrittenRequest = to.writeRequest(
     { ...asked, model: options.model ?? asked.model, stream: options.stream ?? asked.stream },
@@ -115,7 +115,6 @@ function translateOrThrow(
     model: read.model,
     stream: read.stream,
     toolNames,
-    freeformTools: read.tools.filter((tool) => tool.freeform).map((tool) => tool.name),
   };
   const headers = [...JSON_BODY, ...(to.name === 'messages' ? MESSAGES_VERSION : [])];
   return { ...written, headers, wishes, notes };
@@ -129,14 +128,11 @@ export function ownWishes(
   model: string,
 ): AnswerWishes {
   const object = objectOf(body);
-  const tools = Array.isArray(object['tools']) ? object['tools'] : [];
-  const freeform = tools.filter((tool) => isObject(tool) && tool['type'] === 'custom');
   return {
     ...DIALECTS[dialect].wishes(object, target),
     model,
     stream: true,
     toolNames: {},
-    freeformTools: freeform.flatMap((tool) => stringOf(tool['name']) ?? []),
   };
 }
 

@@ -59,6 +59,8 @@ export interface AttemptScope {
   shown(provider: string): void;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
+  /** The same for the log, where each stands once. */
+  leftOut(provider: string, notes: readonly string[]): void;
 }
 
 /** An attempt while it goes on. */

@@ -45,7 +45,7 @@ export function prepareTranslated(
     target: targetOf(request),
     ...(model === undefined ? {} : { model }),
     ...(mayStream(request, provider, config) ? {} : { stream: false }),
-    hostedTools: target.isPrimary ? 'drop' : 'skip',
+    providerTools: target.isPrimary ? 'drop' : 'skip',
     signatures: services.signatures,
   });
   if ('skip' in translated) return translated;

@@ -9,6 +9,7 @@ import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope } from './exchange.ts';
 import type { ForwardConfig } from './config.ts';
+import { createLeftOutLog } from './left-out.ts';
 
 interface Forwarding {
   /** Every try; undefined while no provider is to be asked. */
@@ -28,7 +29,7 @@ function claim(services: Services): () => void {
 
 function answer(
   request: ProxyRequest,
-  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly'>,
+  shared: Pick<AttemptScope, 'config' | 'services' | 'chatOnly' | 'leftOut'>,
   ctx: StageContext<Forwarding>,
 ): Promise<Answer<ProxyFrame>> {
   const { route } = request;
@@ -42,6 +43,7 @@ function answer(
     config: shared.config,
     services: shared.services,
     chatOnly: shared.chatOnly,
+    leftOut: shared.leftOut,
     run: ctx.run,
     attempts,
     shown: (provider) => ctx.note('provider', provider),
@@ -65,12 +67,13 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
   answers: true,
   build(config, services) {
     const chatOnly = new Set<string>();
+    const leftOut = createLeftOutLog(services.log);
     return {
       open: (): Forwarding => ({ attempts: undefined, notes: [], release: undefined }),
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claim(services);
-          return answer(request, { config, services, chatOnly }, ctx);
+          return answer(request, { config, services, chatOnly, leftOut }, ctx);
         },
       },
       settled(_settlement, ctx) {

@@ -1,7 +1,7 @@
 /** The chat dialect's side of translation. */
 import type { JsonObject } from '../canonical.ts';
 import type { DialectTranslation } from '../translate-dialect.ts';
-import { objectOf } from '../translate-json.ts';
+import { objectOf, objectsOf, stringOf } from '../translate-json.ts';
 import {
   readChatError,
   readChatResponse,
@@ -22,6 +22,10 @@ export const chatTranslation: DialectTranslation = Object.freeze({
   wishes: (body: JsonObject) => ({
     includeUsage: objectOf(body.stream_options).include_usage === true,
     framing: 'sse' as const,
+    freeformTools: objectsOf(body.tools).flatMap(({ type, custom }) =>
+      type === 'custom' ? (stringOf(objectOf(custom).name) ?? []) : [],
+    ),
+    searchTools: [],
   }),
   readResponse: readChatResponse,
   writeResponse: writeChatResponse,

@@ -12,6 +12,7 @@ import type {
 import { noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
+import { leaveOutProviderTools } from '../translate-hosted.ts';
 import { freeformTool } from '../translate-freeform.ts';
 import {
   booleanOf,
@@ -116,13 +117,14 @@ function readMessages(
 
 function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
   const read: CanonicalTool[] = [];
+  const hosted: string[] = [];
   for (const tool of objectsOf(tools)) {
     const type = stringOf(tool.type) ?? 'function';
     if (type === 'function') read.push(readFunction(objectOf(tool.function)));
     else if (type === 'custom') read.push(readCustom(objectOf(tool.custom), context));
-    else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
-    else context.note(`tool ${type} left out: only its own provider runs it`);
+    else hosted.push(type);
   }
+  leaveOutProviderTools(hosted, read.length, context);
   return read;
 }
 

@@ -22,6 +22,8 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
   wishes: (_body: JsonObject, target: string) => ({
     includeUsage: false,
     framing: readGenerativeTarget(target)?.events === true ? ('sse' as const) : ('array' as const),
+    freeformTools: [],
+    searchTools: [],
   }),
   readResponse: readGenerativeResponse,
   writeResponse: writeGenerativeResponse,

@@ -11,6 +11,7 @@ import type {
 import { noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
+import { leaveOutProviderTools } from '../translate-hosted.ts';
 import {
   defined,
   filledString,
@@ -105,15 +106,13 @@ function refuseUnsayable(config: JsonObject): void {
 
 function readTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
   const read: CanonicalTool[] = [];
+  const hosted: string[] = [];
   for (const raw of objectsField(body, 'tools')) {
     const tool = camelKeys(raw);
-    for (const name of Object.keys(tool)) {
-      if (name === 'functionDeclarations') continue;
-      if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${name}`);
-      context.note(`tool ${name} left out: only its own provider runs it`);
-    }
+    hosted.push(...Object.keys(tool).filter((name) => name !== 'functionDeclarations'));
     read.push(...objectsField(tool, 'functionDeclarations').map(readFunction));
   }
+  leaveOutProviderTools(hosted, read.length, context);
   return read;
 }
 

@@ -17,7 +17,12 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   readRequest: readMessagesRequest,
   writeRequest: writeMessagesRequest,
-  wishes: () => ({ includeUsage: false, framing: 'sse' as const }),
+  wishes: () => ({
+    includeUsage: false,
+    framing: 'sse' as const,
+    freeformTools: [],
+    searchTools: [],
+  }),
   readResponse: readMessagesResponse,
   writeResponse: writeMessagesResponse,
   createReader: createMessagesReader,

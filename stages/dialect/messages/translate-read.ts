@@ -12,6 +12,7 @@ import type {
 import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
+import { leaveOutProviderTools } from '../translate-hosted.ts';
 import {
   booleanOf,
   defined,
@@ -115,11 +116,11 @@ function readMessage(message: JsonObject, context: ReadRequestContext): Canonica
 
 function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
   const read: CanonicalTool[] = [];
+  const hosted: string[] = [];
   for (const tool of objectsOf(tools)) {
     const type = stringOf(tool.type);
     if (type !== undefined && type !== 'custom') {
-      if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
-      context.note(`tool ${type} left out: only its own provider runs it`);
+      hosted.push(type);
       continue;
     }
     read.push(
@@ -131,6 +132,7 @@ function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[]
       }) as unknown as CanonicalTool,
     );
   }
+  leaveOutProviderTools(hosted, read.length, context);
   return read;
 }
 

@@ -8,10 +8,12 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import { readChatError } from '../chat/translate-answer.ts';
-import type { AnswerContext } from '../translate-dialect.ts';
+import type { AnswerContext, AnswerWishes } from '../translate-dialect.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
 import { unwrapFreeform, wrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
+import { toolName } from './translate-items.ts';
+import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 import {
   defined,
@@ -20,6 +22,7 @@ import {
   numberOf,
   objectOf,
   objectsOf,
+  parseArguments,
   stringOf,
 } from '../translate-json.ts';
 
@@ -83,7 +86,7 @@ export function readResponsesResponse(body: unknown): CanonicalResponse {
 
 function readOutputItem(item: JsonObject): CanonicalBlock[] {
   const id = stringOf(item.call_id) ?? '';
-  const name = stringOf(item.name) ?? '';
+  const name = toolName(item);
   switch (item.type) {
     case 'message':
       return objectsOf(item.content).map((part) =>
@@ -95,6 +98,9 @@ function readOutputItem(item: JsonObject): CanonicalBlock[] {
       return [{ kind: 'toolUse', id, name, input: stringOf(item.arguments) ?? '' }];
     case 'custom_tool_call':
       return [{ kind: 'toolUse', id, name, input: wrapFreeform(stringOf(item.input) ?? '') }];
+    case 'tool_search_call':
+      if (!isClientSearch(item)) return [];
+      return [{ kind: 'toolUse', id, name: TOOL_SEARCH, input: searchInput(item) }];
     case 'reasoning':
       return objectsOf(item.summary).map((part) => ({
         kind: 'thinking',
@@ -170,6 +176,12 @@ export function writeOutputItem(
   }
 }
 
+/** How the client wants a call of this tool to be written. */
+export function callForm(name: string, wishes: AnswerWishes): 'function' | 'custom' | 'search' {
+  if (wishes.freeformTools.includes(name)) return 'custom';
+  return wishes.searchTools.includes(name) ? 'search' : 'function';
+}
+
 function messageItem(context: AnswerContext, part: JsonObject): JsonObject {
   const id = `msg_${context.ids()}`;
   return { id, type: 'message', role: 'assistant', status: 'completed', content: [part] };
@@ -182,7 +194,9 @@ function callItem(
   const { id, input } = block;
   const own = context.ids();
   const { name, namespace } = spacedName(block.name);
-  if (context.wishes.freeformTools.includes(block.name)) {
+  const form = callForm(block.name, context.wishes);
+  if (form === 'search') return searchItem(id, input, `tsc_${own}`);
+  if (form === 'custom') {
     const text = unwrapFreeform(input);
     return {
       id: `ctc_${own}`,
@@ -201,6 +215,20 @@ function callItem(
     name,
     ...namespace,
     arguments: input.trim() === '' ? '{}' : input,
+  };
+}
+
+function searchItem(callId: string, input: string, id: string): JsonObject {
+  // A search for whatever the model wrote is closer to what it wants than none.
+  const wanted = parseArguments(input) ?? { query: input };
+  const status = 'completed';
+  return {
+    id,
+    type: 'tool_search_call',
+    status,
+    call_id: callId,
+    execution: 'client',
+    arguments: wanted,
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   ImageBlock,
   JsonObject,
   MediaSource,
+  Note,
   TextBlock,
   ToolResultBlock,
 } from '../canonical.ts';
@@ -21,14 +22,15 @@ import {
   wordOf,
 } from '../translate-json.ts';
 import { documentOf } from '../translate-media.ts';
+import { isClientSearch, namesOf, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 
 /** `input` as messages; each item is one of its own, neighbours are merged later for every dialect alike. */
-export function readInput(input: unknown): CanonicalMessage[] {
+export function readInput(input: unknown, note: Note): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
-  return objectsOf(input).map(readItem);
+  return objectsOf(input).flatMap((item) => readItem(item, note));
 }
 
-function readItem(item: JsonObject): CanonicalMessage {
+function readItem(item: JsonObject, note: Note): CanonicalMessage | [] {
   switch (item.type ?? 'message') {
     case 'message':
       return readMessageItem(item);
@@ -49,6 +51,14 @@ function readItem(item: JsonObject): CanonicalMessage {
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', blocks: [readOutput(item)] };
+    // Their tools are read with the others.
+    case 'additional_tools':
+      return [];
+    case 'tool_search_call':
+    case 'tool_search_output':
+      if (isClientSearch(item)) return readSearch(item);
+      note('the provider’s own search for tools left out: what it found is offered at once');
+      return [];
     case 'reasoning':
       return assistant({ kind: 'thinking', text: summaryOf(item), provider: 'responses' });
     default:
@@ -56,7 +66,21 @@ function readItem(item: JsonObject): CanonicalMessage {
   }
 }
 
-function toolName(item: JsonObject): string {
+/** A search for tools that the client ran; what it found is declared beside the other tools. */
+function readSearch(item: JsonObject): CanonicalMessage {
+  const id = stringOf(item.call_id) ?? '';
+  if (item.type === 'tool_search_call') {
+    return assistant({ kind: 'toolUse', id, name: TOOL_SEARCH, input: searchInput(item) });
+  }
+  const names = namesOf(item.tools);
+  const text =
+    names.length === 0 ? 'No tools found' : `Tools that can be called now: ${names.join(', ')}`;
+  const content: TextBlock[] = [{ kind: 'text', text }];
+  return { role: 'user', blocks: [{ kind: 'toolResult', toolUseId: id, content, isError: false }] };
+}
+
+/** The name of a call's tool, dotted where it is in a namespace. */
+export function toolName(item: JsonObject): string {
   const name = stringOf(item.name) ?? '';
   const namespace = filledString(item.namespace);
   return namespace === undefined ? name : `${namespace}.${name}`;

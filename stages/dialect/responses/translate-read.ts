@@ -1,7 +1,6 @@
 /** A responses request, read into the canonical shape. What no other dialect can say is refused. */
 import type {
   CanonicalRequest,
-  CanonicalTool,
   Effort,
   JsonObject,
   Reasoning,
@@ -11,7 +10,6 @@ import type {
 import { droppedParts, noteDropped } from '../translate-dropped.ts';
 import type { ReadRequestContext } from '../translate-dialect.ts';
 import { cannotCarry } from '../translate-errors.ts';
-import { freeformTool } from '../translate-freeform.ts';
 import {
   booleanOf,
   defined,
@@ -22,6 +20,7 @@ import {
   stringOf,
 } from '../translate-json.ts';
 import { formatOf, readInput, textsOf } from './translate-items.ts';
+import { readResponsesTools, withDeclaredNames } from './translate-tools.ts';
 
 const KNOWN = new Set([
   'model',
@@ -39,7 +38,7 @@ const KNOWN = new Set([
   'top_logprobs',
 ]);
 
-/** Throws `unprocessable` for stored conversations, compaction, hosted tools, files by id and the like. */
+/** Throws `unprocessable` for stored conversations, compaction, hosted tools that were called, files by id and the like. */
 export function readResponsesRequest(
   body: JsonObject,
   context: ReadRequestContext,
@@ -49,7 +48,8 @@ export function readResponsesRequest(
   if (filledString(objectOf(body.text).verbosity) !== undefined) {
     context.note(droppedParts.verbosity);
   }
-  const all = readInput(body.input);
+  const tools = readResponsesTools(body, context);
+  const all = withDeclaredNames(readInput(body.input, context.note), tools);
   const leading = all.findIndex((message) => message.role !== 'system');
   const split = leading < 0 ? all.length : leading;
   const instructions = filledString(body.instructions);
@@ -58,7 +58,7 @@ export function readResponsesRequest(
     model: stringOf(body.model) ?? '',
     system: instructions === undefined ? system : [instructions, ...system],
     messages: all.slice(split),
-    tools: readTools(body.tools, context),
+    tools,
     toolChoice: readChoice(body.tool_choice),
     parallelTools: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_output_tokens),
@@ -83,46 +83,6 @@ function refuseServerState(body: JsonObject): void {
   }
   if (body.background === true) throw cannotCarry('an answer made in the background');
   if ((numberOf(body.top_logprobs) ?? 0) > 0) throw cannotCarry('log probabilities');
-}
-
-function readTools(tools: unknown, context: ReadRequestContext): CanonicalTool[] {
-  const read: CanonicalTool[] = [];
-  for (const tool of objectsOf(tools)) {
-    const type = stringOf(tool.type) ?? '';
-    if (type === 'function') read.push(readFunction(tool));
-    else if (type === 'custom') read.push(readCustom(tool, context));
-    else if (type === 'namespace') read.push(...readNamespace(tool, context));
-    else if (context.hostedTools === 'skip') throw cannotCarry(`the provider’s own tool ${type}`);
-    else context.note(`tool ${type} left out: only its own provider runs it`);
-  }
-  return read;
-}
-
-/** Tools under a namespace are tools with a dotted name, which no tool of its own can have here. */
-function readNamespace(namespace: JsonObject, context: ReadRequestContext): CanonicalTool[] {
-  const prefix = stringOf(namespace.name) ?? '';
-  return readTools(namespace.tools, context).map((tool) => ({
-    ...tool,
-    name: `${prefix}.${tool.name}`,
-  }));
-}
-
-function readFunction(tool: JsonObject): CanonicalTool {
-  if (tool.defer_loading === true) throw cannotCarry('tools that the provider loads by a search');
-  return defined({
-    name: stringOf(tool.name) ?? '',
-    description: filledString(tool.description),
-    schema: objectOf(tool.parameters),
-    strict: booleanOf(tool.strict),
-  }) as unknown as CanonicalTool;
-}
-
-function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
-  const { syntax, definition } = objectOf(tool.format);
-  const grammar =
-    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
-  const description = filledString(tool.description);
-  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
 }
 
 function readChoice(choice: unknown): ToolChoice | undefined {

@@ -10,6 +10,8 @@ import { wrapFreeform } from '../translate-freeform.ts';
 import { isObject, numberOf, objectOf, parseJson, stringOf, wordOf } from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
+import { toolName } from './translate-items.ts';
+import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
 /** A reader for one stream. What the provider's own tools do in it is passed over. */
@@ -109,19 +111,19 @@ class ResponsesReader implements StreamReader {
 
   #openItem(data: JsonObject): CanonicalEvent[] {
     const item = objectOf(data.item);
-    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return [];
+    if (!isCall(item)) return [];
     this.#called = true;
     const key = itemKey(data);
     this.#said.set(key, false);
     const id = stringOf(item.call_id) ?? '';
-    return this.#serial.open(key, { kind: 'toolUse', id, name: stringOf(item.name) ?? '' });
+    const name = isClientSearch(item) ? TOOL_SEARCH : toolName(item);
+    return this.#serial.open(key, { kind: 'toolUse', id, name });
   }
 
   #closeItem(data: JsonObject): CanonicalEvent[] {
     const item = objectOf(data.item);
     const key = itemKey(data);
-    const whole =
-      item.type === 'custom_tool_call' ? wrapFreeform(stringOf(item.input) ?? '') : item.arguments;
+    const whole = wholeInput(item);
     const events = this.#said.has(key) ? this.#sayOnce(key, undefined, whole) : [];
     for (const opened of this.#said.keys()) {
       const mine = opened === key || opened.startsWith(`${key}:`);
@@ -149,6 +151,16 @@ class ResponsesReader implements StreamReader {
     this.#over = true;
     return [{ type: 'error', error: { kind: 'internal', message } }];
   }
+}
+
+function isCall(item: JsonObject): boolean {
+  return item.type === 'function_call' || item.type === 'custom_tool_call' || isClientSearch(item);
+}
+
+/** What a finished call says, as the JSON text of its arguments. */
+function wholeInput(item: JsonObject): unknown {
+  if (item.type === 'custom_tool_call') return wrapFreeform(stringOf(item.input) ?? '');
+  return isClientSearch(item) ? searchInput(item) : item.arguments;
 }
 
 function itemKey(data: JsonObject): string {

@@ -12,11 +12,19 @@ import { writeChatError } from '../chat/translate-answer.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
 import { objectOf, objectsOf } from '../translate-json.ts';
 import {
+  callForm,
   responseHead,
   writeOutputItem,
   writeResponsesStop,
   writeResponsesUsage,
 } from './translate-answer.ts';
+
+/** What an announced call does not say yet. */
+const EMPTY_CALL = {
+  function: { arguments: '' },
+  custom: { input: '' },
+  search: { arguments: {} },
+};
 
 /** A writer for one stream. */
 export function createResponsesWriter(context: AnswerContext): StreamWriter {
@@ -79,9 +87,10 @@ class ResponsesWriter implements StreamWriter {
     return { item_id: this.#item.id, output_index: this.#output.length };
   }
 
-  #isFreeform(): boolean {
+  /** How the open call is written. */
+  #form(): ReturnType<typeof callForm> {
     const open = this.#open;
-    return open?.kind === 'toolUse' && this.#context.wishes.freeformTools.includes(open.name);
+    return open?.kind === 'toolUse' ? callForm(open.name, this.#context.wishes) : 'function';
   }
 
   #openBlock(block: OpeningBlock): string {
@@ -91,8 +100,7 @@ class ResponsesWriter implements StreamWriter {
     const filled = block.kind === 'toolUse' ? { ...block, input: '' } : { ...block, text: '' };
     this.#item = { ...writeOutputItem(filled, this.#context), status: 'in_progress' };
     if (block.kind === 'toolUse') {
-      const empty = this.#isFreeform() ? { input: '' } : { arguments: '' };
-      return this.#added({ ...this.#item, ...empty });
+      return this.#added({ ...this.#item, ...EMPTY_CALL[this.#form()] });
     }
     const part = objectsOf(this.#item.content)[0];
     const announced = this.#added({ ...this.#item, content: [] });
@@ -119,7 +127,7 @@ class ResponsesWriter implements StreamWriter {
       case 'refusal':
         return this.#event('response.refusal.delta', { ...place, content_index: 0, delta: text });
       case 'toolUse':
-        if (this.#isFreeform()) return '';
+        if (this.#form() !== 'function') return '';
         return this.#event('response.function_call_arguments.delta', { ...place, delta: text });
       default:
         return '';
@@ -145,7 +153,9 @@ class ResponsesWriter implements StreamWriter {
   #doneEvents(kind: OpeningBlock['kind'], item: JsonObject): string {
     const place = this.#place();
     if (kind === 'toolUse') {
-      if (this.#isFreeform()) {
+      const form = this.#form();
+      if (form === 'search') return '';
+      if (form === 'custom') {
         const { input } = item;
         return (
           this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +

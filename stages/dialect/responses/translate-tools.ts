@@ -1,0 +1,136 @@
+/**
+ * The tools of a responses request, wherever they are declared: in `tools`, in input items of
+ * type `additional_tools`, and in what a search for tools found.
+ */
+import type { CanonicalMessage, CanonicalTool, JsonObject } from '../canonical.ts';
+import type { AnswerWishes, ReadRequestContext } from '../translate-dialect.ts';
+import { freeformTool } from '../translate-freeform.ts';
+import { leaveOutProviderTools } from '../translate-hosted.ts';
+import {
+  booleanOf,
+  defined,
+  filledString,
+  objectOf,
+  objectsOf,
+  stringOf,
+} from '../translate-json.ts';
+
+/** The name under which a model elsewhere calls the client's search for tools. */
+export const TOOL_SEARCH = 'tool_search';
+
+/** One tool with its name; a tool in a namespace has a dotted one, which no other tool can have. */
+interface Declared {
+  readonly name: string;
+  readonly tool: JsonObject;
+}
+
+/** Every tool of the request in order; of two with one name the later counts. */
+function declaredTools(body: JsonObject): Declared[] {
+  const items = objectsOf(body.input).filter(
+    ({ type }) => type === 'additional_tools' || type === 'tool_search_output',
+  );
+  const declared = new Map<string, Declared>();
+  for (const list of [body.tools, ...items.map((item) => item.tools)]) {
+    for (const one of flattened(list, '')) {
+      declared.set(one.name === '' ? `:${String(one.tool.type)}` : one.name, one);
+    }
+  }
+  return [...declared.values()];
+}
+
+function flattened(tools: unknown, prefix: string): Declared[] {
+  return objectsOf(tools).flatMap((tool) => {
+    const name = stringOf(tool.name) ?? '';
+    return tool.type === 'namespace'
+      ? flattened(tool.tools, `${prefix}${name}.`)
+      : { name: name === '' ? '' : prefix + name, tool };
+  });
+}
+
+/** The names of all tools in a list. */
+export function namesOf(tools: unknown): string[] {
+  return flattened(tools, '').map(({ name }) => name);
+}
+
+/** True for a search that the client runs itself, over tools that it has not declared yet. */
+export function isClientSearch({ type, execution }: JsonObject): boolean {
+  return (
+    (type === 'tool_search' || type === 'tool_search_call' || type === 'tool_search_output') &&
+    execution === 'client'
+  );
+}
+
+/** The arguments of such a search as JSON text; on the wire they are an object. */
+export function searchInput(item: JsonObject): string {
+  return JSON.stringify(objectOf(item.arguments));
+}
+
+/** Throws `unprocessable` for tools without which the conversation cannot go on. */
+export function readResponsesTools(body: JsonObject, context: ReadRequestContext): CanonicalTool[] {
+  const hosted: string[] = [];
+  const read = declaredTools(body).flatMap(({ name, tool }) => {
+    if (tool.type === 'function') return { ...readFunction(tool, context), name };
+    if (tool.type === 'custom') return { ...readCustom(tool, context), name };
+    if (isClientSearch(tool)) return { ...readFunction(tool, context), name: TOOL_SEARCH };
+    hosted.push(stringOf(tool.type) ?? '');
+    return [];
+  });
+  leaveOutProviderTools(hosted, read.length, context);
+  return read;
+}
+
+function readFunction(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
+  if (tool.defer_loading === true) {
+    context.note(
+      'tools to be loaded by a search are offered at once: only their provider searches',
+    );
+  }
+  return defined({
+    name: stringOf(tool.name) ?? '',
+    description: filledString(tool.description),
+    schema: objectOf(tool.parameters),
+    strict: booleanOf(tool.strict),
+  }) as unknown as CanonicalTool;
+}
+
+function readCustom(tool: JsonObject, context: ReadRequestContext): CanonicalTool {
+  const { syntax, definition } = objectOf(tool.format);
+  const grammar =
+    typeof definition === 'string' ? { syntax: stringOf(syntax) ?? '', definition } : undefined;
+  const description = filledString(tool.description);
+  return freeformTool(stringOf(tool.name) ?? '', description, grammar, context.note);
+}
+
+/** Which tools the client calls with something else than JSON arguments in a function call. */
+export function callForms(body: JsonObject): Pick<AnswerWishes, 'freeformTools' | 'searchTools'> {
+  const declared = declaredTools(body);
+  return {
+    freeformTools: declared.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : [])),
+    searchTools: declared.some(({ tool }) => isClientSearch(tool)) ? [TOOL_SEARCH] : [],
+  };
+}
+
+/**
+ * Calls under the names of the declared tools: clients repeat a call with a namespace that its
+ * tool does not have, or without the one that it has.
+ */
+export function withDeclaredNames(
+  messages: readonly CanonicalMessage[],
+  tools: readonly CanonicalTool[],
+): CanonicalMessage[] {
+  const names = new Set(tools.map((tool) => tool.name));
+  const byLastPart = new Map<string, string>();
+  for (const name of names) byLastPart.set(lastPart(name), name);
+  const known = (name: string): string =>
+    names.has(name) ? name : (byLastPart.get(lastPart(name)) ?? name);
+  return messages.map((message) => ({
+    ...message,
+    blocks: message.blocks.map((block) =>
+      block.kind === 'toolUse' ? { ...block, name: known(block.name) } : block,
+    ),
+  }));
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
