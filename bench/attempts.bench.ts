@@ -11,7 +11,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { compile, createCanceller, defineStage, run, systemClock } from '../engine/index.ts';
+import {
+  Source,
+  compile,
+  createCanceller,
+  defineStage,
+  run,
+  systemClock,
+} from '../engine/index.ts';
 import type { Plan, Sink, Stage } from '../engine/index.ts';
 import { loadConfig } from '../server/config/load.ts';
 import { errorTable } from '../server/error-response.ts';
@@ -28,7 +35,7 @@ import { meter } from '../stages/meter/stage.ts';
 import { proxyFrameKinds } from '../stages/model/frame.ts';
 import type { BodyFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { parse } from '../stages/parse/stage.ts';
-import type { Upstream, UpstreamBody } from '../stages/providers/upstream.ts';
+import type { Upstream } from '../stages/providers/upstream.ts';
 import { protect } from '../stages/protect/stage.ts';
 import { route } from '../stages/route/stage.ts';
 import type { Services } from '../stages/services.ts';
@@ -168,18 +175,10 @@ const STUB: Upstream = {
     const pieces = isStream
       ? [FIRST, ...Array.from({ length: EVENTS }, () => EVENT), LAST]
       : [ANSWER];
-    return { status: 200, headers: ['content-type', type], body: bodyOf(pieces) };
+    return { status: 200, headers: ['content-type', type], body: Source.of(pieces) };
   },
   close: async () => undefined,
 };
-
-function bodyOf(pieces: Buffer[]): UpstreamBody {
-  return {
-    read: () => Promise.resolve(pieces.shift()),
-    poll: () => pieces.shift(),
-    cancel: () => undefined,
-  };
-}
 
 function bodyFrame(isStream: boolean): BodyFrame {
   const endpoint = resolveEndpoint('POST', '/v1/messages', []);

@@ -3,6 +3,7 @@ import { isAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { SvcError, toSvcError } from './error.ts';
 import type { Frame } from './frame.ts';
+import { watchSafely } from './fused.ts';
 import type { Plan, PlanNode } from './graph/compile.ts';
 import type { Segment } from './graph/segment.ts';
 import type { RunScope } from './run-scope.ts';
@@ -49,7 +50,7 @@ export async function answerTo<F extends Frame>(
       return { answer: result, segments: plan.answerPaths.get(node.index) ?? [] };
     }
     frame = result;
-    if (step?.watch !== undefined) scope.watch(step.watch, frame, nodeRun);
+    if (step?.watch !== undefined) watchSafely(step.watch, frame, nodeRun);
     const outMs = scope.now();
     nodeRun.timed(inMs, outMs);
     inMs = outMs;

@@ -1,5 +1,5 @@
 /** The engine's public door. It knows frames and stages, and nothing of models, providers or HTTP. */
-export { PulledAnswer, isAnswer, isWhole, toLive, toStream } from './answer.ts';
+export { isAnswer, isWhole } from './answer.ts';
 export type { Answer, LiveAnswer, WholeAnswer } from './answer.ts';
 export { createCanceller, toAbortSignal } from './cancel.ts';
 export type { CancelSignal, Canceller } from './cancel.ts';
@@ -17,6 +17,8 @@ export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph
 export { run } from './run.ts';
 export type { Sink } from './run.ts';
 export type { Outcome, Settlement, Span } from './settle.ts';
+export { Bell, Source } from './source.ts';
+export type { Tap } from './source.ts';
 export { KeptSpans } from './spans.ts';
 export { defineStage } from './stage.ts';
 export type {

@@ -17,6 +17,8 @@ export class NodeRun implements StageContext<StageState> {
   #lastOutMs: number | undefined;
   #busyMs = 0;
   #frames = 0;
+  /** When the frame went in that nothing has come out for yet. */
+  #enteredMs: number | undefined;
 
   constructor(node: Pick<SpanNode, 'name'>, run: RunInfo) {
     this.run = run;
@@ -40,6 +42,21 @@ export class NodeRun implements StageContext<StageState> {
     this.#firstOutMs ??= outMs;
     this.#lastOutMs = outMs;
     this.#busyMs += outMs - inMs;
+  }
+
+  /** A frame went into the node's own stream, which is busy until the next comes out. */
+  entered(inMs: number): void {
+    this.#frames += 1;
+    this.#firstInMs ??= inMs;
+    this.#enteredMs ??= inMs;
+  }
+
+  /** A frame came out of the node's own stream. */
+  left(outMs: number): void {
+    this.#firstOutMs ??= outMs;
+    this.#lastOutMs = outMs;
+    this.#busyMs += outMs - (this.#enteredMs ?? outMs);
+    this.#enteredMs = undefined;
   }
 
   /** A frame passed that was not worth the clock. */

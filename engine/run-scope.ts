@@ -1,18 +1,18 @@
 /** The state of one run: a context for every node, what was seen, and whether it was cancelled. */
 import { abandon, isAnswer, isWhole } from './answer.ts';
 import { Cancelled } from './context.ts';
-import type { RunInfo, StageContext } from './context.ts';
+import type { RunInfo } from './context.ts';
 import { SvcError, isSvcError, toSvcError } from './error.ts';
-import type { Frame } from './frame.ts';
+import type { Frame, FrameKinds } from './frame.ts';
 import type { Plan } from './graph/compile.ts';
-import type { StepScope } from './graph/segment.ts';
+import type { StepScope } from './fused.ts';
 import { NodeRun } from './node-run.ts';
 import type { Outcome, Settlement } from './settle.ts';
 import { KeptSpans } from './spans.ts';
 import { isTransform } from './stage.ts';
 import type { Handled } from './stage.ts';
 
-export class RunScope<F extends Frame> implements StepScope {
+export class RunScope<F extends Frame> implements StepScope<F> {
   readonly nodeRuns: readonly NodeRun[];
   /** True once something of the answer left the graph towards the sink. */
   handed = false;
@@ -48,6 +48,10 @@ export class RunScope<F extends Frame> implements StepScope {
     }
   }
 
+  get kinds(): FrameKinds<F> {
+    return this.#plan.kinds;
+  }
+
   now(): number {
     return this.#info.clock.monotonicMs();
   }
@@ -60,7 +64,7 @@ export class RunScope<F extends Frame> implements StepScope {
   leaves(frame: F): void {
     this.saw(frame);
     this.handed = true;
-    if (frame.kind === this.#plan.lastKind) this.#answering?.answered(this.now());
+    if (frame.kind === this.#plan.kinds.last) this.#answering?.answered(this.now());
   }
 
   answeredBy(index: number): void {
@@ -69,17 +73,14 @@ export class RunScope<F extends Frame> implements StepScope {
 
   /** Throws if an answer ended without the frame that closes it. */
   mustBeComplete(): void {
-    if (this.#last[this.#plan.lastKind] !== undefined) return;
+    if (this.#last[this.#plan.kinds.last] !== undefined) return;
     const error = new SvcError('bad_gateway', 'The answer broke off before its end');
-    throw toSvcError(error, this.#answering?.node);
+    throw this.named(error);
   }
 
-  watch(watch: (frame: F, ctx: StageContext) => void, frame: F, nodeRun: NodeRun): void {
-    try {
-      watch(frame, nodeRun);
-    } catch (thrown) {
-      nodeRun.note('watch_error', thrown instanceof Error ? thrown.message : 'unknown');
-    }
+  /** What broke in the answer itself is a fault of the node that gave it, unless another is named already. */
+  named(thrown: unknown): SvcError {
+    return toSvcError(thrown, this.#answering?.node);
   }
 
   /** A fault that must not change the outcome is left as a note at the answering node. */

@@ -1,19 +1,22 @@
 /**
  * One run through a plan: the request half is a loop over one frame, the response half a
- * loop that pulls frames through the segments into the sink, or a pipe of web streams where a
- * stage brings its own. How it ended is told to every stage exactly once.
+ * loop that pulls frames through the segments into the sink. How it ended is told to every
+ * stage exactly once.
  */
-import { abandon, isWhole, toLive, toPulled, toStream } from './answer.ts';
-import type { LiveAnswer, WholeAnswer } from './answer.ts';
+import { abandon, isWhole, toSource } from './answer.ts';
+import type { Answer } from './answer.ts';
 import { answerTo } from './answer-to.ts';
 import type { RunInfo } from './context.ts';
-import { SvcError, toSvcError } from './error.ts';
+import { toSvcError } from './error.ts';
+import type { SvcError } from './error.ts';
 import type { Frame } from './frame.ts';
+import { FusedSource } from './fused.ts';
 import type { Plan } from './graph/compile.ts';
-import { applySteps } from './graph/segment.ts';
 import type { Segment } from './graph/segment.ts';
 import { RunScope } from './run-scope.ts';
 import type { Outcome, Settlement } from './settle.ts';
+import { Source } from './source.ts';
+import { handlersAsStream } from './to-transform.ts';
 
 /** Where an answer goes. */
 export interface Sink<F extends Frame> {
@@ -44,9 +47,7 @@ export async function run<F extends Frame>(
   try {
     scope.open();
     const { answer, segments } = await answerTo(plan, first, scope);
-    const sent = isWhole(answer)
-      ? sendWhole(answer, segments, scope, sink)
-      : sendLive(answer, segments, scope, sink);
+    const sent = send(answer, segments, scope, sink);
     if (sent !== undefined) await sent;
   } catch (thrown) {
     error = toSvcError(scope.cancelled() ?? thrown);
@@ -73,15 +74,24 @@ async function tell<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunS
   }
 }
 
-/** A complete answer: every frame through every segment, then to the sink in one piece. */
-function sendWhole<F extends Frame>(
-  answer: WholeAnswer<F>,
+/**
+ * The one way of an answer: pulled through its segments and taken to the sink, a live one frame
+ * by frame, the next when the sink has taken the last, and a whole one in one piece.
+ */
+function send<F extends Frame>(
+  answer: Answer<F>,
   segments: readonly Segment<F>[],
   scope: RunScope<F>,
   sink: Sink<F>,
 ): Promise<void> | void {
-  if (segments.some((segment) => segment.form === 'own'))
-    return sendLive(toLive(answer), segments, scope, sink);
+  let source = toSource(answer);
+  try {
+    for (const segment of segments) source = through(source, segment, scope);
+  } catch (thrown) {
+    abandon(source, thrown);
+    throw thrown;
+  }
+  if (!isWhole(answer)) return sendLive(source, scope, sink);
   const hand = (frames: readonly F[]): Promise<void> | void => {
     scope.mustBeComplete();
     scope.handed = true;
@@ -91,77 +101,77 @@ function sendWhole<F extends Frame>(
     if (cancelled !== undefined) throw cancelled;
     return undefined;
   };
-  const frames = throughAll(answer, [], segments, scope);
-  return frames instanceof Promise ? frames.then(hand) : hand(frames);
+  const frames: F[] = [];
+  return takeReady(source, frames, scope)
+    ? hand(frames)
+    : takeRest(source, frames, scope).then(hand);
 }
 
-/** Adds to `done` what becomes of the frames behind those in it; a promise where a handler gives one. */
-function throughAll<F extends Frame>(
-  answer: WholeAnswer<F>,
-  done: F[],
-  segments: readonly Segment<F>[],
+/** `source` behind one more segment. */
+function through<F extends Frame>(
+  source: Source<F>,
+  segment: Segment<F>,
   scope: RunScope<F>,
-): F[] | Promise<F[]> {
-  while (done.length < answer.length) {
-    const frame = throughSegments(answer[done.length]!, 0, segments, scope);
-    if (frame instanceof Promise) {
-      return frame.then((shaped) => {
-        scope.saw(shaped);
-        done.push(shaped);
-        return throughAll(answer, done, segments, scope);
-      });
+): Source<F> {
+  if (segment.form === 'fused') return new FusedSource(source, segment, scope);
+  const { node, by } = segment;
+  const nodeRun = scope.nodeRuns[node.index]!;
+  try {
+    // A stream that is busy would keep the source running until it is done.
+    const cancel = (reason: unknown): void => abandon(source, reason);
+    if ('form' in by) {
+      // Handlers are timed and named where they are called.
+      const stream = source.toStream().pipeThrough(handlersAsStream(by, scope));
+      return Source.fromStream(stream).tap({ cancel });
     }
+    const counted = source.tap({
+      value: () => nodeRun.entered(scope.now()),
+      // What broke before it got here is no fault of this node.
+      error: (thrown) => scope.named(thrown),
+    });
+    const stream = counted.toStream().pipeThrough(by.transform(nodeRun));
+    return Source.fromStream(stream).tap({
+      value: () => nodeRun.left(scope.now()),
+      error: (thrown) => toSvcError(thrown, node.name),
+      cancel,
+    });
+  } catch (thrown) {
+    throw toSvcError(thrown, node.name);
+  }
+}
+
+/** Adds the frames that are there already to `frames`; true if those were all. */
+function takeReady<F extends Frame>(source: Source<F>, frames: F[], scope: RunScope<F>): boolean {
+  for (;;) {
+    const frame = source.poll();
+    if (frame === null) return false;
+    if (frame === undefined) return true;
     scope.saw(frame);
-    done.push(frame);
+    frames.push(frame);
   }
-  return done;
 }
 
-/** One frame through the segments from `from` on. */
-function throughSegments<F extends Frame>(
-  frame: F,
-  from: number,
-  segments: readonly Segment<F>[],
+async function takeRest<F extends Frame>(
+  source: Source<F>,
+  frames: F[],
   scope: RunScope<F>,
-): F | Promise<F> {
-  let current = frame;
-  for (let at = from; at < segments.length; at += 1) {
-    const segment = segments[at]!;
-    const steps = segment.form === 'fused' ? segment.steps.get(current.kind) : undefined;
-    if (steps === undefined) continue;
-    const result = applySteps(steps, current, scope);
-    if (result instanceof Promise)
-      return result.then((shaped) => throughSegments(shaped, at + 1, segments, scope));
-    current = result;
-  }
-  return current;
+): Promise<F[]> {
+  do {
+    try {
+      await scope.race(source.wait());
+    } catch (thrown) {
+      abandon(source, thrown);
+      throw thrown;
+    }
+  } while (!takeReady(source, frames, scope));
+  return frames;
 }
 
-/**
- * A live answer. Stages that are fused into one segment are run by the loop that
- * reads the source and feeds the sink; where a stage brings its own stream, each
- * segment is a stream in a pipe. A test holds the two to the same frames, errors
- * and ends.
- */
 async function sendLive<F extends Frame>(
-  answer: LiveAnswer<F>,
-  segments: readonly Segment<F>[],
+  source: Source<F>,
   scope: RunScope<F>,
   sink: Sink<F>,
 ): Promise<void> {
-  const [only] = segments.length === 0 ? [emptySegment<F>()] : segments;
-  if (segments.length <= 1 && only?.form === 'fused') await pump(answer, only, scope, sink);
-  else await pipe(answer, segments, scope, sink);
-}
-
-/** One frame at a time: the next is pulled when the sink has taken the last. */
-async function pump<F extends Frame>(
-  answer: LiveAnswer<F>,
-  segment: Extract<Segment<F>, { form: 'fused' }>,
-  scope: RunScope<F>,
-  sink: Sink<F>,
-): Promise<void> {
-  const source = toPulled(answer);
   let isOver = false;
   const stop = () => {
     if (isOver) return;
@@ -171,28 +181,23 @@ async function pump<F extends Frame>(
   scope.onCancel(stop);
   try {
     while (!isOver) {
-      let pulled: F | null | undefined;
+      let frame: F | null | undefined;
       try {
-        pulled = source.poll();
-        // What is there already costs no promise, and is written together.
-        if (pulled === null) {
-          sink.flush?.();
-          pulled = await scope.race(source.read());
-        }
+        frame = source.poll();
       } catch (thrown) {
         isOver = true;
-        throw thrown;
+        throw scope.named(thrown);
       }
-      if (pulled === undefined) {
-        isOver = true;
-        break;
+      if (frame === null) {
+        // What is there already is written together.
+        sink.flush?.();
+        await scope.race(source.wait());
+      } else if (frame === undefined) isOver = true;
+      else {
+        scope.leaves(frame);
+        const written = sink.write(frame);
+        if (written !== undefined) await scope.race(written);
       }
-      const steps = segment.steps.get(pulled.kind);
-      const result = steps === undefined ? pulled : applySteps(steps, pulled, scope);
-      const frame = result instanceof Promise ? await result : result;
-      scope.leaves(frame);
-      const written = sink.write(frame);
-      if (written !== undefined) await scope.race(written);
     }
     const cancelled = scope.cancelled();
     if (cancelled !== undefined) throw cancelled;
@@ -202,62 +207,4 @@ async function pump<F extends Frame>(
     stop();
     throw thrown;
   }
-}
-
-/** One stream a segment, and the last one also sees what leaves the graph. */
-async function pipe<F extends Frame>(
-  answer: LiveAnswer<F>,
-  segments: readonly Segment<F>[],
-  scope: RunScope<F>,
-  sink: Sink<F>,
-): Promise<void> {
-  const lastIsOwn = segments.at(-1)?.form === 'own';
-  const list = lastIsOwn ? [...segments, emptySegment<F>()] : segments;
-  let stream = toStream(answer);
-  for (const [index, segment] of list.entries()) {
-    stream = stream.pipeThrough(openSegment(segment, scope, index === list.length - 1));
-  }
-  const writable = new WritableStream<F>({
-    // A pipe that was told to abort would leave its source running; one whose end fails does not.
-    start: (controller) => scope.onCancel(() => controller.error(scope.cancelled())),
-    write: (frame) => sink.write(frame),
-    close: () => sink.end(),
-  });
-  // A failed source leaves the sink usable, so that it can still say what happened.
-  await stream.pipeTo(writable, { preventAbort: true });
-}
-
-function emptySegment<F extends Frame>(): Segment<F> {
-  return { form: 'fused', nodes: [], steps: new Map() };
-}
-
-function openSegment<F extends Frame>(
-  segment: Segment<F>,
-  scope: RunScope<F>,
-  isLast: boolean,
-): ReadableWritablePair<F, F> {
-  if (segment.form === 'own') {
-    const nodeRun = scope.nodeRuns[segment.node.index]!;
-    try {
-      return segment.behaviour.transform(nodeRun);
-    } catch (thrown) {
-      throw toSvcError(thrown, segment.node.name);
-    }
-  }
-  const emit = (frame: F, controller: TransformStreamDefaultController<F>) => {
-    if (isLast) scope.leaves(frame);
-    controller.enqueue(frame);
-  };
-  return new TransformStream<F, F>({
-    transform(frame, controller) {
-      const steps = segment.steps.get(frame.kind);
-      const result = steps === undefined ? frame : applySteps(steps, frame, scope);
-      if (result instanceof Promise) return result.then((value) => emit(value, controller));
-      emit(result, controller);
-      return undefined;
-    },
-    flush() {
-      if (isLast) scope.mustBeComplete();
-    },
-  });
 }

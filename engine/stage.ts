@@ -11,7 +11,19 @@ import type { Settlement } from './settle.ts';
 // oxlint-disable-next-line typescript/no-explicit-any
 export type StageState = any;
 
-/** A handler's result: a frame in place of the one it got, nothing (unchanged), or an answer. */
+/**
+ * What stands in the place of the frame that a handler got:
+ *
+ * - nothing returned: the frame itself, unchanged;
+ * - a frame of the same kind (of any request kind for a request): that one;
+ * - a list: all of its frames, each of which goes through the stages behind. In place of a
+ *   request it is a whole answer. In place of a response frame it may split it or add to it, and
+ *   the empty list drops it. It keeps the order of the vocabulary: what opens an answer, or
+ *   closes it, can be added to and not dropped, and a list that ends with the frame that closes
+ *   ends the answer there: its source is cancelled;
+ * - a live answer: in place of a request the answer to it, in place of a response frame that
+ *   frame and all that would have come behind it, whose source is cancelled.
+ */
 export type Handled<F extends Frame> = F | Answer<F> | undefined | void;
 
 export type Handlers<F extends Frame, State> = {

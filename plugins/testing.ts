@@ -2,10 +2,11 @@
  * A test kit for authors of providers: what their provider would send and how it would read an
  * answer, without a proxy and without a network. It uses the same code as the proxy.
  */
-import { systemClock } from '../engine/index.ts';
+import { Source, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import { hookRequest, hookResponse } from '../stages/providers/hooks.ts';
 import type { HookJson, HookOwner } from '../stages/providers/hooks.ts';
+import { readWhole } from '../stages/providers/upstream.ts';
 import type { UpstreamResponse } from '../stages/providers/upstream.ts';
 import { encodeEvent } from '../stages/wire/sse-encode.ts';
 import { createSplitter } from '../stages/wire/sse-split.ts';
@@ -77,21 +78,11 @@ function toWire(path: string, headers: Readonly<Record<string, string>>) {
 }
 
 function toAnswer(type: string, bytes: Buffer, status: number): UpstreamResponse {
-  const pieces: (Buffer | undefined)[] = [bytes];
-  const body = {
-    read: async () => pieces.shift(),
-    poll: () => pieces.shift(),
-    cancel: () => void pieces.splice(0),
-  };
-  return { status, headers: ['content-type', type], body };
+  return { status, headers: ['content-type', type], body: Source.of([bytes]) };
 }
 
 async function readAll({ body }: UpstreamResponse): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+  return (await readWhole(body, Infinity)) ?? Buffer.alloc(0);
 }
 
 function toEvent({ event, data }: { event: string | undefined; data: string | undefined }) {

@@ -6,7 +6,8 @@ import { emptyUsage } from '../stages/model/usage.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
 import { upstreamPath } from '../stages/providers/provider.ts';
 import type { Provider } from '../stages/providers/provider.ts';
-import type { Upstream, UpstreamBody } from '../stages/providers/upstream.ts';
+import { readWhole } from '../stages/providers/upstream.ts';
+import type { Upstream } from '../stages/providers/upstream.ts';
 
 /** A model of a provider. What neither it nor the price list tells is null. */
 export interface ProviderModel {
@@ -89,24 +90,13 @@ async function fetchJson(provider: Provider, path: string, upstream: Upstream): 
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     signal: createCanceller().signal,
   });
-  const json = parse(await readAll(response.body));
+  const bytes = await readWhole(response.body, MAX_LIST_BYTES);
+  if (bytes === undefined) throw new SvcError('bad_gateway', 'The list of models is too long');
+  const json = parse(bytes.toString('utf8'));
   if (response.status === 200) return json;
   const said = textAt(json, 'error', 'message');
   const message = `Provider '${provider.name}' answered ${response.status}`;
   throw new SvcError('bad_gateway', said === null ? message : `${message}: ${said}`);
-}
-
-async function readAll(body: UpstreamBody): Promise<string> {
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
-  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-    pieces.push(piece);
-    sizeBytes += piece.length;
-    if (sizeBytes <= MAX_LIST_BYTES) continue;
-    body.cancel(new Error('too long'));
-    throw new SvcError('bad_gateway', 'The list of models is too long');
-  }
-  return Buffer.concat(pieces).toString('utf8');
 }
 
 function toPage({ kind, name }: Provider, json: unknown) {

@@ -2,13 +2,13 @@
  * From a graph to a plan: checks everything once, at start, and precomputes the
  * ways and the segments, so that a run only walks lists.
  */
-import type { Frame } from '../frame.ts';
+import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Stage } from '../stage.ts';
 import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
-import { toSegment, toStop } from './segment.ts';
+import { toFused, toStop, toStreamSegment } from './segment.ts';
 import type { Segment, Stop } from './segment.ts';
 import { validate } from './validate.ts';
 
@@ -26,14 +26,14 @@ export interface Plan<F extends Frame> {
   readonly requestPath: readonly Stop<F>[];
   /** For each node that may answer, by its index: the segments that its answer passes. */
   readonly answerPaths: ReadonlyMap<number, readonly Segment<F>[]>;
-  readonly lastKind: F['kind'];
+  readonly kinds: FrameKinds<F>;
   /** True if some stage sees events, so that answers should come unencoded. */
   readonly needsEvents: boolean;
 }
 
 export interface CompileOptions<F extends Frame> {
   readonly insertions?: readonly Insertion<F>[];
-  /** False makes every node a segment of its own; the frames that come out are the same. Default true. */
+  /** False makes every node a web stream of its own; the frames that come out are the same. Default true. */
   readonly fuse?: boolean;
 }
 
@@ -63,18 +63,21 @@ function toSegments<F extends Frame>(
   kinds: readonly F['kind'][],
   fuse: boolean,
 ): Segment<F>[] {
-  const groups: PlanNode<F>[][] = [];
+  const segments: Segment<F>[] = [];
+  let group: PlanNode<F>[] = [];
+  const close = (): void => {
+    if (group.length > 0) segments.push(toFused(group, kinds));
+    group = [];
+  };
   for (const node of path) {
-    const group = groups.at(-1);
-    const joins =
-      fuse &&
-      group !== undefined &&
-      !isTransform(node.stage.behaviour) &&
-      !isTransform(group[0]!.stage.behaviour);
-    if (joins) group.push(node);
-    else groups.push([node]);
+    if (fuse && !isTransform(node.stage.behaviour)) group.push(node);
+    else {
+      close();
+      segments.push(toStreamSegment(node, kinds));
+    }
   }
-  return groups.map((group) => toSegment(group, kinds));
+  close();
+  return segments;
 }
 
 /** Checks and compiles a graph. All faults are reported at once, and then there is no plan. */
@@ -110,7 +113,7 @@ export function compile<F extends Frame>(
       requestPathOf(graph).map((node) => toStop(planned(node), graph.kinds.request)),
     ),
     answerPaths,
-    lastKind: graph.kinds.last,
+    kinds: graph.kinds,
     needsEvents,
   });
   return { plan, faults: [] };

@@ -3,12 +3,10 @@
  * sent in one piece, everything else is a live stream that reads from the socket
  * only when somebody reads from it.
  */
-import { PulledAnswer } from '../../engine/index.ts';
-import type { Answer, LiveAnswer, WholeAnswer } from '../../engine/index.ts';
+import type { Answer, Source, WholeAnswer } from '../../engine/index.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import type { UpstreamBody } from '../providers/upstream.ts';
 import type { UsageChunkFilter } from './usage-chunk.ts';
 
 /** A document up to this size is gathered: a stream would cost more than the wait. */
@@ -33,40 +31,27 @@ export function isBodiless(status: number, method: string): boolean {
 
 /**
  * Reads a document until its end. One that outgrows the limit on the way goes on
- * as a stream, read through `watched`. Rejects if the document breaks off: nothing of it was sent yet.
+ * as a stream, read through `watched`. Throws or rejects if the document breaks off: nothing of it was sent yet.
  */
 export function gather(
   head: HeadFrame,
-  body: UpstreamBody,
-  watched: () => UpstreamBody,
+  body: Source<Buffer>,
+  watched: () => Source<Buffer>,
 ): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> {
   const pieces: Buffer[] = [];
   let gatheredBytes = 0;
-  while (gatheredBytes <= MAX_GATHERED_BYTES) {
-    // A short document is there with its head, and then costs no promise.
-    const piece = body.poll();
-    if (piece === null) return gatherRest(head, body, watched, pieces);
-    if (piece === undefined) return whole(head, pieces);
-    pieces.push(piece);
-    gatheredBytes += piece.length;
-  }
-  return stream(head, watched(), { ready: pieces });
-}
-
-async function gatherRest(
-  head: HeadFrame,
-  body: UpstreamBody,
-  watched: () => UpstreamBody,
-  pieces: Buffer[],
-): Promise<Answer<ProxyFrame>> {
-  let gatheredBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  while (gatheredBytes <= MAX_GATHERED_BYTES) {
-    const piece = await body.read();
-    if (piece === undefined) return whole(head, pieces);
-    pieces.push(piece);
-    gatheredBytes += piece.length;
-  }
-  return stream(head, watched(), { ready: pieces });
+  const more = (): Answer<ProxyFrame> | Promise<Answer<ProxyFrame>> => {
+    while (gatheredBytes <= MAX_GATHERED_BYTES) {
+      const piece = body.poll();
+      // A short document is there with its head, and then costs no promise.
+      if (piece === null) return body.wait().then(more);
+      if (piece === undefined) return whole(head, pieces);
+      pieces.push(piece);
+      gatheredBytes += piece.length;
+    }
+    return stream(head, watched().prepend(pieces));
+  };
+  return more();
 }
 
 function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFrame> {
@@ -74,75 +59,21 @@ function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFra
   return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];
 }
 
-export interface StreamOptions {
-  /** Pieces that were read already. */
-  readonly ready?: readonly Buffer[];
-  readonly filter?: UsageChunkFilter | undefined;
-}
-
-/** The answer as it comes: head, chunks, end. */
+/** The answer as it comes: head, chunks, end. `filter` takes out what is there for the meter only. */
 export function stream(
   head: HeadFrame,
-  body: UpstreamBody,
-  options: StreamOptions = {},
-): LiveAnswer<ProxyFrame> {
-  return new BodyAnswer(head, body, options);
-}
-
-class BodyAnswer extends PulledAnswer<ProxyFrame> {
-  #head: HeadFrame | undefined;
-  readonly #body: UpstreamBody;
-  readonly #ready: Buffer[];
-  readonly #filter: UsageChunkFilter | undefined;
-  /** What is left to say once the body has ended. */
-  #last: ProxyFrame[] | undefined;
-
-  constructor(head: HeadFrame, body: UpstreamBody, { ready = [], filter }: StreamOptions) {
-    super();
-    this.#head = head;
-    this.#body = body;
-    this.#ready = [...ready];
-    this.#filter = filter;
-  }
-
-  poll(): ProxyFrame | null | undefined {
-    if (this.#last !== undefined) return this.#last.shift();
-    if (this.#head !== undefined) {
-      const head = this.#head;
-      this.#head = undefined;
-      return head;
-    }
-    for (;;) {
-      const bytes = this.#ready.shift() ?? this.#body.poll();
-      if (bytes === null) return null;
-      const frame = this.#toFrame(bytes);
-      if (frame !== undefined) return frame;
-    }
-  }
-
-  read(): Promise<ProxyFrame | undefined> {
-    return this.#body.read().then(this.#onBytes);
-  }
-
-  cancel(reason: unknown): void {
-    this.#body.cancel(reason);
-  }
-
-  #onBytes = (
-    bytes: Buffer | undefined,
-  ): ProxyFrame | undefined | Promise<ProxyFrame | undefined> => {
-    const frame = this.#toFrame(bytes) ?? this.poll();
-    return frame === null ? this.read() : frame;
-  };
-
-  /** The frame that these bytes, or the end of the body, make; undefined where they make none. */
-  #toFrame(bytes: Buffer | undefined): ProxyFrame | undefined {
-    if (bytes !== undefined) {
-      const chunk = this.#filter?.push(bytes) ?? toChunk(bytes);
+  body: Source<Buffer>,
+  filter?: UsageChunkFilter,
+): Source<ProxyFrame> {
+  const frames = body.map<ProxyFrame>(
+    (bytes) => {
+      const chunk = filter?.push(bytes) ?? toChunk(bytes);
       return chunk.bytes.length === 0 && chunk.metered === undefined ? undefined : chunk;
-    }
-    const rest = this.#filter?.end();
-    this.#last = rest === undefined ? [] : [END];
-    return rest ?? END;
-  }
+    },
+    () => {
+      const rest = filter?.end();
+      return rest === undefined ? [END] : [rest, END];
+    },
+  );
+  return frames.prepend([head]);
 }

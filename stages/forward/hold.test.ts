@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createManualClock } from '../../engine/index.ts';
+import { Bell, Source, createManualClock } from '../../engine/index.ts';
 import { dialects } from '../dialect/registry.ts';
-import type { UpstreamBody } from '../providers/upstream.ts';
 import { createErrorWatch } from './error-events.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Held } from './hold.ts';
@@ -17,42 +16,51 @@ const STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 const FAILED =
   'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
 
-interface Written {
-  readonly body: UpstreamBody;
-  write(text: string): void;
-  end(): void;
-  fail(error: Error): void;
-}
-
 /** A body that a test writes piece by piece. */
-function createBody(): Written {
-  const queue: Promise<Buffer | undefined>[] = [];
-  let wake: ((next: Promise<Buffer | undefined>) => void) | undefined;
-  const give = (next: Promise<Buffer | undefined>): void => {
-    next.catch(() => undefined);
-    if (wake === undefined) queue.push(next);
-    else wake(next);
-    wake = undefined;
-  };
-  return {
-    write: (text) => give(Promise.resolve(Buffer.from(text))),
-    end: () => give(Promise.resolve(undefined)),
-    fail: (error) => give(Promise.reject(error)),
-    body: {
-      read: () => queue.shift() ?? new Promise((resolve) => (wake = resolve)),
-      poll: () => null,
-      cancel: () => undefined,
-    },
-  };
+class Written extends Source<Buffer> {
+  readonly #steps: (() => Buffer | undefined)[] = [];
+  readonly #bell = new Bell();
+
+  poll(): Buffer | null | undefined {
+    const step = this.#steps.shift();
+    return step === undefined ? null : step();
+  }
+
+  wait(): Promise<void> {
+    return this.#bell.wait();
+  }
+
+  cancel(): void {
+    this.#steps.length = 0;
+  }
+
+  write(text: string): void {
+    this.#give(() => Buffer.from(text));
+  }
+
+  end(): void {
+    this.#give(() => undefined);
+  }
+
+  fail(error: Error): void {
+    this.#give(() => {
+      throw error;
+    });
+  }
+
+  #give(step: () => Buffer | undefined): void {
+    this.#steps.push(step);
+    this.#bell.ring();
+  }
 }
 
 const clockless = createManualClock();
 
 async function heldOf(...pieces: string[]): Promise<Held> {
-  const written = createBody();
+  const written = new Written();
   for (const piece of pieces) written.write(piece);
   written.end();
-  return hold(written.body, dialects.messages, clockless, HOLD_LIMITS);
+  return hold(written, dialects.messages, clockless, HOLD_LIMITS);
 }
 
 function textOf(held: Held): string {
@@ -90,20 +98,20 @@ test('a stream that ends before it says anything fails; a complete empty one doe
 });
 
 test('a body that breaks off fails with its own error', async () => {
-  const written = createBody();
+  const written = new Written();
   const error = new Error('reset');
   written.write(START);
   written.fail(error);
-  const held = await hold(written.body, dialects.messages, clockless, HOLD_LIMITS);
+  const held = await hold(written, dialects.messages, clockless, HOLD_LIMITS);
   assert.is('failed' in held && held.failed, error);
 });
 
 test('after ten seconds the client gets what there is, and the rest as it comes', async () => {
   const clock = createManualClock();
-  const written = createBody();
+  const written = new Written();
   written.write(START);
   let held: Held | undefined;
-  void hold(written.body, dialects.messages, clock, HOLD_LIMITS).then((value) => (held = value));
+  void hold(written, dialects.messages, clock, HOLD_LIMITS).then((value) => (held = value));
   await turn();
   clock.advance(9_999);
   await turn();
@@ -113,11 +121,11 @@ test('after ten seconds the client gets what there is, and the rest as it comes'
   if (held === undefined || 'failed' in held) return assert.unreachable();
   assert.is(held.released, 'time');
   assert.is(textOf(held), START);
-  const next = held.body.read();
+  const next = written.read();
   written.write(TEXT);
   written.end();
   assert.is((await next)?.toString(), TEXT);
-  assert.is(await held.body.read(), undefined);
+  assert.is(await written.read(), undefined);
 });
 
 test('no more than 64 KiB are held', async () => {

@@ -6,6 +6,7 @@
 import type { Answer } from '../../engine/index.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ProxyFrame } from '../model/frame.ts';
+import { readWhole } from '../providers/upstream.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { isBodiless } from './answer.ts';
 import type { AttemptScope } from './exchange.ts';
@@ -42,21 +43,11 @@ async function readShort(
   prepared: Prepared,
   scope: AttemptScope,
 ): Promise<Buffer | undefined> {
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
   if (isBodiless(status, prepared.request.original.body.method)) return Buffer.alloc(0);
   const giveUp = (): void => body.cancel(new Error('another provider is asked'));
   const stopTimer = scope.services.clock.after(MAX_ERROR_MS, giveUp);
   try {
-    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-      pieces.push(piece);
-      sizeBytes += piece.length;
-      if (sizeBytes > MAX_ERROR_BYTES) {
-        giveUp();
-        return undefined;
-      }
-    }
-    return Buffer.concat(pieces);
+    return await readWhole(body, MAX_ERROR_BYTES);
   } catch {
     // It broke off or took too long; the next provider's answer matters more.
     return undefined;

@@ -2,7 +2,7 @@
  * From a provider's response to the answer that the client gets, telling the
  * provider's breaker how it went on the way.
  */
-import { SvcError, isSvcError } from '../../engine/index.ts';
+import { Source, SvcError, isSvcError } from '../../engine/index.ts';
 import type { Answer } from '../../engine/index.ts';
 import { isErrorDocument } from '../dialect/error-document.ts';
 import { undecodable } from '../model/errors.ts';
@@ -18,7 +18,6 @@ import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './an
 import type { AttemptScope } from './exchange.ts';
 import { isPlain, toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
-import type { Source } from './hold.ts';
 import type { Prepared } from './prepare.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
 import { watch } from './watched-body.ts';
@@ -85,9 +84,8 @@ function readBody(
       return readHeld(prepared, response, copy, head, options);
   }
   if (isReadWhole(prepared, head)) return readDocument(prepared, response, head, options);
-  const { body } = response;
-  const source = { pieces: [], body: watch({ pieces: [], body }, head, options) };
-  return toAnswer(prepared, head, source, options.scope).then((answer) => ({ answer }));
+  const body = watch(response.body, head, options);
+  return toAnswer(prepared, head, body, options.scope).then((answer) => ({ answer }));
 }
 
 /**
@@ -112,7 +110,7 @@ function readDocument(
 ): Promise<Read> | Read {
   const { admission, scope } = options;
   if (!isVerbatim(prepared, head)) {
-    const made = toAnswer(prepared, head, { pieces: [], body }, scope);
+    const made = toAnswer(prepared, head, body, scope);
     return made.then((answer) => complete(answer, admission));
   }
   const judge = (answer: Answer<ProxyFrame>): Promise<Read> | Read => {
@@ -127,7 +125,7 @@ function readDocument(
     const bytes = errorBytes(prepared, head, answer[1]);
     return bytes instanceof Promise ? bytes.then(say) : say(bytes);
   };
-  const gathered = gather(head, body, () => watch({ pieces: [], body }, head, options));
+  const gathered = gather(head, body, () => watch(body, head, options));
   return gathered instanceof Promise ? gathered.then(judge) : judge(gathered);
 }
 
@@ -199,10 +197,13 @@ async function readHeld(
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
+    if (copy === undefined) for (const piece of held.pieces) head.observer?.push(piece);
     // What was looked into decoded goes on as it came.
-    const went = copy === undefined ? held : { pieces: [], body: copy.whole() };
-    const source = { pieces: went.pieces, body: watch(went, head, options) };
-    return { answer: await toAnswer(prepared, head, source, scope) };
+    const body =
+      copy === undefined
+        ? watch(response.body, head, options).prepend(held.pieces)
+        : watch(copy.whole(), head, options);
+    return { answer: await toAnswer(prepared, head, body, scope) };
   }
   const { failed } = held;
   response.body.cancel(new Error('another provider takes over'));
@@ -212,26 +213,26 @@ async function readHeld(
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  const source = { ...failed.source, ...(copy && { pieces: copy.pieces }) };
-  return { error, relay: await toAnswer(prepared, head, source, scope) };
+  const said = Source.of(copy?.pieces ?? held.pieces);
+  return { error, relay: await toAnswer(prepared, head, said, scope) };
 }
 
 async function toAnswer(
   prepared: Prepared,
   head: HeadFrame,
-  source: Source,
+  body: Source<Buffer>,
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
   const { reading } = prepared;
   if (reading.how !== 'relay' && head.status < 400) {
     const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, reading, head, source, scope.services);
+    return translatedAnswer(prepared, reading, head, body, scope.services);
   }
   if (reading.how === 'translate') {
-    const { readWhole, translatedError } = await import('./translated.ts');
-    return translatedError(prepared, reading.from, head, await readWhole(source.body));
+    const { documentOf, translatedError } = await import('./translated.ts');
+    return translatedError(prepared, reading.from, head, await documentOf(body));
   }
   const isFiltered = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
   const filter = isFiltered ? createUsageChunkFilter() : undefined;
-  return stream(head, source.body, { ready: source.pieces, filter });
+  return stream(head, body, filter);
 }

@@ -2,7 +2,7 @@
  * Answers in another dialect than the client's: read as they come and told anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
-import { SvcError, toLive } from '../../engine/index.ts';
+import { Source, SvcError } from '../../engine/index.ts';
 import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
@@ -17,10 +17,9 @@ import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
-import type { UpstreamBody } from '../providers/upstream.ts';
+import { readWhole } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import { createEventReader } from '../wire/every-event.ts';
-import type { Source } from './hold.ts';
 import type { Prepared, Reading } from './prepare.ts';
 import { tellWhole } from './tell-whole.ts';
 import { createUsageChunkFilter } from './usage-chunk.ts';
@@ -56,18 +55,10 @@ function tellerFor(prepared: Prepared, reading: Translating, services: Services)
 }
 
 /** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
-export async function readWhole(body: UpstreamBody): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let sizeBytes = 0;
-  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-    pieces.push(piece);
-    sizeBytes += piece.length;
-    if (sizeBytes > MAX_DOCUMENT_BYTES) {
-      body.cancel(new Error('too long'));
-      throw new SvcError('bad_gateway', 'The answer is too long to be translated');
-    }
-  }
-  return Buffer.concat(pieces);
+export async function documentOf(body: Source<Buffer>): Promise<Buffer> {
+  const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
+  if (bytes !== undefined) return bytes;
+  throw new SvcError('bad_gateway', 'The answer is too long to be translated');
 }
 
 /** Fields that speak of the body that the provider sent. */
@@ -115,12 +106,12 @@ export async function translatedAnswer(
   prepared: Prepared,
   reading: Translating,
   head: HeadFrame,
-  source: Source,
+  body: Source<Buffer>,
   services: Services,
 ): Promise<Answer<ProxyFrame>> {
   const teller = tellerFor(prepared, reading, services);
   if (!head.streaming || !prepared.request.original.facts.stream) {
-    const bytes = Buffer.concat([...source.pieces, await readWhole(source.body)]);
+    const bytes = await documentOf(body);
     return head.streaming
       ? joinedAnswer(prepared, head, teller, bytes)
       : toldAtOnce(prepared, reading, head, teller, bytes);
@@ -129,7 +120,7 @@ export async function translatedAnswer(
     toTranslatedHead(head, answerType(reading.wishes, true), prepared),
     teller.translator,
   );
-  return liveTranslation(told, teller, source);
+  return liveTranslation(told, teller, body);
 }
 
 function toldAtOnce(
@@ -152,7 +143,7 @@ function toldAtOnce(
   const metered = how === 'one-document' ? told : withUsage(told, translator);
   const answer = [metered, filter?.push(body) ?? toChunk(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
-  return told.streaming ? toLive(answer) : answer;
+  return told.streaming ? Source.of(answer) : answer;
 }
 
 /** A document of what a provider streamed though nobody asked for a stream. */
@@ -172,56 +163,25 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
   return piece?.data === undefined ? [] : [{ event: piece.event, data: piece.data }];
 }
 
+/** The answer in the client's dialect as it comes. */
 function liveTranslation(
   head: HeadFrame,
-  teller: Teller,
-  source: Source,
-): ReadableStream<ProxyFrame> {
-  const next = createTelling(teller, source);
-  let isHeadSent = false;
-  return new ReadableStream<ProxyFrame>(
-    {
-      async pull(controller) {
-        if (!isHeadSent) {
-          isHeadSent = true;
-          return controller.enqueue(head);
-        }
-        const { bytes, isLast } = await next();
-        if (bytes.length > 0) controller.enqueue(teller.filter?.push(bytes) ?? toChunk(bytes));
-        if (!isLast) return undefined;
-        const rest = teller.filter?.end();
-        if (rest !== undefined) controller.enqueue(rest);
-        controller.enqueue(END);
-        return controller.close();
-      },
-      cancel: (reason) => source.body.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-interface Told {
-  /** Not empty, unless they are the last. */
-  readonly bytes: Buffer;
-  readonly isLast: boolean;
-}
-
-/** Reads on until there is something for the client. */
-function createTelling({ translator }: Teller, { pieces, body }: Source): () => Promise<Told> {
+  { translator, filter }: Teller,
+  body: Source<Buffer>,
+): Source<ProxyFrame> {
   const events = createEventReader();
-  const ready = [...pieces];
-  const tell = ({ event, data }: ChunkEvent): Buffer[] =>
-    data === undefined ? [] : translator.push({ event, data });
-  return async () => {
-    for (;;) {
-      const piece = ready.shift() ?? (await body.read());
-      if (piece === undefined) {
-        const rest = events.rest();
-        const last = rest === undefined ? [] : tell(rest);
-        return { bytes: Buffer.concat([...last, ...translator.end()]), isLast: true };
-      }
-      const told = events.push(piece).flatMap(tell);
-      if (told.length > 0) return { bytes: Buffer.concat(told), isLast: false };
-    }
-  };
+  const tell = (piece: ChunkEvent | undefined): Buffer[] =>
+    toWireEvent(piece).flatMap((event) => translator.push(event));
+  const chunk = (told: readonly Buffer[]): ProxyFrame | undefined =>
+    told.length === 0
+      ? undefined
+      : (filter?.push(Buffer.concat(told)) ?? toChunk(Buffer.concat(told)));
+  const frames = body.map<ProxyFrame>(
+    (piece) => chunk(events.push(piece).flatMap(tell)),
+    () =>
+      [chunk([...tell(events.rest()), ...translator.end()]), filter?.end(), END].filter(
+        (frame) => frame !== undefined,
+      ),
+  );
+  return frames.prepend([head]);
 }

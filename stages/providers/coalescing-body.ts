@@ -3,8 +3,8 @@
  * that sends two hundred small events at once gives one chunk, not two hundred;
  * an event that comes alone is not held back.
  */
+import { Bell, Source } from '../../engine/index.ts';
 import type { Gathering } from '../../engine/index.ts';
-import type { UpstreamBody } from './upstream.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
 export const MAX_PIECE_BYTES = 32 * 1024;
@@ -17,12 +17,7 @@ export interface BodySource {
   cancel(reason: unknown): void;
 }
 
-interface Waiting {
-  resolve(bytes: Buffer | undefined): void;
-  reject(error: Error): void;
-}
-
-export class CoalescingBody implements UpstreamBody {
+export class CoalescingBody extends Source<Buffer> {
   #source: BodySource;
   #turn: Gathering;
   #pieces: Buffer[] = [];
@@ -30,12 +25,13 @@ export class CoalescingBody implements UpstreamBody {
   #paused = false;
   #ended = false;
   #error: Error | undefined;
-  #waiting: Waiting | undefined;
+  readonly #bell = new Bell();
   #flushing = false;
   /** What comes with the head cannot have been asked for yet. */
   #isAsked = false;
 
   constructor(source: BodySource, turn: Gathering) {
+    super();
     this.#source = source;
     this.#turn = turn;
   }
@@ -43,7 +39,7 @@ export class CoalescingBody implements UpstreamBody {
   push(piece: Buffer): void {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
-    const isAhead = this.#isAsked && this.#waiting === undefined;
+    const isAhead = this.#isAsked && !this.#bell.isWaitedFor;
     const most = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
     if (this.#unreadBytes >= most && !this.#paused) {
       this.#paused = true;
@@ -66,26 +62,14 @@ export class CoalescingBody implements UpstreamBody {
 
   /** The reads of one turn call `push` many times; the reader is woken once, behind all of them. */
   #wake(): void {
-    if (this.#waiting === undefined || this.#flushing) return;
+    if (!this.#bell.isWaitedFor || this.#flushing) return;
     this.#flushing = true;
     this.#turn.later(this.#flush);
   }
 
   #flush = (): void => {
     this.#flushing = false;
-    const waiting = this.#waiting;
-    if (waiting === undefined) return;
-    const piece = this.#take();
-    if (piece !== undefined) {
-      this.#waiting = undefined;
-      waiting.resolve(piece);
-    } else if (this.#error !== undefined) {
-      this.#waiting = undefined;
-      waiting.reject(this.#error);
-    } else if (this.#ended) {
-      this.#waiting = undefined;
-      waiting.resolve(undefined);
-    }
+    this.#bell.ring();
   };
 
   #take(): Buffer | undefined {
@@ -100,20 +84,17 @@ export class CoalescingBody implements UpstreamBody {
     return piece;
   }
 
-  read(): Promise<Buffer | undefined> {
-    const ready = this.poll();
-    if (ready !== null) return Promise.resolve(ready);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      if (this.#error !== undefined) this.#wake();
-    });
-  }
-
   poll(): Buffer | undefined | null {
     this.#isAsked = true;
     const piece = this.#take();
     if (piece !== undefined) return piece;
-    return this.#ended && this.#error === undefined ? undefined : null;
+    if (this.#error !== undefined) throw this.#error;
+    return this.#ended ? undefined : null;
+  }
+
+  wait(): Promise<void> {
+    const isThere = this.#pieces.length > 0 || this.#ended || this.#error !== undefined;
+    return isThere ? Promise.resolve() : this.#bell.wait();
   }
 
   cancel(reason: unknown): void {

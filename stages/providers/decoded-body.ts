@@ -1,9 +1,10 @@
 /** An answer whose bytes are read here, of a provider that encoded it although it was asked not to. */
+import { Bell, Source } from '../../engine/index.ts';
 import { undecodable } from '../model/errors.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { canDecode, createDecoder } from '../wire/decode.ts';
 import type { Decoder } from '../wire/decode.ts';
-import type { UpstreamBody, UpstreamResponse } from './upstream.ts';
+import type { UpstreamResponse } from './upstream.ts';
 
 /** The same answer without its `Content-Encoding`; as it is if it has none, or one that nobody here reads. */
 export function decodedResponse(response: UpstreamResponse): UpstreamResponse {
@@ -25,67 +26,82 @@ function readEncoding({ headers }: UpstreamResponse): string | undefined {
   return encoding !== undefined && canDecode(encoding) ? encoding : undefined;
 }
 
-class DecodedBody implements UpstreamBody {
-  readonly #body: UpstreamBody;
+class DecodedBody extends Source<Buffer> {
+  readonly #body: Source<Buffer>;
   readonly #encoding: string;
   readonly #decoder: Decoder;
+  readonly #bell = new Bell();
   #ready: Buffer[] = [];
-  #reading: Promise<void> | undefined;
-  #ring: (() => void) | undefined;
+  #isReading = false;
   #isOver = false;
+  #thrown: { readonly thrown: unknown } | undefined;
 
-  constructor(body: UpstreamBody, encoding: string) {
+  constructor(body: Source<Buffer>, encoding: string) {
+    super();
     this.#body = body;
     this.#encoding = encoding;
     this.#decoder = createDecoder(encoding, (bytes) => {
       this.#ready.push(bytes);
-      this.#ring?.();
+      this.#bell.ring();
     });
   }
 
-  async read(): Promise<Buffer | undefined> {
-    while (this.#ready.length === 0 && !this.#isOver) {
-      // What was pushed comes out in its own time, perhaps before the next piece comes in.
-      const rang = new Promise<void>((resolve) => {
-        this.#ring = resolve;
-      });
-      this.#reading ??= this.#readOn();
-      await Promise.race([this.#reading, rang]);
-    }
-    if (this.#ready.length === 0) return undefined;
-    return Buffer.concat(this.#ready.splice(0));
+  poll(): Buffer | null | undefined {
+    if (this.#ready.length > 0) return Buffer.concat(this.#ready.splice(0));
+    if (this.#thrown !== undefined) throw this.#thrown.thrown;
+    return this.#isOver ? undefined : null;
   }
 
-  poll(): Buffer | null {
-    return this.#ready.length > 0 ? Buffer.concat(this.#ready.splice(0)) : null;
+  wait(): Promise<void> {
+    const isThere = this.#ready.length > 0 || this.#isOver || this.#thrown !== undefined;
+    if (isThere) return Promise.resolve();
+    // Before anything is read, which may ring at once.
+    const rung = this.#bell.wait();
+    if (!this.#isReading) void this.#readOn();
+    return rung;
   }
 
   cancel(reason: unknown): void {
-    this.#isOver = true;
-    this.#ready = [];
+    this.stop();
     this.#body.cancel(reason);
   }
 
+  /** Reads nothing more of the body, which goes on with somebody else. */
+  stop(): void {
+    this.#isOver = true;
+    this.#ready = [];
+    this.#bell.ring();
+  }
+
+  /** Hands the next piece to the decoder: what was pushed comes out in its own time, perhaps before the next piece comes in. */
   async #readOn(): Promise<void> {
-    const piece = await this.#body.read();
-    if (piece === undefined) {
-      const isWhole = await this.#decoder.end();
-      if (!isWhole) throw undecodable(this.#encoding);
-      this.#isOver = true;
-      return;
+    this.#isReading = true;
+    try {
+      let piece = this.#body.poll();
+      while (piece === null && !this.#isOver) {
+        await this.#body.wait();
+        if (!this.#isOver) piece = this.#body.poll();
+      }
+      if (this.#isOver) return;
+      if (piece !== undefined && piece !== null) this.#decoder.push(piece);
+      else if (await this.#decoder.end()) this.#isOver = true;
+      else throw undecodable(this.#encoding);
+    } catch (thrown) {
+      this.#thrown = { thrown };
+    } finally {
+      this.#isReading = false;
+      this.#bell.ring();
     }
-    this.#decoder.push(piece);
-    this.#reading = undefined;
   }
 }
 
 /** A body that is read decoded, and then goes on as it came. */
 export interface DecodedCopy {
-  readonly decoded: UpstreamBody;
+  readonly decoded: Source<Buffer>;
   /** The encoded pieces that were read so far. */
   readonly pieces: readonly Buffer[];
-  /** The encoded body from its beginning. Nobody may read the copy any more. */
-  whole(): UpstreamBody;
+  /** The encoded body from its beginning. The copy ends here. */
+  whole(): Source<Buffer>;
 }
 
 /** A copy to look into; undefined if the answer has no encoding that is read here. */
@@ -94,31 +110,16 @@ export function decodedCopy(response: UpstreamResponse): DecodedCopy | undefined
   if (encoding === undefined) return undefined;
   const { body } = response;
   const pieces: Buffer[] = [];
-  let reading: Promise<Buffer | undefined> | undefined;
-  const recorded: UpstreamBody = {
-    read() {
-      reading = body.read().then((piece) => {
-        reading = undefined;
-        if (piece !== undefined) pieces.push(piece);
-        return piece;
-      });
-      return reading;
-    },
-    poll: () => null,
-    cancel: (reason) => body.cancel(reason),
-  };
+  const decoded = new DecodedBody(
+    body.tap({ value: (piece) => void pieces.push(piece) }),
+    encoding,
+  );
   return {
-    decoded: new DecodedBody(recorded, encoding),
+    decoded,
     pieces,
-    whole: () => ({
-      async read() {
-        // A piece that the copy still waits for is recorded when it comes.
-        if (pieces.length === 0 && reading !== undefined && (await reading) === undefined)
-          return undefined;
-        return pieces.shift() ?? body.read();
-      },
-      poll: () => pieces.shift() ?? (reading === undefined ? body.poll() : null),
-      cancel: (reason) => body.cancel(reason),
-    }),
+    whole() {
+      decoded.stop();
+      return body.prepend(pieces);
+    },
   };
 }

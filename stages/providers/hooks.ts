@@ -4,7 +4,7 @@
  * dialect, synchronously and for 50 ms at most; one that fails ends its attempt and no more.
  */
 import { SvcError } from '../../engine/index.ts';
-import type { Clock } from '../../engine/index.ts';
+import type { Clock, Source } from '../../engine/index.ts';
 import { undecodable } from '../model/errors.ts';
 import { headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
@@ -14,7 +14,7 @@ import { decodedResponse } from './decoded-body.ts';
 import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
 import { unfitResult } from './hook-result.ts';
 import type { HookName } from './hook-result.ts';
-import type { UpstreamBody, UpstreamRequest, UpstreamResponse } from './upstream.ts';
+import type { UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Any JSON value; hooks know their dialect's shapes themselves. */
 // oxlint-disable-next-line typescript/no-explicit-any -- authors read into bodies whose shape only they know
@@ -115,10 +115,9 @@ export function hookResponse(owner: HookOwner, response: UpstreamResponse): Upst
 function hookedEvents(
   owner: HookOwner,
   hook: NonNullable<ProviderHooks['event']>,
-  body: UpstreamBody,
-): UpstreamBody {
+  body: Source<Buffer>,
+): Source<Buffer> {
   const splitter = createSplitter();
-  let isOver = false;
 
   function changed(piece: { event: string | undefined; data: string | undefined; bytes: Buffer }) {
     const data = piece.data === undefined ? undefined : parse(piece.data);
@@ -135,68 +134,41 @@ function hookedEvents(
     });
   }
 
-  return {
-    poll: () => null,
-    cancel: (reason) => body.cancel(reason),
-    async read() {
-      while (!isOver) {
-        const bytes = await body.read();
-        const rest = bytes === undefined ? splitter.rest() : undefined;
-        isOver = bytes === undefined;
-        const pieces =
-          bytes === undefined ? (rest === undefined ? [] : [rest]) : splitter.push(bytes);
-        const told = Buffer.concat(guarded(body, () => pieces.map(changed)));
-        if (told.length > 0) return told;
-      }
-      return undefined;
+  // A fault in a hook also ends the exchange, as of every `map`.
+  return body.map(
+    (bytes) => {
+      const made = Buffer.concat(splitter.push(bytes).map(changed));
+      return made.length === 0 ? undefined : made;
     },
-  };
+    () => {
+      const rest = splitter.rest();
+      return rest === undefined ? [] : [changed(rest)];
+    },
+  );
 }
 
-function hookedDocument(owner: HookOwner, status: number, body: UpstreamBody): UpstreamBody {
-  let isOver = false;
-  return {
-    poll: () => null,
-    cancel: (reason) => body.cancel(reason),
-    async read() {
-      if (isOver) return undefined;
-      isOver = true;
-      const bytes = await readAll(owner, body);
-      const json = parse(bytes.toString('utf8'));
-      if (json === undefined || owner.hooks.response === undefined) return bytes;
-      const given: HookedResponse = { status, body: json };
-      const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
-      return left(owner, 'response', () =>
-        Buffer.from(written(owner, 'response', 'body', hooked.body)),
-      );
-    },
-  };
-}
-
-async function readAll(owner: HookOwner, body: UpstreamBody): Promise<Buffer> {
+function hookedDocument(owner: HookOwner, status: number, body: Source<Buffer>): Source<Buffer> {
   const pieces: Buffer[] = [];
   let sizeBytes = 0;
-  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-    pieces.push(piece);
-    sizeBytes += piece.length;
-    if (sizeBytes <= MAX_DOCUMENT_BYTES) continue;
-    body.cancel(new Error('too long'));
-    throw new SvcError(
-      'bad_gateway',
-      `An answer of provider '${owner.name}' is too long for hooks`,
-    );
-  }
-  return Buffer.concat(pieces);
-}
-
-/** A fault in a hook also ends the exchange: nobody reads on. */
-function guarded<T>(body: UpstreamBody, work: () => T): T {
-  try {
-    return work();
-  } catch (thrown) {
-    body.cancel(thrown);
-    throw thrown;
-  }
+  return body.map<Buffer>(
+    (piece) => {
+      pieces.push(piece);
+      sizeBytes += piece.length;
+      if (sizeBytes <= MAX_DOCUMENT_BYTES) return undefined;
+      const message = `An answer of provider '${owner.name}' is too long for hooks`;
+      throw new SvcError('bad_gateway', message);
+    },
+    () => {
+      const bytes = Buffer.concat(pieces);
+      const json = parse(bytes.toString('utf8'));
+      if (json === undefined || owner.hooks.response === undefined) return [bytes];
+      const given: HookedResponse = { status, body: json };
+      const hooked = call(owner, 'response', owner.hooks.response, given) ?? given;
+      return [
+        left(owner, 'response', () => Buffer.from(written(owner, 'response', 'body', hooked.body))),
+      ];
+    },
+  );
 }
 
 function call<T, R>(owner: HookOwner, name: HookName, hook: (given: T) => R, given: T): R {

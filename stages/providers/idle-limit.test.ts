@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCanceller, createTurn, isSvcError } from '../../engine/index.ts';
+import type { Source } from '../../engine/index.ts';
 import { createAgent, createUpstream } from './undici-upstream.ts';
-import type { UpstreamBody } from './upstream.ts';
 
 const IDLE_MS = 400;
 
 /** The body of an answer that `answer` gives. */
 async function withBody(
   answer: (response: ServerResponse) => void,
-  use: (body: UpstreamBody) => Promise<void>,
+  use: (body: Source<Buffer>) => Promise<void>,
 ): Promise<void> {
   const server = createServer((_request, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,7 +40,7 @@ async function withBody(
   }
 }
 
-async function readAll(body: UpstreamBody): Promise<number> {
+async function readAll(body: Source<Buffer>): Promise<number> {
   let bytes = 0;
   for (;;) {
     const piece = await body.read();

@@ -3,7 +3,7 @@
  * one turn of the event loop are joined into one chunk, and a reader that stops
  * pauses the socket.
  */
-import type { CancelSignal } from '../../engine/index.ts';
+import type { CancelSignal, Source } from '../../engine/index.ts';
 import type { Headers } from '../model/headers.ts';
 
 export interface UpstreamRequest {
@@ -23,17 +23,25 @@ export interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: UpstreamBody;
+  /** Pieces as they come, each joined from whatever has arrived. Breaks with a `SvcError`. */
+  readonly body: Source<Buffer>;
 }
 
-/** A response body, read once and by one reader: pieces as they come, `undefined` at its proper end. */
-export interface UpstreamBody {
-  /** The next piece, joined from whatever has arrived. Rejects with a `SvcError` if the body breaks off. */
-  read(): Promise<Buffer | undefined>;
-  /** A piece that is there already, `undefined` at the proper end, or `null` if one has to wait. */
-  poll(): Buffer | undefined | null;
-  /** Ends the exchange; the connection is closed if the body was not complete. */
-  cancel(reason: unknown): void;
+/** A body to its end; undefined if it is longer than `maxBytes`, and then cancelled. Rejects where it breaks off. */
+export async function readWhole(
+  body: Source<Buffer>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (sizeBytes <= maxBytes) continue;
+    body.cancel(new Error('it is too long'));
+    return undefined;
+  }
+  return Buffer.concat(pieces);
 }
 
 export interface Upstream {

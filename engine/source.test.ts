@@ -1,8 +1,8 @@
-/** A pulled answer against the web stream that it stands for: whatever happens, both say the same. */
+/** A source against the web stream that it stands for: whatever happens, both give the same. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import fc from 'fast-check';
-import { Cancelled, PulledAnswer, chain, createCanceller, run, toStream } from './index.ts';
+import { Cancelled, Source, chain, createCanceller, run } from './index.ts';
 import type { LiveAnswer } from './index.ts';
 import { createCollectingSink, mustCompile, testRun } from './testing.ts';
 import { ASK, answerOf, reader, stage, testKinds } from './testing-frames.ts';
@@ -19,11 +19,12 @@ interface Script {
 }
 
 /** Plays a script, and keeps what was asked of it. */
-class Scripted extends PulledAnswer<TestFrame> {
+class Scripted extends Source<TestFrame> {
   taken = 0;
   cancels = 0;
   readonly #script: Script;
   #at = 0;
+  #hasWaited = false;
 
   constructor(script: Script) {
     super();
@@ -32,12 +33,14 @@ class Scripted extends PulledAnswer<TestFrame> {
 
   poll(): TestFrame | null | undefined {
     const { waits, silentAt } = this.#script;
-    return this.#at === silentAt || waits?.[this.#at] === true ? null : this.#next();
+    if (this.#at === silentAt || (waits?.[this.#at] === true && !this.#hasWaited)) return null;
+    return this.#next();
   }
 
-  read(): Promise<TestFrame | undefined> {
+  async wait(): Promise<void> {
     if (this.#at === this.#script.silentAt) return new Promise(() => undefined);
-    return Promise.resolve().then(() => this.#next());
+    await Promise.resolve();
+    this.#hasWaited = true;
   }
 
   cancel(): void {
@@ -48,6 +51,7 @@ class Scripted extends PulledAnswer<TestFrame> {
     if (this.#at === this.#script.breaksAt) throw new TypeError('it broke off');
     const frame = this.#script.frames[this.#at];
     this.#at += 1;
+    this.#hasWaited = false;
     if (frame !== undefined) this.taken += 1;
     return frame;
   }
@@ -98,7 +102,7 @@ async function drive(script: Script, { form, fuse = true, stallsAt, leavesAfterM
 }
 
 const asPulled = (answer: Scripted) => answer;
-const asStream = (answer: Scripted) => toStream(answer);
+const asStream = (answer: Scripted) => answer.toStream();
 
 const scripts = fc.record({
   parts: fc.array(fc.string({ maxLength: 5 }), { maxLength: 8 }),
@@ -167,9 +171,9 @@ test('an answer made with another copy of the engine is one too, and may throw w
   const frames = answerOf('a', 'b');
   let cancels = 0;
   const foreign = {
-    [Symbol.for('svc.pulled-answer')]: true,
+    [Symbol.for('svc.source')]: true,
     poll: () => frames.shift() ?? null,
-    read: () => new Promise<TestFrame>(() => undefined),
+    wait: () => new Promise<void>(() => undefined),
     cancel() {
       cancels += 1;
       throw new Error('it will not');

@@ -1,0 +1,200 @@
+/** What a handler may return in the place of a response frame, and whose fault is whose. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Source, SvcError, chain, createManualClock, run } from './index.ts';
+import type { Stage } from './index.ts';
+import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import {
+  ASK,
+  answerOf,
+  countedSource,
+  liveAnswerer,
+  reader,
+  stage,
+  testKinds,
+} from './testing-frames.ts';
+import type { CountedSource } from './testing-frames.ts';
+import type { TestFrame } from './testing-frames.ts';
+
+const part = (text: string): TestFrame => ({ kind: 'part', text });
+const CLOSE: TestFrame = { kind: 'close' };
+
+/** Runs a live answer of a, b and c through `stages`. */
+async function answered(...stages: readonly Stage<TestFrame>[]) {
+  const source = countedSource(answerOf('a', 'b', 'c'));
+  return { ...(await through(source, ...stages)), source };
+}
+
+async function through(source: CountedSource, ...stages: readonly Stage<TestFrame>[]) {
+  const sink = createCollectingSink<TestFrame>();
+  const plan = mustCompile(
+    chain(testKinds, [reader, liveAnswerer(() => source.stream), ...stages]),
+  );
+  const settlement = await run(plan, ASK, testRun(), sink);
+  return { frames: sink.frames, ...settlement };
+}
+
+const onPart = (name: string, handle: (text: string) => unknown): Stage<TestFrame> =>
+  stage(name, { on: { part: ({ text }) => handle(text) as undefined } });
+
+const shout = onPart('shout', (text) => part(text.toUpperCase()));
+
+test('nothing passes a frame, the empty list drops it, a list stands for it', async () => {
+  const { frames } = await answered(
+    onPart('each', (text) => {
+      if (text === 'a') return undefined;
+      return text === 'b' ? [] : [part('c1'), part('c2')];
+    }),
+    shout,
+  );
+  assert.equal(frames, answerOf('A', 'C1', 'C2'));
+});
+
+test('a frame may be added behind the one that opens and before the one that closes', async () => {
+  const { frames, outcome } = await answered(
+    stage('foot', {
+      on: {
+        open: (open) => [open, part('head')],
+        close: (close) => [part('foot'), close],
+      },
+    }),
+    shout,
+  );
+  assert.equal(frames, answerOf('HEAD', 'A', 'B', 'C', 'FOOT'));
+  assert.is(outcome, 'ok');
+});
+
+test('a list that closes the answer ends it there, and stops its source', async () => {
+  const { frames, outcome, source } = await answered(
+    onPart('enough', (text) => (text === 'b' ? [part('no more'), CLOSE] : undefined)),
+    shout,
+  );
+  assert.equal(frames, answerOf('A', 'NO MORE'));
+  assert.is(outcome, 'ok');
+  assert.is(source.taken(), 3);
+  assert.ok(source.cancelled() !== undefined);
+});
+
+test('a live answer takes the place of the rest, through the stages behind', async () => {
+  for (const form of ['source', 'stream']) {
+    const { frames, outcome, source } = await answered(
+      onPart('before', (text) => part(`${text}!`)),
+      onPart('instead', (text) => {
+        const other = Source.of<TestFrame>([part('x'), part('y'), CLOSE]);
+        if (text !== 'b!') return undefined;
+        return form === 'source' ? other : other.toStream();
+      }),
+      shout,
+    );
+    assert.equal(frames, answerOf('A!', 'X', 'Y'), form);
+    assert.is(outcome, 'ok');
+    assert.ok(source.cancelled() !== undefined);
+  }
+});
+
+test('a dropped frame is seen by no stage behind, and each of a list by the watcher of its own', async () => {
+  const seen: string[] = [];
+  const watching = stage('watching', {
+    on: { part: ({ text }) => (text === 'a' ? [] : [part(`${text}1`), part(`${text}2`)]) },
+    watch: { part: ({ text }) => void seen.push(`own ${text}`) },
+  });
+  const behind = stage('behind', { watch: { part: ({ text }) => void seen.push(text) } });
+  await answered(watching, behind);
+  assert.equal(seen, 'own b1,own b2,b1,b2,own c1,own c2,c1,c2'.split(','));
+});
+
+test('what breaks the order of an answer, or is no frame, is the fault of its stage', async () => {
+  const wrong: readonly (readonly [keyof never, unknown])[] = [
+    ...(['text', 7, true, null, {}] as const).map((value) => ['part', value] as const),
+    ['part', [{ kind: 'open', title: 'again' }]],
+    ['part', [CLOSE, part('behind')]],
+    ['part', [part('x'), 'text']],
+    ['part', [null]],
+    ['part', { kind: 'question', words: [] }],
+    ['open', []],
+    ['open', [part('x')]],
+    ['close', []],
+    ['close', [part('x')]],
+  ];
+  for (const [kind, value] of wrong) {
+    const culprit = stage('culprit', { on: { [kind]: () => value } });
+    const { error, source } = await answered(culprit);
+    const name = `${String(kind)}: ${JSON.stringify(value)}`;
+    assert.is(error?.kind, 'internal', name);
+    assert.is(error?.node, 'culprit', name);
+    assert.match(error?.message ?? '', "Stage 'culprit' returned a", name);
+    if (kind !== 'close') assert.ok(source.cancelled() !== undefined, name);
+  }
+});
+
+test('a fault behind the opening frame names its node, wherever it arose', async () => {
+  const oops = (): never => {
+    throw new TypeError('oops');
+  };
+  const own = (name: string, transform: TransformerTransformCallback<TestFrame, TestFrame>) =>
+    stage(name, { transform: () => new TransformStream<TestFrame, TestFrame>({ transform }) });
+  let passes = 0;
+  const pass = () => own(`pass-${(passes += 1)}`, (frame, controller) => controller.enqueue(frame));
+  const nodeOf = async (...stages: readonly Stage<TestFrame>[]) =>
+    (await answered(...stages)).error?.node;
+  assert.is(await nodeOf(shout, onPart('handler', oops), pass()), 'handler');
+  assert.is(
+    await nodeOf(
+      pass(),
+      onPart('later', async () => oops()),
+      pass(),
+    ),
+    'later',
+  );
+  const inside = own('inside', (frame, controller) =>
+    frame.kind === 'part' ? oops() : controller.enqueue(frame),
+  );
+  assert.is(await nodeOf(shout, inside, pass()), 'inside');
+  assert.is(await nodeOf(stage('opening', { transform: oops })), 'opening');
+  assert.is(
+    await nodeOf(
+      onPart('instead', () => Source.of([part('x')]).map<TestFrame>(oops)),
+      pass(),
+    ),
+    'instead',
+  );
+  const broken = (): CountedSource => {
+    const source = countedSource([]);
+    const stream = Source.of(answerOf('a')).map<TestFrame>((frame) =>
+      frame.kind === 'part' ? oops() : frame,
+    );
+    return { ...source, stream: stream.toStream() };
+  };
+  assert.is((await through(broken(), shout)).error?.node, 'answer');
+  assert.is((await through(broken(), pass(), shout, pass())).error?.node, 'answer');
+  const known = new SvcError('bad_gateway', 'it broke off');
+  const failing = onPart('known', () => {
+    throw known;
+  });
+  assert.is((await answered(failing, pass())).error, known);
+});
+
+test('an own stream is timed like any other stage, and a faulty one stops its source', async () => {
+  const clock = createManualClock();
+  const slow = stage('slow', {
+    transform: () =>
+      new TransformStream<TestFrame, TestFrame>({
+        transform(frame, controller) {
+          clock.advance(3);
+          controller.enqueue(frame);
+        },
+      }),
+  });
+  const { stream } = countedSource(answerOf('a', 'b'));
+  const plan = mustCompile(chain(testKinds, [reader, liveAnswerer(() => stream), slow]));
+  const { spans } = await run(plan, ASK, testRun(clock), createCollectingSink<TestFrame>());
+  const span = spans()
+    .list()
+    .find(({ node }) => node === 'slow');
+  assert.is(span?.frames, 4);
+  assert.is(span?.busyMs, 12);
+  const { source } = await answered(stage('opening', { transform: () => 7 as never }));
+  assert.ok(source.cancelled() !== undefined);
+});
+
+test.run();
