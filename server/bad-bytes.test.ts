@@ -68,7 +68,7 @@ test('a fault in the middle of an answer adds no words to it', async () => {
       let got = '';
       socket.on('data', (piece: Buffer) => (got += piece.toString()));
       socket.write(
-        `${before}POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        `${before}POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
       while (!got.includes('event:')) await once(socket, 'data');
       socket.write('this is no HTTP\r\n\r\n');

@@ -13,6 +13,7 @@ import { withoutHeaders } from '../stages/model/headers.ts';
 import { breakBody } from './body.ts';
 import { createPipelines } from './pipelining.ts';
 import { rawErrorResponse } from './error-response.ts';
+import { afterAnswer, hangUp } from './hang-up.ts';
 
 /** Size of a request head above which the answer is 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
@@ -55,7 +56,7 @@ function onClientError(newId: () => string, answers: Answers) {
     }
     // Words of ours in the middle of an answer would be taken for a part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy();
-    else socket.end(rawErrorResponse(toFailure(error), newId()));
+    else hangUp(socket, rawErrorResponse(toFailure(error), newId()));
   };
 }
 
@@ -116,14 +117,16 @@ function createListener(handlers: ListenerHandlers): Server {
   server.on('checkExpectation', handle);
   // This is not the kind of proxy that opens tunnels.
   server.on('connect', (_request, socket: Duplex) => {
-    socket.on('error', () => undefined);
-    if (answers.get(socket)?.writableFinished === false) socket.destroy();
-    else socket.end(rawErrorResponse(noTunnel(), handlers.newId()));
+    afterAnswer(socket, answers.get(socket), () => {
+      hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
+    });
   });
   server.on('upgrade', (request, socket, head) => {
-    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
-      handlers.upgrade(request, socket, head);
-    } else ignoreUpgrade(server, request, socket, head);
+    afterAnswer(socket, answers.get(socket), () => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') {
+        handlers.upgrade(request, socket, head);
+      } else ignoreUpgrade(server, request, socket, head);
+    });
   });
   server.on(
     'clientError',

@@ -151,7 +151,7 @@ async function holdsLittle(child: ChildProcess, port: number, upstream: Upstream
   for (let n = 0; n < READERS; n += 1) {
     const socket = await openSocket(port, true);
     socket.write(
-      `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     sockets.push(socket);
   }

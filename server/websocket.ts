@@ -8,6 +8,7 @@ import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import { notFound, rateLimited, shuttingDown } from '../stages/model/errors.ts';
 import { rawErrorResponse } from './error-response.ts';
 import { originForm, pathOf } from './gate/target.ts';
+import { hangUp } from './hang-up.ts';
 import { rateLimitHeaders } from './limit.ts';
 import { serveConnection } from './socket/connection.ts';
 import type { SocketOptions } from './socket/connection.ts';
@@ -41,8 +42,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
 
   function refuse(request: IncomingMessage, socket: Duplex, error: SvcError, extra: string[] = []) {
     const readable = generations.current.cors.headers(request.headers.origin);
-    socket.on('error', () => undefined);
-    socket.end(rawErrorResponse(error, newId(), [...readable, ...extra]));
+    hangUp(socket, rawErrorResponse(error, newId(), [...readable, ...extra]));
   }
 
   function admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
