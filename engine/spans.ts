@@ -31,6 +31,15 @@ export class KeptSpans {
     return this;
   }
 
+  /** Calls `visit` for every node that saw a frame, with the time inside of it. */
+  visitTimes(visit: (name: string, busyMs: number) => void): void {
+    for (let index = 0; index < this.#nodes.length; index += 1) {
+      const { name, stage } = this.#nodes[index]!;
+      const at = index * TIMES;
+      if (this.#times[at + 4]! > 0) visit(stage.traceAs ?? name, this.#times[at + 3]!);
+    }
+  }
+
   /** One span a node, in graph order. */
   list(): readonly Span[] {
     return this.#nodes.map(({ name, stage }, index) => {

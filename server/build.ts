@@ -170,6 +170,7 @@ export function buildGeneration(options: BuildOptions): Generation {
     perSecond: config.limits.rate?.perSecond,
     burst: config.limits.rate?.burst,
   });
+  services.metrics.configure(config.metrics);
   services.streams.configure(config.streaming.maxConcurrentStreams);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));

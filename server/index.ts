@@ -33,6 +33,7 @@ import { createRouter } from './router.ts';
 import { blockRoutes } from './routes/blocks.ts';
 import { configRoutes } from './routes/config.ts';
 import { withDocs } from './routes/docs.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { savingsRoutes } from './routes/savings.ts';
 import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -193,6 +194,21 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         async savings(sinceMs) {
           await services.ledger.flush();
           return questions.savings(clock.wallMs(), sinceMs);
+        },
+      }),
+      ...metricsRoutes({
+        version: options.version,
+        clock,
+        startedMs,
+        metrics: services.metrics,
+        window: services.window,
+        ledger: services.ledger,
+        states: services.states,
+        router: services.router,
+        running: () => app.running.size,
+        async lastDay(nowMs) {
+          await services.ledger.flush();
+          return questions.lastDay(nowMs);
         },
       }),
       ...traceRoutes(services.traces),

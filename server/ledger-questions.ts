@@ -6,7 +6,13 @@ import type { LedgerReader } from '../stages/ledger/database.ts';
 import { MAX_SESSIONS } from '../stages/budget/sessions.ts';
 import { emptyTotals } from '../stages/ledger/figures.ts';
 import type { Totals } from '../stages/ledger/figures.ts';
-import type { SavingsReport, SessionSpent, Spent, TimeSpan } from '../stages/ledger/queries.ts';
+import type {
+  DayReport,
+  SavingsReport,
+  SessionSpent,
+  Spent,
+  TimeSpan,
+} from '../stages/ledger/queries.ts';
 
 export interface LedgerQuestions {
   /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` tells. */
@@ -16,6 +22,8 @@ export interface LedgerQuestions {
   /** What the newest sessions spent in requests that began before `untilMs`, oldest session first. Rejects likewise. */
   sessions(untilMs: number): Promise<readonly SessionSpent[]>;
   savings(nowMs: number, sinceMs?: number): Promise<SavingsReport>;
+  /** The 24 hours before `nowMs`. Rejects where the file cannot be read. */
+  lastDay(nowMs: number): Promise<DayReport>;
   close(): Promise<void>;
 }
 
@@ -43,6 +51,10 @@ export function askLedger(file: string): LedgerQuestions {
     async savings(nowMs, sinceMs) {
       const { reader, queries } = await opened();
       return queries.savingsReport(reader, nowMs, sinceMs);
+    },
+    async lastDay(nowMs) {
+      const { reader, queries } = await opened();
+      return queries.lastDayReport(reader, nowMs);
     },
     async close() {
       if (opening !== undefined) await (await opening).reader.destroy();

@@ -22,6 +22,8 @@ import { openLearned } from '../stages/learned/learned.ts';
 import type { Learned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
 import type { SignatureCache } from '../stages/dialect/translate-ids.ts';
+import { createMetrics } from '../stages/ledger/metrics.ts';
+import type { Metrics } from '../stages/ledger/metrics.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { PriceOverride, Prices } from '../stages/ledger/prices.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
@@ -63,6 +65,8 @@ export interface ServerServices {
   readonly ledger: LedgerWriter;
   readonly window: SessionWindow;
   readonly traces: Traces;
+  /** Collects nothing until a generation configures it. */
+  readonly metrics: Metrics;
   readonly prices: Prices;
   /** Puts the prices that users set in place of those before; in force within a minute. */
   usePrices(overrides: ReadonlyMap<string, PriceOverride>): void;
@@ -135,7 +139,8 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     onFault: (thrown) => afterwardsFaults.note(thrown),
   });
   const overrides = new Map<string, PriceOverride>();
-  const traces = createTraces();
+  const metrics = createMetrics(() => clock.monotonicMs());
+  const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
   const tell = createRequestLog(log, traces);
   return {
     clock,
@@ -147,6 +152,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     ledger,
     window,
     traces,
+    metrics,
     prices: createPrices({ overrides }),
     usePrices(next) {
       overrides.clear();
@@ -168,6 +174,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     record(row, reason) {
       ledger.record(row);
       window.add(row);
+      metrics.add(row);
       tell(row, reason);
     },
     async close() {

@@ -14,6 +14,8 @@ const ABOUT: Readonly<Record<string, string>> = {
   'GET /recent': 'The newest 50 requests',
   'GET /savings': 'What compression saved, by model and by day; ?since=2026-01-31 begins later',
   'GET /cache-stats': 'Hits of our caches and of the providers’ prompt caches',
+  'GET /metrics': 'Counters and histograms for Prometheus',
+  'GET /metrics/dashboard': 'Rates, latency, errors and sums of the last 24 hours',
   'GET /trace/last': 'The newest request, step by step',
   'GET /trace/:id': 'One request, step by step, with every try at a provider',
   'GET /traces': 'The newest 200 requests, step by step',

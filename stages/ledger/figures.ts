@@ -15,6 +15,8 @@ export interface Totals {
   readonly cancelled: number;
   /** Requests answered by our own response cache. */
   readonly cacheHits: number;
+  /** Requests that asked for a stream. */
+  readonly streamed: number;
   /** Input tokens as the clients sent them, without what was injected. */
   readonly inputTokens: number;
   /** Input tokens as they went upstream. */
@@ -51,6 +53,7 @@ export function emptyTotals(): RunningTotals {
     errors: 0,
     cancelled: 0,
     cacheHits: 0,
+    streamed: 0,
     inputTokens: 0,
     sentInputTokens: 0,
     savedTokens: 0,
@@ -74,6 +77,7 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   if (isFailure(row)) totals.errors += 1;
   if (row.outcome === 'cancelled') totals.cancelled += 1;
   if (row.cacheHit) totals.cacheHits += 1;
+  if (row.stream) totals.streamed += 1;
   totals.inputTokens += row.inputTokensRaw ?? 0;
   totals.sentInputTokens += row.inputTokensSent ?? 0;
   totals.savedTokens += row.savedTokens ?? 0;

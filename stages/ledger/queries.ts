@@ -38,6 +38,8 @@ export interface SavingsReport {
 }
 
 const DAY_MS = 86_400_000;
+/** Must mean what `isFailure` does. */
+const FAILED = sql<boolean>`(outcome in ('error', 'partial') or coalesce(status, 0) >= 400)`;
 const ALL: TimeSpan = { sinceMs: 0 };
 
 /** The sums over all requests of the span. */
@@ -153,6 +155,38 @@ export async function lastDays(
   });
 }
 
+/** How many requests of the span failed with each status, most first; `null` is no answer at all. */
+export async function failuresByStatus(
+  db: LedgerReader,
+  span: TimeSpan,
+): Promise<readonly { readonly status: number | null; readonly requests: number }[]> {
+  return inSpan(db, span)
+    .where(FAILED)
+    .select((eb) => ['status', eb.fn.countAll<number>().as('requests')])
+    .groupBy('status')
+    .orderBy('requests', 'desc')
+    .orderBy('status')
+    .execute();
+}
+
+/** What the dashboard shows of the last day. */
+export interface DayReport {
+  readonly totals: Totals;
+  readonly byModel: readonly GroupTotals[];
+  readonly failures: readonly { readonly status: number | null; readonly requests: number }[];
+}
+
+/** The 24 hours before `nowMs`. */
+export async function lastDayReport(db: LedgerReader, nowMs: number): Promise<DayReport> {
+  const span = { sinceMs: nowMs - DAY_MS };
+  const [totals, byModel, failures] = await Promise.all([
+    totalsOf(db, span),
+    totalsBy(db, 'model', span),
+    failuresByStatus(db, span),
+  ]);
+  return { totals, byModel, failures };
+}
+
 function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
   const query = db.selectFrom('requests').where('startedMs', '>=', sinceMs);
   return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
@@ -162,9 +196,10 @@ function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
 function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
   return [
     eb.fn.countAll<number>().as('requests'),
-    count(sql`outcome in ('error', 'partial') or coalesce(status, 0) >= 400`).as('errors'),
+    count(FAILED).as('errors'),
     count(sql`outcome = 'cancelled'`).as('cancelled'),
     sum('cacheHit').as('cacheHits'),
+    sum('stream').as('streamed'),
     sum('inputTokensRaw').as('inputTokens'),
     sum('inputTokensSent').as('sentInputTokens'),
     sum('savedTokens').as('savedTokens'),

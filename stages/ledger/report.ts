@@ -13,7 +13,8 @@ import {
   promptCacheRatio,
   savedPercent,
 } from './figures.ts';
-import type { SavingsReport } from './queries.ts';
+import type { WindowFigures } from './metrics.ts';
+import type { DayReport, SavingsReport } from './queries.ts';
 import type { LedgerRow } from './row.ts';
 import type { SessionWindow } from './window.ts';
 
@@ -212,6 +213,90 @@ export function savingsJson(report: SavingsReport) {
     provider_cache_read_tokens: report.totals.cacheReadTokens,
   };
 }
+
+/** What `/metrics/dashboard` is made of. */
+export interface DashboardFacts {
+  readonly nowMs: number;
+  readonly uptimeSeconds: number;
+  /** Rates and percentiles of the newest seconds. */
+  readonly window: WindowFigures | undefined;
+  /** Share of requests that a routing rule sent elsewhere, 0 to 1. */
+  readonly routingHitRate: number | null;
+  /** The last 24 hours of the ledger, on which all other figures rest. */
+  readonly day: DayReport;
+}
+
+/** `/metrics/dashboard` (spec §2.9). Sums are of the last 24 hours, rates and latency of the window. */
+export function dashboardJson({
+  nowMs,
+  uptimeSeconds,
+  window,
+  routingHitRate,
+  day,
+}: DashboardFacts) {
+  const { totals, byModel, failures } = day;
+  const share = (count: number) => (totals.requests === 0 ? null : count / totals.requests);
+  return {
+    timestamp: new Date(nowMs).toISOString(),
+    uptime_seconds: uptimeSeconds,
+    requests: {
+      total: totals.requests,
+      throughput_req_per_sec: window?.requestsPerSecond ?? null,
+      window_seconds: window === undefined ? null : window.windowMs / 1000,
+      '24h_window': true,
+    },
+    latency: {
+      p50_ms: window?.p50Ms ?? null,
+      p95_ms: window?.p95Ms ?? null,
+      p99_ms: window?.p99Ms ?? null,
+      avg_ms: window?.averageMs ?? null,
+      samples: window?.samples ?? 0,
+    },
+    models: toObject(
+      byModel.map((group) => [group.key ?? 'unknown', group]),
+      (group: Totals) => ({
+        requests: group.requests,
+        input_tokens: group.inputTokens,
+        output_tokens: group.outputTokens,
+        saved_tokens: group.savedTokens,
+        cost: toUsd(knownCost(group)),
+      }),
+    ),
+    routing: { smart_routing_hit_rate: routingHitRate },
+    cache: {
+      hit_ratio: promptCacheRatio(totals),
+      read_tokens: totals.cacheReadTokens,
+      creation_tokens: totals.cacheWriteTokens,
+      response_cache_hits: totals.cacheHits,
+    },
+    errors: {
+      error_rate: share(totals.errors),
+      error_count: totals.errors,
+      top_failures: toObject(
+        failures
+          .slice(0, TOP_FAILURES)
+          .map(({ status, requests }) => [String(status ?? 'none'), requests]),
+        (requests: number) => requests,
+      ),
+    },
+    streaming: {
+      count: totals.streamed,
+      percentage: totals.requests === 0 ? null : (100 * totals.streamed) / totals.requests,
+    },
+    window_24h: {
+      input_tokens: totals.inputTokens,
+      sent_input_tokens: totals.sentInputTokens,
+      output_tokens: totals.outputTokens,
+      saved_tokens: totals.savedTokens,
+      total_cost: toUsd(knownCost(totals)),
+      unpriced: totals.unpriced,
+      total_cost_saved: toUsd(knownCostSaved(totals)),
+    },
+  };
+}
+
+/** Statuses listed among the failures of the day. */
+const TOP_FAILURES = 10;
 
 /** What a cache that only saves time has to tell. */
 export interface SpeedCacheFigures {

@@ -96,8 +96,8 @@ export interface Traces {
   list(limit?: number): readonly Trace[];
 }
 
-/** Keeps the newest `size` traces (default 200). */
-export function createTraces(size = 200): Traces {
+/** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
+export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): Traces {
   // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
   const ring: KeptRun[] = [];
   let added = 0;
@@ -105,8 +105,10 @@ export function createTraces(size = 200): Traces {
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
     add(run) {
-      (ring[added % size] ??= new KeptRun()).take(run);
+      const kept = (ring[added % size] ??= new KeptRun());
+      kept.take(run);
       added += 1;
+      onSpans?.(kept.spans);
     },
     correct(id, outcome, savings) {
       const run = ring.find((kept) => kept.id === id);

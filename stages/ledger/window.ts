@@ -5,6 +5,7 @@
  */
 import type { RunningTotals, Totals } from './figures.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
+import { percentile } from './metrics.ts';
 import type { LedgerRow } from './row.ts';
 
 /** Percentiles of the newest latencies, in milliseconds; `null` before the first request. */
@@ -82,10 +83,9 @@ function groupOf(groups: Map<string, RunningTotals>, name: string | null): Runni
 /** Nearest-rank percentiles: each is a latency that some request really had. */
 function latencyFigures(samples: Float64Array): LatencyFigures {
   const sorted = samples.toSorted();
-  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
   return {
-    p50Ms: rank(0.5),
-    p99Ms: rank(0.99),
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
     samples: sorted.length,
   };
 }

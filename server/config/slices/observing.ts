@@ -46,11 +46,15 @@ export const logging = {
 
 /** `metrics.*`. */
 export const metrics = {
-  'metrics.enabled': setting({ type: flag, default: true, about: 'Serve `/metrics`.' }),
+  'metrics.enabled': setting({
+    type: flag,
+    default: true,
+    about: 'Collect measurements and serve `/metrics` and `/metrics/dashboard`.',
+  }),
   'metrics.collection_window_seconds': setting({
     type: whole(1, 86_400, 'seconds,'),
     default: 60,
-    about: 'Seconds over which rates are taken.',
+    about: 'Seconds over which rates and percentiles are taken.',
   }),
   'metrics.retention_days': setting({
     type: days,

@@ -1,0 +1,243 @@
+/** `/metrics` for Prometheus and `/metrics/dashboard` as JSON (spec §2.9, §2.10). */
+import { SvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import { knownCost, knownCostSaved, promptCacheRatio } from '../../stages/ledger/figures.ts';
+import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import type { HistogramView } from '../../stages/ledger/histogram.ts';
+import type { Metrics } from '../../stages/ledger/metrics.ts';
+import type { DayReport } from '../../stages/ledger/queries.ts';
+import { dashboardJson, toUsd } from '../../stages/ledger/report.ts';
+import type { SessionWindow } from '../../stages/ledger/window.ts';
+import type { ProviderStates } from '../../stages/providers/states.ts';
+import type { LiveRouter } from '../../stages/route/rules-live.ts';
+import { metricsText, single } from '../metrics-text.ts';
+import type { Family } from '../metrics-text.ts';
+import type { Route } from '../router.ts';
+
+export interface MetricsRouteOptions {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly startedMs: number;
+  readonly metrics: Metrics;
+  readonly window: SessionWindow;
+  readonly ledger: Pick<LedgerWriter, 'stats'>;
+  readonly states: ProviderStates;
+  readonly router: LiveRouter;
+  /** Proxied requests that run now. */
+  readonly running: () => number;
+  /** The last 24 hours, the newest requests included. */
+  readonly lastDay: (nowMs: number) => Promise<DayReport>;
+}
+
+const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
+/** How long one answer of `/metrics/dashboard` serves everybody who asks. */
+const DASHBOARD_CACHE_MS = 1000;
+
+export function metricsRoutes(options: MetricsRouteOptions): Route[] {
+  let cached: { untilMs: number; body: Promise<string> } | undefined;
+
+  function dashboardBody(): Promise<string> {
+    const nowMs = options.clock.monotonicMs();
+    if (cached === undefined || nowMs >= cached.untilMs) {
+      const body = dashboard(options);
+      cached = { untilMs: nowMs + DASHBOARD_CACHE_MS, body };
+      body.catch(() => (cached = undefined));
+    }
+    return cached.body;
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle() {
+        if (!options.metrics.enabled) throw isOff();
+        return new Response(metricsText(families(options)), {
+          headers: { 'Content-Type': PROMETHEUS },
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics/dashboard',
+      async handle() {
+        if (!options.metrics.enabled) throw isOff();
+        return new Response(await dashboardBody(), {
+          headers: { 'Content-Type': 'application/json' },
+        });
+      },
+    },
+  ];
+}
+
+function isOff(): SvcError {
+  return new SvcError('not_found', 'Metrics are not collected: metrics.enabled is false', {
+    cure: 'Set metrics.enabled to true and reload the configuration.',
+  });
+}
+
+async function dashboard(options: MetricsRouteOptions): Promise<string> {
+  const { clock, startedMs, metrics, router } = options;
+  const nowMs = clock.wallMs();
+  return JSON.stringify(
+    dashboardJson({
+      nowMs,
+      uptimeSeconds: (nowMs - startedMs) / 1000,
+      window: metrics.window(),
+      routingHitRate: router.view().hitRate,
+      day: await options.lastDay(nowMs),
+    }),
+  );
+}
+
+function families(options: MetricsRouteOptions): Family[] {
+  const { clock, startedMs, window, version, ledger } = options;
+  const totals = window.totals();
+  const counter = (name: string, help: string, value: number | null) =>
+    single('counter', `svc_${name}`, help, value);
+  const gauge = (name: string, help: string, value: number | null) =>
+    single('gauge', `svc_${name}`, help, value);
+  return [
+    counter('requests_total', 'Proxied requests that have finished.', totals.requests),
+    counter('tokens_input_total', 'Input tokens as clients sent them.', totals.inputTokens),
+    counter('tokens_saved_total', 'Input tokens that compression took away.', totals.savedTokens),
+    counter('tokens_sent_total', 'Input tokens as they went upstream.', totals.sentInputTokens),
+    counter('tokens_added_total', 'Input tokens added from the vault.', totals.addedTokens),
+    counter('tokens_output_total', 'Output tokens.', totals.outputTokens),
+    counter(
+      'tokens_cache_read_total',
+      'Tokens that providers read from their own prompt caches.',
+      totals.cacheReadTokens,
+    ),
+    counter(
+      'tokens_cache_creation_total',
+      'Tokens that providers wrote to their own prompt caches.',
+      totals.cacheWriteTokens,
+    ),
+    counter('errors_total', 'Requests that failed or broke off.', totals.errors),
+    counter('cancelled_total', 'Requests whose client left.', totals.cancelled),
+    counter('streams_total', 'Requests that asked for a stream.', totals.streamed),
+    counter('response_cache_hits_total', 'Answers from the response cache.', totals.cacheHits),
+    counter('cost_usd_total', 'US dollars spent, as far as known.', toUsd(knownCost(totals))),
+    counter(
+      'cost_saved_usd_total',
+      'US dollars that saved tokens would have cost, as far as known.',
+      toUsd(knownCostSaved(totals)),
+    ),
+    counter(
+      'requests_unpriced_total',
+      'Requests whose tokens are known and whose price is not.',
+      totals.unpriced,
+    ),
+    counter(
+      'ledger_rows_dropped_total',
+      'Rows that could not be written to the ledger.',
+      ledger.stats().dropped,
+    ),
+    gauge('uptime_seconds', 'Seconds since the start.', (clock.wallMs() - startedMs) / 1000),
+    gauge('requests_running', 'Proxied requests that run now.', options.running()),
+    {
+      name: 'svc_build_info',
+      help: 'The version, as a label.',
+      type: 'gauge',
+      series: [{ labels: { version }, value: 1 }],
+    },
+    ...grouped('model', window.byModel()),
+    ...grouped('provider', window.byProvider()),
+    ...providerStates(options.states),
+    ...durations(options.metrics),
+    single('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+    single('counter', 'process_cpu_seconds_total', 'Processor time of all threads.', cpuSeconds()),
+  ];
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+type GroupSeries = readonly (readonly [string, Totals])[];
+
+/** The sums of each model or provider; the session bounds their number. */
+function grouped(label: 'model' | 'provider', groups: ReadonlyMap<string, Totals>): Family[] {
+  const all: GroupSeries = [...groups];
+  const family =
+    (type: 'counter' | 'gauge') =>
+    (name: string, help: string, value: (totals: Totals) => number | null): Family => ({
+      name: `svc_${label}_${name}`,
+      help,
+      type,
+      series: all.map(([key, totals]) => ({ labels: { [label]: key }, value: value(totals) })),
+    });
+  const counter = family('counter');
+  return [
+    counter('requests_total', `Finished requests by ${label}.`, (t) => t.requests),
+    counter('errors_total', `Failed requests by ${label}.`, (t) => t.errors),
+    counter('tokens_input_total', `Input tokens of clients by ${label}.`, (t) => t.inputTokens),
+    counter('tokens_saved_total', `Saved input tokens by ${label}.`, (t) => t.savedTokens),
+    counter('tokens_output_total', `Output tokens by ${label}.`, (t) => t.outputTokens),
+    counter('cost_usd_total', `US dollars by ${label}.`, (t) => toUsd(knownCost(t))),
+    family('gauge')(
+      'prompt_cache_hit_ratio',
+      `Share of cacheable tokens that was read from the provider's cache, by ${label}.`,
+      promptCacheRatio,
+    ),
+  ];
+}
+
+function providerStates(states: ProviderStates): Family[] {
+  const breakers = Object.entries(states.breakers().providers);
+  const healthy = [...states.view()];
+  return [
+    {
+      name: 'svc_provider_circuit_open',
+      help: 'Whether the circuit breaker is open.',
+      type: 'gauge',
+      series: breakers.map(([provider, { open }]) => ({
+        labels: { provider },
+        value: open ? 1 : 0,
+      })),
+    },
+    {
+      name: 'svc_provider_healthy',
+      help: 'Whether the provider is asked first.',
+      type: 'gauge',
+      series: healthy.map(([provider, { health }]) => ({
+        labels: { provider },
+        value: health.state === 'healthy' ? 1 : 0,
+      })),
+    },
+  ];
+}
+
+function durations(metrics: Metrics): Family[] {
+  const { byProvider, byModel, firstByteByProvider, byStage } = metrics.durations();
+  const family = (
+    name: string,
+    help: string,
+    label: string,
+    views: readonly (readonly [string, HistogramView])[],
+  ): Family => ({
+    name,
+    help,
+    type: 'histogram',
+    series: views.map(([key, view]) => ({ labels: { [label]: key }, view })),
+  });
+  return [
+    family(
+      'svc_request_duration_seconds',
+      'From the first byte of the request to the end of the answer.',
+      'provider',
+      byProvider,
+    ),
+    family('svc_model_request_duration_seconds', 'The same, by model.', 'model', byModel),
+    family(
+      'svc_first_byte_seconds',
+      'From the first byte of the request to the first byte of the answer.',
+      'provider',
+      firstByteByProvider,
+    ),
+    family('svc_stage_duration_seconds', 'Time inside a stage.', 'stage', byStage),
+  ];
+}
