@@ -152,8 +152,8 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     const recallIfNeeded = ({ budget }: Config): void => {
       if (budget.enabled) void recallSpending(services.spending, log);
     };
-    const prepareIfNeeded = ({ compression }: Config): void => {
-      if (compression.mode === 'aggressive') services.compressor.prepare();
+    const prepareIfNeeded = ({ compression: { enabled, mode } }: Config): void => {
+      if (enabled && mode !== 'strict') services.compressor.prepare(mode);
     };
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
     const routes = withDocs([
@@ -286,10 +286,11 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     const warnings = [...loaded.warnings, ...fallbackWarnings(config, providers)];
     for (const warning of warnings) log.warning(warning);
     for (const reason of pluginReasons(custom)) log.error(reason);
+    // In a thread of its own, so that nothing waits for it.
+    prepareIfNeeded(config);
     clock.after(WARM_UP_MS, () => {
       services.prices.warm();
       services.vault.mayHaveBlocks();
-      prepareIfNeeded(config);
     });
     recallIfNeeded(config);
     const shown = host.includes(':') ? `[${host}]` : host;

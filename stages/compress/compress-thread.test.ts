@@ -26,7 +26,7 @@ const { signal: stays } = createCanceller();
 /** How many results were looked for in vain by the time that a job with one block is done. */
 async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
   const thread = newThread();
-  if (first.isPrepared === true) thread.prepare();
+  if (first.isPrepared === true) thread.prepare('aggressive');
   const client = createCanceller();
   const left = thread.run(jobOf('a', 'b', 'c'), first.limitMs, client.signal);
   client.abort('client_gone');
@@ -56,6 +56,22 @@ test('for a client that left before nothing is begun', async () => {
   await thread.close();
 });
 
+test('a small job goes to the thread while that is free, and waits for no other while it is not', async () => {
+  const thread = newThread();
+  const whereOf = async (names: string[]): Promise<string> => {
+    const result = await thread.run(jobOf(...names), 0, stays);
+    return 'where' in result ? result.where : result.failed;
+  };
+  assert.is(await whereOf(['a']), 'thread');
+  const text = 'x'.repeat(100);
+  const small = { ...jobOf('b'), blocks: jobOf('b').blocks.map((block) => ({ ...block, text })) };
+  const busy = whereOf(['c', 'd', 'e']);
+  const beside = await thread.run(small, 0, stays);
+  assert.is('where' in beside && beside.where, 'inline');
+  assert.is(await busy, 'thread');
+  await thread.close();
+});
+
 /** Compiling the grammars takes more of a processor than this, waiting for it far less. */
 const GRAMMARS_MS = 100;
 const cpuMs = (): number => {
@@ -67,7 +83,7 @@ test('a thread that runs already is prepared when code comes to be expected', as
   const thread = newThread();
   assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
   const idleMs = cpuMs();
-  thread.prepare();
+  thread.prepare('aggressive');
   // Compiling the grammars is the only work in this process meanwhile.
   for (let waits = 0; waits < 20 && cpuMs() - idleMs < GRAMMARS_MS; waits += 1)
     await setTimeout(250);

@@ -1,12 +1,13 @@
 /**
- * Compression off the event loop. Small conversations are done at once, where the
- * request is; larger ones wait for a thread that does one job at a time. A job whose
+ * Compression off the event loop, in a thread that does one job at a time. While it is busy,
+ * small conversations do not wait for it: they are done where the request is. A job whose
  * time runs out while it is worked on ends that thread, and so do a fault that kills it
  * and, of a job that may take as long as it likes, the client that leaves: what was
  * decided by then is kept, and the jobs behind go to a new thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
+import type { Mode } from './compressor.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import type {
   CacheFigures,
@@ -17,7 +18,7 @@ import type {
   ToCompressor,
 } from './job.ts';
 
-/** Up to this much text is compressed on the event loop: some 2 ms. Loading parsers for code never is. */
+/** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
 
 /** Outcomes of all blocks, or of the first ones and why there are no more. */
@@ -33,8 +34,8 @@ export type JobResult =
 export interface CompressThread {
   /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts the thread and what it parses code with, or that alone where it runs: the first request need not wait for it. */
-  prepare(): void;
+  /** Starts the thread and loads what `mode` needs, or that alone where it runs: the first request need not wait for it. */
+  prepare(mode: Mode): void;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
   close(): Promise<void>;
@@ -62,8 +63,8 @@ class ThreadedCompressor implements CompressThread {
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
   #worker: Worker | undefined;
-  /** True once code is expected: then every thread makes its parser ready at its start. */
-  #isPrepared = false;
+  /** The mode that every thread makes itself ready for at its start; undefined before anything is expected. */
+  #prepared: Mode | undefined;
   #queue: Waiting[] = [];
   /** What the thread works on. */
   #current: Waiting | undefined;
@@ -76,7 +77,8 @@ class ThreadedCompressor implements CompressThread {
 
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
     const chars = job.blocks.reduce((sum, block) => sum + block.text.length, 0);
-    if (chars > INLINE_CHARS || job.options.mode === 'aggressive') {
+    const isFree = this.#current === undefined;
+    if (isFree || chars > INLINE_CHARS || job.options.mode === 'aggressive') {
       return this.#runThreaded(job, maxTimeMs, signal);
     }
     try {
@@ -88,14 +90,14 @@ class ThreadedCompressor implements CompressThread {
     }
   }
 
-  prepare(): void {
-    const isNews = !this.#isPrepared;
-    this.#isPrepared = true;
+  prepare(mode: Mode): void {
+    const isNews = mode !== this.#prepared;
+    this.#prepared = mode;
     if (this.#worker === undefined) this.#thread();
-    else if (isNews) this.#worker.postMessage('prepare' satisfies ToCompressor);
+    else if (isNews) this.#worker.postMessage({ prepare: mode } satisfies ToCompressor);
   }
 
-  /** The algorithms are many files, which a start should not wait for. */
+  /** The algorithms are many files: to load them takes the event loop 100 ms, which few processes ever need. */
   async #loadInline(): Promise<ConversationCompressor> {
     const { createConversationCompressor } = await import('./conversation-compressor.ts');
     const compressor = createConversationCompressor(this.#options.cacheEntries);
@@ -152,7 +154,8 @@ class ThreadedCompressor implements CompressThread {
     worker.once('error', onBroken);
     worker.once('exit', onBroken);
     this.#worker = worker;
-    if (this.#isPrepared) worker.postMessage('prepare' satisfies ToCompressor);
+    if (this.#prepared !== undefined)
+      worker.postMessage({ prepare: this.#prepared } satisfies ToCompressor);
     return worker;
   }
 
@@ -186,7 +189,7 @@ class ThreadedCompressor implements CompressThread {
     const gone = worker?.terminate();
     current?.finish({ failed, decided: current.decided });
     // A job that has less time than a thread takes to begin would else end every one of them.
-    if (failed !== 'broken' && this.#isPrepared) this.#thread();
+    if (failed !== 'broken' && this.#prepared !== undefined) this.#thread();
     this.#next();
     await gone;
   }
@@ -203,7 +206,7 @@ class ThreadedCompressor implements CompressThread {
   }
 
   async close(): Promise<void> {
-    this.#isPrepared = false;
+    this.#prepared = undefined;
     for (const waiting of this.#queue) this.#leave(waiting, 'cancelled');
     await this.#endThread('cancelled');
   }

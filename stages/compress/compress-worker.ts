@@ -1,6 +1,8 @@
 /** The compressing thread: takes jobs, of which it is given one at a time. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCodeTools } from './code-tools.ts';
+import type { Mode } from './compressor.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { CompressMessage, FromCompressor, ToCompressor } from './job.ts';
 import { warmUpJob } from './warm-up.ts';
@@ -12,10 +14,20 @@ const compressor = createConversationCompressor(cacheEntries, code);
 
 const say = (message: FromCompressor): void => parentPort?.postMessage(message);
 
-/** By a compressor of its own, so that none of it is found in the figures or the cache. */
-async function prepare(): Promise<void> {
+let isAsked = false;
+
+/**
+ * By a compressor of its own, so that none of it is found in the figures or the cache; a block
+ * at a time, so that a first job does not wait for the rest, which it makes needless.
+ */
+async function prepare(mode: Mode): Promise<void> {
   try {
-    await createConversationCompressor(0, code).compress(warmUpJob());
+    const { blocks, options } = warmUpJob(mode);
+    for (const block of blocks) {
+      await createConversationCompressor(0, code).compress({ blocks: [block], options });
+      await nextTurn();
+      if (isAsked && mode !== 'aggressive') return;
+    }
   } catch {
     // What cannot be prepared will fail, and be told of, when it is needed.
   }
@@ -35,6 +47,9 @@ async function answer({ id, job }: CompressMessage): Promise<void> {
 }
 
 parentPort?.on('message', (message: ToCompressor) => {
-  if (message === 'prepare') void prepare();
-  else void answer(message);
+  if ('prepare' in message) void prepare(message.prepare);
+  else {
+    isAsked = true;
+    void answer(message);
+  }
 });

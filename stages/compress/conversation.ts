@@ -16,6 +16,7 @@ import { hasMark } from './has-mark.ts';
 import { lineBreaks } from './line-breaks.ts';
 import { queriesOf } from './query.ts';
 import { SentLines } from './repeats.ts';
+import { MIN_TOKENS } from './touched.ts';
 import { splitPasted } from './user-text.ts';
 
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
@@ -78,8 +79,6 @@ export interface BlockOutcome {
 
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
-/** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
-export const MIN_TOKENS = 60;
 /** Texts of more lines are not searched for what went out before. */
 const MAX_LINES = 25_000;
 

@@ -1,4 +1,5 @@
 /** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
+import type { Mode } from './compressor.ts';
 import type { ConversationBlock, ConversationOptions, BlockOutcome } from './conversation.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
@@ -24,7 +25,7 @@ export interface CompressMessage {
   readonly job: CompressJob;
 }
 
-export type ToCompressor = CompressMessage | 'prepare';
+export type ToCompressor = CompressMessage | { readonly prepare: Mode };
 
 /**
  * What the thread says of a job: outcomes by and by, in order, each once, before a block

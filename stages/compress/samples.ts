@@ -1,9 +1,8 @@
 /** What a finished compression has to teach: how much each new block of a kind lost. */
 import type { Block } from '../model/block.ts';
 import { isSkipped } from './compressor.ts';
-import { MIN_TOKENS } from './conversation.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
-import { compressorsFor } from './modes.ts';
+import { isTouched, MIN_TOKENS } from './touched.ts';
 
 /** One block on which algorithms of its class worked, in estimated tokens. */
 export interface Sample {
@@ -31,7 +30,7 @@ export function samplesOf(
     if (!changed && reason !== 'no-gain') return [];
     const { kind } = classification;
     const toolName = blocks[index]?.toolName;
-    if (compressorsFor(mode, kind).length === 0) return [];
+    if (!isTouched(mode, kind)) return [];
     if (isSkipped(applied, mode, kind, toolName)) return [];
     return [{ mode, kind, toolName: toolName ?? null, tokensBefore, tokensAfter }];
   });

@@ -17,6 +17,7 @@ import type { JobOptions, JobOutcome } from './job.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
+import { samplesOf } from './samples.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
@@ -103,8 +104,6 @@ async function compressRequest(
   ctx.note('blocks_changed', changed);
   if (result.where !== undefined) ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
-  // Loaded with the algorithms: a start that compresses nothing yet need not wait for them.
-  const { samplesOf } = await import('./samples.ts');
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
 }
