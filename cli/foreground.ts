@@ -70,7 +70,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     // Listens for signals before it says that it is there: whoever reads that may send one.
     const stopped = untilStopped(context, proxy, strays);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
-    else note(context, banner(facts, context, errColors(context)).join('\n'));
+    else for (const line of banner(facts, context, errColors(context))) note(context, line);
     return await stopped;
   } finally {
     strays.release();
@@ -101,7 +101,8 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
     strays.onFault((thrown) => {
       asked += 1;
       proxy.services.log.error('svc failed and ends', { cause: thrown });
-      note(context, `error: svc failed and ends: ${stackOf(thrown)}`);
+      for (const line of `error: svc failed and ends: ${stackOf(thrown)}`.split('\n'))
+        note(context, line);
       proxy.stop(asked > 1).then(() => finish(exitCodes.internal), reject);
     });
     const onHangup = () => {

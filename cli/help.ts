@@ -2,7 +2,7 @@
 import type { Definition } from 'clipanion';
 import type { CliContext } from './context.ts';
 import { exitMeanings } from './exit.ts';
-import { colorsFor, spoken } from './output.ts';
+import { colorsFor } from './output.ts';
 import { argumentsOf, pathOf } from './syntax.ts';
 
 /** The order of the sections in the overview; commands of other categories follow. */
@@ -23,7 +23,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Every command with one line each, by category. */
-export function overview(definitions: readonly Definition[], context: CliContext): string {
+export function overview(definitions: readonly Definition[], context: CliContext): string[] {
   const colors = colorsFor(context.stdout, context.env);
   const lines = [
     `${colors.bold('svc')} ${context.version}: a local proxy between your tools and language models`,
@@ -41,8 +41,8 @@ export function overview(definitions: readonly Definition[], context: CliContext
   for (const [code, meaning] of exitMeanings) {
     lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
   }
-  lines.push('', spoken('`svc <command> --help` shows options and examples.', context), '');
-  return lines.join('\n');
+  lines.push('', '`svc <command> --help` shows options and examples.');
+  return lines;
 }
 
 /** The help of the command that `words` name and of all below it; undefined when there is none. */
@@ -50,16 +50,16 @@ export function commandHelp(
   words: readonly string[],
   definitions: readonly Definition[],
   context: CliContext,
-): string | undefined {
+): string[] | undefined {
   const below = definitions.filter((one) => isPrefix(words, pathOf(one)));
   const above = definitions.filter((one) => isPrefix(pathOf(one), words));
   const longest = Math.max(...above.map((one) => pathOf(one).length));
   const found = below.length > 0 ? below : above.filter((one) => pathOf(one).length === longest);
   if (found.length === 0) return undefined;
-  return found.map((one) => oneCommand(one, context)).join('\n');
+  return found.flatMap((one, place) => [...(place > 0 ? [''] : []), ...oneCommand(one, context)]);
 }
 
-function oneCommand(definition: Definition, context: CliContext): string {
+function oneCommand(definition: Definition, context: CliContext): string[] {
   const colors = colorsFor(context.stdout, context.env);
   const heading = colors.bold(`svc ${nameOf(definition)}`);
   const lines = [
@@ -67,7 +67,7 @@ function oneCommand(definition: Definition, context: CliContext): string {
     '',
     usageLine(definition, context),
   ];
-  if (definition.details !== undefined) lines.push('', definition.details.trimEnd());
+  if (definition.details !== undefined) lines.push('', ...definition.details.trimEnd().split('\n'));
   if (definition.options.length > 0) {
     const options = definition.options.map(
       (option) => [withValueName(option.definition), plain(option.description)] as const,
@@ -83,8 +83,7 @@ function oneCommand(definition: Definition, context: CliContext): string {
       `  ${colors.dim(`# ${plain(label)}`)}`,
       `  ${command.replace(/^svc\b/, context.program)}`,
     );
-  lines.push('');
-  return lines.join('\n');
+  return lines;
 }
 
 /** What is typed: the options that must be there are named, all others are "[options]". */

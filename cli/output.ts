@@ -3,13 +3,15 @@
  * stderr; colour only on a terminal that wants it.
  */
 import type { Writable } from 'node:stream';
-import pc from 'picocolors';
 import type { BaseContext } from 'clipanion';
-import type { CliContext } from './context.ts';
 import type { SvcError } from '../engine/error.ts';
+import { visible, visibleJson } from '../server/visible.ts';
+import { aroundColors, createColors, forTerminal } from './colors.ts';
+import type { Colors } from './colors.ts';
+import type { CliContext } from './context.ts';
+import { wrap } from './fit.ts';
 
-/** Functions that colour a text, or leave it as it is. */
-export type Colors = ReturnType<typeof pc.createColors>;
+export type { Colors } from './colors.ts';
 
 /** True when the stream is a terminal. */
 export function isTerminal(stream: Writable): boolean {
@@ -24,28 +26,40 @@ export function columnsOf(stream: Writable): number {
 /** Colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb one. */
 export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
   const isUnwanted = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
-  return pc.createColors(isTerminal(stream) && !isUnwanted);
+  return createColors(isTerminal(stream) && !isUnwanted);
+}
+
+/**
+ * Everything that is printed for people goes out here: one line, in which only our own colours
+ * command the terminal, folded between words where the screen is too narrow for it.
+ */
+export function writeLine(stream: Writable, line: string): void {
+  const shown = aroundColors(line, visible);
+  const lines = isTerminal(stream) ? wrap(shown, columnsOf(stream)) : [shown];
+  stream.write(`${forTerminal(lines.join('\n'))}\n`);
 }
 
 /** One line of a result. */
 export function print(context: CliContext, line = ''): void {
-  context.stdout.write(`${spoken(line, context)}\n`);
+  writeLine(context.stdout, spoken(line, context));
 }
 
 /** A result as JSON, indented by two. */
 export function printJson(context: BaseContext, value: unknown): void {
-  context.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+  context.stdout.write(`${visibleJson(JSON.stringify(value, undefined, 2))}\n`);
 }
 
 /** A remark that is no result. */
 export function note(context: CliContext, line: string): void {
-  context.stderr.write(`${spoken(line, context)}\n`);
+  writeLine(context.stderr, spoken(line, context));
 }
 
 /** Cause and cure, on stderr. */
 export function printError(context: CliContext, error: SvcError): void {
   const colors = colorsFor(context.stderr, context.env);
-  note(context, `${colors.red('error:')} ${error.message}`);
+  // Several faults are several lines, indented: another newline is somebody's name.
+  for (const line of `${colors.red('error:')} ${error.message}`.split(/\n(?= {2})/))
+    note(context, line);
   if (error.cure !== undefined) note(context, error.cure);
 }
 

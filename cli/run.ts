@@ -5,7 +5,7 @@ import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
 import { commandHelp, overview } from './help.ts';
-import { printError } from './output.ts';
+import { print, printError, writeLine } from './output.ts';
 import { loadCommands } from './registry.ts';
 import { explainSyntax } from './syntax.ts';
 
@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     const error = isSvcError(thrown) ? thrown : unexpected(thrown);
     printError(context, error);
     if (!isSvcError(thrown) && wantsDetails(argv, context) && thrown instanceof Error)
-      context.stderr.write(`${thrown.stack}\n`);
+      for (const line of (thrown.stack ?? '').split('\n')) writeLine(context.stderr, line);
     return exitCodes[error.kind];
   }
 }
@@ -64,12 +64,12 @@ async function help(
   const words = argv.filter((arg) => !arg.startsWith('-'));
   const definitions = cli.definitions();
   if (words.length === 0) {
-    context.stdout.write(overview(definitions, context));
+    for (const line of overview(definitions, context)) print(context, line);
     return 0;
   }
   const text = commandHelp(words, definitions, context);
   if (text === undefined) throw explainSyntax(undefined, words, definitions);
-  context.stdout.write(text);
+  for (const line of text) print(context, line);
   return 0;
 }
 

@@ -1,6 +1,6 @@
-import pc from 'picocolors';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createColors } from './colors.ts';
 import { statusLines } from './status.ts';
 import type { Status } from './status.ts';
 
@@ -22,7 +22,7 @@ const RUNNING: Status = {
 
 function costLine(stats: Record<string, unknown>): string | undefined {
   const health = { status: 'ok', stats: { requests: 3, ...stats } };
-  const lines = statusLines({ ...RUNNING, health }, pc.createColors(false));
+  const lines = statusLines({ ...RUNNING, health }, createColors(false));
   return lines.find((line) => line.trimStart().startsWith('Cost'))?.trim();
 }
 

@@ -9,6 +9,7 @@ import type { Clock } from '../engine/clock.ts';
 import { type Redactor, createRedactor } from './log/redact.ts';
 import { type LogDestination, type LogSink, openSink } from './log/sink.ts';
 import { toTextLine } from './log/text.ts';
+import { visibleJson } from './visible.ts';
 
 export type { LogDestination } from './log/sink.ts';
 
@@ -185,7 +186,9 @@ async function openWriter(options: LogOptions, redactor: Redactor): Promise<Writ
       timestamp: false,
       formatters: { level: (label) => ({ level: label === 'warn' ? 'warning' : label }) },
     },
-    { write: (line) => sink.write(options.format === 'text' ? toTextLine(line) : line) },
+    {
+      write: (line) => sink.write(options.format === 'text' ? toTextLine(line) : visibleJson(line)),
+    },
   );
   return {
     sink,

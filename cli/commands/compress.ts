@@ -7,7 +7,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions, toWhole } from '../flags.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import { colorsFor, counted, note, pairs, print, printJson } from '../output.ts';
+import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 import type { CliCommand } from '../registry.ts';
@@ -124,7 +124,7 @@ class PreviewFile extends Command<CliContext> {
     if (!block.changed) print(context, `Block ${shown} would go out as it is.`);
     // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
     for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
-      context.stdout.write(`${line}\n`);
+      writeLine(context.stdout, line);
   }
 }
 
@@ -177,9 +177,10 @@ class Diff extends Command<CliContext> {
     print(context);
     for (const line of pairs(colors, totalPairs(lost.total))) print(context, line);
     for (const block of lost.blocks) {
-      context.stdout.write(`\n${blockTitle(block, colors)}\n`);
+      writeLine(context.stdout, '');
+      writeLine(context.stdout, blockTitle(block, colors));
       for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
-        context.stdout.write(`${line}\n`);
+        writeLine(context.stdout, line);
     }
   }
 }

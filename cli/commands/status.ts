@@ -58,7 +58,9 @@ class Status extends Command<CliContext> {
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../prompt-cache.ts');
     const isShown = await printPromptCache(context, status.prompt_cache ?? {});
-    if (!isShown) print(context, '\nNo provider has told of its prompt cache yet');
+    if (isShown) return;
+    print(context);
+    print(context, 'No provider has reported its prompt cache yet');
   }
 }
 

@@ -14,7 +14,7 @@ import type { RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toWhole } from '../flags.ts';
-import { colorsFor, counted, figure, note, pairs, print, printJson } from '../output.ts';
+import { colorsFor, counted, figure, note, pairs, print, printJson, writeLine } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
@@ -64,8 +64,10 @@ class Search extends VaultCommand {
     } else {
       const colors = colorsFor(context.stdout, context.env);
       // A file's text is shown as it is, also where it mentions a command of ours.
-      const blocks = hits.map((hit) => `${hitLines(hit, context, colors).join('\n')}\n`);
-      context.stdout.write(blocks.join('\n'));
+      for (const [place, hit] of hits.entries()) {
+        if (place > 0) writeLine(context.stdout, '');
+        for (const line of hitLines(hit, context, colors)) writeLine(context.stdout, line);
+      }
       if (hits.length === 0) note(context, 'Nothing found');
     }
     return hits.length > 0 ? 0 : exitCodes.not_found;

@@ -1,7 +1,6 @@
 /** The lines that a text lost and got, as a unified diff for the screen. */
 import { structuredPatch } from 'diff';
 import type { Colors } from '../output.ts';
-import { visible } from './visible.ts';
 
 export interface LineDiffOptions {
   readonly colors: Colors;
@@ -32,7 +31,7 @@ export function lineDiff(before: string, after: string, options: LineDiffOptions
     const heading = `@@ ${old} +${hunk.newStart},${hunk.newLines} @@`;
     const lines = hunk.lines.filter((line) => !line.startsWith('\\'));
     const shown = full ? lines : shortened(lines).map(cut);
-    return [colors.cyan(heading), ...shown.map((line) => paint(visible(line), colors))];
+    return [colors.cyan(heading), ...shown.map((line) => paint(line, colors))];
   });
 }
 

@@ -6,7 +6,6 @@ import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';
 import type { CountedTokens } from './counted.ts';
-import { visible } from './visible.ts';
 
 /** A block of `/v1/svc/lost/<id>`, with exact tokens. */
 export interface LostBlock {
@@ -83,7 +82,7 @@ export function blockTitle(block: LostBlock, colors: Colors): string {
 }
 
 function wordsOf({ tool }: LostBlock): string {
-  return tool === null ? 'pasted text' : `result of ${visible(tool)}`;
+  return tool === null ? 'pasted text' : `result of ${tool}`;
 }
 
 function textOrNull(value: unknown): string | null {

@@ -1,5 +1,4 @@
 /** Why a block goes out as it came, in words. */
-import { visible } from './visible.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   system: 'system prompt',
@@ -28,8 +27,7 @@ export function reasonWords(reason: string): string {
 
 /** What a block is: whose result, or who wrote it. */
 export function blockWords(kind: string, role: string, toolName: string | null): string {
-  if (kind === 'tool_result')
-    return toolName === null ? 'tool result' : `result of ${visible(toolName)}`;
+  if (kind === 'tool_result') return toolName === null ? 'tool result' : `result of ${toolName}`;
   if (kind === 'text') return role === 'user' ? 'user text' : `${role} text`;
   return kind.replaceAll('_', ' ');
 }

@@ -79,9 +79,9 @@ export function placeOf(hit: SearchHit): string {
 
 /** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
 export function hitLines(hit: SearchHit, context: CliContext, colors: Colors): string[] {
-  const place = printable(shortPath(placeOf(hit), context));
+  const place = shortPath(placeOf(hit), context);
   const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
-  const mark = colors.isColorSupported
+  const mark = colors.isWanted
     ? (word: string) => colors.bold(colors.yellow(word))
     : (word: string) => `«${word}»`;
   const lines = marked(hit, mark).trimEnd().split('\n');
@@ -93,15 +93,10 @@ function marked({ snippet: { text, hits } }: SearchHit, mark: (word: string) => 
   let shown = '';
   let from = 0;
   for (const [start, end] of hits) {
-    shown += printable(text.slice(from, start)) + mark(printable(text.slice(start, end)));
+    shown += text.slice(from, start) + mark(text.slice(start, end));
     from = end;
   }
-  return shown + printable(text.slice(from));
-}
-
-/** A file must not be able to send commands to the terminal that shows a piece of it. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\u{fffd}');
+  return shown + text.slice(from);
 }
 
 /** A hit as JSON. */

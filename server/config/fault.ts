@@ -1,5 +1,6 @@
 /** What can be wrong with a configuration, and the one error that tells it all at once. */
 import { SvcError } from '../../engine/error.ts';
+import { visible } from '../visible.ts';
 import { nearest } from './distance.ts';
 import { allSpellings, findSetting } from './settings.ts';
 
@@ -61,7 +62,7 @@ export function fault(
   text: string,
   details: Pick<Fault, 'found' | 'expected' | 'nearest'> = {},
 ): Fault {
-  return { ...place, key, ...details, text: withPlace(text, key, place) };
+  return { ...place, key, ...details, text: visible(withPlace(text, key, place)) };
 }
 
 /** A sentence about `key` with its place, unless the key is the place already. */

@@ -1,19 +1,24 @@
 /** A log line for people: `time LEVEL message key=value …`, always on one line. */
 
-/** Turns one JSON line of the log into a line of text. A line that is not JSON is returned as it is. */
+import { visible, visibleJson } from '../visible.ts';
+
+/**
+ * Turns one JSON line of the log into a line of text. A line that is not JSON is returned
+ * with its control characters escaped.
+ */
 export function toTextLine(line: string): string {
   let entry: unknown;
   try {
     entry = JSON.parse(line);
   } catch {
-    return line;
+    return visible(line.trimEnd());
   }
   if (typeof entry !== 'object' || entry === null) return line;
   const { time, level, msg, ...fields } = entry as Record<string, unknown>;
   const parts = [plain(time), plain(level).toUpperCase().padEnd(7), plain(msg)];
   for (const [name, value] of Object.entries(fields)) {
     parts.push(
-      `${oneLine(name)}=${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
+      `${oneLine(name)}=${typeof value === 'string' ? quoted(value) : visibleJson(JSON.stringify(value))}`,
     );
   }
   return `${parts.join(' ')}\n`;
@@ -24,10 +29,10 @@ function plain(value: unknown): string {
 }
 
 function quoted(value: string): string {
-  return /^[\w./:@%+-]+$/.test(value) ? value : JSON.stringify(value);
+  return /^[\w./:@%+-]+$/.test(value) ? value : visibleJson(JSON.stringify(value));
 }
 
 /** A newline inside a message would let its author write log lines of his own. */
 function oneLine(text: string): string {
-  return text.replaceAll('\n', String.raw`\n`).replaceAll('\t', ' ');
+  return visible(text.replaceAll('\n', String.raw`\n`).replaceAll('\t', ' '));
 }

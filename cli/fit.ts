@@ -1,0 +1,103 @@
+/** Texts in columns of the screen: how wide they are, folded between words, paths cut in the middle. */
+import { linesInColor, withoutColors } from './colors.ts';
+
+/** What takes two columns: East Asian wide characters and pictures. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const NO_WIDTH = /\p{Mn}|\p{Me}|[\u200b\u200c]|\u200d/u;
+
+/** A path of at least two parts. */
+const PATH = /^(?:~|\.{1,2})?\/\S*\/\S*$/;
+
+/** Columns of the screen that `text` takes. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const char of withoutColors(text)) {
+    if (char < '\u0300') width += 1;
+    else if (!NO_WIDTH.test(char)) width += WIDE.test(char) ? 2 : 1;
+  }
+  return width;
+}
+
+/**
+ * `text` on lines of at most `columns`, folded between words. What follows the first line stands
+ * below its last column, where it has some: names and values, commands and what they do. A word
+ * that is too long for a line stands on one of its own, whole.
+ */
+export function wrap(text: string, columns: number): string[] {
+  if (widthOf(text) <= columns) return [text];
+  const hang = hangOf(withoutColors(text), columns);
+  const lines: string[] = [];
+  let line = '';
+  // A run of spaces stays with the word before it; colours have no spaces and go with their words.
+  for (const piece of text.match(/^ *\S+ *|\S+ */g) ?? [text]) {
+    const isFull = widthOf(line + piece.trimEnd()) > columns;
+    if (isFull && line.trim() !== '') {
+      lines.push(line.trimEnd());
+      const room = columns - hang;
+      line = widthOf(piece.trimEnd()) > room ? piece : ' '.repeat(hang) + piece;
+    } else line += piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** Where the continuation of a line starts. */
+function hangOf(text: string, columns: number): number {
+  const head = /^ *(?:\S+ )*?\S+ {2,}/.exec(text)?.[0].length ?? 0;
+  if (head > 0 && head <= columns / 2) return head;
+  return Math.min(/^ */.exec(text)?.[0].length ?? 0, columns / 2);
+}
+
+/** The least width in which `cell` can be shown without a break inside a word. */
+export function leastWidth(cell: string): number {
+  const bare = withoutColors(cell);
+  if (isPath(bare)) return Math.min(widthOf(bare), 24);
+  return Math.max(0, ...breakable(bare).map((piece) => widthOf(piece.trimEnd())));
+}
+
+/** `cell` on lines of at most `width`, none narrower than `leastWidth` allows. */
+export function fold(cell: string, width: number): string[] {
+  if (widthOf(cell) <= width) return [cell];
+  return linesInColor(cell, (bare) => foldBare(bare, width));
+}
+
+function foldBare(cell: string, width: number): string[] {
+  if (isPath(cell)) return [cutPath(cell, width)];
+  const lines: string[] = [];
+  let line = '';
+  for (const piece of breakable(cell)) {
+    if (line !== '' && widthOf(line + piece.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = piece;
+    } else line += piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** `path` without what does not fit of its middle: its beginning and its file name say most. */
+export function cutPath(path: string, width: number): string {
+  if (path.length <= width) return path;
+  const room = Math.max(2, width - 1);
+  const parts = path.split('/');
+  let head = parts.shift() ?? '';
+  let tail = '';
+  for (let isTail = true; parts.length > 0; isTail = !isTail) {
+    const part = `/${isTail ? parts.pop() : parts.shift()}`;
+    // The mark for what is left out takes a slash, too.
+    if (head.length + part.length + tail.length > room - 1) break;
+    if (isTail) tail = part + tail;
+    else head += part;
+  }
+  if (tail !== '') return `${head}/…${tail}`;
+  const end = Math.floor(room / 2);
+  return `${path.slice(0, room - end)}…${path.slice(path.length - end)}`;
+}
+
+function isPath(text: string): boolean {
+  return PATH.test(text);
+}
+
+/** Words, and names in the parts that their own signs make: `claude-` `opus-` `4`. */
+function breakable(text: string): string[] {
+  return text.match(/[^\s\-/_:,]*[-/_:,]* *|\s+/g)?.filter((piece) => piece !== '') ?? [];
+}
