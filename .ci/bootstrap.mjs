@@ -1,11 +1,11 @@
 // Brings a fresh or stale checkout to the point where compiled code can run:
 // installs packages and compiles, each only if it has to be done. Plain
 // JavaScript without packages, because neither is there before it ran.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
@@ -85,17 +85,27 @@ function build() {
   writeFileSync(BUILD_STAMP, wanted);
 }
 
+// npm dies of SIGKILL and SIGHUP without a word to what it has started, which would go on and
+// keep the port. Whoever started this process otherwise may well end before it.
+function endWithNpm() {
+  if (process.env.npm_package_json !== at('package.json')) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  timer.unref();
+}
+
 checkNode();
 install();
 build();
 const [entry, ...args] = process.argv.slice(2);
 if (entry !== undefined) {
-  const child = spawn(process.execPath, ['--', at('dist', entry), ...args], {
-    cwd: process.env.INIT_CWD ?? root,
-    stdio: 'inherit',
-  });
-  // The child gets the terminal's signals itself; those sent to us alone are passed on.
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  process.on('SIGINT', () => undefined);
-  child.on('exit', (code, signal) => process.exit(signal === null ? code : 128));
+  // In this very process: signals need nobody to pass them on.
+  process.chdir(process.env.INIT_CWD ?? root);
+  process.argv = [process.execPath, at('dist', entry), ...args];
+  endWithNpm();
+  await import(pathToFileURL(at('dist', entry)).href);
 }

@@ -21,6 +21,8 @@ export interface CliContext extends BaseContext {
   readonly version: string;
   /** What the user types before a command: `svc`, or npm's way of running it in a checkout. */
   readonly program: string;
+  /** True where npm runs us, which passes on the terminal's signals that we get from the terminal too. */
+  readonly isRunByNpm?: boolean;
   /** Version of Node, as `20.20.0`. */
   readonly nodeVersion: string;
   /** The compiled entry, for starting ourselves in the background. */

@@ -87,12 +87,20 @@ function errColors(context: CliContext) {
   return colorsFor(context.stderr, context.env);
 }
 
+/** How far apart the same press of Ctrl-C may arrive on two ways; nobody presses it twice so fast. */
+const SAME_SIGNAL_MS = 100;
+
 /** Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it likewise. */
 function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
   const ownsTerminal = isTerminal(context.stderr);
   return new Promise((resolve, reject) => {
     let asked = 0;
+    let askedMs = -Infinity;
     const onSignal = () => {
+      const nowMs = context.clock.monotonicMs();
+      // One Ctrl-C comes from the terminal and from npm.
+      if (context.isRunByNpm === true && nowMs - askedMs < SAME_SIGNAL_MS) return;
+      askedMs = nowMs;
       asked += 1;
       if (asked === 1) note(context, drainLine(proxy.app.running.size));
       if (asked === 2) note(context, 'Stopping now.');

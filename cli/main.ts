@@ -43,6 +43,7 @@ function processContext(): CliContext {
     random: randomBytes,
     version: versionOfPackage(),
     program: isRunByNpm(process.env) ? 'npm run svc --' : 'svc',
+    isRunByNpm: isRunByNpm(process.env),
     nodeVersion: process.versions.node,
     entry: fileURLToPath(import.meta.url),
     events: process,

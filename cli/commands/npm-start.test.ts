@@ -1,0 +1,133 @@
+/**
+ * `npm start` in a checkout: whatever ends npm ends the proxy. The checkout is a copy of the files
+ * that make it one, in which a build only puts the program of this build in its place.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import { pidFile } from '../daemon.ts';
+import { entry, makePlace } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Longest that a start or an end may take on a busy machine. */
+const WITHIN_MS = 30_000;
+
+function makeCheckout({ folder }: Place): string {
+  const checkout = join(folder, 'checkout');
+  for (const name of ['.ci', 'node_modules/typescript/bin'])
+    mkdirSync(join(checkout, name), { recursive: true });
+  for (const name of ['.ci/bootstrap.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    copyFileSync(join(ROOT, name), join(checkout, name));
+  const lock = createHash('sha256').update(readFileSync(join(checkout, 'package-lock.json')));
+  const installed = `${lock.digest('hex')} ${process.versions.modules}`;
+  writeFileSync(join(checkout, 'node_modules/.svc-installed'), installed);
+  const program = JSON.stringify(`import ${JSON.stringify(pathToFileURL(entry).href)};`);
+  const compiler = `const { mkdirSync, writeFileSync } = require('node:fs');
+for (const folder of ['.ci', 'app']) mkdirSync('dist/' + folder, { recursive: true });
+writeFileSync('dist/.ci/bundle.js', '');
+writeFileSync('dist/app/main.js', ${program});
+`;
+  writeFileSync(join(checkout, 'node_modules/typescript/bin/tsc'), compiler);
+  return checkout;
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const untilMs = Date.now() + WITHIN_MS;
+  while (!isSo()) {
+    if (Date.now() > untilMs) throw new Error(`not within ${WITHIN_MS} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+interface Started {
+  readonly place: Place;
+  readonly npm: ChildProcess;
+  readonly said: () => string;
+  /** The proxy's process. */
+  readonly pid: number;
+  readonly url: string;
+}
+
+async function withNpmStart(
+  env: Readonly<Record<string, string>>,
+  use: (started: Started) => Promise<void>,
+): Promise<void> {
+  const place = makePlace();
+  // A group of its own, so that it can be given a signal as a terminal gives one.
+  const npm = spawn('npm', ['start', '--', '--port', '0'], {
+    cwd: makeCheckout(place),
+    env: { ...place.env, npm_config_update_notifier: 'false', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let said = '';
+  npm.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
+  let pid = 0;
+  try {
+    await until('it listens', () => said.includes('listens on') || npm.exitCode !== null);
+    const [, url = ''] = /listens on (http:\S+)/.exec(said) ?? [];
+    assert.ok(url, said);
+    ({ pid } = JSON.parse(readFileSync(pidFile(place.home), 'utf8')) as { pid: number });
+    await use({ place, npm, said: () => said, pid, url });
+  } finally {
+    if (pid !== 0 && runs(pid)) process.kill(pid, 'SIGKILL');
+    npm.kill('SIGKILL');
+    place.dispose();
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
+  test(`${signal} to npm start ends the proxy too`, () =>
+    withNpmStart({}, async ({ place, npm, said, pid }) => {
+      npm.kill(signal);
+      await until(`it ends with ${signal}`, () => !runs(pid));
+      // It closed in order: whoever is killed leaves the file behind.
+      assert.throws(() => readFileSync(pidFile(place.home)), /ENOENT/);
+      assert.not.match(said(), 'Stopping now');
+    }));
+
+test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
+  const upstream = await startUpstream();
+  upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 10_000 });
+  try {
+    const env = { MSGPROV_BASE_URL: upstream.url, MSGPROV_API_KEY: 'k' };
+    await withNpmStart(env, async ({ npm, said, pid, url }) => {
+      const body = { model: 'm', max_tokens: 9, stream: true };
+      const sent = fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, messages: [{ role: 'user', content: 'x' }] }),
+      }).then((answer) => answer.text());
+      const broken = sent.catch(() => 'broken');
+      await upstream.nextRequest();
+      process.kill(-npm.pid!, 'SIGINT');
+      await until('it drains', () => said().includes('Draining 1 request'));
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      assert.ok(runs(pid), said());
+      process.kill(-npm.pid!, 'SIGINT');
+      await until('it ends', () => !runs(pid));
+      assert.match(said(), 'Stopping now');
+      await broken;
+    });
+  } finally {
+    await upstream.close();
+  }
+});
+
+test.run();
