@@ -6,6 +6,8 @@ import { controlIfRunning, readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
 import { retriesOf } from './retries.ts';
 import type { Retry } from './retries.ts';
+import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
+import type { Uncompressed } from './uncompressed.ts';
 
 /** `svc status --json`. */
 export interface Status {
@@ -25,6 +27,8 @@ export interface Status {
   readonly recent: readonly Json[];
   /** What was tried again lately, newest first. */
   readonly retries: readonly Retry[];
+  /** Why newest requests went out as large as they came, the most frequent reason first. */
+  readonly not_compressed: readonly Uncompressed[];
   /** What providers read from their own prompt caches; only where it was asked for. */
   readonly prompt_cache?: Json | null;
 }
@@ -51,6 +55,7 @@ export async function readStatus(home: string, withPromptCache = false): Promise
     health: health ?? null,
     recent: listOf(recent?.['recent']),
     retries: retriesOf(listOf(traces?.['traces'])),
+    not_compressed: uncompressedOf(listOf(traces?.['traces'])),
     ...(withPromptCache && { prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null }),
   };
 }
@@ -71,6 +76,9 @@ export function statusLines(status: Status, colors: Colors): string[] {
   rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
   // Whoever may not see the figures gets a health without them, which is not zero requests.
   if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
+  const [first, ...others] = uncompressedWords(status.not_compressed);
+  if (first !== undefined)
+    rows.push(['Not compressed', first], ...others.map((one) => ['', one] as const));
   if (status.log_level === 'debug')
     rows.push(['Logging', 'every request, step by step (`svc debug off`)']);
   return [...lines, ...pairs(colors, rows)];

@@ -38,6 +38,20 @@ const BODIES = [
     before: ['"function_call_output","call_id":"c1","output":', '{"type":"input_text","text":'],
     after: ['}', '} ]}'],
   },
+  {
+    target: '/v1beta/models/m:streamGenerateContent?alt=sse',
+    body: `{ "generationConfig":{"temperature":1.0}, "systemInstruction":{"parts":[{"text":${LITERAL}}]},"contents":[
+      {"role":"user","parts":[{"text":"Where are the items \\u006dade?"}]},
+      {"role":"model","parts":[{"text":${LITERAL},"thought":true},
+        {"functionCall":{"name":"grep","args":{"text": 1.0}},"thoughtSignature":"c2ln"},
+        {"functionCall":{"id":"c2","name":"shell","args":{}}}]},
+      {"role":"user","parts":[
+        {"functionResponse":{"name":"grep","response":{"output":${LITERAL}, "exit_code":0}}},
+        {"function_response":{"id":"c2","name":"shell","response":{ "result" :${LITERAL}}}}]}
+    ],"tools":[{"functionDeclarations":[{"name":"grep","description":${LITERAL}}]}],"unknown":{"b":1,"a":2}}`,
+    before: ['"response":{"output":', '"response":{ "result" :'],
+    after: [', "exit_code"', '}}}]}'],
+  },
 ] as const;
 
 for (const { target, body, before, after } of BODIES) {

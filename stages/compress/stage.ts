@@ -9,7 +9,7 @@ import type { Block } from '../model/block.ts';
 import { conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import { isRewritable, replaceTexts, withReport } from '../model/request.ts';
+import { replaceTexts, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
@@ -20,11 +20,9 @@ import type { PinOptions } from './pin.ts';
 import { samplesOf } from './samples.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
+import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 import { compressWithinLimit } from './within-limit.ts';
-
-/** Dialects whose requests may be rewritten. */
-const REWRITTEN = new Set(['messages', 'chat', 'responses']);
 
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
@@ -35,9 +33,11 @@ function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   );
 }
 
-/** True if nothing in this request can be eligible: a token is never shorter than a byte. */
-function isTooSmall(request: ProxyRequest, config: CompressConfig): boolean {
-  return request.original.body.bytes.length < config.thresholdTokens;
+/** Set where nothing is compressed, or nothing in this request can be eligible: a token is never shorter than a byte. */
+function offBecause(request: ProxyRequest, config: CompressConfig): string | undefined {
+  if (!config.enabled) return 'compression.enabled is false';
+  const isSmall = request.original.body.bytes.length < config.thresholdTokens;
+  return isSmall && askedMode(request) === undefined ? tooSmallBecause(config) : undefined;
 }
 
 function applied(
@@ -84,7 +84,10 @@ async function compressRequest(
     });
   }
   const report = { mode: options.mode };
-  if (options.mode === 'strict') return withReport(request, report);
+  if (options.mode === 'strict') {
+    ctx.note('not_compressed_because', 'the mode is strict');
+    return withReport(request, report);
+  }
   const result = await compressWithinLimit(toConversationBlocks(request), {
     decisions: services.decisions,
     compressor: services.compressor,
@@ -102,6 +105,8 @@ async function compressRequest(
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
   ctx.note('blocks_changed', changed);
+  if (changed === 0 && result.failed === undefined)
+    ctx.note('not_compressed_because', unchangedBecause(result.outcomes, options));
   if (result.where !== undefined) ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
@@ -175,13 +180,13 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
       on: {
         request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
           const { request } = frame;
-          if (!isRewritable(request)) return undefined;
-          if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
-          if (!config.enabled) {
-            leaveOff(request, services, ctx, notes);
+          const untouched = passedBecause(request);
+          const passed = untouched ?? offBecause(request, config);
+          if (passed !== undefined) {
+            if (asksModel(request)) ctx.note('not_compressed_because', passed);
+            if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);
             return undefined;
           }
-          if (isTooSmall(request, config) && askedMode(request) === undefined) return undefined;
           return compressRequest(request, config, services, ctx, notes).then((smaller) =>
             Object.freeze({ kind: 'request' as const, request: smaller }),
           );
