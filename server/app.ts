@@ -25,7 +25,7 @@ import { readOwnBody, toOwnRequest } from './own-request.ts';
 import { proxy } from './proxy.ts';
 import type { ProxyCall } from './proxy.ts';
 import { allowedMethods, checkAudience } from './router.ts';
-import type { Match, RouteContext, Router } from './router.ts';
+import type { Match, Route, RouteContext, Router } from './router.ts';
 import { Running } from './running.ts';
 import type { ServerServices } from './services.ts';
 
@@ -44,6 +44,8 @@ export interface App {
   fetch(request: Request): Promise<Response>;
   /** Proxied requests that run now, by their controllers. */
   readonly running: Running;
+  /** The paths that it answers itself. */
+  readonly routes: readonly Route[];
   /** From now on new requests get 503. */
   drain(): void;
   readonly isDraining: boolean;
@@ -71,6 +73,10 @@ class HttpApp implements App {
 
   constructor(options: AppOptions) {
     this.#options = options;
+  }
+
+  get routes(): readonly Route[] {
+    return this.#options.router.routes;
   }
 
   get isDraining(): boolean {

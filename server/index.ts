@@ -32,7 +32,7 @@ import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
 import { blockRoutes } from './routes/blocks.ts';
 import { configRoutes } from './routes/config.ts';
-import { withDocs } from './routes/docs.ts';
+import { docsRoutes } from './routes/docs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { savingsRoutes } from './routes/savings.ts';
 import { statsRoutes } from './routes/stats.ts';
@@ -156,7 +156,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       if (enabled && mode !== 'strict') services.compressor.prepare(mode);
     };
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
-    const routes = withDocs([
+    const routes = [
       ...statusRoutes({
         version: options.version,
         config: () => generations.current.config,
@@ -215,7 +215,8 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       ...blockRoutes(services.lost),
       ...vaultRoutes(services.vault),
       ...configRoutes(reload),
-    ]);
+      ...docsRoutes(options.version),
+    ];
     const app = createApp({ generations, services, router: createRouter(routes), newId });
     const door = createSocketDoor({
       generations,

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
+import { toOpenApiPath } from '../openapi/document.ts';
 import { closeClients, exchange } from '../testing.ts';
 
 test('what the root names is there, and the page describes every route that it lists', () =>
@@ -16,11 +18,15 @@ test('what the root names is there, and the page describes every route that it l
     const page = await get(docs);
     assert.match(page.headers['content-type'] ?? '', /^text\/html/);
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
-    const rows = [...page.text.matchAll(/<tr><td><code>(.*)<\/code><td>(.*)/g)];
-    const named = rows.map(([, name]) => name);
-    for (const name of ['GET /health', 'GET /trace/:id', 'POST /ingest', 'POST /v1/messages'])
-      assert.ok(named.includes(name), name);
-    for (const [, name, about] of rows) assert.ok(about !== '', name);
+    const policy = String(page.headers['content-security-policy']);
+    const style = /<style>([\s\S]*)<\/style>/.exec(page.text)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    assert.ok(policy.includes(`style-src 'sha256-${hash}'`), 'its own style and no other');
+    assert.not.match(page.text, /<script|src=|url\(|@import/);
+    for (const { method, path } of t.proxy.app.routes)
+      assert.ok(page.text.includes(`${method} ${toOpenApiPath(path)}<`), `${method} ${path}`);
+    const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    for (const id of links) assert.ok(page.text.includes(`id="${id}"`), id);
   }));
 
 test.after(closeClients);

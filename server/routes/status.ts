@@ -145,7 +145,11 @@ function health(options: StatusRouteOptions, vault: VaultFacts) {
     },
     capsule_available: config.vault.enabled && config.vault.capsules,
     budget: spendingJson(options.spending),
-    circuit_breakers: { any_open: breakers.anyOpen, providers: breakers.providers },
+    circuit_breakers: {
+      ...breakers.providers,
+      any_open: breakers.anyOpen,
+      providers: breakers.providers,
+    },
     requests_total: totals.requests,
     requests_errors: totals.errors,
     compression_ratio_avg: compressionRatio(totals),

@@ -1,0 +1,415 @@
+/** The schemas of what the proxy itself answers. A test holds real answers against them. */
+import {
+  about,
+  byName,
+  flag,
+  list,
+  moment,
+  nullable,
+  number,
+  object,
+  oneOf,
+  open,
+  text,
+  whole,
+  ref,
+} from './schema.ts';
+import type { Schema } from './schema.ts';
+
+const usd = about(number, 'US dollars');
+const ms = about(number, 'Milliseconds');
+
+const net = {
+  tokens_added: about(whole, 'Input tokens added from the vault'),
+  cost_added: nullable(usd),
+  net_tokens_saved: about({ type: 'integer' }, 'Saved less added'),
+  net_cost_saved: nullable(usd),
+};
+
+const rowNet = {
+  tokens_added: nullable(whole),
+  cost_added: nullable(usd),
+  net_tokens_saved: nullable({ type: 'integer' }),
+  net_cost_saved: nullable(usd),
+};
+
+const sessionSums = {
+  requests: whole,
+  input_tokens: about(whole, 'As clients sent them'),
+  sent_input_tokens: about(whole, 'As they went upstream'),
+  saved_tokens: whole,
+  output_tokens: whole,
+  errors: whole,
+  cache_hits: about(whole, 'Answers from the response cache'),
+  cost: nullable(usd),
+  unpriced: about(whole, 'Requests whose model has no known price'),
+  cost_saved: nullable(usd),
+};
+
+const vaultIndex = object({ available: flag, blocks: whole, path: text });
+
+const recentRequest = object(
+  {
+    request_id: text,
+    timestamp: moment,
+    model: nullable(text),
+    provider: nullable(text),
+    input_tokens: nullable(whole),
+    sent_input_tokens: nullable(whole),
+    output_tokens: nullable(whole),
+    latency_ms: nullable(ms),
+    status_code: nullable(whole),
+    outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
+    tokens_saved: nullable(whole),
+    cost: nullable(usd),
+    cost_saved: nullable(usd),
+    net_tokens_saved: nullable({ type: 'integer' }),
+    net_cost_saved: nullable(usd),
+  },
+  {
+    vault_injection: object({
+      chunks_injected: whole,
+      tokens_injected: nullable(whole),
+      tokens_added: nullable(whole),
+      cost_added: nullable(usd),
+      top_chunks: list(text),
+    }),
+  },
+);
+
+const speedCache = object({
+  hits: whole,
+  misses: whole,
+  hit_ratio: nullable(number),
+  entries: whole,
+  bytes: whole,
+});
+
+const promptCache = { read_tokens: whole, creation_tokens: whole, hit_ratio: nullable(number) };
+
+const savingSums = object({
+  requests: whole,
+  tokens_saved: whole,
+  cost_saved_usd: nullable(usd),
+  tokens_added: whole,
+  cost_added_usd: nullable(usd),
+  net_tokens_saved: { type: 'integer' },
+  net_cost_saved_usd: nullable(usd),
+});
+
+const noRequests = object({ error: oneOf('no_requests'), message: text });
+
+const stored = {
+  block_id: text,
+  tokens: whole,
+  stored: about(flag, 'False for a block that was there already'),
+};
+
+export const componentSchemas: Readonly<Record<string, Schema>> = {
+  Error: object(
+    {
+      type: oneOf('error'),
+      error: object({ type: text, message: text }, { code: text }),
+    },
+    { request_id: about(text, 'The id under which the log and the trace know the request') },
+  ),
+  NoRequests: noRequests,
+  Root: object({
+    name: text,
+    version: text,
+    status: oneOf('running'),
+    endpoints: byName(text),
+    docs: text,
+  }),
+  Health: about(
+    open(
+      {
+        status: oneOf('ok', 'degraded'),
+        reasons: about(list(text), 'Why it is degraded'),
+        version: text,
+        uptime_seconds: whole,
+        paused: flag,
+        compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
+        vault_index: vaultIndex,
+        router: open({ enabled: flag, rules_loaded: whole }),
+        capsule_available: flag,
+        budget: open({ enabled: flag, total_tokens: whole }),
+        circuit_breakers: about(
+          open({
+            any_open: flag,
+            providers: byName(object({ state: text, open: flag, failures: whole })),
+          }),
+          'Each provider also stands under its own name beside these two',
+        ),
+        requests_total: whole,
+        requests_errors: whole,
+        compression_ratio_avg: nullable(number),
+        stats: object({ ...sessionSums, ...net, start_time: number }),
+        latency: object({
+          p50_latency_ms: nullable(ms),
+          p99_latency_ms: nullable(ms),
+          samples: whole,
+        }),
+      },
+      ['status', 'version'],
+    ),
+    'A caller that is not let in gets status and version alone',
+  ),
+  Stats: object({
+    session: object({ ...sessionSums, ...net, start_time: about(number, 'Epoch seconds') }),
+    compilation_mode: oneOf('strict', 'hybrid', 'aggressive'),
+    vault_index: vaultIndex,
+    router: object({ enabled: flag }),
+    today: object({ ...sessionSums, ...net, avg_latency_ms: nullable(ms) }),
+    by_model: byName(
+      object({
+        requests: whole,
+        input_tokens: whole,
+        saved_tokens: whole,
+        output_tokens: whole,
+        cost: nullable(usd),
+        unpriced: whole,
+        ...net,
+      }),
+    ),
+    recent: list(ref('RecentRequest'), 50),
+  }),
+  RecentRequest: recentRequest,
+  Recent: object({ recent: list(ref('RecentRequest'), 50) }),
+  LastRequest: object({
+    request_id: text,
+    timestamp: moment,
+    model: nullable(text),
+    tokens_saved: nullable(whole),
+    percent_saved: nullable(number),
+    cost_saved: nullable(usd),
+    ...rowNet,
+    session_total_saved: nullable(usd),
+    session_requests: whole,
+    input_tokens_raw: nullable(whole),
+    input_tokens_sent: nullable(whole),
+    output_tokens: nullable(whole),
+  }),
+  SessionSummary: object({
+    session_requests: whole,
+    session_total_saved: nullable(usd),
+    tokens_saved: whole,
+    tokens_sent: whole,
+    tokens_raw: whole,
+    output_tokens: whole,
+    total_cost: nullable(usd),
+    unpriced: whole,
+    uptime_hours: number,
+    errors: whole,
+    avg_savings_pct: nullable(number),
+    ...net,
+  }),
+  Savings: object({
+    total_requests: whole,
+    total_tokens_saved: whole,
+    total_cost_saved_usd: nullable(usd),
+    total_tokens_added: whole,
+    total_cost_added_usd: nullable(usd),
+    total_net_tokens_saved: { type: 'integer' },
+    total_net_cost_saved_usd: nullable(usd),
+    unpriced: whole,
+    savings_by_model: byName(savingSums),
+    savings_by_date_7d: byName(savingSums),
+    provider_cache_read_tokens: about(whole, 'The provider’s own saving, credited to nobody'),
+  }),
+  CacheStats: object({
+    response_cache: nullable(speedCache),
+    compression_cache: speedCache,
+    prompt_cache: object({ ...promptCache, providers: byName(object(promptCache)) }),
+  }),
+  Dashboard: object({
+    timestamp: moment,
+    uptime_seconds: number,
+    requests: object({
+      total: whole,
+      throughput_req_per_sec: nullable(number),
+      window_seconds: nullable(number),
+      '24h_window': flag,
+    }),
+    latency: object({
+      p50_ms: nullable(ms),
+      p95_ms: nullable(ms),
+      p99_ms: nullable(ms),
+      avg_ms: nullable(ms),
+      samples: whole,
+    }),
+    models: byName(
+      object({
+        requests: whole,
+        input_tokens: whole,
+        output_tokens: whole,
+        saved_tokens: whole,
+        cost: nullable(usd),
+      }),
+    ),
+    routing: object({ smart_routing_hit_rate: nullable(number) }),
+    cache: object({
+      hit_ratio: nullable(number),
+      read_tokens: whole,
+      creation_tokens: whole,
+      response_cache_hits: whole,
+    }),
+    errors: object({
+      error_rate: nullable(number),
+      error_count: whole,
+      top_failures: about(byName(whole), 'By status; `none` where no answer was sent'),
+    }),
+    streaming: object({ count: whole, percentage: nullable(number) }),
+    window_24h: object({
+      input_tokens: whole,
+      sent_input_tokens: whole,
+      output_tokens: whole,
+      saved_tokens: whole,
+      total_cost: nullable(usd),
+      unpriced: whole,
+      total_cost_saved: nullable(usd),
+    }),
+  }),
+  Trace: object({
+    request_id: text,
+    timestamp: moment,
+    endpoint: text,
+    model: nullable(text),
+    provider: nullable(text),
+    status: nullable(whole),
+    outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
+    error: nullable(text),
+    duration_ms: ms,
+    savings: nullable(
+      object({
+        tokens_saved: nullable(whole),
+        cost_saved: nullable(usd),
+        ...rowNet,
+      }),
+    ),
+    stages: list(
+      open(
+        {
+          name: about(text, 'As the specification calls the stage'),
+          node: text,
+          duration_ms: ms,
+          first_in_ms: nullable(ms),
+          first_out_ms: nullable(ms),
+          last_out_ms: nullable(ms),
+          frames: whole,
+        },
+        ['name', 'node', 'duration_ms', 'frames'],
+      ),
+    ),
+    attempts: list(
+      object({
+        provider: text,
+        model: nullable(text),
+        key: about(nullable(text), 'Where the key came from, never the key'),
+        started_ms: ms,
+        head_ms: nullable(ms),
+        status: nullable(whole),
+        failure: nullable(text),
+      }),
+    ),
+  }),
+  Traces: object({ traces: list(ref('Trace'), 200), count: whole }),
+  Vault: object({
+    available: flag,
+    blocks: whole,
+    files: whole,
+    total_tokens: whole,
+    path: text,
+    backend: oneOf('json_blocks', 'sqlite'),
+    roots: list(text),
+    offset: whole,
+    limit: whole,
+    block_list: list(
+      object({
+        block_id: text,
+        source_path: text,
+        risk_class: text,
+        raw_tokens: whole,
+        start_line: nullable(whole),
+        end_line: nullable(whole),
+      }),
+    ),
+  }),
+  ContextBlock: open({ block_id: text, content: text, source_path: text, risk_class: text }, [
+    'content',
+  ]),
+  Ingested: object({ status: oneOf('ok'), ids: list(text), ...stored }),
+  BatchIngested: object({
+    status: oneOf('ok'),
+    ingested: whole,
+    ids: list(text),
+    results: list(open({ index: whole, status: oneOf('ok', 'error') }, ['index', 'status'])),
+    errors: list(open({ index: whole, status: oneOf('error') }, ['index', 'status'])),
+  }),
+  Reloaded: object({
+    status: oneOf('ok'),
+    message: text,
+    applied: list(text),
+    needs_restart: list(text),
+    warnings: list(text),
+  }),
+  LostBlock: open(
+    {
+      id: text,
+      kind: text,
+      tool: nullable(text),
+      tokens: object({ before: whole, after: whole }),
+      before: text,
+      after: text,
+    },
+    ['id', 'before', 'after'],
+  ),
+  LostBlocks: object({ request_id: text, blocks: list(ref('LostBlock')) }),
+  MessagesRequest: open(
+    {
+      model: text,
+      messages: list(open({ role: text, content: {} }, ['role']), undefined),
+      max_tokens: { type: 'integer', minimum: 1 },
+      system: {},
+      stream: flag,
+      temperature: number,
+      top_p: number,
+      stop_sequences: list(text),
+      tools: list(open({})),
+      tool_choice: open({}),
+    },
+    ['model', 'messages', 'max_tokens'],
+  ),
+  MessagesAnswer: open(
+    {
+      id: text,
+      type: oneOf('message'),
+      role: oneOf('assistant'),
+      content: list(open({ type: text }, ['type'])),
+      model: text,
+      stop_reason: nullable(text),
+      usage: open({
+        input_tokens: whole,
+        output_tokens: whole,
+        cache_read_input_tokens: nullable(whole),
+        cache_creation_input_tokens: nullable(whole),
+      }),
+    },
+    ['id', 'type', 'role', 'content', 'model'],
+  ),
+  ChatRequest: open(
+    {
+      model: text,
+      messages: list(open({ role: text, content: {} }, ['role'])),
+      max_tokens: { type: 'integer' },
+      stream: flag,
+      temperature: number,
+      functions: list(open({})),
+      tools: list(open({})),
+    },
+    ['model', 'messages'],
+  ),
+  ChatAnswer: open({ id: text, model: text, choices: list(open({})), usage: open({}) }, [
+    'choices',
+  ]),
+};

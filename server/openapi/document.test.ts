@@ -1,0 +1,160 @@
+/** The description of the API: valid, equal to the routes, and true of real answers. */
+import { parse, validate } from '@readme/openapi-parser';
+import { Ajv } from 'ajv';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parse as parseYaml } from 'yaml';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { errorTable } from '../error-response.ts';
+import { openApiDocument, toOpenApiPath } from './document.ts';
+import { ownOperations } from './operations.ts';
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses: Readonly<Record<string, unknown>>;
+  };
+}
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+
+const document = openApiDocument('0.0.0') as unknown as Document;
+
+/** What `components` hold, where a schema refers to them. */
+function validatorOf(schema: object) {
+  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+  return ajv.compile({ ...schema, components: document.components });
+}
+
+function expectValid(schema: object, value: unknown, where: string): void {
+  const check = validatorOf(schema);
+  assert.ok(check(value), `${where}: ${JSON.stringify(check.errors?.slice(0, 3))}`);
+}
+
+async function served(t: TestProxy): Promise<Document> {
+  const response = await fetch(`${t.proxy.url}/openapi.yaml`);
+  assert.is(response.headers.get('content-type'), 'application/yaml; charset=utf-8');
+  return parseYaml(await response.text(), { maxAliasCount: 0 }) as Document;
+}
+
+test('it is OpenAPI 3.0, and what is served is the same', () =>
+  withProxy({}, async (t) => {
+    const yaml = await served(t);
+    assert.equal(Object.keys(yaml.paths), Object.keys(document.paths));
+    const result = await validate(structuredClone(yaml) as never);
+    assert.ok(result.valid, JSON.stringify(result));
+    await parse(structuredClone(yaml) as never);
+  }));
+
+test('every route is described, and every path described as ours is routed', () =>
+  withProxy({}, (t) => {
+    const routed = t.proxy.app.routes.map(({ method, path }) => `${method} ${path}`).toSorted();
+    const described = ownOperations
+      // The router counts HEAD as GET; this one path is for HEAD alone.
+      .map(({ method, path }) => `${method === 'post' ? 'POST' : 'GET'} ${path}`)
+      .toSorted();
+    assert.equal(described, routed);
+    return Promise.resolve();
+  }));
+
+test('every status of the error table is an error response', () => {
+  for (const { status } of Object.values(errorTable))
+    assert.ok(`Error${status}` in document.components.responses, String(status));
+});
+
+const ASK = {
+  model: 'claude-fixture-1',
+  max_tokens: 9,
+  messages: [{ role: 'user', content: 'Hi' }],
+};
+
+async function post(t: TestProxy, path: string, body: unknown, headers: object = {}) {
+  return fetch(`${t.proxy.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'mine', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Every GET of ours with the path that is asked for it. */
+function asked(id: string): readonly (readonly [path: string, url: string])[] {
+  return ownOperations
+    .filter(({ method }) => method === 'get')
+    .map(({ path }) => [path, path.replace(':id', path.includes('svc') ? 'last' : id)] as const)
+    .filter(([path]) => path !== '/v1/svc/blocks/:id');
+}
+
+async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
+  const refused: string[] = [];
+  for (const [path, url] of asked(id)) {
+    const response = await fetch(`${t.proxy.url}${url}`);
+    const responses = document.paths[toOpenApiPath(path)]?.['get']?.responses ?? {};
+    const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]!;
+    const body = await response.text();
+    assert.ok(response.headers.get('x-request-id'), path);
+    if (!response.ok) {
+      assert.ok(String(response.status) in responses, `${path} ${response.status}`);
+      expectValid(document.components.schemas['Error']!, JSON.parse(body), path);
+      refused.push(path);
+      continue;
+    }
+    const content = responses['200']?.content;
+    if (content === undefined) assert.is(body, '', path);
+    else {
+      assert.ok(type in content, `${path} ${type}`);
+      if (type === 'application/json') expectValid(content[type]!.schema, JSON.parse(body), path);
+    }
+  }
+  return refused;
+}
+
+test('answers are as described: before the first request, and after some', () =>
+  withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
+    const before = await expectAnswers(t, 'nobody');
+    assert.equal(before, ['/trace/:id', '/v1/svc/lost/:id']);
+    const log = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
+    const messages = [
+      { role: 'user', content: 'Run it' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: log }] },
+    ];
+    const ok = await post(t, '/v1/messages', { ...ASK, messages });
+    expectValid(document.components.schemas['MessagesAnswer']!, await ok.json(), 'messages');
+    const chat = await post(t, '/v1/chat/completions', { ...ASK, model: 'gpt-4o' });
+    expectValid(document.components.schemas['ChatAnswer']!, await chat.json(), 'chat');
+    await t.rows(2);
+    const id = ok.headers.get('x-svc-request-id') ?? '';
+    assert.equal(await expectAnswers(t, id), []);
+  }));
+
+test('what is posted is answered as described', () =>
+  withProxy({}, async (t) => {
+    const block = { block_id: 'b1', content: 'The rate limit is 40.', source_path: 'notes.md' };
+    const schemas = document.components.schemas;
+    const one = await post(t, '/ingest', block);
+    expectValid(schemas['Ingested']!, await one.json(), '/ingest');
+    const many = await post(t, '/ingest/batch', { blocks: [{ ...block, block_id: 'b2' }, {}] });
+    expectValid(schemas['BatchIngested']!, await many.json(), '/ingest/batch');
+    const reloaded = await post(t, '/config/reload', {});
+    expectValid(schemas['Reloaded']!, await reloaded.json(), '/config/reload');
+    for (const [path, body, status] of [
+      ['/ingest', {}, 400],
+      ['/ingest/batch', [], 422],
+      ['/v1/messages', { model: 'm' }, 400],
+    ] as const) {
+      const refused = await post(t, path, body);
+      assert.is(refused.status, status, path);
+      const responses = document.paths[path]?.['post']?.responses ?? {};
+      assert.ok(String(status) in responses, `${path} ${status}`);
+      expectValid(schemas['Error']!, await refused.json(), path);
+    }
+  }));
+
+test.run();

@@ -1,0 +1,133 @@
+/** The description of the API as an OpenAPI 3.0 document, made from the operations and the error table. */
+import { STATUS_CODES } from 'node:http';
+import { errorTable } from '../error-response.ts';
+import { componentSchemas } from './components.ts';
+import { forwardedOperations, ownOperations } from './operations.ts';
+import type { Operation } from './operations.ts';
+import { ref, text } from './schema.ts';
+
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+
+/** Error responses that any path may give. */
+const EVERYWHERE = [401, 403, 405, 429, 431, 500, 503] as const;
+
+const HEADERS = {
+  'X-Request-ID': { description: 'The id of this request in log and trace', schema: text },
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': { description: 'Requests of the window', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'When there are more, epoch seconds',
+    schema: { type: 'integer' },
+  },
+} as const;
+
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const REQUEST_ID = { 'X-Request-ID': headerRef('X-Request-ID') };
+const LIMITED = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
+
+/** `:name` of the router is `{name}` here; a verb may follow it. */
+export function toOpenApiPath(path: string): string {
+  return path.replaceAll(/:(id|model)\b/g, '{$1}');
+}
+
+/** The whole document. */
+export function openApiDocument(version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of [...ownOperations, ...forwardedOperations]) {
+    const path = (paths[toOpenApiPath(operation.path)] ??= {});
+    path[operation.method] = toOperation(operation);
+  }
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'svc',
+      version,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      description:
+        'A local LLM proxy. Paths under `/v1` and `/v1beta` mirror those of the providers; every other path of theirs under `/v1/` is passed through as it came.',
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      { name: 'Proxied', description: 'What goes on to a provider' },
+      { name: 'Look', description: 'What the proxy says of itself' },
+      { name: 'Vault', description: 'Your files as context' },
+      { name: 'Control', description: 'What changes the running proxy' },
+    ],
+    security: [{}, { proxyKey: [] }],
+    paths,
+    components: {
+      schemas: componentSchemas,
+      headers: HEADERS,
+      responses: errorResponses(),
+      securitySchemes: {
+        proxyKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Svc-Key',
+          description: 'Needed from other machines, and from web pages',
+        },
+        providerKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        providerToken: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}
+
+function toOperation(operation: Operation) {
+  const { path, method, summary, description, tag, parameters = [], request, answer } = operation;
+  const isProxied = tag === 'Proxied';
+  return {
+    operationId: `${method}${path.endsWith('/') && path !== '/' ? 'Slash' : ''}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_all, next: string) => next.toUpperCase())}`,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    ...(isProxied && { security: [{ providerKey: [] }, { providerToken: [] }, {}] }),
+    ...(operation.isPublic === true && { security: [{}] }),
+    ...(parameters.length > 0 && {
+      parameters: parameters.map((one) => ({
+        ...one,
+        ...(one.in === 'path' && { required: true }),
+      })),
+    }),
+    ...(request !== undefined && {
+      requestBody: { required: true, content: { 'application/json': { schema: request } } },
+    }),
+    responses: {
+      [path === '/ws' ? 101 : 200]: {
+        description: path === '/ws' ? 'The connection speaks WebSocket now' : 'As asked',
+        headers: REQUEST_ID,
+        ...(answer !== undefined && {
+          content: Object.fromEntries(
+            Object.entries(answer).map(([type, schema]) => [type, { schema }]),
+          ),
+        }),
+      },
+      ...errorRefs(operation),
+    },
+  };
+}
+
+function errorRefs({ errors = [] }: Operation) {
+  const statuses = [...new Set([...EVERYWHERE, ...errors])].toSorted((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+  );
+}
+
+/** One response a status of the error table, with the types that it can have. */
+function errorResponses() {
+  const typesOf = new Map<number, Set<string>>();
+  for (const { status, type } of Object.values(errorTable))
+    typesOf.set(status, (typesOf.get(status) ?? new Set()).add(type));
+  return Object.fromEntries(
+    [...typesOf].map(([status, types]) => [
+      `Error${status}`,
+      {
+        description: `${STATUS_CODES[status] ?? 'Error'}: ${[...types].join(', ')}`,
+        headers: status === 429 || status === 503 ? LIMITED : REQUEST_ID,
+        content: { 'application/json': { schema: ref('Error') } },
+      },
+    ]),
+  );
+}

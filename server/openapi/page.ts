@@ -1,0 +1,159 @@
+/** `/docs`: the OpenAPI document as a page without scripts, in light and dark, for wide and narrow screens. */
+import { createHash } from 'node:crypto';
+import { componentSchemas } from './components.ts';
+import { forwardedOperations, ownOperations } from './operations.ts';
+import type { Operation, Parameter } from './operations.ts';
+import { toOpenApiPath } from './document.ts';
+import type { Schema } from './schema.ts';
+
+const STYLE = `
+:root { color-scheme: light dark; --line: #d8dce2; --soft: #f4f6f8; --ink: #1c2127; --dim: #59626e; --mark: #0b6bcb; }
+@media (prefers-color-scheme: dark) { :root { --line: #343b45; --soft: #1e242b; --ink: #e6e9ee; --dim: #9aa5b3; --mark: #6db3ff; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); }
+a { color: var(--mark); }
+code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
+nav ul { columns: 16rem; padding: 0; list-style: none; }
+details { border: 1px solid var(--line); border-radius: .5rem; margin: .6rem 0; }
+summary { cursor: pointer; padding: .6rem .8rem; }
+summary b { display: inline-block; min-width: 3.2rem; font: 700 .8rem ui-monospace, monospace; color: var(--mark); }
+summary span { color: var(--dim); margin-left: .6rem; }
+.inside { padding: 0 1rem 1rem; border-top: 1px solid var(--line); }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
+.dim { color: var(--dim); }
+.key { background: var(--soft); border-radius: .3rem; padding: .1rem .4rem; font-size: .8rem; }
+@media (max-width: 40rem) { summary span { display: block; margin: .2rem 0 0; } td, th { display: block; border: 0; } tr { border-bottom: 1px solid var(--line); display: block; } }
+`;
+
+/** What the page may load: its own style, and nothing else. */
+export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+const TAGS = [
+  ['Proxied', 'Forwarded to a provider'],
+  ['Look', 'What the proxy says of itself'],
+  ['Vault', 'Your files as context'],
+  ['Control', 'What changes the running proxy'],
+] as const;
+
+export function docsPage(version: string): string {
+  const all = [...forwardedOperations, ...ownOperations];
+  const sections = TAGS.map(([tag, title]) => {
+    const operations = all.filter((one) => one.tag === tag);
+    return `<section aria-labelledby="${tag}">\n<h2 id="${tag}">${title}</h2>\n${operations.map(operationHtml).join('\n')}\n</section>`;
+  });
+  const links = all.map(
+    (one) => `<li><a href="#${anchorOf(one)}"><code>${escaped(nameOf(one))}</code></a>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>svc: what it answers</title>
+<style>${STYLE}</style>
+<body>
+<h1>svc <small class="dim">${escaped(version)}</small></h1>
+<p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>. Settings and
+architecture are in the README, commands in <code>svc --help</code>.
+<p>From this machine nothing is needed beside the provider's own key. From elsewhere, and from web
+pages, every request needs <code>X-Svc-Key</code>, except where <span class="key">public</span> stands.
+<nav aria-label="Paths"><ul>
+${links.join('\n')}
+</ul></nav>
+${sections.join('\n')}
+</body>
+</html>
+`;
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method.toUpperCase()} ${toOpenApiPath(path)}`;
+}
+
+function anchorOf({ method, path }: Operation): string {
+  return `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`.replace(/-$/, '');
+}
+
+function operationHtml(operation: Operation): string {
+  const { method, path, summary, description, parameters = [], request, answer = {} } = operation;
+  const errors = operation.errors ?? [];
+  const answers = Object.entries(answer).map(
+    ([type, schema]) => `<h4>Answers <code>${type}</code></h4>\n${schemaHtml(schema)}`,
+  );
+  return `<details id="${anchorOf(operation)}">
+<summary><b>${method.toUpperCase()}</b> <code>${escaped(toOpenApiPath(path))}</code>${
+    operation.isPublic === true ? ' <span class="key">public</span>' : ''
+  }<span>${marked(summary)}</span></summary>
+<div class="inside">
+${description === undefined ? '' : `<p>${marked(description)}`}
+${parameters.length === 0 ? '' : `<h4>Parameters</h4>\n${parametersHtml(parameters)}`}
+${request === undefined ? '' : `<h4>Body</h4>\n${schemaHtml(request)}`}
+${answers.join('\n')}
+${errors.length === 0 ? '' : `<p class="dim">Own error statuses: ${errors.join(', ')}`}
+</div>
+</details>`;
+}
+
+function parametersHtml(parameters: readonly Parameter[]): string {
+  const rows = parameters.map(
+    ({ name, in: place, description }) =>
+      `<tr><td><code>${escaped(name)}</code><td class="dim">${place}<td>${marked(description)}`,
+  );
+  return `<table>${rows.join('\n')}</table>`;
+}
+
+/** The fields of a schema, with those of the objects in it. */
+function schemaHtml(schema: Schema): string {
+  const rows = fieldRows(schema, '', 0);
+  if (rows.length === 0) return `<p class="dim">${typeText(schema)}`;
+  return `<table>${rows.join('\n')}</table>`;
+}
+
+const MAX_DEPTH = 5;
+
+function fieldRows(given: Schema, prefix: string, depth: number): string[] {
+  const schema = resolved(given);
+  if (depth > MAX_DEPTH) return [];
+  const choices = schema['oneOf'] as readonly Schema[] | undefined;
+  if (choices !== undefined) return fieldRows(choices[0]!, prefix, depth);
+  const items = schema['items'] as Schema | undefined;
+  if (items !== undefined) return fieldRows(items, `${prefix}[].`.replace('.[]', '[]'), depth);
+  const values = schema['additionalProperties'];
+  if (typeof values === 'object' && values !== null)
+    return fieldRows(values as Schema, `${prefix}<name>.`, depth);
+  const fields = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>;
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const inner = resolved(field);
+    const words = inner['description'];
+    const row = `<tr><td><code>${escaped(prefix + name)}</code><td class="dim">${typeText(inner)}<td>${
+      typeof words === 'string' ? marked(words) : ''
+    }`;
+    return [row, ...fieldRows(inner, `${prefix}${name}.`, depth + 1)];
+  });
+}
+
+function resolved(schema: Schema): Schema {
+  const target = schema['$ref'];
+  return typeof target === 'string' ? (componentSchemas[target.split('/').at(-1)!] ?? {}) : schema;
+}
+
+function typeText(schema: Schema): string {
+  const { type, enum: values, nullable, format } = schema;
+  const word = Array.isArray(values)
+    ? values.map((one) => escaped(String(one))).join(' | ')
+    : typeof type === 'string'
+      ? type
+      : 'any';
+  const shown = format === 'date-time' ? 'ISO 8601' : word;
+  return nullable === true ? `${shown} or null` : shown;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+/** Words in backticks are code. */
+function marked(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
