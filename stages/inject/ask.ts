@@ -37,7 +37,7 @@ export async function askVault(
 ): Promise<Asked> {
   try {
     const { topK: top, minScore } = config;
-    const wanted = { top, minScore, distinct: true, except: room.present };
+    const wanted = { top, minScore, about: true, distinct: true, except: room.present };
     const hits = await inTime(vault.search(query, wanted), services);
     if (hits === undefined) return { notBecause: NOT_READY };
     const parts: Part[] = [];

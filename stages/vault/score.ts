@@ -3,7 +3,7 @@
  * inverse document frequency that Lucene uses, computed here and not by a storage
  * engine, so that every backend gives the same score for the same blocks. With k1 = 1.2
  * and b = 0.75 a term that stands once in a block of average length adds exactly its
- * inverse document frequency.
+ * inverse document frequency, in a small index times `sizeFactor`.
  */
 
 const K1 = 1.2;
@@ -15,6 +15,8 @@ const B = 0.75;
  * notes would never be found worth sending.
  */
 const MIN_POPULATION = 10;
+/** Scores in a smaller index are made as high as in one of so many blocks. */
+const REFERENCE_SIZE = 10_000;
 
 /** A block’s number and a term’s count in it, as `block * 256 + count`; block numbers stay below 2^24. */
 export type Posting = number;
@@ -33,14 +35,24 @@ export interface Corpus {
   postings(term: string): ArrayLike<Posting>;
 }
 
+/** As many as a number has bits. */
+export const MAX_MATCHED_TERMS = 32;
+
 /** A block number and its score, above zero. */
 export interface Scored {
   readonly block: number;
   readonly score: number;
+  /** Which of the terms the block holds: bit `n` for term `n`, of the first `MAX_MATCHED_TERMS`. */
+  readonly matched: number;
 }
 
-/** The best `top` of what was ranked, best first. Ties with the last are all given, so that the caller can order them by something that is the same in every backend. */
-export type Ranking = (top: number) => Scored[];
+/** What was ranked. */
+export interface Ranking {
+  /** The best `top`, best first. Ties with the last are all given, so that the caller can order them by something that is the same in every backend. */
+  best(top: number): Scored[];
+  /** What a block of the index scores on average, those that hold none of the terms included. */
+  readonly meanScore: number;
+}
 
 /**
  * Scores every block that holds at least one of `terms`, once, however often the ranking is
@@ -52,16 +64,42 @@ export function rank(
   accepts: (block: number) => boolean = () => true,
 ): Ranking {
   const scores = new Float64Array(corpus.lengths.length);
+  const matched = new Uint32Array(corpus.lengths.length);
   const touched: number[] = [];
   const averageLength = corpus.size === 0 ? 1 : corpus.totalLength / corpus.size;
-  for (const term of terms) addTerm(corpus, corpus.postings(term), averageLength, scores, touched);
-  return (top) => best(scores, touched, top, accepts);
+  const weights = { averageLength, scores, matched, touched };
+  for (const [at, term] of terms.entries()) {
+    addTerm(corpus, corpus.postings(term), at < MAX_MATCHED_TERMS ? 1 << at : 0, weights);
+  }
+  return {
+    best: (top) => best(weights, top, accepts),
+    get meanScore() {
+      const sum = touched.reduce((total, block) => total + scores[block]!, 0);
+      return corpus.size === 0 ? 0 : sum / corpus.size;
+    },
+  };
+}
+
+/** Scores as they are summed up, by block number. */
+interface Sums {
+  readonly averageLength: number;
+  readonly scores: Float64Array;
+  readonly matched: Uint32Array;
+  readonly touched: number[];
 }
 
 /** Lucene's inverse document frequency, for `frequency` of `size` blocks; always above zero. */
 export function inverseFrequency(size: number, frequency: number): number {
   const population = Math.max(size, MIN_POPULATION);
   return Math.log(1 + (population - frequency + 0.5) / (frequency + 0.5));
+}
+
+/**
+ * What scores are multiplied by, so that a least score means the same in a small index: the
+ * rarest word weighs in any of them what it weighs in one of `REFERENCE_SIZE`.
+ */
+function sizeFactor(size: number): number {
+  return inverseFrequency(Math.max(size, REFERENCE_SIZE), 1) / inverseFrequency(size, 1);
 }
 
 /** In how many blocks in use the postings stand. */
@@ -80,12 +118,12 @@ export function liveCount(
 function addTerm(
   corpus: Corpus,
   postings: ArrayLike<Posting>,
-  averageLength: number,
-  scores: Float64Array,
-  touched: number[],
+  bit: number,
+  { averageLength, scores, matched, touched }: Sums,
 ): void {
   const { lengths, size } = corpus;
-  const weight = inverseFrequency(size, liveCount(corpus, postings)) * (K1 + 1);
+  const rarity = inverseFrequency(size, liveCount(corpus, postings)) * sizeFactor(size);
+  const weight = rarity * (K1 + 1);
   const flat = K1 * (1 - B);
   const slope = (K1 * B) / averageLength;
   for (let index = 0; index < postings.length; index++) {
@@ -95,13 +133,13 @@ function addTerm(
     if (length === undefined || length === 0) continue;
     const count = posting & 255;
     if (scores[block] === 0) touched.push(block);
+    matched[block]! |= bit;
     scores[block]! += (weight * count) / (count + flat + slope * length);
   }
 }
 
 function best(
-  scores: Float64Array,
-  blocks: readonly number[],
+  { scores, matched, touched: blocks }: Sums,
   top: number,
   accepts: (block: number) => boolean,
 ): Scored[] {
@@ -109,7 +147,7 @@ function best(
   const threshold = nthLargest(scores, blocks, top, accepts);
   return blocks
     .filter((block) => scores[block]! >= threshold && accepts(block))
-    .map((block) => ({ block, score: scores[block]! }))
+    .map((block) => ({ block, score: scores[block]!, matched: matched[block]! }))
     .toSorted((a, b) => b.score - a.score);
 }
 

@@ -3,6 +3,7 @@ import { readSync } from 'node:fs';
 import type { BlockInfo } from './block.ts';
 import { compareInfo, type BlockIndex } from './block-index.ts';
 import { sha256 } from './read-file.ts';
+import { aboutQuestion } from './relevance.ts';
 import { liveCount, rank, type Ranking, type Scored } from './score.ts';
 import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from './tokenize.ts';
@@ -26,6 +27,8 @@ export interface SearchOptions {
    * on their own machine, never for anything that is sent.
    */
   readonly includeUnsafe?: boolean;
+  /** Only blocks that are about the query, and not any that share some words with it. */
+  readonly about?: boolean;
   /** Each text is found once, however many blocks have it. */
   readonly distinct?: boolean;
   /** Ids of blocks that are not wanted; with `distinct` their texts are not, either. */
@@ -53,13 +56,16 @@ export function searchIndex(
   const accepts =
     options.includeUnsafe === true ? undefined : (block: number) => index.isSafe(block);
   const wanted = new Set(terms);
-  return chosen(index, rank(index.corpus, terms, accepts), options).map(
-    ({ block, score, info }) => {
-      const content = readContent(index, fd, block, info.hash);
-      const snippet = cutSnippet(content, tokenizer.locate(content, wanted), info.startLine);
-      return { ...info, score, content, snippet };
-    },
-  );
+  const ranking = rank(index.corpus, terms, accepts);
+  const found = chosen(index, ranking, options);
+  const how = { corpus: index.corpus, tokenizer };
+  const hits =
+    options.about === true ? aboutQuestion(how, query, terms, found, ranking.meanScore) : found;
+  return hits.map(({ block, score, info }) => {
+    const content = readContent(index, fd, block, info.hash);
+    const snippet = cutSnippet(content, tokenizer.locate(content, wanted), info.startLine);
+    return { ...info, score, content, snippet };
+  });
 }
 
 /** A block that was ranked, with what the index says of it. */
@@ -76,7 +82,7 @@ function chosen(
   if (top <= 0) return [];
   const infos = new Map<number, BlockInfo>();
   for (let least = top + except.size; ;) {
-    const ranked = ordered(index, ranking(least), infos);
+    const ranked = ordered(index, ranking.best(least), infos);
     const texts = new Set(distinct ? [...except].map((id) => index.held(id)?.hash) : []);
     const wanted = ranked.filter(({ score, info: { id, hash } }) => {
       if (score < minScore || except.has(id) || texts.has(hash)) return false;
@@ -136,6 +142,6 @@ function ordered(
     return info;
   };
   return scored
-    .map(({ block, score }) => ({ block, score, info: infoOf(block) }))
+    .map((each) => ({ ...each, info: infoOf(each.block) }))
     .toSorted((a, b) => b.score - a.score || compareInfo(a.info, b.info));
 }

@@ -48,7 +48,7 @@ export const vault = {
     type: between(0, 1_000_000, 'a BM25 score'),
     default: 2,
     env: ['SVC_INJECT_MIN_SCORE'],
-    about: 'BM25 score below which a block is not added.',
+    about: 'BM25 score below which a block is not added, however well it fits the question.',
   }),
   'vault.capsules': setting({
     type: flag,

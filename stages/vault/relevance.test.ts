@@ -1,0 +1,115 @@
+/** How often the vault answers a question that it cannot answer, and how often it keeps silent where it could. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import {
+  COLLECTIONS,
+  makeCollection,
+  questionsFor,
+  removeCollection,
+} from '../../fixtures/injection.ts';
+import type { CollectionName, LabelledQuestion } from '../../fixtures/injection.ts';
+import { indexFolder, openVault } from './index.ts';
+import type { OpenedVault } from './index.ts';
+import { inPlace } from './vault-place.ts';
+
+const base = { clock: systemClock, newId: randomUUID };
+/** As the proxy asks, with the settings that it has where none are given. */
+const ASKED = { top: 5, minScore: 2, about: true, distinct: true };
+
+async function withCollection(
+  name: CollectionName,
+  use: (vault: OpenedVault) => Promise<void>,
+): Promise<void> {
+  const root = makeCollection(name);
+  const indexDir = mkdtempSync(join(tmpdir(), 'svc-relevance-'));
+  const vault = openVault({ ...base, indexDir, backend: 'json_blocks' });
+  try {
+    await indexFolder({ ...base, root, indexDir, workers: 2 });
+    await use(vault);
+  } finally {
+    await vault.close();
+    rmSync(indexDir, { recursive: true });
+    removeCollection(root);
+  }
+}
+
+/** `right` where the file with the answer was found, `silent` where nothing was, `wrong` else. */
+async function verdictOf(vault: OpenedVault, { text, answeredIn }: LabelledQuestion) {
+  const hits = await vault.search(text, ASKED);
+  if (answeredIn === undefined) return hits.length === 0 ? 'right' : 'wrong';
+  if (hits.length === 0) return 'silent';
+  return hits.some(({ sourcePath }) => sourcePath.includes(answeredIn)) ? 'right' : 'wrong';
+}
+
+const all: (LabelledQuestion & { readonly verdict: string })[] = [];
+
+for (const name of COLLECTIONS) {
+  test(`${name}: every question is asked`, async () => {
+    await withCollection(name, async (vault) => {
+      for (const question of questionsFor(name)) {
+        all.push({ ...question, verdict: await verdictOf(vault, question) });
+      }
+    });
+  });
+}
+
+for (const isHeldOut of [false, true]) {
+  test(`${isHeldOut ? 'held out' : 'tuned on'}: at most 5 % wrong, at most 15 % missed`, () => {
+    const asked = all.filter((each) => each.isHeldOut === isHeldOut);
+    const unanswered = asked.filter(({ answeredIn }) => answeredIn === undefined);
+    const answered = asked.filter(({ answeredIn }) => answeredIn !== undefined);
+    assert.is(unanswered.length, answered.length);
+    const wrong = unanswered.filter(({ verdict }) => verdict === 'wrong');
+    const missed = answered.filter(({ verdict }) => verdict !== 'right');
+    const texts = (some: readonly LabelledQuestion[]) => some.map(({ text }) => text).join('\n');
+    assert.ok(wrong.length <= 0.05 * unanswered.length, `wrong:\n${texts(wrong)}`);
+    assert.ok(missed.length <= 0.15 * answered.length, `missed:\n${texts(missed)}`);
+  });
+}
+
+/** The paths of what is found for `query` in files with these texts. */
+async function found(files: Readonly<Record<string, string>>, query: string): Promise<string[]> {
+  let paths: string[] = [];
+  await inPlace(async (place) => {
+    for (const [path, text] of Object.entries(files)) place.write(path, text);
+    await place.index();
+    const vault = openVault({ ...base, indexDir: place.indexDir, backend: 'json_blocks' });
+    paths = (await vault.search(query, ASKED)).map(({ sourcePath }) => sourcePath);
+    await vault.close();
+  });
+  return paths;
+}
+
+const NOTES = {
+  'gate.md': 'The flumbrick gate opens when the quorble lever is pulled twice.\n',
+  'time.md': 'What time the store opens is written in notes of the owner, in a txt file.\n',
+  'lamp.md': 'The lamp burns brightest with `maxWickLength` set to nine.\n',
+};
+
+test('a single common word, or one word of several, adds nothing', async () => {
+  assert.equal(await found(NOTES, 'What time is it?'), []);
+  assert.equal(await found(NOTES, 'Read notes.txt'), []);
+  assert.equal(await found(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
+});
+
+test('a path or an identifier is enough', async () => {
+  assert.equal(await found(NOTES, 'explain maxWickLength'), ['lamp.md']);
+  assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
+    'etc/oven.md',
+  ]);
+});
+
+test('in a vault about one thing what all blocks hold is found where it is the whole question', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 8 }, (_, n) => [`${n}.md`, `The flumbrick gate, part ${n}.\n`]),
+  );
+  assert.is((await found(files, 'Where is the flumbrick gate?')).length, 5);
+  assert.equal(await found(files, 'Where is the lever of the gate of Vienna?'), []);
+});
+
+test.run();
