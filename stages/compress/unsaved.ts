@@ -7,6 +7,7 @@ const UNTOUCHABLE = {
   bypass: 'it came with X-Svc-Bypass',
   paused: 'rewriting is paused (svc resume)',
   subscription: 'it carries a subscription token',
+  size: 'it has too many values to be read',
 } as const;
 
 /** Why `request` must go out as it came, or undefined where it may be rewritten. */

@@ -117,14 +117,16 @@ function textsOf(message: CanonicalMessage): string[] {
 
 /** Results of parallel calls belong into one message; dialects with a message for each split them again. */
 function mergeNeighbours(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
-  const merged: CanonicalMessage[] = [];
-  for (const message of messages) {
+  const merged: { readonly role: CanonicalMessage['role']; readonly blocks: CanonicalBlock[] }[] =
+    [];
+  for (const { role, blocks } of messages) {
     const last = merged.at(-1);
-    if (last?.role === message.role) {
-      merged[merged.length - 1] = { ...last, blocks: [...last.blocks, ...message.blocks] };
-    } else {
-      merged.push(message);
+    if (last?.role !== role) {
+      merged.push({ role, blocks: [...blocks] });
+      continue;
     }
+    // One by one: a copy for each neighbour costs the square of their number.
+    for (const block of blocks) last.blocks.push(block);
   }
   return merged;
 }

@@ -76,6 +76,9 @@ export type RequestTranslation =
     }
   | { readonly skip: string };
 
+/** A request can name as many unknown members and tools as it likes; a trace shows so many of them. */
+const MAX_NOTES = 100;
+
 /** Translates a request's body. Never degrades silently: what `to` cannot say is a `skip`. */
 export function translateRequest(
   from: TranslatableDialect,
@@ -99,9 +102,9 @@ function translateOrThrow(
   body: JsonObject,
   options: TranslateRequestOptions,
 ): Exclude<RequestTranslation, { skip: string }> {
-  const notes: string[] = [];
+  const notes = new Set<string>();
   const note = (text: string): void => {
-    if (!notes.includes(text)) notes.push(text);
+    if (notes.size < MAX_NOTES) notes.add(text);
   };
   const { target, signatures, providerTools = 'skip' } = options;
   const read = from.readRequest(body, { target, note, providerTools });
@@ -117,7 +120,7 @@ function translateOrThrow(
     toolNames,
   };
   const headers = [...JSON_BODY, ...(to.name === 'messages' ? MESSAGES_VERSION : [])];
-  return { ...written, headers, wishes, notes };
+  return { ...written, headers, wishes, notes: [...notes] };
 }
 
 /** What an answer in the request's own dialect must know, for a document that is told as a stream. */

@@ -165,7 +165,12 @@ function prepareWire(
     return { skip: `${provider.kind} cannot serve this path` };
   }
   if (body.untouchable !== undefined)
-    return { skip: `the request must not be rewritten (${body.untouchable})` };
+    return {
+      skip:
+        body.untouchable === 'size'
+          ? 'the request has too many values to be translated'
+          : `the request must not be rewritten (${body.untouchable})`,
+    };
   const { translation } = options;
   if (translation === undefined) return { needs: 'translation' };
   return translation.prepareTranslated(request, from, target, provider, options);

@@ -24,8 +24,8 @@ export interface BodyFrame {
   readonly bytes: Buffer;
   /** How this path is served; found by the server's router before the body was read. */
   readonly endpoint: Endpoint;
-  /** Why this request must go out as it came in, or undefined where stages may edit it. */
-  readonly untouchable?: 'bypass' | 'paused' | 'subscription' | undefined;
+  /** Why this request must go out as it came in, or undefined where stages may edit it. `size`: it has too many values to be parsed. */
+  readonly untouchable?: 'bypass' | 'paused' | 'subscription' | 'size' | undefined;
 }
 
 /** A request that was understood, with the edits that stages made to it. */

@@ -3,7 +3,9 @@
  * decide by, whether they may rewrite it among them. A body that cannot be right is refused
  * here, before anybody pays for it; what only the provider can judge is left to it.
  */
-import { defineStage } from '../../engine/index.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { defineStage, isSvcError } from '../../engine/index.ts';
+import type { StageContext } from '../../engine/index.ts';
 import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
@@ -14,6 +16,10 @@ import { mayRelay, namedFor } from '../providers/relay.ts';
 import type { Services } from '../services.ts';
 import { sizeOfJson } from '../wire/json-size.ts';
 import { tooDeep } from '../wire/json-skip.ts';
+import { outlineOf } from './outline.ts';
+
+/** A body of this size takes milliseconds to parse. */
+const LONG_BYTES = 1_000_000;
 
 /** Facts of a request that nobody read. */
 const UNREAD: RequestFacts = Object.freeze({
@@ -33,13 +39,49 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-function read(body: BodyFrame, dialect: Dialect): { json: unknown; facts: RequestFacts } {
-  if (!body.endpoint.rewritable) return { json: undefined, facts: UNREAD };
+interface Reading {
+  readonly body: BodyFrame;
+  readonly json: unknown;
+  readonly facts: RequestFacts;
+}
+
+function read(body: BodyFrame, dialect: Dialect): Reading | Promise<Reading> {
+  if (!body.endpoint.rewritable) return { body, json: undefined, facts: UNREAD };
+  const size = sizeOfJson(body.bytes);
+  if (size === 'large') return readOutline(body, dialect);
+  if (size === 'fine' && body.bytes.length > LONG_BYTES) return readByTurns(body, dialect);
   const json = parseJson(body.bytes);
-  if (sizeOfJson(body.bytes) === 'deep') throw tooDeep();
+  if (size === 'deep') throw tooDeep();
+  return { body, json, facts: factsOf(body, dialect, json) };
+}
+
+function factsOf(body: BodyFrame, dialect: Dialect, json: unknown): RequestFacts {
   const fault = dialect.validate(json, body.target);
   if (fault !== undefined) throw fault;
-  return { json, facts: dialect.facts(json, body.target) };
+  return dialect.facts(json, body.target);
+}
+
+/** Between two steps whose time grows with the body, others have their turn. */
+async function readByTurns(body: BodyFrame, dialect: Dialect): Promise<Reading> {
+  await nextTurn();
+  const json = parseJson(body.bytes);
+  await nextTurn();
+  return { body, json, facts: factsOf(body, dialect, json) };
+}
+
+/** A body with too many values goes out as it came. */
+function readOutline(body: BodyFrame, dialect: Dialect): Reading {
+  const facts = factsOf(body, dialect, outline(body.bytes));
+  const untouchable = body.untouchable ?? 'size';
+  return { body: Object.freeze({ ...body, untouchable }), json: undefined, facts };
+}
+
+function outline(bytes: Buffer): unknown {
+  try {
+    return outlineOf(bytes);
+  } catch (thrown) {
+    throw isSvcError(thrown) ? thrown : invalidJson(thrown);
+  }
 }
 
 /** `body` → `request`. Throws VALIDATION_001, _002 and _003. */
@@ -49,15 +91,26 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
     const isAsked = mayRelay(config, providers);
     return {
       on: {
-        body(body): RequestFrame {
-          const dialect = dialects[body.endpoint.dialect];
-          const { json, facts } = read(body, dialect);
-          const request = toRequest({ body, dialect, facts, json });
-          // Nobody need make smaller, or measure, what will go out as it came in.
-          const relays = isAsked && namedFor(request, config, providers).relays;
-          return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
+        body(frame, ctx): RequestFrame | Promise<RequestFrame> {
+          const dialect = dialects[frame.endpoint.dialect];
+          const reading = read(frame, dialect);
+          return reading instanceof Promise
+            ? reading.then((each) => understood(each, dialect, ctx))
+            : understood(reading, dialect, ctx);
         },
       },
     };
+
+    function understood(
+      { body, json, facts }: Reading,
+      dialect: Dialect,
+      ctx: StageContext,
+    ): RequestFrame {
+      const request = toRequest({ body, dialect, facts, json });
+      if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
+      // Nobody need make smaller, or measure, what will go out as it came in.
+      const relays = isAsked && namedFor(request, config, providers).relays;
+      return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
+    }
   },
 });

@@ -26,8 +26,8 @@ export interface SpendConfig {
 const LOG_EVERY_MS = 60_000;
 
 function useOf(request: ProxyRequest): EstimatedUse {
-  const { body, facts, json } = request.original;
-  if (json === undefined) return estimateUnread(body);
+  const { body, facts, endpoint } = request.original;
+  if (!endpoint.rewritable) return estimateUnread(body);
   const usage = estimateUsage(estimateInputTokens(request), facts.maxOutputTokens);
   return { model: modelOf(request), usage };
 }

@@ -24,7 +24,8 @@ const CLOSE_OBJECT = 0x7d;
 /** One step of the wanted paths, merged into a tree so that the text is walked once for all of them. */
 interface PathNode {
   readonly members: { readonly name: string; readonly bytes: Buffer; readonly node: PathNode }[];
-  readonly items: Map<number, PathNode>;
+  /** Absent in most of thousands of nodes: an empty map is what costs most in one. */
+  items?: Map<number, PathNode>;
   /** Which of the wanted paths end here. */
   readonly results: number[];
 }
@@ -102,14 +103,15 @@ function toTree(paths: readonly JsonPath[]): PathNode {
 }
 
 function createNode(): PathNode {
-  return { members: [], items: new Map(), results: [] };
+  return { members: [], results: [] };
 }
 
 function itemOf(parent: PathNode, index: number): PathNode {
-  const known = parent.items.get(index);
+  const items = (parent.items ??= new Map<number, PathNode>());
+  const known = items.get(index);
   if (known !== undefined) return known;
   const node = createNode();
-  parent.items.set(index, node);
+  items.set(index, node);
   return node;
 }
 
@@ -129,7 +131,7 @@ function walkValue(walk: Walk, at: number, node: PathNode): number {
   const first = walk.bytes[at];
   let end: number;
   if (first === OPEN_OBJECT && node.members.length > 0) end = walkObject(walk, at, node);
-  else if (first === OPEN_ARRAY && node.items.size > 0) end = walkArray(walk, at, node);
+  else if (first === OPEN_ARRAY && node.items !== undefined) end = walkArray(walk, at, node.items);
   else end = skipValue(walk.bytes, at, walk.limit, walk.depth);
   if (end > 0) for (const result of node.results) walk.spans[result] = { start: at, end };
   return end;
@@ -160,12 +162,12 @@ function walkObject(walk: Walk, open: number, node: PathNode): number {
   return at < limit && bytes[at] === CLOSE_OBJECT ? at + 1 : -1;
 }
 
-function walkArray(walk: Walk, open: number, node: PathNode): number {
+function walkArray(walk: Walk, open: number, items: ReadonlyMap<number, PathNode>): number {
   const { bytes, limit } = walk;
   enter(walk);
   let at = skipSpace(bytes, open + 1, limit);
   for (let index = 0; at < limit && bytes[at] !== CLOSE_ARRAY; index += 1) {
-    const item = node.items.get(index);
+    const item = items.get(index);
     at = item === undefined ? skipValue(bytes, at, limit, walk.depth) : walkValue(walk, at, item);
     if (at < 0) return -1;
     at = skipSpace(bytes, at, limit);
@@ -185,7 +187,7 @@ function enter(walk: Walk): void {
 function forget(walk: Walk, node: PathNode): void {
   for (const result of node.results) walk.spans[result] = undefined;
   for (const member of node.members) forget(walk, member.node);
-  for (const item of node.items.values()) forget(walk, item);
+  for (const item of node.items?.values() ?? []) forget(walk, item);
 }
 
 /** The wanted member whose name stands in `bytes[start, end)`, escapes resolved. */
@@ -198,8 +200,8 @@ function findMember(
   for (const member of node.members) {
     if (isSame(bytes, start, end, member.bytes)) return member.node;
   }
-  const escape = bytes.indexOf(BACKSLASH, start);
-  if (escape < 0 || escape >= end) return undefined;
+  // Not in all that follows the name: from every name to the end is the square of the text.
+  if (!bytes.subarray(start, end).includes(BACKSLASH)) return undefined;
   const name = readName(bytes.toString('utf8', start - 1, end + 1));
   return node.members.find((member) => member.name === name)?.node;
 }

@@ -16,7 +16,18 @@ const OPENING =
   /(?:^|>)(?:Output:|<(?:output|output_head|stdout|result|results|content|file)>)\s*$/;
 const HEADER_LINE =
   /^(?:<[\w/-]+>[^<]{0,200}(?:<\/[\w-]+>)?|<\/[\w-]+>.{0,40}|[A-Z][\w ]{1,30}: .{0,120}|Process exited with .{0,60}|The output of .{0,200}|Please .{0,200}|If you.{0,200}|)$/;
-const CLOSING = /(?:\s*<\/(?:output|output_tail|stdout|result|results|content|file)>\s*)+$/;
+/** Tags that close what a header opened. */
+const CLOSING_TAGS = [
+  'output',
+  'output_tail',
+  'stdout',
+  'result',
+  'results',
+  'content',
+  'file',
+].map((name) => `</${name}>`);
+/** Closing tags are looked for in so many characters at the end. */
+const CLOSING_CHARS = 200;
 const REMINDER_OPEN = '<system-reminder>';
 const REMINDER_CLOSE = '</system-reminder>';
 
@@ -47,8 +58,21 @@ function tailStart(text: string): number {
     const open = text.lastIndexOf(REMINDER_OPEN);
     if (open >= 0) end = text.slice(0, open).trimEnd().length;
   }
-  const closing = CLOSING.exec(text.slice(Math.max(0, end - 200), end));
-  return closing === null ? end : end - closing[0].length;
+  return closingStart(text, end);
+}
+
+/** Where the closing tags begin that end at `end`, with the blanks before them; `end` where there are none. */
+function closingStart(text: string, end: number): number {
+  const tail = text.slice(Math.max(0, end - CLOSING_CHARS), end);
+  let kept = tail.length;
+  for (;;) {
+    const before = tail.slice(0, kept).trimEnd();
+    const tag = CLOSING_TAGS.find((each) => before.endsWith(each));
+    if (tag === undefined) break;
+    kept = before.length - tag.length;
+  }
+  if (kept === tail.length) return end;
+  return end - tail.length + tail.slice(0, kept).trimEnd().length;
 }
 
 const NUMBERED = /^ *(\d+)(?:\t|→|: |\| ?)/;

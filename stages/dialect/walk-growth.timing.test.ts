@@ -1,0 +1,225 @@
+/** Whatever walks messages, blocks or members takes a time that grows with their number, not with the square of it. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MOST_GROWTH, measureGrowth } from '../../fixtures/growth.ts';
+import { toConversationBlocks } from '../compress/conversation-blocks.ts';
+import { questionsOf } from '../inject/query.ts';
+import { createRequestSize } from '../learned/request-size.ts';
+import { conversationId } from '../model/conversation.ts';
+import { estimateInputTokens } from '../model/input-size.ts';
+import { render } from '../model/render.ts';
+import { appendText, replaceTexts, setParam, toRequest } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
+import { sizeOfJson } from '../wire/json-size.ts';
+import { resolveEndpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoints.ts';
+import { dialects } from './registry.ts';
+import { createSignatureCache, translateRequest } from './translate.ts';
+import type { TranslatableDialect } from './translate.ts';
+
+const COUNT = 4_000;
+/** What takes the square of its input takes many times longer for 16,000 of anything. */
+const FAST_MS = 100;
+const ROUNDS = 2;
+
+function bestMs(work: () => void): number {
+  const times = many(2, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+const many = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+const named = (count: number) => Object.fromEntries(many(count, (at) => [`k${at}`, at]));
+
+type Shape = (count: number) => object;
+const USER = { role: 'user', content: 'x' };
+const CALLED = { type: 'function', function: { name: 't', arguments: '{}' } };
+const message = (more: object): object => ({
+  model: 'm',
+  max_tokens: 1,
+  messages: [USER],
+  ...more,
+});
+const chat = (messages: object[]): object => ({ model: 'm', messages: [USER, ...messages] });
+
+const SHAPES: Readonly<Record<TranslatableDialect, Readonly<Record<string, Shape>>>> = {
+  messages: {
+    'one role': (n) => message({ messages: many(n, () => USER) }),
+    'roles by turns': (n) =>
+      message({
+        messages: many(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'assistant' })),
+      }),
+    'system blocks': (n) => message({ system: many(n, () => ({ type: 'text', text: 'x' })) }),
+    'blocks of one message': (n) =>
+      message({
+        messages: [{ role: 'user', content: many(n, () => ({ type: 'text', text: 'x' })) }],
+      }),
+    'calls and results': (n) =>
+      message({
+        messages: [
+          USER,
+          {
+            role: 'assistant',
+            content: many(n, (at) => ({ type: 'tool_use', id: `t${at}`, name: 't', input: {} })),
+          },
+          {
+            role: 'user',
+            content: many(n, (at) => ({
+              type: 'tool_result',
+              tool_use_id: `t${at}`,
+              content: 'ok',
+            })),
+          },
+        ],
+      }),
+    'odd calls': (n) =>
+      message({
+        messages: [
+          {
+            role: 'assistant',
+            content: many(n, (at) => ({
+              type: 'tool_use',
+              id: `t ${at}`,
+              name: `n ${at}`,
+              input: {},
+            })),
+          },
+        ],
+      }),
+    tools: (n) => message({ tools: many(n, (at) => ({ name: `t${at}`, input_schema: {} })) }),
+    'unknown members': (n) => message(named(n)),
+    'keys of an input': (n) =>
+      message({
+        messages: [
+          {
+            role: 'assistant',
+            content: [{ type: 'tool_use', id: 't', name: 't', input: named(n) }],
+          },
+        ],
+      }),
+  },
+  chat: {
+    'one role': (n) => chat(many(n, () => USER)),
+    'roles by turns': (n) =>
+      chat(many(n, (at) => (at % 2 === 0 ? USER : { ...USER, role: 'system' }))),
+    'calls and results': (n) =>
+      chat(
+        many(n, (at) =>
+          at % 2 === 0
+            ? { role: 'assistant', content: null, tool_calls: [{ ...CALLED, id: `t${at}` }] }
+            : { role: 'tool', tool_call_id: `t${at - 1}`, content: 'ok' },
+        ),
+      ),
+  },
+  responses: {
+    'one role': (n) => ({ model: 'm', input: many(n, () => USER) }),
+    'calls and outputs': (n) => ({
+      model: 'm',
+      input: many(n, (at) =>
+        at % 2 === 0
+          ? { type: 'function_call', call_id: `t${at}`, name: `n ${at}`, arguments: '{}' }
+          : { type: 'function_call_output', call_id: `t${at - 1}`, output: 'ok' },
+      ),
+    }),
+    reasoning: (n) => ({
+      model: 'm',
+      input: [USER, ...many(n, () => ({ type: 'reasoning', summary: [{ text: 'x' }] }))],
+    }),
+  },
+  generative: {
+    'one role': (n) => ({ contents: many(n, () => ({ role: 'user', parts: [{ text: 'x' }] })) }),
+    'calls and responses': (n) => ({
+      contents: many(n, (at) =>
+        at % 2 === 0
+          ? { role: 'model', parts: [{ functionCall: { name: `n${at}`, args: {} } }] }
+          : {
+              role: 'user',
+              parts: [{ functionResponse: { name: `n${at - 1}`, response: { output: 'ok' } } }],
+            },
+      ),
+    }),
+  },
+};
+
+const PATHS: Readonly<Record<TranslatableDialect, string>> = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  generative: '/v1beta/models/gemini-fixture-1:generateContent',
+};
+
+function requestOf(dialect: TranslatableDialect, body: object): ProxyRequest {
+  const target = PATHS[dialect];
+  const bytes = Buffer.from(JSON.stringify(body));
+  const endpoint = resolveEndpoint('POST', target, []) as Endpoint;
+  const frame = { kind: 'body', method: 'POST', target, headers: [], bytes, endpoint } as const;
+  return toRequest({
+    body: { ...frame, wireBytes: bytes },
+    dialect: dialects[dialect],
+    facts: dialects[dialect].facts(body, target),
+    json: body,
+  });
+}
+
+/** Everything that walks a request on its way, with fresh blocks each time. */
+const WALKS: Readonly<
+  Record<string, (dialect: TranslatableDialect, request: ProxyRequest) => void>
+> = {
+  size: (_dialect, { original }) => void sizeOfJson(original.body.bytes),
+  validation: (dialect, { original }) =>
+    void dialects[dialect].validate(original.json, PATHS[dialect]),
+  blocks: (dialect, { original }) => void dialects[dialect].blocks(original.json),
+  protection: (dialect, { original }) =>
+    void requestOf(dialect, original.json as object).original.protectedBy(0),
+  'the conversation': (_dialect, request) => void conversationId(request),
+  'the estimate': (_dialect, request) => void estimateInputTokens(request),
+  'the size learned': (_dialect, request) =>
+    void createRequestSize()({ ...request, report: { estimatedAfter: 1 } }),
+  'blocks for compression': (_dialect, request) => void toConversationBlocks(request),
+  questions: (_dialect, { original }) => void questionsOf(original.blocks()),
+  'replaced texts': (_dialect, request) => {
+    const { original } = request;
+    const open = original.blocks().filter(({ index }) => original.protectedBy(index) === undefined);
+    render(replaceTexts(request, new Map(open.map((block) => [block, 'z']))));
+  },
+  'an added text': (_dialect, request) => {
+    const text = request.original.blocks().find(({ kind, path }) => kind === 'text' && path);
+    if (text !== undefined) render(appendText(request, text.message, 'z'));
+  },
+  'an added member': (_dialect, request) => void render(setParam(request, 'zz', 1)),
+  translation: (dialect, { original }) => {
+    for (const to of Object.keys(PATHS) as TranslatableDialect[]) {
+      if (to === dialect) continue;
+      const options = { target: PATHS[dialect], signatures: createSignatureCache() };
+      translateRequest(dialect, to, original.json, { ...options, providerTools: 'drop' });
+    }
+  },
+};
+
+for (const [dialect, shapes] of Object.entries(SHAPES) as [
+  TranslatableDialect,
+  Readonly<Record<string, Shape>>,
+][]) {
+  for (const [shape, make] of Object.entries(shapes)) {
+    test(`${dialect}, ${shape}: every walk is linear`, () => {
+      const request = requestOf(dialect, make(4 * COUNT));
+      for (const [name, walk] of Object.entries(WALKS)) {
+        if (bestMs(() => walk(dialect, request)) < FAST_MS) continue;
+        const ratios = many(ROUNDS, () =>
+          measureGrowth(
+            (times) => requestOf(dialect, make(COUNT * times)),
+            (each) => walk(dialect, each),
+          ),
+        ).map(({ ratio }) => ratio);
+        const least = Math.min(...ratios);
+        assert.ok(least < MOST_GROWTH, `${name}: four times as much takes ${least} times as long`);
+      }
+    });
+  }
+}
+
+test.run();
