@@ -18,6 +18,8 @@ export interface ControlledProxy {
   readonly app: App;
   readonly afterwards: Afterwards;
   readonly log: Log;
+  /** Where the log went at the start. */
+  readonly logDestination: 'file' | 'stdout';
   readonly learned: Learned;
   readonly router: LiveRouter;
   readonly routeRules: RuleStore;
@@ -46,6 +48,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       pid: process.pid,
       paused: app.paused,
       log_level: log.level,
+      log_destination: log.isEnabled('error') ? proxy.logDestination : null,
       running: app.running.size,
     }),
     pause: () => pause(true),

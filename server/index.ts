@@ -251,6 +251,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       app,
       afterwards: services.afterwards,
       log,
+      logDestination: config.logging.destination,
       learned: services.learned,
       router: services.router,
       routeRules: openRouteRules(config.home, () => [...services.states.view().keys()]),

@@ -3,15 +3,15 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { toTextLine } from '../../server/log/text.ts';
-import { visibleJson } from '../../server/visible.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { outputFile } from '../daemon.ts';
+import { outputFile, runningInstance } from '../daemon.ts';
 import { toWhole } from '../flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
-import { colorsFor, note, writeLine } from '../output.ts';
+import { colorsFor, note } from '../output.ts';
 import type { Colors } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
+import { controlIfRunning } from '../remote.ts';
 
 /** How often a followed log is looked at. */
 const LOOK_MS = 250;
@@ -35,13 +35,12 @@ class Logs extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const count = toWhole(this.lines, '--lines', 0, 1_000_000);
-    const path = this.file();
+    const { path, why } = await this.place();
     const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
-      this.json
-        ? context.stdout.write(`${visibleJson(line)}\n`)
-        : writeLine(context.stdout, tinted(toTextLine(line), colors));
-    if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
+      context.stdout.write(this.json ? `${line}\n` : `${tinted(toTextLine(line), colors)}\n`);
+    if (why !== undefined) note(context, why);
+    else if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);
     if (count > 0) for (const line of lastLines(path, count)) show(line);
     if (!this.follow) return 0;
@@ -57,12 +56,31 @@ class Logs extends Command<CliContext> {
     return 0;
   }
 
-  /** The log; or, where a proxy in the background logs to its stdout, what it printed. */
-  private file(): string {
-    const home = homeOf(this.context);
+  /** The file that holds the log, and where else the lines of the running proxy go. */
+  private async place(): Promise<{ readonly path: string; readonly why?: string }> {
+    const { context } = this;
+    const home = homeOf(context);
     const log = join(home, 'logs', 'svc.log');
-    const printed = statSync(outputFile(home), { throwIfNoEntry: false });
-    return !existsSync(log) && printed !== undefined && printed.size > 0 ? outputFile(home) : log;
+    const running = runningInstance(home);
+    const own = running && (await controlIfRunning(home, 'status').catch(() => undefined));
+    const destination = own?.['log_destination'];
+    const printed = outputFile(home);
+    const isPrinted = (statSync(printed, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // One that ran in the background and logged to its stdout has left that.
+    if (running === undefined || own === undefined)
+      return { path: !existsSync(log) && isPrinted ? printed : log };
+    if (destination === 'file') return { path: log };
+    const who = `The proxy (pid ${running.pid})`;
+    if (destination !== 'stdout')
+      return { path: log, why: `${who} writes no log: logging.enabled is false.` };
+    if (running.background) {
+      const where = shortPath(printed, context);
+      return { path: printed, why: `${who} logs to stdout, which is ${where}.` };
+    }
+    return {
+      path: log,
+      why: `${who} logs to stdout: look in the terminal or the service that it was started in.${existsSync(log) ? ' These lines are older:' : ''}`,
+    };
   }
 }
 

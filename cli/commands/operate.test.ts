@@ -247,6 +247,25 @@ test('what is commanded from outside is in the log', () =>
     assert.match(stdout, /"provider":"messages","state":"unhealthy"/);
   }));
 
+test('logs says where the lines go that are not in its file', async () => {
+  const told = async (config: string): Promise<string> => {
+    let stderr = '';
+    await withRunning(async (place) => {
+      ({ stderr } = await run(place, ['logs']));
+    }, config);
+    return stderr;
+  };
+  assert.match(
+    await told('logging: { destination: stdout }\n'),
+    /^The proxy \(pid \d+\) logs to stdout: look in the terminal or the service/,
+  );
+  assert.match(
+    await told('logging: { enabled: false }\n'),
+    /writes no log: logging\.enabled is false/,
+  );
+  assert.not.match(await told('logging: { level: info }\n'), /The proxy/);
+});
+
 test('config reload says what changed, what waits for a restart, and what is wrong', () =>
   withRunning(async (place) => {
     const file = join(place.folder, 'svc.yaml');

@@ -25,6 +25,7 @@ export function toHead(
       response.headers,
       (name) =>
         isHopByHop(name) ||
+        isOurs(name) ||
         named?.has(name) === true ||
         (changesLength && name === 'content-length'),
     ),
@@ -38,6 +39,11 @@ export function toHead(
       ? prepared.dialect.observeUsage(true)
       : undefined,
   });
+}
+
+/** Headers in which this proxy speaks for itself, and what would wipe the storage of its origin in a browser. */
+function isOurs(name: string): boolean {
+  return name.startsWith('x-svc-') || name === 'clear-site-data';
 }
 
 /** True if the answer is a stream, of events or as one list, that can be seen to end in the middle. */

@@ -14,6 +14,7 @@ import {
   stoppedSending,
   upstreamTimeout,
 } from '../model/errors.ts';
+import { abortForGood } from './abort-for-good.ts';
 import { CoalescingBody } from './coalescing-body.ts';
 import { reasonOf } from './failure-reason.ts';
 import { IdleLimit } from './idle-limit.ts';
@@ -50,7 +51,7 @@ export function createAgent(open: Connector = createConnector()): Dispatcher {
     ...outboundLimits,
     connect: (options, done) =>
       open(options, (...[error, socket]) =>
-        error === null ? done(null, skipContinue(socket)) : done(error, null),
+        error === null ? done(null, abortForGood(skipContinue(socket))) : done(error, null),
       ),
   });
 }
