@@ -146,6 +146,8 @@ export interface Config {
     readonly maxRequestBytes: number;
     /** Largest body under `/v1*`. */
     readonly maxProxiedRequestBytes: number;
+    /** What all bodies and messages that have not arrived whole may hold together. */
+    readonly maxBytesInFlight: number;
   };
   readonly streaming: {
     readonly enabled: boolean;

@@ -6,6 +6,7 @@
 import {
   describe,
   fault,
+  quote,
   unknownKey,
   wrongValue,
   type Fault,
@@ -57,6 +58,8 @@ export interface FileOrigin {
   /** True when it was merely found in the current folder, so that it is not trusted. */
   readonly found: boolean;
   readonly absolute: (path: string) => string;
+  /** What `${NAME}` in a secret stands for. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 /** Reads the entries of a parsed config file. */
@@ -70,10 +73,13 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
     if (found === undefined) return void faults.push(unknownKey(place, path));
     if (found !== 'section') {
       const key = path.join('.');
+      const filled = fillVariables(found.setting, value, origin.variables);
       const wrong =
-        check(found.setting, value, key, place) ?? distrust(found.setting, key, place, origin);
+        distrust(found.setting, key, place, origin) ??
+        unsetVariable(filled.unset, key, place) ??
+        check(found.setting, filled.value, key, place);
       if (wrong !== undefined) return void faults.push(wrong);
-      entries.push(toEntry(found, key, value, place, origin));
+      entries.push(toEntry(found, key, filled.value, place, origin));
       return;
     }
     if (path.length === 2) names.push({ ...place, section: path[0] ?? '', name: path[1] ?? '' });
@@ -136,6 +142,40 @@ function foundIn(value: unknown, { type, secret }: Setting<unknown>): string {
   const item: unknown = at === -1 ? value : (value as readonly unknown[])[at];
   const found = describe(item, secret === true);
   return at === -1 ? found : `${found} as item ${at + 1}`;
+}
+
+const VARIABLE = /\$\{([^}]*)\}/g;
+
+/** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
+function fillVariables(
+  { secret }: Setting<unknown>,
+  value: unknown,
+  variables: FileOrigin['variables'],
+): { readonly value: unknown; readonly unset?: string | undefined } {
+  if (secret !== true) return { value };
+  let unset: string | undefined;
+  const fill = (text: string): string =>
+    text.replaceAll(VARIABLE, (_whole, name: string) => {
+      const found = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      if (found === undefined || found === '') unset ??= name;
+      return found ?? '';
+    });
+  if (typeof value === 'string') return { value: fill(value), unset };
+  if (!isMap(value)) return { value };
+  const filled = Object.entries(value).map(([name, one]) => [
+    name,
+    typeof one === 'string' ? fill(one) : one,
+  ]);
+  return { value: Object.fromEntries(filled), unset };
+}
+
+function unsetVariable(name: string | undefined, key: string, place: Place): Fault | undefined {
+  if (name === undefined) return undefined;
+  const isName = /^[A-Za-z_]\w*$/.test(name);
+  const text = isName
+    ? `${key}: the variable ${name} is not set`
+    : `${key}: ${quote(`\${${name}}`)} names no variable; write \${NAME}`;
+  return fault(place, key, text);
 }
 
 function distrust(

@@ -271,7 +271,7 @@ test('an env file: a line that says nothing takes none of the others with it', a
 
 test('a found proxy.yaml may set what cannot hurt', async () => {
   const { config } = await loadText({
-    beside: 'server: {port: 9000}\ncompression: {mode: strict}\nrouting: {fallback: [chat]}',
+    beside: 'server: {port: 9000}\ncompression: {mode: strict}\nprovider: chat',
   });
   assert.is(config.server.port, 9000);
 });

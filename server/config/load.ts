@@ -15,6 +15,7 @@ import {
   type Variables,
 } from './env.ts';
 import { describe, invalid, unknownKey, unreadable, wrongValue, type Fault } from './fault.ts';
+import { foundChanges, withoutLoosening } from './found-file.ts';
 import { absolutePath, resolveHome } from './home.ts';
 import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
 import { complete, type Values } from './names.ts';
@@ -84,21 +85,27 @@ export async function inspectConfig(options: LoadOptions): Promise<Inspection> {
   const envFile = openEnvFile(options, read, fromCwd);
   const fromFile = envFile === undefined ? undefined : readEnvFile(envFile.text, envFile.name);
   const home = resolveHome({ ...fromFile?.variables, ...options.env }, options.home, cwd);
-  const file = openConfigFile(options, read, fromCwd, home);
-  const layers: Layer[] = [];
-  if (file !== undefined) layers.push(await readLayer(file, options.home));
+  const { file, found } = openConfigFiles(options, read, fromCwd, home);
+  const variables = { ...fromFile?.variables, ...options.env };
+  const own = file && (await readLayer(file, options.home, variables));
+  const beside = found && withoutLoosening(await readLayer(found, options.home, variables), own);
+  const layers = [own, beside].filter((layer) => layer !== undefined);
   if (fromFile !== undefined) {
     const layer = variableLayer(fromFile.variables, 'env-file', fromFile.places, fromCwd);
     layers.push({ ...layer, warnings: [...fromFile.warnings, ...layer.warnings] });
   }
   layers.push(variableLayer(options.env, 'environment', inEnvironment, fromCwd));
   layers.push(flagLayer(options.flags ?? {}, fromCwd));
-  return settle(
+  const inspected = settle(
     layers,
     home,
-    [file, envFile].filter((one) => one !== undefined),
-    file?.path,
+    [file, found, envFile].filter((one) => one !== undefined),
+    found?.path ?? file?.path,
   );
+  if (inspected.loaded === undefined || beside === undefined) return inspected;
+  const { loaded } = inspected;
+  const changes = foundChanges(beside, own, loaded.provenance);
+  return { loaded: { ...loaded, warnings: [...changes, ...loaded.warnings] }, faults: [] };
 }
 
 interface OpenFile extends TextFile {
@@ -148,25 +155,39 @@ function settle(
   return { loaded, faults: [] };
 }
 
-function openConfigFile(
+/** The file that the user named or keeps at home, and the one that was merely found in the folder. */
+interface ConfigFiles {
+  readonly file: OpenFile | undefined;
+  readonly found: OpenFile | undefined;
+}
+
+function openConfigFiles(
   options: LoadOptions,
   read: ReadFile,
   fromCwd: (path: string) => string,
   home: string,
-): OpenFile | undefined {
+): ConfigFiles {
   const { configPath } = options;
   if (configPath !== undefined) {
     const path = fromCwd(configPath);
-    const file = read(path, YAML_LIMITS.bytes);
+    const file = openFile(read, path, configPath);
     if (file === undefined) throw unreadable(`${configPath}: it does not exist`);
-    return { ...file, path, name: configPath, found: false };
+    return { file, found: undefined };
   }
   const beside = join(options.cwd, 'proxy.yaml');
   const own = join(home, 'config.yaml');
-  const found = read(beside, YAML_LIMITS.bytes);
-  if (found !== undefined) return { ...found, path: beside, name: 'proxy.yaml', found: true };
-  const file = read(own, YAML_LIMITS.bytes);
-  return file === undefined ? undefined : { ...file, path: own, name: own, found: false };
+  const found = openFile(read, beside, 'proxy.yaml');
+  return { file: openFile(read, own, own), found: found && { ...found, found: true } };
+}
+
+/** Opens a file that is at the user's word. Throws `config` CONFIG_001 where everybody may write it. */
+function openFile(read: ReadFile, path: string, name: string): OpenFile | undefined {
+  const file = read(path, YAML_LIMITS.bytes);
+  if (file === undefined) return undefined;
+  if ((file.mode & 0o002) !== 0) {
+    throw unreadable(`${name}: everybody on this machine may write it; run: chmod o-w ${path}`);
+  }
+  return { ...file, path, name, found: false };
 }
 
 function openEnvFile(
@@ -176,16 +197,17 @@ function openEnvFile(
 ): OpenFile | undefined {
   if (envFile === undefined) return undefined;
   const path = fromCwd(envFile);
-  const file = read(path, YAML_LIMITS.bytes);
+  const file = openFile(read, path, envFile);
   if (file === undefined) throw unreadable(`${envFile}: it does not exist`);
-  return { ...file, path, name: envFile, found: false };
+  return file;
 }
 
-async function readLayer(file: OpenFile, userHome: string): Promise<Layer> {
+async function readLayer(file: OpenFile, userHome: string, variables: Variables): Promise<Layer> {
   const folder = dirname(file.path);
   const yaml = await readYaml(file.text, file.name);
   return fileLayer(yaml, {
     found: file.found,
+    variables,
     absolute: (path) => absolutePath(path, folder, userHome),
   });
 }

@@ -232,6 +232,7 @@ function limits({ get, from }: Values): Config['limits'] {
     requestsPerMinute: (hasMinute && get('security.rate_limit_per_minute')) || null,
     rate: perSecond === null ? null : { perSecond, burst },
     maxRequestBytes,
+    maxBytesInFlight: get('advanced.max_bytes_in_flight'),
     maxProxiedRequestBytes: chosen ? maxRequestBytes : PROXIED_BODY_BYTES,
   };
 }

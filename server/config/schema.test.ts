@@ -55,7 +55,7 @@ test('the arktype schema and the quick checks give the same verdict', async () =
       const data = path.reduceRight<unknown>((inner, segment) => ({ [segment]: inner }), value);
       const { faults } = fileLayer(
         { data, faults: [], placeOf: () => ({ source: 'file', where: '' }) },
-        { found: false, absolute: (relative) => relative },
+        { found: false, variables: {}, absolute: (relative) => relative },
       );
       // To arktype a list is an object too, so that it may pass for a map; ours refuses it.
       if (Array.isArray(value) && faults.length > 0) return;

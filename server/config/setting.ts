@@ -22,6 +22,8 @@ export interface Setting<T> {
   readonly secret?: true;
   /** A `proxy.yaml` that was merely found in the current folder may not set it. */
   readonly guarded?: true;
+  /** For a setting that protects somebody: true when `next` protects less than `before`. A found `proxy.yaml` may not. */
+  readonly loosens?: (next: T, before: T) => boolean;
   /** Makes the paths in a value absolute; a setting without paths has none. */
   readonly resolve?: (value: T, absolute: (path: string) => string) => T;
   /** True when a running proxy takes it up only after a restart. */
@@ -29,10 +31,11 @@ export interface Setting<T> {
 }
 
 /** The same row as it is written: a default of null makes the value nullable. */
-type Declared<T, D> = Omit<Setting<T>, 'type' | 'default' | 'resolve'> & {
+type Declared<T, D> = Omit<Setting<T>, 'type' | 'default' | 'resolve' | 'loosens'> & {
   readonly type: ValueType<T>;
   readonly default: D;
   readonly resolve?: (value: NoInfer<T>, absolute: (path: string) => string) => NoInfer<T>;
+  readonly loosens?: (next: NoInfer<T> | D, before: NoInfer<T> | D) => boolean;
 };
 
 /** Declares a setting; the type of its value follows from its kind and its default. */
@@ -46,4 +49,19 @@ export function setting<T>(row: Declared<T, NoInfer<T> | null>): Setting<T | nul
 /** For a setting whose whole value is one path. */
 export function asPath(value: string, absolute: (path: string) => string): string {
   return absolute(value);
+}
+
+/** For a flag that protects while it is on. */
+export function isSwitchedOff(next: boolean, before: boolean): boolean {
+  return before && !next;
+}
+
+/** For a flag that protects while it is off. */
+export function isSwitchedOn(next: boolean, before: boolean): boolean {
+  return next && !before;
+}
+
+/** For a limit; null is none. */
+export function isRaised(next: number | null, before: number | null): boolean {
+  return before !== null && (next === null || next > before);
 }

@@ -1,5 +1,5 @@
 /** What is made smaller, how much, and how long that may take. */
-import { setting } from '../setting.ts';
+import { isSwitchedOn, setting } from '../setting.ts';
 import { count, flag, milliseconds, oneOf } from '../value.ts';
 
 /** `compression.*`. */
@@ -55,6 +55,7 @@ export const compression = {
     default: false,
     about:
       'Rewrite requests that carry a subscription token too. Off, they go through byte for byte.',
+    loosens: isSwitchedOn,
   }),
   'compression.http100_keepalive': setting({
     type: flag,

@@ -1,5 +1,5 @@
 /** What is written down about the work: logs, metrics, telemetry. */
-import { asPath, setting } from '../setting.ts';
+import { asPath, isSwitchedOn, setting } from '../setting.ts';
 import { days, flag, oneOf, path, whole } from '../value.ts';
 
 /** `logging.*`. */
@@ -70,6 +70,7 @@ export const telemetry = {
     default: false,
     flag: '--telemetry',
     about: 'Write one line of measurements a request to `telemetry.log_file`. Nothing is sent out.',
+    loosens: isSwitchedOn,
   }),
   'telemetry.log_file': setting({
     type: path,

@@ -1,5 +1,5 @@
 /** The upstream providers: the built-in ones and those that the user names. */
-import { setting } from '../setting.ts';
+import { isRaised, setting } from '../setting.ts';
 import {
   anything,
   count,
@@ -57,6 +57,7 @@ export const providers = {
     type: oneOf('key', 'none'),
     default: 'key',
     about: '`none` for a server that wants no key, such as a local model.',
+    guarded: true,
   }),
   'providers.<name>.api_key': setting({
     type: secret,
@@ -113,23 +114,27 @@ export const providers = {
     type: mapOf(anything, 'a map of body fields'),
     default: {},
     about: 'Fields added to every request body that does not have them.',
+    guarded: true,
   }),
   'providers.<name>.model_aliases': setting({
     type: mapOf(words, 'a map of aliases to model names'),
     default: {},
     about: 'Other names for its models: alias to model.',
+    guarded: true,
   }),
   'providers.<name>.pricing.input_cost_per_1m_tokens': setting({
     type: dollars,
     default: null,
     defaultText: 'the price table',
     about: 'US dollars for a million input tokens, in place of the price table.',
+    guarded: true,
   }),
   'providers.<name>.pricing.output_cost_per_1m_tokens': setting({
     type: dollars,
     default: null,
     defaultText: 'the price table',
     about: 'US dollars for a million output tokens, in place of the price table.',
+    guarded: true,
   }),
 };
 
@@ -152,18 +157,21 @@ export const keys = {
     default: 'failover',
     env: ['SVC_KEY_ROTATION'],
     about: '`failover` moves on when a key fails; `roundrobin` takes the next key every time.',
+    guarded: true,
   }),
   'keys.cooldown_429_seconds': setting({
     type: seconds,
     default: 60,
     env: ['SVC_KEY_COOLDOWN_429'],
     about: 'Seconds that a key rests after a 429 without `Retry-After`.',
+    guarded: true,
   }),
   'keys.cooldown_401_seconds': setting({
     type: seconds,
     default: 300,
     env: ['SVC_KEY_COOLDOWN_401'],
     about: 'Seconds that a configured key rests after a 401.',
+    guarded: true,
   }),
 };
 
@@ -174,6 +182,7 @@ export const rateLimiting = {
     default: null,
     defaultText: 'no limit',
     about: 'Requests a minute to this provider; further ones wait in a queue.',
+    loosens: isRaised,
   }),
 };
 

@@ -19,6 +19,7 @@ export const routing = {
     aliases: ['fallback'],
     about:
       'Providers that are tried in this order when the first fails, each as `provider` or `provider/model`.',
+    guarded: true,
   }),
   'routing.enabled': setting({
     type: flag,
@@ -36,10 +37,12 @@ export const models = {
     defaultText: "the provider of the request's path",
     about:
       'Provider to which conversations with this model go; a path that it does not have answers 404.',
+    guarded: true,
   }),
   'models.<alias>.stream': setting({
     type: flag,
     default: true,
     about: 'Off: answers of this model are fetched whole and sent on as one short stream.',
+    guarded: true,
   }),
 };

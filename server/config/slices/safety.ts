@@ -1,5 +1,5 @@
 /** Who may come in, how often, how large, how long, and how much it may cost. */
-import { asPath, setting } from '../setting.ts';
+import { asPath, isRaised, isSwitchedOff, setting } from '../setting.ts';
 import {
   between,
   count,
@@ -21,6 +21,7 @@ export const security = {
     type: flag,
     default: false,
     about: 'Ask for `X-Svc-Key` from this machine too.',
+    loosens: isSwitchedOff,
   }),
   'security.api_key': setting({
     type: secret,
@@ -49,6 +50,7 @@ export const security = {
     default: 1000,
     about:
       'Requests a minute from one address; 0 sets no limit, and left alone it gives way to `rate_limit.requests_per_second`.',
+    loosens: (next, before) => isRaised(next || null, before || null),
   }),
 };
 
@@ -59,12 +61,14 @@ export const rateLimit = {
     default: null,
     defaultText: 'no limit',
     about: 'Requests a second from one address, on average.',
+    guarded: true,
   }),
   'rate_limit.burst_size': setting({
     type: count('requests', 1),
     default: null,
     defaultText: 'one second of requests',
     about: 'Requests that one address may send at once before that average counts.',
+    guarded: true,
   }),
 };
 
@@ -94,6 +98,7 @@ export const streaming = {
     type: count('streams', 1),
     default: 1000,
     about: 'Streams that may run at the same time; a further one gets 503.',
+    loosens: isRaised,
   }),
 };
 
@@ -103,18 +108,21 @@ export const budget = {
     type: flag,
     default: false,
     about: 'Refuse with 402 what would go past one of the limits below.',
+    loosens: isSwitchedOff,
   }),
   'budget.total_tokens': setting({
     type: count('tokens', 1),
     default: null,
     defaultText: 'no limit',
     about: 'Tokens that this proxy may use a day.',
+    loosens: isRaised,
   }),
   'budget.per_request_usd': setting({
     type: dollars,
     default: null,
     defaultText: 'no limit',
     about: 'US dollars that one request may cost, as estimated before it is sent.',
+    loosens: isRaised,
   }),
   'budget.per_session_usd': setting({
     type: dollars,
@@ -122,12 +130,14 @@ export const budget = {
     defaultText: 'no limit',
     about:
       'US dollars that one session of a client, or one conversation, may cost. A restart remembers the sessions that a client names.',
+    loosens: isRaised,
   }),
   'budget.per_day_usd': setting({
     type: dollars,
     default: null,
     defaultText: 'no limit',
     about: 'US dollars a day (UTC).',
+    loosens: isRaised,
   }),
   'budget.warn_percent': setting({
     type: whole(1, 100, 'a percentage'),
@@ -164,10 +174,18 @@ export const advanced = {
     default: 600,
     about: 'Seconds without a byte after which a running answer is given up; 0 sets no limit.',
   }),
+  'advanced.max_bytes_in_flight': setting({
+    type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
+    default: 536_870_912,
+    about:
+      'Bytes that all request bodies and WebSocket messages which have not arrived whole may hold together; beyond that a request gets 503.',
+    loosens: isRaised,
+  }),
   'advanced.max_request_size_bytes': setting({
     type: whole(1, 1_073_741_824, 'bytes,'),
     default: 10_485_760,
     about:
       'Largest request body, in bytes. Left alone, requests under `/v1` may have 32 MB, as agents with images need.',
+    loosens: isRaised,
   }),
 };

@@ -16,6 +16,7 @@ export const server = {
     about:
       'Address to listen on. `0.0.0.0` listens everywhere; anything but loopback needs `security.api_key`.',
     needsRestart: true,
+    guarded: true,
   }),
   'server.port': setting({
     type: port,

@@ -1,5 +1,5 @@
 /** What is kept: the ledger, cached answers, captures, and state shared by a fleet. */
-import { setting } from '../setting.ts';
+import { isSwitchedOn, setting } from '../setting.ts';
 import { count, days, flag, oneOf, path, seconds, words } from '../value.ts';
 
 /** `ledger.*`. */
@@ -54,6 +54,7 @@ export const capture = {
     type: flag,
     default: false,
     about: 'Keep requests and answers on disk for `svc replay`. They hold your prompts.',
+    loosens: isSwitchedOn,
   }),
   'capture.max_mb': setting({
     type: count('megabytes'),

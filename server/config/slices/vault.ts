@@ -1,5 +1,5 @@
 /** The index of the user's own files, and what of it is added to a request. */
-import { asPath, setting } from '../setting.ts';
+import { asPath, isSwitchedOn, setting } from '../setting.ts';
 import { between, count, flag, oneOf, path } from '../value.ts';
 
 /** `vault.*`. The folder of the index is `advanced.vault_index_path`. */
@@ -8,6 +8,7 @@ export const vault = {
     type: flag,
     default: true,
     about: 'Add blocks from the vault to requests, once an index exists.',
+    loosens: isSwitchedOn,
   }),
   'vault.root': setting({
     type: path,

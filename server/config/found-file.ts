@@ -1,0 +1,53 @@
+/**
+ * A `proxy.yaml` that merely lies in the current folder may be a stranger's, so it is laid over the
+ * user's own file and trusted with little: it may make the proxy stricter, never looser, and may
+ * not say where requests go, what they carry, or what is kept of them.
+ */
+import { fault, type Fault } from './fault.ts';
+import { mergeLayers, sameValue, type Entry, type Layer, type Provenance } from './layer.ts';
+import type { Setting } from './setting.ts';
+import { settings } from './settings.ts';
+
+const CURE = 'if you trust the file, pass --config proxy.yaml';
+
+/** The layer of a found file as it may be used over `own`, the user's file: what it loosens is a fault. */
+export function withoutLoosening(found: Layer, own: Layer | undefined): Layer {
+  const base = mergeLayers(own === undefined ? [] : [own]).values;
+  const faults = found.entries.flatMap((entry): Fault[] => {
+    const { loosens } = settings[entry.key] as Setting<unknown>;
+    if (loosens?.(entry.value, valueBefore(entry, base)) !== true) return [];
+    const text =
+      `${entry.spelled} may be made stricter, not looser, by a proxy.yaml that was merely found ` +
+      `in the current folder; ${CURE}`;
+    return [fault(entry, entry.spelled, text)];
+  });
+  return faults.length === 0 ? found : { ...found, faults: [...found.faults, ...faults] };
+}
+
+/** What a found file changes in the end, as one line for the user; none where it changes nothing. */
+export function foundChanges(
+  found: Layer,
+  own: Layer | undefined,
+  settled: ReadonlyMap<string, Provenance>,
+): readonly string[] {
+  const base = mergeLayers(own === undefined ? [] : [own]).values;
+  const changes = found.entries.flatMap((entry) => {
+    const now = settled.get(entry.concrete);
+    const before = valueBefore(entry, base);
+    if (now?.where !== entry.where || sameValue(now.value, before)) return [];
+    return [`${entry.concrete} (${shown(before)} → ${shown(now.value)})`];
+  });
+  if (changes.length === 0) return [];
+  return [`proxy.yaml in this folder changes ${changes.join(', ')}`];
+}
+
+function valueBefore(entry: Entry, base: ReadonlyMap<string, Provenance>): unknown {
+  return base.get(entry.concrete)?.value ?? (settings[entry.key] as Setting<unknown>).default;
+}
+
+/** A found file can set no secret, and neither can what stands here. */
+function shown(value: unknown): string {
+  if (value === null) return 'unset';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 40 ? `${text.slice(0, 37)}...` : text;
+}
