@@ -236,7 +236,8 @@ class HttpApp implements App {
     const { requestId } = caller;
     try {
       const { maxRequestBytes } = this.#options.generations.current.config.limits;
-      const given = await readOwnBody(request, response, maxRequestBytes);
+      const { inFlight } = this.#options.services;
+      const given = await readOwnBody(request, response, maxRequestBytes, inFlight);
       const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
       const answer = await this.#answerOwn(match, toOwnRequest(request, given), caller);
       const headers = [...answer.headers].flat();

@@ -4,13 +4,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CancelSignal, SvcError } from '../engine/index.ts';
-import { malformedRequest, payloadTooLarge } from '../stages/model/errors.ts';
+import type { InFlight } from './in-flight.ts';
+import { payloadTooLarge } from '../stages/model/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
 /** Messages of which the parser could read no more. */
 const broken = new WeakMap<IncomingMessage, SvcError>();
-/** Longest silence inside a body. Without a limit, clients that never finish would pile up. */
-const MAX_SILENCE_MS = 30_000;
+/** The latest pieces are put together when there are this many: one of a single byte costs a hundred. */
+const MOST_PIECES = 1024;
 
 /** Tells whoever reads this body, now or later, that no more of it can be read. */
 export function breakBody(message: IncomingMessage, error: SvcError): void {
@@ -20,13 +21,14 @@ export function breakBody(message: IncomingMessage, error: SvcError): void {
 
 /**
  * The whole body as it was on the wire, at once if it is there; a client that waits for it is told to go on. Rejects with `payload_too_large` above
- * `maxBytes`, with `bad_request` when the rest does not come, and with the signal's reason when the
- * client leaves.
+ * `maxBytes`, with `unavailable` when too much is arriving at once, with `bad_request` when the rest
+ * does not come, and with the signal's reason when the client leaves.
  */
 export function collectBody(
   message: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
+  inFlight: InFlight,
   signal: CancelSignal,
 ): Buffer | Promise<Buffer> {
   const declared = Number(message.headers['content-length'] ?? 0);
@@ -47,23 +49,33 @@ export function collectBody(
     return whole;
   }
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    let pieces: Buffer[] = [];
+    let latest: Buffer[] = [];
     let sizeBytes = 0;
     const stop = () => done(() => reject(signal.reason));
-    const silence = setTimeout(() => {
-      done(() => reject(malformedRequest('The rest of the request body did not arrive')));
-    }, MAX_SILENCE_MS);
+    const arrival = inFlight.open((error) => done(() => reject(error)));
     const onData = (piece: Buffer) => {
-      silence.refresh();
       sizeBytes += piece.length;
-      if (sizeBytes > maxBytes) done(() => reject(payloadTooLarge(maxBytes)));
-      else pieces.push(piece);
+      if (sizeBytes > maxBytes) return done(() => reject(payloadTooLarge(maxBytes)));
+      if (!arrival.add(piece.length)) return undefined;
+      latest.push(piece);
+      if (latest.length === MOST_PIECES) {
+        pieces.push(Buffer.concat(latest));
+        latest = [];
+      }
+      return undefined;
     };
-    const onEnd = () =>
-      done(() => resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
+    const onEnd = () => {
+      const all = [...pieces, ...latest];
+      const body = all.length === 1 ? all[0]! : Buffer.concat(all);
+      done(() => resolve(body));
+    };
     const onError = (error: Error) => done(() => reject(signal.aborted ? signal.reason : error));
     function done(settle: () => void): void {
-      clearTimeout(silence);
+      arrival.close();
+      // The connection may live on for as long as its client likes.
+      pieces = [];
+      latest = [];
       message.off('data', onData).off('end', onEnd).off('error', onError);
       signal.removeEventListener('abort', stop);
       // A late fault of a message that nobody reads any more has no one to go to.

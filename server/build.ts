@@ -172,6 +172,7 @@ export function buildGeneration(options: BuildOptions): Generation {
   });
   services.metrics.configure(config.metrics);
   services.streams.configure(config.streaming.maxConcurrentStreams);
+  services.inFlight.configure(config.limits.maxBytesInFlight);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
   const plan: Plan<ProxyFrame> = toPlan(config, providers, services);

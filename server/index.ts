@@ -3,7 +3,6 @@
  * the handle that stops it again.
  */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { SvcError, systemClock } from '../engine/index.ts';
 import type { Clock } from '../engine/index.ts';
 import { createApp } from './app.ts';
@@ -39,7 +38,7 @@ import { statsRoutes } from './routes/stats.ts';
 import { statusRoutes } from './routes/status.ts';
 import { traceRoutes } from './routes/traces.ts';
 import { vaultRoutes } from './routes/vault.ts';
-import { refuseOpenBind } from './open-bind.ts';
+import { keysFile, refuseOpenBind } from './open-bind.ts';
 import { openRouteRules } from './route-rules.ts';
 import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
@@ -90,7 +89,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const watch = options.watch ?? createPluginWatch();
   const { config } = loaded;
   keepHeapSmall();
-  refuseOpenBind(config);
+  refuseOpenBind(config, clock.wallMs());
   ensurePrivateFolder(config.home);
   let custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
@@ -101,7 +100,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     ...(options.onTrouble && { onTrouble: options.onTrouble }),
   });
   const keys = createKeyring({
-    file: join(config.home, 'keys.json'),
+    file: keysFile(config.home),
     configKey: config.security.apiKey ?? undefined,
     clock,
     onFault: (fault) => log.error(fault.message),

@@ -60,13 +60,15 @@ export interface Log {
   wants(part: LogPart): boolean;
   /**
    * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
-   * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named.
+   * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named. `secrets`
+   * are the request's own, which its answer may repeat.
    */
   body(
     direction: 'request' | 'response',
     requestId: string,
     bytes: Uint8Array,
     sizeBytes?: number,
+    secrets?: readonly string[],
   ): void;
   /** Makes a value unsayable from now on, also in lines that still wait. */
   addSecret(value: string): void;
@@ -163,9 +165,9 @@ export function createLog(options: LogOptions): Log {
     info: (message, fields) => say('info', message, fields),
     warning: (message, fields) => say('warning', message, fields),
     error: (message, fields) => say('error', message, fields),
-    body(direction, requestId, bytes, sizeBytes = bytes.byteLength) {
+    body(direction, requestId, bytes, sizeBytes = bytes.byteLength, secrets = []) {
       if (!wants(direction)) return;
-      const text = textOf(bytes.subarray(0, MOST_BODY_BYTES));
+      const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
       say('info', `${direction} body`, { requestId, sizeBytes, text });
     },
     addSecret: (value) => redactor.addSecret(value),

@@ -4,6 +4,7 @@ import { Cancelled, createCanceller } from '../engine/index.ts';
 import { unsupportedMedia } from '../stages/model/errors.ts';
 import { collectBody } from './body.ts';
 import { queryOf } from './gate/target.ts';
+import type { InFlight } from './in-flight.ts';
 import { isJsonType } from './media-type.ts';
 
 /** Methods that may carry a body of ours, which must then be JSON. */
@@ -14,6 +15,7 @@ export async function readOwnBody(
   request: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
+  inFlight: InFlight,
 ): Promise<Buffer | undefined> {
   const method = request.method ?? 'GET';
   if (method === 'GET' || method === 'HEAD') {
@@ -22,7 +24,7 @@ export async function readOwnBody(
   }
   const controller = createCanceller();
   response.once('close', () => controller.abort(new Cancelled('client_gone')));
-  const body = await collectBody(request, response, maxBytes, controller.signal);
+  const body = await collectBody(request, response, maxBytes, inFlight, controller.signal);
   if (body.length > 0 && JSON_METHODS.has(method) && !isJsonType(request.headers['content-type'])) {
     throw unsupportedMedia('This path takes application/json');
   }

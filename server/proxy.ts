@@ -59,7 +59,13 @@ export async function proxy(call: ProxyCall): Promise<void> {
   try {
     const { maxProxiedRequestBytes } = call.generation.config.limits;
     refuseOtherMedia(call.endpoint, request.rawHeaders);
-    const collected = collectBody(request, response, maxProxiedRequestBytes, controller.signal);
+    const collected = collectBody(
+      request,
+      response,
+      maxProxiedRequestBytes,
+      services.inFlight,
+      controller.signal,
+    );
     const wireBytes = collected instanceof Promise ? await collected : collected;
     const encoding = contentEncodingOf(call);
     const bytes =

@@ -4,6 +4,7 @@ import type { Plan, RunInfo, Settlement, Sink } from '../engine/index.ts';
 import type { BodyFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { MOST_BODY_BYTES } from './log.ts';
 import type { Log } from './log.ts';
+import { credentialsOf } from './log/credentials.ts';
 import { CopyingSink } from './sink/copy.ts';
 
 /** Runs `body` through `plan` into `sink`; writes both bodies into the log where the user wants that. Never rejects. */
@@ -14,12 +15,14 @@ export function runAndTell(
   sink: Sink<ProxyFrame>,
   log: Log,
 ): Promise<Settlement<ProxyFrame>> {
-  log.body('request', info.id, body.bytes);
+  const secrets =
+    log.wants('request') || log.wants('response') ? credentialsOf(body.headers, body.target) : [];
+  log.body('request', info.id, body.bytes, undefined, secrets);
   if (!log.wants('response')) return run(plan, body, info, sink);
   const copying = new CopyingSink(sink, MOST_BODY_BYTES);
   return run(plan, body, info, copying).then(async (settlement) => {
     const copy = await copying.copy();
-    if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes);
+    if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes, secrets);
     return settlement;
   });
 }

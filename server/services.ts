@@ -47,6 +47,8 @@ import { createAfterwardsFaults } from './afterwards-faults.ts';
 import type { AfterwardsFaults } from './afterwards-faults.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
+import { createInFlight } from './in-flight.ts';
+import type { InFlight } from './in-flight.ts';
 import { createRateLimiter, createStreamLimit } from './limit.ts';
 import type { RateLimiter, StreamLimit } from './limit.ts';
 import type { Log } from './log.ts';
@@ -73,6 +75,8 @@ export interface ServerServices {
   /** Limits nothing until a generation configures it. */
   readonly limiter: RateLimiter;
   readonly streams: StreamLimit;
+  /** Limits nothing until a generation configures it. */
+  readonly inFlight: InFlight;
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
   readonly states: ProviderStates;
@@ -160,6 +164,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     },
     limiter: createRateLimiter({ clock }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
+    inFlight: createInFlight(clock),
     states: createProviderStates({ clock }),
     router: createLiveRouter(),
     spending: createSpendingGuard(spendingSettings(config), clock),

@@ -81,8 +81,8 @@ class List extends Command<CliContext> {
       keys.map((key) => [
         key.id,
         key.label === '' ? '–' : key.label,
-        key.created.slice(0, 10),
-        key.expires?.slice(0, 10) ?? 'never',
+        minuteOf(key.created),
+        key.expires === null ? 'never' : minuteOf(key.expires),
         key.state,
       ]),
     );
@@ -112,6 +112,11 @@ class Revoke extends Command<CliContext> {
       print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
     return 0;
   }
+}
+
+/** `2026-01-31T09:05:07.000Z` → `2026-01-31 09:05 UTC`. */
+function minuteOf(time: string): string {
+  return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** A key as it may be shown: without its hash. */

@@ -168,7 +168,7 @@ abstract class Check extends ConfigOptions {
     const checked = loaded?.configFile ?? file ?? this.config ?? null;
     const all = [
       ...faults,
-      ...(await startFaults(loaded)),
+      ...(await startFaults(loaded, this.context.clock.wallMs())),
       ...(await pluginFaults(loaded, context)),
     ];
     if (this.json) printJson(context, resultJson(checked, all, loaded));
@@ -197,10 +197,13 @@ abstract class Check extends ConfigOptions {
 }
 
 /** What a start would refuse, though the settings are sound. */
-async function startFaults(loaded: LoadedConfig | undefined): Promise<readonly Fault[]> {
+async function startFaults(
+  loaded: LoadedConfig | undefined,
+  nowMs: number,
+): Promise<readonly Fault[]> {
   if (loaded === undefined) return [];
   const { openBindFaults } = await import('../../server/open-bind.ts');
-  return openBindFaults(loaded);
+  return openBindFaults(loaded, nowMs);
 }
 
 /** What is wrong with the providers that are code; they are loaded to find out. */

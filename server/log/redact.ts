@@ -13,6 +13,8 @@ export interface Redactor {
   readonly addSecret: (value: string) => void;
   /** Text without control characters and secrets, cut at the longest text that is written. */
   readonly text: (value: string) => string;
+  /** `value` without the `secrets`, which are forgotten again, in any encoding; not cut. */
+  readonly without: (value: string, secrets: readonly string[]) => string;
   /** A plain copy of any value: cleaned, secrets gone, errors flattened, bytes and functions named only. */
   readonly value: (value: unknown) => unknown;
 }
@@ -63,7 +65,19 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
     copier.forgetNames();
   };
   for (const secret of secrets) addSecret(secret);
-  return { addSecret, text: cleaner.text, value: (value) => copier.copy(value, 0) };
+  return { addSecret, text: cleaner.text, without, value: (value) => copier.copy(value, 0) };
+}
+
+function without(value: string, secrets: readonly string[]): string {
+  if (secrets.length === 0) return value;
+  const sources = secrets.flatMap(secretForms).map((form) => form.source);
+  const known = new RegExp([...new Set(sources)].toSorted(byLength).join('|'), 'g');
+  return value.replace(ESCAPES, '').replace(CONTROLS, '').replace(known, REDACTED);
+}
+
+/** Longest first, so that a secret which begins with another is removed whole. */
+function byLength(a: string, b: string): number {
+  return b.length - a.length;
 }
 
 /** Cleans single texts. */
@@ -80,8 +94,7 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
         shortestForm = Math.min(shortestForm, form.length);
         longestForm = Math.max(longestForm, form.source.length);
       }
-      // Longest first, so that a secret which begins with another is removed whole.
-      const ordered = [...sources].toSorted((a, b) => b.length - a.length);
+      const ordered = [...sources].toSorted(byLength);
       known = new RegExp(ordered.join('|'), 'g');
     },
     text(value) {

@@ -3,10 +3,11 @@
  * or a stream. A log that cannot be written never stops the proxy: lines are counted as
  * dropped instead.
  */
-import { chmod, mkdir, readdir, stat, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../engine/clock.ts';
+import { moveUnreadable } from '../../stages/aside.ts';
 
 /** A file by its path, or a stream such as `process.stdout`, which is never closed. */
 export type LogDestination =
@@ -40,6 +41,9 @@ export async function openSink(options: SinkOptions): Promise<LogSink> {
   if (destination.kind === 'stream') return sinkTo(destination.stream, () => Promise.resolve());
   const { path } = destination;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // What the log library opens by its name must not be a link to somebody's choice.
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink() === true) moveUnreadable(path, options.clock.wallMs());
   await chmod(path, 0o600).catch(() => undefined);
   const { createStream } = await import('rotating-file-stream');
   const stream = createStream((time, index) => rotatedName(path, time, index), {

@@ -26,6 +26,7 @@ import type { Running } from '../running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { untouchableBecause } from '../untouchable.ts';
+import { countArriving } from './arriving.ts';
 import { readFrame } from './frame.ts';
 import type { Asked } from './frame.ts';
 
@@ -41,8 +42,11 @@ export interface SocketOptions {
 
 /** A connection that says nothing for this long after it opened is closed. */
 const FIRST_FRAME_MS = 5000;
-/** RFC 6455 §7.4.1. */
+/** RFC 6455 §7.4.1, and the registry of close codes that it opens. */
 const POLICY = 1008;
+const TRY_AGAIN_LATER = 1013;
+/** Time for a client to read why its connection ends. */
+const GOODBYE_MS = 1000;
 /** Where a frame went that was never read far enough to name an endpoint. */
 const OWN_PATH = '/ws';
 
@@ -68,6 +72,7 @@ class Connection {
   #source: string;
   #controller: Canceller | undefined;
   #waiting: Frame | undefined;
+  #release: (() => void) | undefined;
 
   constructor(client: WebSocket, request: IncomingMessage, options: SocketOptions) {
     this.#client = client;
@@ -77,11 +82,17 @@ class Connection {
     const { clock } = options.services;
     const stopTimer = clock.after(FIRST_FRAME_MS, () => client.close(POLICY, 'no frame arrived'));
     client.once('message', stopTimer);
+    countArriving(client, request.socket, options.services.inFlight, (error) => {
+      this.#refuse(this.#begin(), error);
+      client.close(TRY_AGAIN_LATER, 'the message was not taken');
+      // What has arrived of it is held by the library until the connection is gone.
+      clock.after(GOODBYE_MS, () => client.terminate());
+    });
     client.on('close', () => {
       stopTimer();
       this.#controller?.abort(new Cancelled('client_gone'));
       if (this.#waiting !== undefined) this.#record(this.#begin(), undefined);
-      this.#waiting = undefined;
+      this.#takeWaiting();
     });
     // 'close' follows and does what there is to do.
     client.on('error', () => undefined);
@@ -95,7 +106,20 @@ class Connection {
       const error = overloaded('One request runs and one waits on this connection; open another');
       return this.#refuse(this.#begin(), error);
     }
+    this.#release = this.#options.services.inFlight.claim(sizeOf(frame.data));
+    if (this.#release === undefined) {
+      const error = overloaded('Too much is waiting at once (advanced.max_bytes_in_flight)');
+      return this.#refuse(this.#begin(), error);
+    }
     this.#waiting = frame;
+  }
+
+  #takeWaiting(): Frame | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#release?.();
+    this.#release = undefined;
+    return waiting;
   }
 
   /** Why this frame is not even taken as a request, as HTTP has it. */
@@ -187,8 +211,7 @@ class Connection {
 
   #next(): void {
     this.#controller = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const waiting = this.#takeWaiting();
     if (waiting === undefined || this.#client.readyState !== this.#client.OPEN) return undefined;
     // Between two runs the drain may have found nothing left to wait for.
     if (this.#options.draining()) return this.#refuse(this.#begin(), shuttingDown());

@@ -4,7 +4,8 @@
  * compress, what was injected where. One line of JSON each, appended to a file;
  * the newest ones are kept.
  */
-import { appendFile, chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { appendFile, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
 
@@ -16,6 +17,10 @@ const MAX_CHARS = 32 * 1024 * 1024;
 const MAX_WASTE = 4;
 /** Smaller files are not worth the work. */
 const MIN_CHARS = 1024 * 1024;
+
+/** A link is never followed: it would have us read, or write, what somebody else chose. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export interface Decisions {
   /** The value last set for `key`, or undefined. */
@@ -135,11 +140,12 @@ class FileDecisions implements Decisions {
     try {
       for (const line of lines) this.#countInFile(line);
       if (!this.#isWasteful()) {
-        await appendFile(file, toText(lines), { mode: 0o600 });
+        await appendFile(file, toText(lines), { mode: 0o600, flag: APPEND });
         return;
       }
       const all = [...this.#values];
-      await writeFile(`${file}.new`, toText(all), { mode: 0o600 });
+      await rm(`${file}.new`, { force: true });
+      await writeFile(`${file}.new`, toText(all), { mode: 0o600, flag: 'wx' });
       await rename(`${file}.new`, file);
       this.#linesInFile = 0;
       this.#charsInFile = 0;
@@ -150,10 +156,21 @@ class FileDecisions implements Decisions {
   }
 }
 
+/** Reads the file. A link that somebody put in its place is moved aside and not followed. */
+async function readOwnFile({ file, clock }: DecisionsOptions): Promise<string> {
+  try {
+    return await readFile(file, { encoding: 'utf8', flag: READ });
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ELOOP')) throw thrown;
+    const where = moveUnreadable(file, clock.wallMs());
+    throw new Error(`${file} is a link, which is not followed; it lies at ${where} now`);
+  }
+}
+
 /** Reads the decisions of earlier processes and goes on from there. Never rejects. */
 export async function openDecisions(options: DecisionsOptions): Promise<Decisions> {
   try {
-    const text = await readFile(options.file, 'utf8');
+    const text = await readOwnFile(options);
     const lines = parseLines(text);
     // One line that is cut short is a process that was killed; many that are not ours are somebody's file.
     if (lines.length === 0 && text.trimEnd().includes('\n')) {

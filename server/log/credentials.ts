@@ -1,0 +1,28 @@
+/** What a request says who pays: its own keys, which must not be written down even where the answer repeats them. */
+import type { Headers } from '../../stages/model/headers.ts';
+
+const FIELDS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'x-svc-key',
+  'cookie',
+]);
+/** Shorter ones are in every text; whoever uses such a word as a key keeps no secret. */
+const SHORTEST = 3;
+
+/** The credentials among the fields and in the query of `target`, without their scheme. */
+export function credentialsOf(headers: Headers, target: string): readonly string[] {
+  const found: string[] = [];
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (!FIELDS.has(headers[i]!.toLowerCase())) continue;
+    const value = headers[i + 1]!.trim();
+    found.push(value, value.replace(/^[A-Za-z][\w-]*[ \t]+/, ''));
+  }
+  const query = target.indexOf('?');
+  const parameters = new URLSearchParams(query < 0 ? '' : target.slice(query + 1));
+  for (const name of ['key', 'api_key', 'access_token']) found.push(...parameters.getAll(name));
+  return [...new Set(found)].filter((one) => one.length >= SHORTEST);
+}
