@@ -163,7 +163,9 @@ async function readOwnFile({ file, clock }: DecisionsOptions): Promise<string> {
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ELOOP')) throw thrown;
     const where = moveUnreadable(file, clock.wallMs());
-    throw new Error(`${file} is a link, which is not followed; it lies at ${where} now`);
+    throw new Error(`${file} is a link, which is not followed; it lies at ${where} now`, {
+      cause: thrown,
+    });
   }
 }
 
