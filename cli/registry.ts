@@ -75,6 +75,22 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/savings.ts')).savingsCommands,
   },
   {
+    words: ['stats', 'models', 'usage'],
+    load: async () => (await import('./commands/stats.ts')).statsCommands,
+  },
+  {
+    words: ['compare', 'leaderboard', 'report', 'attribution'],
+    load: async () => (await import('./commands/reports.ts')).reportCommands,
+  },
+  {
+    words: ['timeline', 'cost', 'cost-breakdown'],
+    load: async () => (await import('./commands/costs.ts')).costCommands,
+  },
+  {
+    words: ['requests'],
+    load: async () => (await import('./commands/requests.ts')).requestCommands,
+  },
+  {
     words: ['index', 'search', 'calibrate', 'vault-health', 'rebuild-vault-index'],
     load: async () => (await import('./commands/vault.ts')).vaultCommands,
   },

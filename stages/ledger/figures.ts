@@ -71,6 +71,14 @@ export function emptyTotals(): RunningTotals {
   };
 }
 
+/** The sums of several groups together. */
+export function addTotals(groups: readonly Totals[]): Totals {
+  const all = emptyTotals();
+  for (const name of Object.keys(all) as (keyof Totals)[])
+    for (const group of groups) all[name] += group[name];
+  return all;
+}
+
 /** Adds a row to the sums. */
 export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   totals.requests += 1;

@@ -7,6 +7,8 @@ import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
 import type { Totals } from './figures.ts';
 import { emptyTotals } from './figures.ts';
+import type { LedgerRow } from './row.ts';
+import { fromStored } from './tables.ts';
 import type { LedgerSchema } from './tables.ts';
 
 /** What requests can be grouped by. */
@@ -107,6 +109,58 @@ export async function totalsBy(
     .orderBy('requests', 'desc')
     .orderBy('key')
     .execute();
+}
+
+/** The sums for each combination of two or three columns, most saved tokens first, at most `most` of them. */
+export async function totalsByAll(
+  db: LedgerReader,
+  keys: readonly GroupKey[],
+  span: TimeSpan = ALL,
+  most = 1000,
+): Promise<readonly (Totals & { readonly [K in GroupKey]?: string | null })[]> {
+  return inSpan(db, span)
+    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...totalColumns(eb)])
+    .groupBy([...keys])
+    .orderBy('savedTokens', 'desc')
+    .orderBy('requests', 'desc')
+    .limit(most)
+    .execute();
+}
+
+/** Which requests are wanted; what is left out does not matter. */
+export interface RowFilter extends TimeSpan {
+  /** Part of the model's name, whatever its case. */
+  readonly model?: string;
+  readonly provider?: string;
+  readonly client?: string;
+  readonly sessionId?: string;
+  readonly outcome?: LedgerRow['outcome'];
+  /** Failed ones alone, as `isFailure` defines it. */
+  readonly failed?: boolean;
+  /** The beginning of an id. */
+  readonly id?: string;
+}
+
+/** The newest requests that `filter` lets through, newest first. */
+export async function newestRows(
+  db: LedgerReader,
+  filter: RowFilter,
+  most: number,
+): Promise<LedgerRow[]> {
+  let query = inSpan(db, filter).selectAll();
+  const { model, id } = filter;
+  if (model !== undefined)
+    query = query.where(
+      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
+    );
+  if (id !== undefined) query = query.where(sql<boolean>`substr(id, 1, ${id.length}) = ${id}`);
+  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
+    const wanted = filter[key];
+    if (wanted !== undefined) query = query.where(key, '=', wanted);
+  }
+  if (filter.failed === true) query = query.where(FAILED);
+  const rows = await query.orderBy('startedMs', 'desc').orderBy('id', 'desc').limit(most).execute();
+  return rows.map(fromStored);
 }
 
 /** The sums of each UTC day that had requests, oldest first. */
@@ -242,7 +296,7 @@ type SummedColumn =
   | 'costAddedNanoUsd'
   | 'latencyMs';
 
-function startOfDay(atMs: number): number {
+export function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 

@@ -71,6 +71,22 @@ export function todayJson(totals: Totals) {
   };
 }
 
+/** The sums of any group of requests, with the figures that follow from them. */
+export function totalsJson(totals: Totals) {
+  const cost = knownCost(totals);
+  const costSaved = knownCostSaved(totals);
+  return {
+    ...todayJson(totals),
+    saved_percent: savedPercent(totals),
+    /** What the requests would have cost as the clients sent them. */
+    cost_without: toUsd(
+      cost === null ? null : cost + (netSaving(costSaved, knownCostAdded(totals)) ?? 0),
+    ),
+    provider_cache_read_tokens: totals.cacheReadTokens,
+    provider_cache_creation_tokens: totals.cacheWriteTokens,
+  };
+}
+
 /** `/stats` `by_model`. The object has no prototype: a model may be called `__proto__`. */
 export function byModelJson(groups: ReadonlyMap<string, Totals>) {
   return toObject([...groups], (totals) => ({

@@ -1,0 +1,220 @@
+/** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money went for. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import {
+  knownCost,
+  knownCostAdded,
+  knownCostSaved,
+  netSaving,
+} from '../../stages/ledger/figures.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import type { DayTotals } from '../../stages/ledger/queries.ts';
+import { bar } from '../chart.ts';
+import type { CliContext } from '../context.ts';
+import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { colorsFor, columnsOf, counted, dollars, figure, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+const MAX_DAYS = 366;
+
+interface Metric {
+  readonly title: string;
+  readonly value: (day: Totals) => number | null;
+  readonly show: (value: number | null) => string;
+}
+
+const usd = (nanoUsd: number | null) => (nanoUsd === null ? null : nanoUsd / 1e9);
+
+const METRICS: Readonly<Record<string, Metric>> = {
+  requests: { title: 'requests', value: (day) => day.requests, show: figure },
+  errors: { title: 'errors', value: (day) => day.errors, show: figure },
+  tokens: { title: 'input tokens', value: (day) => day.inputTokens, show: figure },
+  saved: { title: 'saved tokens', value: (day) => day.savedTokens, show: figure },
+  output: { title: 'output tokens', value: (day) => day.outputTokens, show: figure },
+  cost: { title: 'cost', value: (day) => usd(knownCost(day)), show: dollars },
+  net: {
+    title: 'net saving',
+    value: (day) => usd(netSaving(knownCostSaved(day), knownCostAdded(day))),
+    show: dollars,
+  },
+};
+
+class Timeline extends Command<CliContext> {
+  static override paths = [['timeline']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The last days in a chart',
+    details: `One bar a UTC day. \`--metric\` is one of ${Object.keys(METRICS).join(', ')}.`,
+    examples: [
+      ['A week of savings', '$0 timeline'],
+      ['A month of costs', '$0 timeline --days 30 --metric cost'],
+    ],
+  });
+
+  config = spanOptions.config();
+  days = Option.String('--days', '7', { description: 'How many days, today included; 7' });
+  metric = Option.String('--metric', 'saved', { description: 'What is shown; saved' });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const count = wholeNumber('--days', this.days, 1, MAX_DAYS);
+    const metric = Object.hasOwn(METRICS, this.metric) ? METRICS[this.metric] : undefined;
+    if (metric === undefined)
+      throw new SvcError(
+        'usage',
+        `--metric: ${JSON.stringify(this.metric)} is none of ${Object.keys(METRICS).join(', ')}`,
+      );
+    const days = await withLedger(context, this.config, (reader, queries) =>
+      queries.lastDays(reader, context.clock.wallMs(), count),
+    );
+    if (this.json) {
+      const { totalsJson } = await import('../../stages/ledger/report.ts');
+      printJson(context, { days: days.map((day) => ({ date: day.date, ...totalsJson(day) })) });
+    } else printTimeline(context, days, metric);
+    return 0;
+  }
+}
+
+function printTimeline(context: CliContext, days: readonly DayTotals[], metric: Metric): void {
+  const { bold, dim } = colorsFor(context.stdout, context.env);
+  const values = days.map(metric.value);
+  const shown = values.map(metric.show);
+  const width = Math.max(...shown.map((text) => text.length));
+  const room = Math.max(
+    10,
+    Math.min(columnsOf(context.stdout), 100) - 'YYYY-MM-DD'.length - width - 4,
+  );
+  const most = Math.max(0, ...values.map((value) => value ?? 0));
+  print(context, bold(`${metric.title}, ${counted(days.length, 'day')} (UTC)`));
+  for (const [index, day] of days.entries()) {
+    const line = `${dim(day.date)}  ${shown[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
+    print(context, line.trimEnd());
+  }
+}
+
+class Cost extends Command<CliContext> {
+  static override paths = [['cost']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What requests cost, day by day',
+    examples: [
+      ['Today', '$0 cost'],
+      ['The last seven days', '$0 cost --week'],
+      ['The last thirty days', '$0 cost --month'],
+    ],
+  });
+
+  config = spanOptions.config();
+  week = Option.Boolean('--week', false, { description: 'The last 7 UTC days' });
+  month = Option.Boolean('--month', false, { description: 'The last 30 UTC days' });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const count = this.month ? 30 : this.week ? 7 : 1;
+    const days = await withLedger(context, this.config, (reader, queries) =>
+      queries.lastDays(reader, context.clock.wallMs(), count),
+    );
+    const { totalsJson } = await import('../../stages/ledger/report.ts');
+    const { addTotals } = await import('../../stages/ledger/figures.ts');
+    const total = addTotals(days);
+    if (this.json) {
+      printJson(context, {
+        days: days.map((day) => ({ date: day.date, ...totalsJson(day) })),
+        total: totalsJson(total),
+      });
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    const row = (title: string, totals: Totals) => {
+      const cost = knownCost(totals);
+      const net = netSaving(knownCostSaved(totals), knownCostAdded(totals));
+      return [
+        title,
+        figure(totals.requests),
+        dollars(usd(cost)),
+        dollars(usd(cost === null ? null : cost + (net ?? 0))),
+        dollars(usd(net)),
+      ];
+    };
+    const rows = days.map((day) => row(day.date, day));
+    if (days.length > 1) rows.push(row('together', total));
+    printTable(context, ['day (UTC)', '>requests', '>paid', '>without svc', '>net saving'], rows);
+    if (total.unpriced > 0) {
+      print(context);
+      print(
+        context,
+        `${counted(total.unpriced, 'request')} without a known price left out; \`svc list-pricing\` shows those that are known.`,
+      );
+    }
+    return 0;
+  }
+}
+
+class CostBreakdown extends Command<CliContext> {
+  static override paths = [['cost-breakdown']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What the money went for: provider by provider, model by model',
+    examples: [['This month', '$0 cost-breakdown --since 2026-01-01']],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const span = await spanOf(this.since, this.until);
+    const groups = await withLedger(context, this.config, (reader, queries) =>
+      queries.totalsByAll(reader, ['provider', 'model'], span),
+    );
+    const byCost = groups.toSorted((a, b) => (knownCost(b) ?? -1) - (knownCost(a) ?? -1));
+    const all = byCost.reduce((total, group) => total + (knownCost(group) ?? 0), 0);
+    const share = (group: Totals) => {
+      const cost = knownCost(group);
+      return cost === null || all === 0 ? null : cost / all;
+    };
+    if (this.json) {
+      const { totalsJson } = await import('../../stages/ledger/report.ts');
+      printJson(context, {
+        breakdown: byCost.map((group) => ({
+          provider: group.provider ?? null,
+          model: group.model ?? null,
+          share: share(group),
+          ...totalsJson(group),
+        })),
+        total_cost: usd(all),
+      });
+      return 0;
+    }
+    if (byCost.length === 0) {
+      print(context, `No request was recorded (${spanText(span)})`);
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    printTable(
+      context,
+      ['provider', 'model', '>input', '>output', '>cache read', '>cost', '>share'],
+      byCost.map((group) => {
+        const part = share(group);
+        return [
+          group.provider ?? 'none',
+          group.model ?? 'unknown',
+          figure(group.sentInputTokens),
+          figure(group.outputTokens),
+          figure(group.cacheReadTokens),
+          dollars(usd(knownCost(group))),
+          part === null ? '–' : `${(100 * part).toFixed(1)}%`,
+        ];
+      }),
+    );
+    print(context);
+    print(context, `${dollars(usd(all))} in all, ${spanText(span)}`);
+    return 0;
+  }
+}
+
+export const costCommands: readonly CliCommand[] = [Timeline, Cost, CostBreakdown];

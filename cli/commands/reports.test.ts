@@ -1,0 +1,326 @@
+/** The commands that read the ledger, against a recount of the same rows made here. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createRandom, randomInt } from '../../fixtures/random.ts';
+import { systemClock } from '../../engine/clock.ts';
+import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import { openIn } from '../../stages/ledger/temp-ledger.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2026, 10, 20, 15, 30);
+const clock = { ...systemClock, wallMs: () => NOW };
+
+/** Rows of forty days, with every figure missing somewhere. */
+function makeRows(count: number): LedgerRow[] {
+  const random = createRandom(11);
+  const one = <T>(values: readonly T[]): T => values[randomInt(random, 0, values.length)]!;
+  return Array.from({ length: count }, (_, n) => {
+    const raw = one([null, 1000, 25_000]);
+    const saved = raw === null ? null : one([0, 10, 400]);
+    const model = one(['claude-a', 'claude-b', 'gpt-c', null]);
+    const isPriced = model !== 'gpt-c' && raw !== null;
+    return ledgerRow({
+      id: `req_${String(n).padStart(4, '0')}`,
+      startedMs: NOW - Math.floor((n / count) * 40 * DAY_MS),
+      endpoint: '/v1/messages',
+      outcome: one(['ok', 'ok', 'ok', 'error', 'cancelled', 'partial']),
+      status: one([200, 200, 429, null]),
+      provider: one(['messages', 'chat', null]),
+      model,
+      client: one(['claude-code', 'codex', null]),
+      skill: one([null, null, 'review']),
+      stream: one([true, false]),
+      inputTokensRaw: raw,
+      inputTokensSent: raw === null ? null : raw - (saved ?? 0),
+      savedTokens: saved,
+      addedTokens: one([null, 5]),
+      outputTokens: one([null, 70]),
+      cacheReadTokens: one([null, 300]),
+      costNanoUsd: isPriced ? 1_000_000 + n : null,
+      costSavedNanoUsd: isPriced ? (saved ?? 0) * 1000 : null,
+      costAddedNanoUsd: isPriced ? 100 : null,
+      latencyMs: one([null, 12.5, 250]),
+      cacheHit: one([true, false, false]),
+    });
+  });
+}
+
+const rows = makeRows(600);
+
+async function withReports(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  const { writer } = openIn(place.folder, { file: join(place.home, 'monitor.db') });
+  for (const row of rows) writer.record(row);
+  await writer.close();
+  try {
+    await use(place);
+  } finally {
+    place.dispose();
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function json(place: Place, argv: readonly string[]): Promise<Json> {
+  const ran = await run(place, [...argv, '--json'], { clock });
+  assert.is(ran.code, 0, ran.stderr);
+  return JSON.parse(ran.stdout) as Json;
+}
+
+const sum = (list: readonly LedgerRow[], of: (row: LedgerRow) => number | null) =>
+  list.reduce((total, row) => total + (of(row) ?? 0), 0);
+
+/** Every figure of a group that the commands show, counted here. */
+function expectSums(shown: Json, list: readonly LedgerRow[], where: string): void {
+  const priced = list.filter((row) => row.costNanoUsd !== null).length;
+  const unpriced = list.filter(
+    (row) =>
+      row.costNanoUsd === null && (row.inputTokensSent !== null || row.outputTokens !== null),
+  ).length;
+  const isPriceless = priced === 0 && unpriced > 0;
+  const cost = isPriceless ? null : sum(list, (row) => row.costNanoUsd) / 1e9;
+  const saved = isPriceless ? null : sum(list, (row) => row.costSavedNanoUsd) / 1e9;
+  const added = isPriceless ? null : sum(list, (row) => row.costAddedNanoUsd) / 1e9;
+  const expected: Json = {
+    requests: list.length,
+    errors: list.filter(isFailure).length,
+    input_tokens: sum(list, (row) => row.inputTokensRaw),
+    sent_input_tokens: sum(list, (row) => row.inputTokensSent),
+    saved_tokens: sum(list, (row) => row.savedTokens),
+    tokens_added: sum(list, (row) => row.addedTokens),
+    output_tokens: sum(list, (row) => row.outputTokens),
+    cache_hits: list.filter((row) => row.cacheHit).length,
+    cost,
+    cost_saved: saved,
+    cost_added: added,
+    unpriced,
+  };
+  for (const [name, value] of Object.entries(expected))
+    assert.is(shown[name], value, `${where}: ${name}`);
+  if (cost === null) assert.is(shown['cost_without'], null, where);
+  else
+    assert.is(
+      Math.round(Number(shown['cost_without']) * 1e9),
+      Math.round((cost + saved! - added!) * 1e9),
+      `${where}: cost_without`,
+    );
+}
+
+const dayOf = (row: LedgerRow) => new Date(row.startedMs).toISOString().slice(0, 10);
+const today = '2026-11-20';
+
+test('stats: today and ever', () =>
+  withReports(async (place) => {
+    const shown = await json(place, ['stats']);
+    assert.is(shown['session'], null, 'no proxy runs');
+    expectSums(shown['ever'] as Json, rows, 'ever');
+    expectSums(
+      shown['today'] as Json,
+      rows.filter((row) => dayOf(row) === today),
+      'today',
+    );
+  }));
+
+test('models, usage and cost-breakdown: every group', () =>
+  withReports(async (place) => {
+    const since = '2026-10-25';
+    const inSpan = rows.filter((row) => dayOf(row) >= since);
+    const { models } = await json(place, ['models', '--since', since]);
+    assert.is((models as Json[]).length, 4);
+    for (const group of models as Json[])
+      expectSums(
+        group,
+        inSpan.filter((row) => row.model === group['model']),
+        `model ${String(group['model'])}`,
+      );
+    const { models: some } = await json(place, ['models', '--detail', 'CLAUDE']);
+    const names = (some as Json[]).map(({ model }) => String(model));
+    assert.equal(new Set(names), new Set(['claude-a', 'claude-b']));
+    const usage = await json(place, ['usage', '--since', since]);
+    expectSums(usage['totals'] as Json, inSpan, 'usage');
+    for (const group of usage['by_client'] as Json[])
+      expectSums(
+        group,
+        inSpan.filter((row) => row.client === group['client']),
+        `client ${String(group['client'])}`,
+      );
+    const { breakdown, total_cost: total } = await json(place, ['cost-breakdown']);
+    assert.is(total, sum(rows, (row) => row.costNanoUsd) / 1e9);
+    let shares = 0;
+    for (const group of breakdown as Json[]) {
+      shares += Number(group['share'] ?? 0);
+      expectSums(
+        group,
+        rows.filter((row) => row.model === group['model'] && row.provider === group['provider']),
+        'breakdown',
+      );
+    }
+    assert.ok(Math.abs(shares - 1) < 1e-9);
+  }));
+
+test('timeline, cost and report: days, those without a request too', () =>
+  withReports(async (place) => {
+    const { days } = await json(place, ['timeline', '--days', '45']);
+    assert.is((days as Json[]).length, 45);
+    assert.is((days as Json[]).at(-1)?.['date'], today);
+    for (const day of days as Json[])
+      expectSums(
+        day,
+        rows.filter((row) => dayOf(row) === day['date']),
+        String(day['date']),
+      );
+    const week = await json(place, ['cost', '--week']);
+    assert.is((week['days'] as Json[]).length, 7);
+    expectSums(
+      week['total'] as Json,
+      rows.filter((row) => dayOf(row) >= '2026-11-14'),
+      'week',
+    );
+    const report = await json(place, ['report', '--date', '2026-11-10']);
+    expectSums(
+      report['day'] as Json,
+      rows.filter((row) => dayOf(row) === '2026-11-10'),
+      'report',
+    );
+    expectSums(
+      report['day_before'] as Json,
+      rows.filter((row) => dayOf(row) === '2026-11-09'),
+      'day before',
+    );
+  }));
+
+test('attribution and leaderboard', () =>
+  withReports(async (place) => {
+    const { attribution } = await json(place, ['attribution', '--by', 'agent,skill']);
+    for (const group of attribution as Json[])
+      expectSums(
+        group,
+        rows.filter((row) => row.client === group['agent'] && row.skill === group['skill']),
+        'attribution',
+      );
+    assert.is(
+      (attribution as Json[]).reduce((total, { requests }) => total + Number(requests), 0),
+      rows.length,
+    );
+    const { leaderboard } = await json(place, ['leaderboard']);
+    const percents = (leaderboard as Json[]).map((rank) => Number(rank['saved_percent'] ?? -1));
+    assert.equal(
+      percents,
+      percents.toSorted((a, b) => b - a),
+    );
+    for (const rank of leaderboard as Json[]) {
+      const list = rows.filter((row) => row.model === rank['model']);
+      assert.is(rank['error_rate'], list.filter(isFailure).length / list.length);
+    }
+  }));
+
+test('requests: every filter', () =>
+  withReports(async (place) => {
+    const ids = async (...argv: string[]) =>
+      ((await json(place, ['requests', '-n', '10000', ...argv]))['requests'] as Json[]).map(
+        (row) => row['request_id'],
+      );
+    const expected = (keep: (row: LedgerRow) => boolean) =>
+      rows
+        .filter(keep)
+        .toSorted((a, b) => b.startedMs - a.startedMs || (a.id < b.id ? 1 : -1))
+        .map(({ id }) => id);
+    assert.equal(
+      await ids(),
+      expected(() => true),
+    );
+    assert.equal(await ids('--failed'), expected(isFailure));
+    assert.equal(
+      await ids('--model', 'GPT'),
+      expected((row) => row.model === 'gpt-c'),
+    );
+    assert.equal(
+      await ids('--client', 'codex'),
+      expected((row) => row.client === 'codex'),
+    );
+    assert.equal(
+      await ids('--provider', 'chat', '--outcome', 'partial'),
+      expected((row) => row.provider === 'chat' && row.outcome === 'partial'),
+    );
+    assert.equal(
+      await ids('--since', '2026-11-01', '--until', '2026-11-02'),
+      expected((row) => dayOf(row) === '2026-11-01'),
+    );
+    const three = (await json(place, ['requests', '-n', '3']))['requests'] as Json[];
+    assert.is(three.length, 3);
+  }));
+
+test('compare: the last request, one by the beginning of its id, and none', () =>
+  withReports(async (place) => {
+    const last = rows[0]!;
+    assert.is((await json(place, ['compare']))['request_id'], last.id);
+    const priced = rows.find((row) => row.costNanoUsd !== null && (row.savedTokens ?? 0) > 0)!;
+    const shown = await json(place, ['compare', priced.id]);
+    assert.is(shown['cost'], priced.costNanoUsd! / 1e9);
+    assert.is(
+      Math.round(Number(shown['cost_without']) * 1e9),
+      priced.costNanoUsd! + priced.costSavedNanoUsd! - priced.costAddedNanoUsd!,
+    );
+    const none = await run(place, ['compare', 'nobody'], { clock });
+    assert.is(none.code, exitCodes.not_found);
+    assert.match(none.stderr, /begins with "nobody"/);
+  }));
+
+test('wrong words are told, with what would be right', () =>
+  withReports(async (place) => {
+    for (const [argv, message] of [
+      [['models', '--since', 'yesterday'], /not an ISO 8601 date/],
+      [['usage', '--since', '2026-02-01', '--until', '2026-01-01'], /not after/],
+      [['timeline', '--days', '0'], /from 1 to 366/],
+      [['timeline', '--metric', 'joy'], /none of requests, errors/],
+      [['attribution', '--by', 'mood'], /none of agent, skill/],
+      [['requests', '--outcome', 'fine'], /none of ok, error/],
+      [['report', '--date', 'today'], /not a day/],
+    ] as const) {
+      const ran = await run(place, argv, { clock });
+      assert.is(ran.code, exitCodes.usage, argv.join(' '));
+      assert.match(ran.stderr, message);
+      assert.is(ran.stdout, '');
+    }
+  }));
+
+test('tables for people: figures under heads, a dash for what is not known, and no ledger', async () => {
+  await withReports(async (place) => {
+    for (const argv of [
+      ['stats'],
+      ['models'],
+      ['models', '--detail', 'claude-a'],
+      ['usage'],
+      ['compare'],
+      ['leaderboard'],
+      ['report'],
+      ['report', '--markdown'],
+      ['attribution'],
+      ['timeline', '--days', '30', '--metric', 'cost'],
+      ['cost', '--month'],
+      ['cost-breakdown'],
+      ['requests'],
+    ]) {
+      const ran = await run(place, argv, { clock });
+      assert.is(ran.code, 0, argv.join(' '));
+      assert.not.match(ran.stdout, /NaN|undefined|null|Infinity/, argv.join(' '));
+      assert.ok(ran.stdout.split('\n').length > 3, argv.join(' '));
+    }
+    const chart = await run(place, ['timeline', '--metric', 'requests'], { clock });
+    assert.match(chart.stdout, /2026-11-20 +\d+ +█/);
+  });
+  const place = makePlace();
+  for (const name of ['stats', 'models', 'usage', 'compare', 'report', 'requests', 'timeline']) {
+    const ran = await run(place, [name]);
+    assert.is(ran.code, exitCodes.not_found, name);
+    assert.match(ran.stderr, /There is no ledger/);
+  }
+  place.dispose();
+});
+
+test.run();

@@ -1,0 +1,393 @@
+/** `svc compare`, `leaderboard`, `report` and `attribution`: what was saved, for whom, and where it pays. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import {
+  knownCost,
+  knownCostAdded,
+  knownCostSaved,
+  netSaving,
+} from '../../stages/ledger/figures.ts';
+import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { CliContext } from '../context.ts';
+import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import {
+  colorsFor,
+  counted,
+  dollars,
+  figure,
+  pairs,
+  percent,
+  print,
+  printJson,
+} from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+const DAY_MS = 86_400_000;
+
+function usd(nanoUsd: number | null): number | null {
+  return nanoUsd === null ? null : nanoUsd / 1e9;
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null ? null : a + (b ?? 0);
+}
+
+class Compare extends Command<CliContext> {
+  static override paths = [['compare']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The last request as it came and as it went out: tokens and cost',
+    examples: [
+      ['The newest request that was measured', '$0 compare'],
+      ['One request, by its id or the beginning of it', '$0 compare req_3f2a'],
+    ],
+  });
+
+  config = spanOptions.config();
+  id = Option.String({ required: false, name: 'id' });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context, id } = this;
+    const [row] = await withLedger(context, this.config, (reader, queries) =>
+      queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 1),
+    );
+    if (row === undefined) throw noRequest(id);
+    const before = sum(row.costNanoUsd, netSaving(row.costSavedNanoUsd, row.costAddedNanoUsd));
+    const json = {
+      request_id: row.id,
+      timestamp: new Date(row.startedMs).toISOString(),
+      model: row.model ?? row.modelRequested,
+      input_tokens_raw: row.inputTokensRaw,
+      input_tokens_sent: row.inputTokensSent,
+      tokens_saved: row.savedTokens,
+      tokens_added: row.addedTokens,
+      output_tokens: row.outputTokens,
+      cost: usd(row.costNanoUsd),
+      cost_without: usd(before),
+      cost_saved: usd(row.costSavedNanoUsd),
+      cost_added: usd(row.costAddedNanoUsd),
+      provider_cache_read_tokens: row.cacheReadTokens,
+    };
+    if (this.json) printJson(context, json);
+    else await printComparison(context, row, before);
+    return 0;
+  }
+}
+
+function noRequest(id: string | undefined): SvcError {
+  return id === undefined
+    ? new SvcError('not_found', 'No request has gone through the proxy yet')
+    : new SvcError(
+        'not_found',
+        `No request in the ledger has an id that begins with ${JSON.stringify(id)}`,
+        {
+          cure: '`svc requests` lists the newest ones.',
+        },
+      );
+}
+
+async function printComparison(context: CliContext, row: LedgerRow, before: number | null) {
+  const colors = colorsFor(context.stdout, context.env);
+  const { printTable } = await import('../table.ts');
+  const at = new Date(row.startedMs).toISOString().slice(0, 19).replace('T', ' ');
+  print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at} UTC`));
+  const change = (from: number | null, to: number | null, show: (value: number) => string) =>
+    from === null || to === null ? '–' : `${to > from ? '+' : ''}${show(to - from)}`;
+  const share =
+    row.inputTokensRaw === null || row.inputTokensSent === null || row.inputTokensRaw === 0
+      ? ''
+      : ` (${percent((row.inputTokensSent - row.inputTokensRaw) / row.inputTokensRaw)})`;
+  printTable(
+    context,
+    ['', '>without svc', '>with svc', '>difference'],
+    [
+      [
+        'input tokens',
+        figure(row.inputTokensRaw),
+        figure(row.inputTokensSent),
+        change(row.inputTokensRaw, row.inputTokensSent, figure) + share,
+      ],
+      [
+        'cost',
+        dollars(usd(before)),
+        dollars(usd(row.costNanoUsd)),
+        change(usd(before), usd(row.costNanoUsd), dollars),
+      ],
+    ],
+  );
+  const notes: (readonly [string, string])[] = [['Request', row.id]];
+  if (row.addedTokens !== null && row.addedTokens > 0)
+    notes.push(['Added', `${figure(row.addedTokens)} tokens of your files`]);
+  if (row.cacheReadTokens !== null && row.cacheReadTokens > 0)
+    notes.push(['Provider’s cache', `${figure(row.cacheReadTokens)} tokens read, not our doing`]);
+  print(context);
+  for (const line of pairs(colors, notes)) print(context, line);
+}
+
+class Leaderboard extends Command<CliContext> {
+  static override paths = [['leaderboard']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Models ranked by what compression saves on them',
+    details: 'By the share of input tokens saved; models of which no input was measured come last.',
+    examples: [['Look', '$0 leaderboard --since 2026-01-01']],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const span = await spanOf(this.since, this.until);
+    const groups = await withLedger(context, this.config, (reader, queries) =>
+      queries.totalsBy(reader, 'model', span),
+    );
+    const ranked = groups
+      .map(toRank)
+      .toSorted((a, b) => (b.saved_percent ?? -1) - (a.saved_percent ?? -1));
+    if (this.json) printJson(context, { leaderboard: ranked });
+    else if (ranked.length === 0) print(context, `No request was recorded (${spanText(span)})`);
+    else {
+      const { printTable } = await import('../table.ts');
+      printTable(
+        context,
+        ['>#', 'model', '>requests', '>saved', '>share', '>cost / 1M in', '>out / s', '>errors'],
+        ranked.map((rank, index) => [
+          String(index + 1),
+          rank.model ?? 'unknown',
+          figure(rank.requests),
+          figure(rank.saved_tokens),
+          rank.saved_percent === null ? '–' : `${rank.saved_percent.toFixed(1)}%`,
+          dollars(rank.cost_per_1m_input_tokens),
+          rank.output_tokens_per_second === null ? '–' : rank.output_tokens_per_second.toFixed(1),
+          percent(rank.error_rate),
+        ]),
+      );
+    }
+    return 0;
+  }
+}
+
+function toRank(group: GroupTotals) {
+  const cost = knownCost(group);
+  return {
+    model: group.key,
+    requests: group.requests,
+    input_tokens: group.inputTokens,
+    saved_tokens: group.savedTokens,
+    saved_percent: group.inputTokens === 0 ? null : (100 * group.savedTokens) / group.inputTokens,
+    /** All costs, output too, against a million tokens that clients sent. */
+    cost_per_1m_input_tokens:
+      cost === null || group.inputTokens === 0 ? null : (usd(cost)! * 1e6) / group.inputTokens,
+    output_tokens_per_second:
+      group.latencySumMs === 0 ? null : (group.outputTokens * 1000) / group.latencySumMs,
+    error_rate: group.requests === 0 ? null : group.errors / group.requests,
+  };
+}
+
+class Report extends Command<CliContext> {
+  static override paths = [['report']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What a day cost and saved, beside the day before',
+    examples: [
+      ['Today', '$0 report'],
+      ['Another day, as Markdown', '$0 report --date 2026-01-31 --markdown'],
+    ],
+  });
+
+  config = spanOptions.config();
+  date = Option.String('--date', { description: 'A UTC day, as 2026-01-31; today if left out' });
+  markdown = Option.Boolean('--markdown', false, { description: 'As Markdown' });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const startMs = await this.#start();
+    const day = { sinceMs: startMs, untilMs: startMs + DAY_MS };
+    const { totalsJson } = await import('../../stages/ledger/report.ts');
+    const [now, before, models, clients] = await withLedger(
+      context,
+      this.config,
+      (reader, queries) =>
+        Promise.all([
+          queries.totalsOf(reader, day),
+          queries.totalsOf(reader, { sinceMs: startMs - DAY_MS, untilMs: startMs }),
+          queries.totalsBy(reader, 'model', day),
+          queries.totalsBy(reader, 'client', day),
+        ]),
+    );
+    const date = new Date(startMs).toISOString().slice(0, 10);
+    if (this.json) {
+      printJson(context, {
+        date,
+        day: totalsJson(now),
+        day_before: totalsJson(before),
+        by_model: models.map((group) => ({ model: group.key, ...totalsJson(group) })),
+        by_client: clients.map((group) => ({ client: group.key, ...totalsJson(group) })),
+      });
+      return 0;
+    }
+    if (this.markdown)
+      for (const line of markdownReport(date, now, before, models)) print(context, line);
+    else await printReport(context, date, now, before, models);
+    return 0;
+  }
+
+  async #start(): Promise<number> {
+    if (this.date !== undefined) {
+      if (!/^\d{4}-\d{2}-\d{2}$/.test(this.date))
+        throw new SvcError(
+          'usage',
+          `--date: ${JSON.stringify(this.date)} is not a day such as 2026-01-31`,
+        );
+      const { sinceMs } = await spanOf(this.date, undefined);
+      return sinceMs;
+    }
+    return Math.floor(this.context.clock.wallMs() / DAY_MS) * DAY_MS;
+  }
+}
+
+const REPORT_ROWS: readonly (readonly [title: string, value: (totals: Totals) => string])[] = [
+  ['requests', (t) => figure(t.requests)],
+  ['errors', (t) => figure(t.errors)],
+  ['input tokens', (t) => figure(t.inputTokens)],
+  ['saved tokens', (t) => figure(t.savedTokens)],
+  ['output tokens', (t) => figure(t.outputTokens)],
+  ['paid', (t) => dollars(usd(knownCost(t)))],
+  [
+    'without svc',
+    (t) => dollars(usd(sum(knownCost(t), netSaving(knownCostSaved(t), knownCostAdded(t))))),
+  ],
+  ['net saving', (t) => dollars(usd(netSaving(knownCostSaved(t), knownCostAdded(t))))],
+];
+
+async function printReport(
+  context: CliContext,
+  date: string,
+  now: Totals,
+  before: Totals,
+  models: readonly GroupTotals[],
+) {
+  const colors = colorsFor(context.stdout, context.env);
+  const { printTable } = await import('../table.ts');
+  const { printGroups } = await import('./stats.ts');
+  print(context, colors.bold(`${date} (UTC)`));
+  printTable(
+    context,
+    ['', '>this day', '>day before'],
+    REPORT_ROWS.map(([title, value]) => [title, value(now), value(before)]),
+  );
+  if (models.length === 0) return;
+  print(context);
+  await printGroups(context, 'model', models);
+}
+
+function markdownReport(
+  date: string,
+  now: Totals,
+  before: Totals,
+  models: readonly GroupTotals[],
+): string[] {
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll(/[\r\n]+/g, ' ');
+  return [
+    `# svc, ${date} (UTC)`,
+    '',
+    '| | this day | day before |',
+    '|---|---:|---:|',
+    ...REPORT_ROWS.map(([title, value]) => `| ${title} | ${value(now)} | ${value(before)} |`),
+    ...(models.length === 0
+      ? []
+      : ['', '| model | requests | saved tokens | paid |', '|---|---:|---:|---:|']),
+    ...models.map(
+      (group) =>
+        `| ${cell(group.key ?? 'unknown')} | ${figure(group.requests)} | ${figure(group.savedTokens)} | ${dollars(usd(knownCost(group)))} |`,
+    ),
+  ];
+}
+
+class Attribution extends Command<CliContext> {
+  static override paths = [['attribution']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Savings by agent, skill and model',
+    details:
+      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`; `unknown` is what said neither.',
+    examples: [['The last week', '$0 attribution --days 7']],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  days = Option.String('--days', { description: 'The last days, today included' });
+  by = Option.Array('--by', {
+    description: 'agent, skill, model, session, provider: in this order',
+  });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const by = (this.by ?? ['agent', 'skill', 'model']).flatMap((text) => text.split(','));
+    const unknown = by.find((name) => !(name in KEYS));
+    if (unknown !== undefined)
+      throw new SvcError(
+        'usage',
+        `--by: ${JSON.stringify(unknown)} is none of ${Object.keys(KEYS).join(', ')}`,
+      );
+    const nowMs = context.clock.wallMs();
+    const sinceMs =
+      this.days === undefined
+        ? 0
+        : (Math.floor(nowMs / DAY_MS) - wholeNumber('--days', this.days, 1, 3650) + 1) * DAY_MS;
+    const span = await spanOf(this.since, this.until, sinceMs);
+    const keys = [...new Set(by)].map((name) => KEYS[name as keyof typeof KEYS]);
+    const groups = await withLedger(context, this.config, (reader, queries) =>
+      queries.totalsByAll(reader, keys, span),
+    );
+    const named = groups.map((group) => ({
+      names: keys.map((key) => group[key] ?? null),
+      totals: group,
+    }));
+    if (this.json) {
+      const { totalsJson } = await import('../../stages/ledger/report.ts');
+      printJson(context, {
+        attribution: named.map(({ names, totals }) => ({
+          ...Object.fromEntries(names.map((name, index) => [by[index]!, name])),
+          ...totalsJson(totals),
+        })),
+      });
+    } else if (named.length === 0) print(context, `No request was recorded (${spanText(span)})`);
+    else {
+      const { printTable } = await import('../table.ts');
+      printTable(
+        context,
+        [...new Set(by), '>requests', '>saved', '>net saving', '>cost'],
+        named.map(({ names, totals }) => [
+          ...names.map((name) => name ?? 'unknown'),
+          figure(totals.requests),
+          figure(totals.savedTokens),
+          dollars(usd(netSaving(knownCostSaved(totals), knownCostAdded(totals)))),
+          dollars(usd(knownCost(totals))),
+        ]),
+      );
+      print(context);
+      print(context, counted(named.length, 'group'));
+    }
+    return 0;
+  }
+}
+
+const KEYS = {
+  agent: 'client',
+  skill: 'skill',
+  model: 'model',
+  session: 'sessionId',
+  provider: 'provider',
+} as const satisfies Record<string, GroupKey>;
+
+export const reportCommands: readonly CliCommand[] = [Compare, Leaderboard, Report, Attribution];

@@ -1,0 +1,125 @@
+/** `svc requests`: the newest requests, filtered, and live as they come. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { RowFilter } from '../../stages/ledger/queries.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { CliContext } from '../context.ts';
+import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { colorsFor, print, printJson } from '../output.ts';
+import { recentHead, recentRow } from '../recent.ts';
+import type { CliCommand } from '../registry.ts';
+
+const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
+const EVERY_MS = 500;
+
+class Requests extends Command<CliContext> {
+  static override paths = [['requests']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The newest requests, filtered, and live as they come',
+    examples: [
+      ['The newest 20', '$0 requests'],
+      [
+        'Failures of one provider, as they come',
+        '$0 requests --failed --provider messages --follow',
+      ],
+      ['For a script, one JSON object a line', '$0 requests --follow --json'],
+    ],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  lines = Option.String('-n,--lines', '20', { description: 'How many; 20' });
+  model = Option.String('--model', { description: 'Part of the model’s name' });
+  provider = Option.String('--provider', { description: 'Name of the provider' });
+  client = Option.String('--client', { description: 'The agent, such as claude-code' });
+  session = Option.String('--session', { description: 'The client’s session id' });
+  outcome = Option.String('--outcome', { description: OUTCOMES.join(', ') });
+  failed = Option.Boolean('--failed', false, { description: 'Failed ones alone' });
+  follow = Option.Boolean('-f,--follow', false, { description: 'Go on until Ctrl-C' });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const outcome = OUTCOMES.find((one) => one === this.outcome);
+    if (this.outcome !== undefined && outcome === undefined)
+      throw new SvcError(
+        'usage',
+        `--outcome: ${JSON.stringify(this.outcome)} is none of ${OUTCOMES.join(', ')}`,
+      );
+    const most = wholeNumber('--lines', this.lines, 1, 10_000);
+    const span = await spanOf(this.since, this.until);
+    const filter: RowFilter = {
+      ...span,
+      ...(this.model !== undefined && { model: this.model }),
+      ...(this.provider !== undefined && { provider: this.provider }),
+      ...(this.client !== undefined && { client: this.client }),
+      ...(this.session !== undefined && { sessionId: this.session }),
+      ...(outcome !== undefined && { outcome }),
+      ...(this.failed && { failed: true }),
+    };
+    await withLedger(context, this.config, async (reader, queries) => {
+      const rows = (await queries.newestRows(reader, filter, most)).toReversed();
+      if (!this.follow) {
+        await this.#printAll(rows, `No such request was recorded (${spanText(span)})`);
+        return;
+      }
+      await this.#print(rows, true);
+      await this.#live(rows, (sinceMs) =>
+        queries.newestRows(reader, { ...filter, sinceMs }, 10_000),
+      );
+    });
+    return 0;
+  }
+
+  async #printAll(rows: readonly LedgerRow[], none: string): Promise<void> {
+    const { recentJson } = await import('../../stages/ledger/report.ts');
+    if (this.json) printJson(this.context, { requests: rows.toReversed().map(recentJson) });
+    else if (rows.length === 0) print(this.context, none);
+    else await this.#print(rows, true);
+  }
+
+  /** Prints rows as they are, oldest first; `withHead` once. */
+  async #print(rows: readonly LedgerRow[], withHead: boolean): Promise<void> {
+    const { recentJson } = await import('../../stages/ledger/report.ts');
+    if (this.json) {
+      for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
+      return;
+    }
+    const { printTable } = await import('../table.ts');
+    const cells = rows.map((row) => recentRow(recentJson(row)));
+    if (withHead) printTable(this.context, recentHead, cells);
+    else for (const row of cells) print(this.context, row.join('  '));
+  }
+
+  /** Asks the ledger twice a second until the terminal says enough. Rows that began earlier may end later. */
+  async #live(
+    shown: readonly LedgerRow[],
+    newest: (sinceMs: number) => Promise<LedgerRow[]>,
+  ): Promise<void> {
+    const { context } = this;
+    const seen = new Set(shown.map(({ id }) => id));
+    const startedMs = Math.min(context.clock.wallMs(), ...shown.map((row) => row.startedMs));
+    if (!this.json)
+      print(
+        context,
+        colorsFor(context.stdout, context.env).dim('waiting for requests; Ctrl-C ends'),
+      );
+    let hasEnded = false;
+    const end = (): void => void (hasEnded = true);
+    for (const signal of ['SIGINT', 'SIGTERM']) context.events.on(signal, end);
+    try {
+      while (!hasEnded) {
+        await new Promise<void>((resolve) => void context.clock.after(EVERY_MS, resolve));
+        const rows = (await newest(startedMs)).filter(({ id }) => !seen.has(id)).toReversed();
+        for (const { id } of rows) seen.add(id);
+        await this.#print(rows, false);
+      }
+    } finally {
+      for (const signal of ['SIGINT', 'SIGTERM']) context.events.off(signal, end);
+    }
+  }
+}
+
+export const requestCommands: readonly CliCommand[] = [Requests];

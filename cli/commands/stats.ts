@@ -1,0 +1,229 @@
+/** `svc stats`, `svc models` and `svc usage`: what went through, by time, model, provider and client. */
+import { Command, Option } from 'clipanion';
+import type { GroupTotals } from '../../stages/ledger/queries.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
+import {
+  colorsFor,
+  counted,
+  dollars,
+  figure,
+  pairs,
+  percent,
+  print,
+  printJson,
+} from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { readOwn } from '../remote.ts';
+import type { Json } from '../remote.ts';
+
+class Stats extends Command<CliContext> {
+  static override paths = [['stats']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Requests, tokens and cost: this session, today and ever',
+    details:
+      'The session is that of the running proxy; without one, its column is left out. Days are UTC days.',
+    examples: [
+      ['Look', '$0 stats'],
+      ['For a script', '$0 stats --raw'],
+    ],
+  });
+
+  config = spanOptions.config();
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    const session =
+      runningInstance(home) === undefined
+        ? null
+        : ((await readOwn(home, '/stats'))['session'] as Json);
+    const { totalsJson } = await import('../../stages/ledger/report.ts');
+    const [today, ever] = await withLedger(context, this.config, async (reader, queries) => [
+      totalsJson(await queries.totalsOfToday(reader, context.clock.wallMs())),
+      totalsJson(await queries.totalsOf(reader)),
+    ]);
+    if (this.json) printJson(context, { session, today, ever });
+    else await printStats(context, session, today, ever);
+    return 0;
+  }
+}
+
+const STATS_ROWS: readonly (readonly [title: string, value: (json: Json) => string])[] = [
+  ['requests', (json) => figure(json['requests'])],
+  ['errors', (json) => figure(json['errors'])],
+  ['input tokens', (json) => figure(json['input_tokens'])],
+  ['sent', (json) => figure(json['sent_input_tokens'])],
+  ['saved by compression', (json) => figure(json['saved_tokens'])],
+  ['added from your files', (json) => figure(json['tokens_added'])],
+  ['output tokens', (json) => figure(json['output_tokens'])],
+  ['answers from our cache', (json) => figure(json['cache_hits'])],
+  ['cost', (json) => dollars(json['cost'])],
+  ['saved', (json) => dollars(json['cost_saved'])],
+  ['net saving', (json) => dollars(json['net_cost_saved'])],
+  ['without a known price', (json) => figure(json['unpriced'])],
+];
+
+async function printStats(context: CliContext, session: Json | null, today: Json, ever: Json) {
+  const { printTable } = await import('../table.ts');
+  const columns = session === null ? [today, ever] : [session, today, ever];
+  printTable(
+    context,
+    ['', ...(session === null ? [] : ['>session']), '>today', '>ever'],
+    STATS_ROWS.map(([title, value]) => [title, ...columns.map(value)]),
+  );
+}
+
+class Models extends Command<CliContext> {
+  static override paths = [['models']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What each model was used for and cost',
+    examples: [
+      ['All of them', '$0 models'],
+      ['Those whose name holds a word, in detail', '$0 models --detail opus'],
+    ],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  detail = Option.String('--detail', {
+    description: 'Models with this in their name, every figure',
+  });
+  json = spanOptions.json();
+
+  async execute() {
+    const { context, detail } = this;
+    const span = await spanOf(this.since, this.until);
+    const { totalsJson } = await import('../../stages/ledger/report.ts');
+    const groups = await withLedger(context, this.config, (reader, queries) =>
+      queries.totalsBy(reader, 'model', span),
+    );
+    const wanted = groups.filter(
+      ({ key }) =>
+        detail === undefined || (key ?? 'unknown').toLowerCase().includes(detail.toLowerCase()),
+    );
+    if (this.json) {
+      printJson(context, {
+        models: wanted.map((group) => ({ model: group.key, ...totalsJson(group) })),
+      });
+      return 0;
+    }
+    if (wanted.length === 0) {
+      const which =
+        detail === undefined ? '' : ` by a model with ${JSON.stringify(detail)} in its name`;
+      print(context, `No request was answered${which} (${spanText(span)})`);
+    } else if (detail === undefined) await printGroups(context, 'model', wanted);
+    else for (const group of wanted) printDetail(context, group);
+    return 0;
+  }
+}
+
+function printDetail(context: CliContext, group: GroupTotals): void {
+  const colors = colorsFor(context.stdout, context.env);
+  print(context, colors.bold(group.key ?? 'unknown'));
+  for (const line of pairs(colors, detailRows(group))) print(context, line);
+  print(context);
+}
+
+function detailRows(totals: Totals): readonly (readonly [string, string])[] {
+  const share = totals.inputTokens === 0 ? null : totals.savedTokens / totals.inputTokens;
+  const millis = totals.timed === 0 ? '–' : `${Math.round(totals.latencySumMs / totals.timed)} ms`;
+  return [
+    ['Requests', `${counted(totals.requests, 'request')}, ${counted(totals.errors, 'error')}`],
+    ['Input', `${figure(totals.inputTokens)} tokens, ${figure(totals.sentInputTokens)} sent`],
+    ['Saved', `${figure(totals.savedTokens)} tokens (${percent(share)})`],
+    ['Output', `${figure(totals.outputTokens)} tokens`],
+    [
+      'Provider’s cache',
+      `${figure(totals.cacheReadTokens)} tokens read, ${figure(totals.cacheWriteTokens)} written`,
+    ],
+    ['Cost', costText(totals)],
+    ['Mean latency', millis],
+  ];
+}
+
+/** A cost with what it leaves out. */
+function costText({ priced, unpriced, costNanoUsd }: Totals): string {
+  const known = priced === 0 && unpriced > 0 ? '–' : dollars(costNanoUsd / 1e9);
+  return unpriced === 0 ? known : `${known}, ${counted(unpriced, 'request')} without a known price`;
+}
+
+class Usage extends Command<CliContext> {
+  static override paths = [['usage']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'A summary of requests, tokens and cost by provider, client and model',
+    examples: [
+      ['All that was ever recorded', '$0 usage'],
+      ['January', '$0 usage --since 2026-01-01 --until 2026-02-01'],
+    ],
+  });
+
+  config = spanOptions.config();
+  since = spanOptions.since();
+  until = spanOptions.until();
+  json = spanOptions.json();
+
+  async execute() {
+    const { context } = this;
+    const span = await spanOf(this.since, this.until);
+    const { totalsJson } = await import('../../stages/ledger/report.ts');
+    const [totals, ...groups] = await withLedger(context, this.config, (reader, queries) =>
+      Promise.all([
+        queries.totalsOf(reader, span),
+        queries.totalsBy(reader, 'provider', span),
+        queries.totalsBy(reader, 'client', span),
+        queries.totalsBy(reader, 'model', span),
+      ]),
+    );
+    const names = ['provider', 'client', 'model'] as const;
+    if (this.json) {
+      const lists = groups.map((list, index) => [
+        `by_${names[index]!}`,
+        list.map((group) => ({ [names[index]!]: group.key, ...totalsJson(group) })),
+      ]);
+      printJson(context, { totals: totalsJson(totals), ...(Object.fromEntries(lists) as object) });
+      return 0;
+    }
+    const colors = colorsFor(context.stdout, context.env);
+    print(context, colors.bold(`Usage, ${spanText(span)}`));
+    for (const line of pairs(colors, detailRows(totals))) print(context, line);
+    for (const [index, list] of groups.entries()) {
+      if (list.length === 0) continue;
+      print(context);
+      await printGroups(context, names[index]!, list);
+    }
+    return 0;
+  }
+}
+
+/** The sums of groups as a table. */
+export async function printGroups(
+  context: CliContext,
+  title: string,
+  groups: readonly GroupTotals[],
+): Promise<void> {
+  const { printTable } = await import('../table.ts');
+  printTable(
+    context,
+    [title, '>requests', '>errors', '>input', '>saved', '>output', '>cost'],
+    groups.map((group) => [
+      group.key ?? 'unknown',
+      figure(group.requests),
+      figure(group.errors),
+      figure(group.inputTokens),
+      figure(group.savedTokens),
+      figure(group.outputTokens),
+      group.priced === 0 && group.unpriced > 0 ? '–' : dollars(group.costNanoUsd / 1e9),
+    ]),
+  );
+}
+
+export const statsCommands: readonly CliCommand[] = [Stats, Models, Usage];

@@ -1,0 +1,88 @@
+/**
+ * Reads the ledger's file, whether a proxy runs or not: what ended 100 ms ago stands in it. The
+ * query builder is loaded here, and only by commands that need it.
+ */
+import { Option } from 'clipanion';
+import { SvcError } from '../engine/error.ts';
+import type { LedgerReader } from '../stages/ledger/database.ts';
+import type { TimeSpan } from '../stages/ledger/queries.ts';
+import type { CliContext } from './context.ts';
+import { toLoadOptions } from './flags.ts';
+
+export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
+
+/** Opens the ledger that the configuration names, and closes it behind `work`. */
+export async function withLedger<T>(
+  context: CliContext,
+  configFile: string | undefined,
+  work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
+): Promise<T> {
+  const [{ loadConfig }, { openLedgerReader }, queries] = await Promise.all([
+    import('../server/config/load.ts'),
+    import('../stages/ledger/database.ts'),
+    import('../stages/ledger/queries.ts'),
+  ]);
+  const flags = configFile === undefined ? {} : { config: configFile };
+  const { config } = await loadConfig(toLoadOptions(flags, context));
+  const reader = openLedgerReader(config.ledger.db);
+  try {
+    return await work(reader, queries);
+  } finally {
+    await reader.destroy();
+  }
+}
+
+/** The options of every command that reads a span of the ledger. */
+export const spanOptions = {
+  config: () => Option.String('--config', { description: 'Config file that names the ledger' }),
+  since: () =>
+    Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' }),
+  until: () => Option.String('--until', { description: 'Before this ISO 8601 date or time (UTC)' }),
+  json: () => Option.Boolean('--json,--raw', false, { description: 'As JSON' }),
+};
+
+/** A span as it was typed. Throws `usage` for what is no date. */
+export async function spanOf(
+  since: string | undefined,
+  until: string | undefined,
+  defaultSinceMs = 0,
+): Promise<TimeSpan> {
+  const { parseIsoDate } = await import('../server/routes/iso-date.ts');
+  const toMs = (option: string, text: string): number => {
+    const atMs = parseIsoDate(text);
+    if (atMs !== undefined) return atMs;
+    throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not an ISO 8601 date`, {
+      cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
+    });
+  };
+  const sinceMs = since === undefined ? defaultSinceMs : toMs('--since', since);
+  if (until === undefined) return { sinceMs };
+  const untilMs = toMs('--until', until);
+  if (untilMs <= sinceMs)
+    throw new SvcError('usage', '--until is not after --since', {
+      cure: 'Name an earlier --since or a later --until.',
+    });
+  return { sinceMs, untilMs };
+}
+
+/** A whole number as it was typed. Throws `usage` for anything else, and outside of the bounds. */
+export function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new SvcError(
+    'usage',
+    `${option}: ${JSON.stringify(text)} is not a whole number from ${least} to ${most}`,
+  );
+}
+
+/** The span in words, for the head of a report. */
+export function spanText({ sinceMs, untilMs }: TimeSpan): string {
+  const day = (ms: number) => {
+    const iso = new Date(ms).toISOString();
+    return iso.endsWith('T00:00:00.000Z')
+      ? iso.slice(0, 10)
+      : `${iso.slice(0, 16).replace('T', ' ')}Z`;
+  };
+  if (sinceMs === 0) return untilMs === undefined ? 'all time' : `before ${day(untilMs)}`;
+  return untilMs === undefined ? `since ${day(sinceMs)}` : `${day(sinceMs)} to ${day(untilMs)}`;
+}
