@@ -101,6 +101,7 @@ function toPlan(
         maxChars: config.compression.maxChars,
         thresholdTokens: config.compression.thresholdTokens,
         logBudgetTokens: config.compression.logBudgetTokens,
+        userProse: config.compression.userProse,
         cacheEntries: config.compression.cacheEntries,
         maxTimeMs: config.compression.maxTimeMs ?? 0,
       },

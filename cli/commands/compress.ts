@@ -85,7 +85,7 @@ class PreviewFile extends Command<CliContext> {
     const { config } = await loadConfig(
       toLoadOptions(this.config === undefined ? {} : { config: this.config }, context),
     );
-    const { mode, maxChars, logBudgetTokens, thresholdTokens } = config.compression;
+    const { mode, maxChars, logBudgetTokens, thresholdTokens, userProse } = config.compression;
     const learned = await openLearned({
       file: join(config.home, 'learned.json'),
       clock: context.clock,
@@ -96,6 +96,7 @@ class PreviewFile extends Command<CliContext> {
       mode: await this.modeOr(mode),
       maxChars,
       logBudgetTokens,
+      userProse,
       thresholdTokens:
         this.threshold === undefined
           ? threshold

@@ -68,6 +68,7 @@ export interface Config {
     readonly cacheEntries: number;
     readonly maxTimeMs: number | null;
     readonly logBudgetTokens: number;
+    readonly userProse: boolean;
     readonly subscriptionTraffic: boolean;
     readonly http100Keepalive: boolean;
   };

@@ -57,6 +57,7 @@ function rewriting({ get, ...rest }: Values, home: string): Pick<Config, 'compre
       cacheEntries: get('compression.cache_size'),
       maxTimeMs: get('compression.max_time_ms') || null,
       logBudgetTokens: get('compression.log_budget_tokens'),
+      userProse: get('compression.user_prose'),
       subscriptionTraffic: get('compression.subscription_traffic'),
       http100Keepalive: get('compression.http100_keepalive'),
     },

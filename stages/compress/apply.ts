@@ -2,7 +2,7 @@
 import { classify } from '../model/classify/classify.ts';
 import type { Classification } from '../model/classify/classes.ts';
 import { openEnvelope } from '../model/classify/envelope.ts';
-import type { ClassifyHints } from '../model/classify/hints.ts';
+import { expectFrom, type ClassifyHints } from '../model/classify/hints.ts';
 import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
 import {
   countLines,
@@ -15,6 +15,7 @@ import {
 import { GrammarNeeded } from './grammar-needed.ts';
 import { hasMark } from './has-mark.ts';
 import { lineBreaks } from './line-breaks.ts';
+import { endingLines } from './log-ends.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
 import { compressorsFor } from './modes.ts';
 
@@ -83,6 +84,10 @@ function applyOnce(text: string, context: ApplyContext): Applied {
   const { head, body, tail } = openEnvelope(text);
   const first = linesBefore + lineBreaks(head);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
+  const isPrinted = hints.command !== undefined && classification.file !== true;
+  const isAsked = expectFrom(hints).kind === classification.kind;
+  const mustKeepEnding = ({ name }: Compressor): boolean =>
+    isPrinted && (REWORDING.has(name) || (REPORTING.has(name) && !isAsked));
   const done: Step[] = [];
   const failed: string[] = [];
   let current = body;
@@ -91,6 +96,7 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     if (result === 'failed') failed.push(compressor.name);
     if (result === 'failed' || result === undefined || result.text === current) continue;
     if (!costsAtLeast(current, estimateTokens(result.text))) continue;
+    if (mustKeepEnding(compressor) && !keepsEnding(current, result.text)) continue;
     current = result.text;
     done.push({ name: compressor.name, ...result });
   }
@@ -108,6 +114,19 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     removedLines: countLines(made.removed),
     ...failures,
   };
+}
+
+/** Algorithms that know nothing of how an output ends. */
+const REWORDING: ReadonlySet<string> = new Set(['narrative', 'frames']);
+
+/** Algorithms for hits, which linters report too: what a search was not asked for is somebody's log. */
+const REPORTING: ReadonlySet<string> = new Set(['grep', 'same-hits']);
+
+/** True if the lines that tell how a command ended still stand there to the letter. */
+function keepsEnding(before: string, after: string): boolean {
+  const lines = before.split('\n');
+  const kept = new Set(after.split('\n'));
+  return [...endingLines(lines)].every((at) => kept.has(lines[at]!));
 }
 
 /** What the steps made of the text, with every line named by its number in the block. */

@@ -23,6 +23,7 @@ export function settingsOf(mode: ModeName, thresholdTokens: number): CompressCon
     maxChars: 120,
     thresholdTokens,
     logBudgetTokens: 3500,
+    userProse: false,
     cacheEntries: 2000,
     maxTimeMs: 0,
   };

@@ -8,7 +8,7 @@ import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
 import { CONVERSATION, LOG, PROSE, SOURCE } from './testing.ts';
 
-const OPTIONS = { ...CONVERSATION, thresholdTokens: 500 };
+const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
 
 const JSON_ROWS = JSON.stringify(
   Array.from({ length: 60 }, (_, id) => ({
@@ -193,14 +193,15 @@ test('a mark that a step would bring to the beginning of a line counts, one that
   for (const start of ["const text = '", 'see ', '`', 'x.ts:3:'])
     assert.not.ok(hasMark(`a\n${start}${mark}\nb`), start);
   const text = `${SOURCE}\nexport const mark = '${mark}';\n${SOURCE}`;
-  const [once] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
-    ...OPTIONS,
-    thresholdTokens: 0,
-  });
+  const options = { ...CONVERSATION, mode: 'aggressive' } as const;
+  const [once] = compressConversation(
+    [{ index: 0, role: 'user', kind: 'tool_result', text }],
+    options,
+  );
   assert.ok(once!.changed && once!.text.includes(`'${mark}';`));
   const [twice] = compressConversation(
     [{ index: 0, role: 'user', kind: 'tool_result', text: once!.text }],
-    CONVERSATION,
+    options,
   );
   assert.is(twice!.text, once!.text);
 });

@@ -15,9 +15,11 @@ import { thinGutter } from './gutter.ts';
 import { hasMark } from './has-mark.ts';
 import { lineBreaks } from './line-breaks.ts';
 import { queriesOf } from './query.ts';
-import { SentLines } from './repeats.ts';
+import { nameRepeats } from './name-repeats.ts';
+import { originsOf } from './origins.ts';
+import { SentLines, type Referred } from './repeats.ts';
 import { MIN_TOKENS } from './touched.ts';
-import { splitPasted } from './user-text.ts';
+import { isToolOutput, splitPasted } from './user-text.ts';
 
 /** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
 export interface ConversationBlock {
@@ -46,6 +48,10 @@ export interface ConversationOptions {
   readonly logBudgetTokens: number;
   /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
   readonly applied?: AppliedRules;
+  /** True where prose that a user wrote or pasted may be shortened too. */
+  readonly userProse?: boolean;
+  /** True where the provider may forget what went out: then nothing points into an earlier block. */
+  readonly forgets?: boolean;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
 }
@@ -141,7 +147,8 @@ function compressBlock(
   const unchangedBecause = reason ?? (undecided === undefined ? 'no-gain' : 'undecided');
   state.tokens = tokens;
   state.query = query;
-  remember(block, labelOf(block, hints, state.labels), text, state);
+  const removed = changed ? made.removed : [];
+  remember(block, labelOf(block, hints, state.labels), { text, removed }, state);
   return {
     index: block.index,
     text,
@@ -151,7 +158,7 @@ function compressBlock(
     by: changed ? made.by : [],
     tokensBefore,
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
-    removed: changed ? made.removed : [],
+    removed,
     repeatedLines: changed ? made.repeatedLines : 0,
     ...(failed === undefined ? {} : { failed }),
     ...(undecided === undefined ? {} : { undecided }),
@@ -194,15 +201,18 @@ interface Rewritten extends Applied {
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewrite(
   block: ConversationBlock,
-  known: ApplyContext,
+  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets'>,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
+  const { userProse, forgets, ...rest } = known;
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
   const linesBefore = lineBreaks(head);
-  const context = { ...known, linesBefore, linesAfter: lineBreaks(tail) };
+  const context = { ...rest, linesBefore, linesAfter: lineBreaks(tail) };
   const small = estimateTokens(body) < MIN_TOKENS;
+  if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
+    return undefined;
   const applied = small ? undefined : applyCached(body, context, cache);
   const plain: Applied = applied ?? {
     text: body,
@@ -215,7 +225,16 @@ function rewrite(
   const texts = plain.text === body ? [plain] : [plain, untouched];
   const made: Rewritten[] = [
     { ...plain, repeatedLines: 0 },
-    ...texts.filter(isSearched).map((one) => nameRepeats(one, linesBefore, state)),
+    ...texts.filter(isSearched).flatMap((one) => {
+      const place = {
+        mode: known.mode,
+        before: linesBefore,
+        earlier: forgets !== true,
+        isRun: known.hints.command !== undefined,
+      };
+      const referred = nameRepeats(one, body, state.sent, place);
+      return referred === undefined ? [] : [withReferences(one, referred)];
+    }),
   ];
   const candidates = small
     ? made
@@ -231,16 +250,8 @@ function isSearched({ text }: { readonly text: string }): boolean {
   return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
 }
 
-function nameRepeats(applied: Applied, before: number, state: ConversationState): Rewritten {
-  const referred = state.sent.replaceRepeats(applied.text, before);
-  if (referred === undefined) return { ...applied, repeatedLines: 0 };
-  return {
-    ...applied,
-    text: referred.text,
-    by: [...applied.by, 'repeats'],
-    repeatedLines: referred.lines,
-    labels: referred.labels,
-  };
+function withReferences(applied: Applied, { text, lines, labels }: Referred): Rewritten {
+  return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
 }
 
 function thinNumbers(made: Rewritten): readonly Rewritten[] {
@@ -269,12 +280,16 @@ function pastedPart(block: ConversationBlock): { head: string; body: string; tai
 function remember(
   block: ConversationBlock,
   label: string | undefined,
-  text: string,
+  { text, removed }: Pick<BlockOutcome, 'text' | 'removed'>,
   state: ConversationState,
 ): void {
-  if (label !== undefined && isSearched({ text })) state.sent.add(label, text);
+  if (label !== undefined && isSearched({ text }) && isSearched(block)) {
+    const changed = text !== block.text;
+    const origins = changed ? originsOf(block.text, text, { removed, before: 0 }) : undefined;
+    state.sent.add(label, text, origins);
+  }
   if (block.kind !== 'tool_use') return;
-  const call = `call ${++state.calls}${block.toolName === undefined ? '' : ` (${block.toolName})`}`;
+  const call = `call ${++state.calls} (${block.toolName ?? 'tool'})`;
   for (const [name, written] of longStrings('input', block.toolInput))
     state.sent.add(`${name} of ${call}`, written);
 }

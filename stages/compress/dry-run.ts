@@ -3,6 +3,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions } from './job.ts';
+import { mayForget } from './may-forget.ts';
 
 /** One block of the request with what would go out for it. */
 export interface DryBlock {
@@ -31,7 +32,11 @@ export async function dryRun(
 ): Promise<readonly DryBlock[]> {
   const blocks = request.original.blocks();
   const taken = toConversationBlocks(request);
-  const outcomes = await createConversationCompressor(0).compress({ blocks: taken, options });
+  const forgets = mayForget(request.original.json);
+  const outcomes = await createConversationCompressor(0).compress({
+    blocks: taken,
+    options: { ...options, forgets },
+  });
   return outcomes.flatMap((outcome) => {
     const block = blocks[outcome.index];
     if (block === undefined) return [];

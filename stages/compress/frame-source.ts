@@ -4,6 +4,7 @@
  * and the innermost ones, where the failure is, keep theirs.
  */
 import type { Compressed, Compressor, LineRange } from './compressor.ts';
+import { endingLines } from './log-ends.ts';
 import { MARK } from './marker.ts';
 
 const HEADER = `${MARK}source lines are left out below inner frames; the files have them]`;
@@ -16,10 +17,12 @@ const MIN_DROPPED = 4;
 /** Leaves out the source lines of frames in the middle of long tracebacks. */
 export const dropFrameSource: Compressor = {
   name: 'frame-source',
-  classes: ['trace', 'log'],
+  classes: ['trace'],
   apply(text): Compressed | undefined {
     const lines = text.split('\n');
     const dropped = new Set(stacksOf(lines).flatMap(innerSource));
+    if (dropped.size < MIN_DROPPED) return undefined;
+    for (const at of endingLines(lines)) dropped.delete(at);
     if (dropped.size < MIN_DROPPED) return undefined;
     const kept = lines.filter((_, at) => !dropped.has(at));
     return { text: [HEADER, ...kept].join('\n'), removed: toRanges([...dropped]) };

@@ -117,6 +117,12 @@ export function numberWidths(lines: readonly string[]): readonly number[] | unde
   return lineNumbering(lines) ?? runWidths(lines);
 }
 
+/** Lines without the line-number column of a numbered view. */
+export function lineContents(lines: readonly string[]): readonly string[] {
+  const widths = numberWidths(lines);
+  return widths === undefined ? lines : lines.map((line, at) => line.slice(widths[at]));
+}
+
 /** A numbered view between lines that are none of it, as a harness wraps them. */
 function runWidths(lines: readonly string[]): readonly number[] | undefined {
   const widths = lines.map(() => 0);

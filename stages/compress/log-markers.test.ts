@@ -81,8 +81,8 @@ test('text that a user pasted is numbered from where it begins in the block', ()
   const lines = LOGS['folded']!;
   const applied = applyClass(lines.join('\n'), { ...CONTEXT, linesBefore: 7, linesAfter: 3 });
   const first = applied.text.split('\n').flatMap((line) => readOmitted(line) ?? [])[0];
-  assert.equal(first, { from: 7, to: 47 });
-  assert.match(applied.text, `omitted 40 of ${lines.length + 10} lines here`);
+  assert.equal(first, { from: 10, to: 47 });
+  assert.match(applied.text, `omitted 37 of ${lines.length + 10} lines here`);
 });
 
 test('a count of repeats goes and stays with its line', () => {

@@ -1,27 +1,23 @@
 /**
- * Failure-preserving reduction of logs to a token budget. Every line is scored, lines
- * around a failure inherit part of its score, lines that say the same thing again count
- * for less, and the best lines are kept whole, in order, with markers in the gaps.
+ * Failure-preserving reduction of logs that exceed a token budget. The ends, the totals and
+ * lines unlike all others stay; every other line is scored, lines around a failure inherit
+ * part of its score, lines that say the same thing again count for less, and the best lines
+ * are kept whole, in order, with markers in the gaps.
  */
 import { estimateTokens } from '../model/tokens.ts';
 import type { Compressed, Compressor } from './compressor.ts';
 import { readRepeated } from './log-clean.ts';
+import { endingLines } from './log-ends.ts';
 import { cutLine, seenParts, segmentLine } from './log-segments.ts';
-import {
-  isFailure,
-  isSuspicious,
-  scoreLine,
-  stampLength,
-  statesFailure,
-  templateOf,
-} from './log-score.ts';
+import { isFailure, isSuspicious, scoreLine, stampLength, templateOf } from './log-score.ts';
 import { joinKept, MARK, readOmitted } from './marker.ts';
 
 /** A log below this many tokens is left alone: markers would eat what is won. */
 const MIN_TOKENS = 250;
-/** What a log within the budget may still shrink to: little where nothing failed, more where something did. */
-const GREEN = { share: 0.25, floor: 200 };
-const RED = { share: 0.42, floor: 600 };
+/** Share of the budget that lines may take which stay whatever they score. */
+const KEPT_SHARE = 0.5;
+/** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
+const ODD_SHARE = 0.1;
 /** What a gap costs, as its marker is kept. */
 const GAP_TOKENS = 14;
 const HEADER_TOKENS = 60;
@@ -39,16 +35,16 @@ export const reduceLog: Compressor = {
     const segmented = lines.map(segmentLine);
     const segments = segmented.map(seenParts);
     const suspicious = segments.map((parts) => parts.filter(isSuspicious));
-    const hasFailed = suspicious.some((parts) => parts.some((part) => statesFailure(part, true)));
-    const { share, floor } = hasFailed ? RED : GREEN;
-    const budget = Math.min(context.logBudgetTokens, Math.max(floor, total * share));
+    const budget = context.logBudgetTokens;
     if (total <= budget) return undefined;
     const stamp = sharedStamp(lines);
     const ranking = rankedScores(lines, segments, suspicious);
     const rest = segmented.map((one) =>
       cutLine(one, budget / 4, one.line.startsWith(stamp) ? stamp.length : 0),
     );
-    const candidate = fill(spreadScores(ranking), lines, rest, budget - HEADER_TOKENS);
+    const scores = spreadScores(ranking);
+    const always = alwaysKept(lines, rest, segments, budget);
+    const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
     if (candidate === undefined) return undefined;
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
   },
@@ -58,14 +54,9 @@ export const reduceLog: Compressor = {
  * Chooses lines until the result is near the budget: what markers cost is only known once
  * it is built. Undefined where no line would stay, or none would go.
  */
-function fill(
-  scores: readonly number[],
-  lines: readonly string[],
-  rest: readonly string[],
-  budget: number,
-): Compressed | undefined {
+function fill({ scores, lines, rest, always }: Scored, budget: number): Compressed | undefined {
   const ranked = rank(scores, lines, rest);
-  const join = (aim: number): Compressed => joinKept(rest, choose(ranked, lines, aim));
+  const join = (aim: number): Compressed => joinKept(rest, choose(ranked, lines, always, aim));
   let best = join(budget);
   let aim = budget;
   for (let round = 0; round < 3; round++) {
@@ -79,6 +70,69 @@ function fill(
   const says = best.text.split('\n').some((line) => line.trim() !== '' && !line.startsWith(MARK));
   const isCut = rest.some((line) => line.includes('\n'));
   return says && (isCut || best.removed.length > 0) ? best : undefined;
+}
+
+/** The lines of a log with what is known of them; `rest` is what would go out of each. */
+interface Scored {
+  readonly scores: readonly number[];
+  readonly lines: readonly string[];
+  readonly rest: readonly string[];
+  readonly always: ReadonlySet<number>;
+}
+
+/**
+ * The lines that stay whatever they score, up to a share of the budget: the ends of the log
+ * and what tells how it ended, the later ones first, then lines unlike all others.
+ */
+function alwaysKept(
+  lines: readonly string[],
+  rest: readonly string[],
+  segments: readonly (readonly string[])[],
+  budget: number,
+): ReadonlySet<number> {
+  const ending = [...endingLines(lines)];
+  const outer = new Set([...ending.slice(0, 3), ...ending.slice(3, 6)]);
+  const totals = ending.filter((at) => !outer.has(at)).toReversed();
+  const keep = new Set<number>();
+  let left = budget * KEPT_SHARE;
+  const take = (at: number): void => {
+    const cost = estimateTokens(rest[at]!) + 1 + GAP_TOKENS;
+    if (keep.has(at) || cost > left) return;
+    left -= cost;
+    keep.add(at);
+  };
+  for (const at of [...outer, ...totals]) take(at);
+  const odd = oddLines(lines, segments);
+  const cost = odd.reduce((sum, at) => sum + estimateTokens(rest[at]!) + 1 + GAP_TOKENS, 0);
+  if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
+  return keep;
+}
+
+/** Lines whose form no other line has: an agent's own print among a tool's rows. */
+function oddLines(
+  lines: readonly string[],
+  segments: readonly (readonly string[])[],
+): readonly number[] {
+  const forms = lines.map((line, at) =>
+    line.trim() === '' || line.startsWith(MARK) ? '' : formOf(segments[at]![0]!),
+  );
+  const counts = new Map<string, number>();
+  for (const form of forms) counts.set(form, (counts.get(form) ?? 0) + 1);
+  return forms.flatMap((form, at) => (form !== '' && counts.get(form) === 1 ? [at] : []));
+}
+
+/** A line's first word and the signs between the others. */
+function formOf(line: string): string {
+  const cut = line.slice(0, 120);
+  const first = /^\W{0,20}[\p{L}_]{0,24}/u.exec(cut)?.[0] ?? '';
+  return (
+    first +
+    cut
+      .slice(first.length)
+      .replace(/[\p{L}\p{N}_]+/gu, 'w')
+      .replace(/\s+/g, ' ')
+      .slice(0, 24)
+  );
 }
 
 /** A line that may be kept: where it stands and what it costs. */
@@ -101,18 +155,31 @@ function rank(
 }
 
 /**
- * Which lines to keep: by falling score until the budget is spent. Missing means no. A
+ * Which lines to keep: those of `always`, then by falling score until the budget is spent. Missing means no. A
  * count of repeats goes with its line. Of what earlier steps left, notes stay, and gaps
  * are announced anew.
  */
-function choose(ranked: readonly Ranked[], lines: readonly string[], budget: number): boolean[] {
+function choose(
+  ranked: readonly Ranked[],
+  lines: readonly string[],
+  always: ReadonlySet<number>,
+  budget: number,
+): boolean[] {
   const keep: boolean[] = [];
   lines.forEach((line, at) => {
     if (line.startsWith(MARK) && isNote(line)) keep[at] = true;
   });
   let spent = 0;
+  for (const { at, tokens } of ranked) {
+    if (!always.has(at)) continue;
+    keep[at] = true;
+    if (readRepeated(lines[at + 1] ?? '') !== undefined) keep[at + 1] = true;
+    spent += tokens + 1;
+  }
+  spent += GAP_TOKENS * gapsBetween(always);
   for (const { at, tokens, isBlank } of ranked) {
     if (spent >= budget) break;
+    if (always.has(at)) continue;
     const isFolded = readRepeated(lines[at + 1] ?? '') !== undefined;
     const joins = (keep[at - 1] === true ? 1 : 0) + (keep[at + 1] === true ? 1 : 0);
     // A blank line among dropped ones would only part a gap in two.
@@ -124,6 +191,10 @@ function choose(ranked: readonly Ranked[], lines: readonly string[], budget: num
     spent += cost;
   }
   return keep;
+}
+
+function gapsBetween(kept: ReadonlySet<number>): number {
+  return [...kept].filter((at) => at > 0 && !kept.has(at - 1)).length;
 }
 
 function isNote(mark: string): boolean {

@@ -4,7 +4,9 @@ import { createBlockCache } from './cache.ts';
 import { compressConversation, type ConversationBlock } from './conversation.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import { ConversationMemo } from './memo.ts';
-import { CONVERSATION, LOG, PROSE } from './testing.ts';
+import { CONVERSATION as DEFAULTS, LOG, PROSE } from './testing.ts';
+
+const CONVERSATION = { ...DEFAULTS, userProse: true };
 
 test('a question added to a message counts for its other texts, warm or cold', () => {
   const text = `Notes:\n\n${PROSE}\n\nHere it is.`;

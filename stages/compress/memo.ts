@@ -77,6 +77,7 @@ function hashChain(
   options: ConversationOptions,
 ): readonly string[] {
   const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
+  const { userProse = false, forgets = false } = options;
   const settings = [
     COMPRESSION_VERSION,
     mode,
@@ -85,6 +86,8 @@ function hashChain(
     logBudgetTokens,
     commentLines !== undefined,
     applied?.id,
+    userProse,
+    forgets,
   ];
   let previous = JSON.stringify(settings);
   return blocks.map((block, at) => {

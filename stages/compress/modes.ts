@@ -24,7 +24,7 @@ type Table = Readonly<Record<TextClass, readonly Compressor[]>>;
 
 const HYBRID: Table = {
   narrative: [extractNarrative],
-  log: [cleanLog, shortenTraces, reduceLog, dropFrameSource, packFrames],
+  log: [cleanLog, shortenTraces, reduceLog, packFrames],
   trace: [cleanLog, shortenTraces, dropFrameSource, packFrames],
   json: [compressJson],
   grep: [groupGrep, nameSameHits],

@@ -12,7 +12,7 @@ import { COMPRESSION_VERSION } from './version.ts';
 export interface Pinned {
   readonly options: PinOptions;
   /** Why the bytes of the prefix change once, if they do; `strict` where the setting wins over the pin. */
-  readonly change: 'mode' | 'version' | 'strict' | undefined;
+  readonly change: 'mode' | 'version' | 'strict' | 'context_editing' | undefined;
 }
 
 /** What is pinned: rules by their id, so that a pin stays small. */
@@ -65,7 +65,7 @@ export function pinSent(decisions: Decisions, conversation: string, sent: Sent):
 /**
  * The options of a conversation: those it began with, or `wanted` if it begins
  * now. `asked` is the mode that this request names itself; it pins anew. So does
- * a wanted mode of `strict`.
+ * a wanted mode of `strict`. Once the provider may forget, it may from then on.
  */
 export function pinOptions(
   decisions: Decisions,
@@ -76,20 +76,24 @@ export function pinOptions(
   const pin = readPin(decisions, conversation);
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
   // A conversation that began without rules goes on without them.
-  const { applied } = pin ?? wanted;
+  const { applied, userProse } = pin ?? wanted;
+  const forgets = wanted.forgets === true || pin?.forgets === true;
   const options = {
     mode: asked ?? (wanted.mode === 'strict' ? 'strict' : mode),
     maxChars,
     thresholdTokens,
     logBudgetTokens,
     ...(applied === undefined ? {} : { applied }),
+    ...(userProse === true ? { userProse } : {}),
+    ...(forgets ? { forgets } : {}),
   };
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };
   write(decisions, conversation, { version: COMPRESSION_VERSION, ...options, ...sent });
   if (pin === undefined) return { options, change: undefined };
   if (pin.mode !== options.mode)
     return { options, change: asked === undefined ? 'strict' : 'mode' };
-  return { options, change: pin.version === COMPRESSION_VERSION ? undefined : 'version' };
+  if (pin.version !== COMPRESSION_VERSION) return { options, change: 'version' };
+  return { options, change: forgets && pin.forgets !== true ? 'context_editing' : undefined };
 }
 
 /** Pins a conversation that was rewritten so far to `strict`; true if it was. One that has no pin gets none. */

@@ -2,20 +2,13 @@
 import { MARK } from './marker.ts';
 
 /**
- * How much a reference says: the first of a conversation all, the first to a text its name,
- * the others only its number.
+ * How much a reference says: the first of a conversation is a sentence, the others name the
+ * text. None is a number alone: what stood 100 messages ago is found by its file or command.
  *
  *     [svc lines 10–19 of result 7 (a.ts) again]    full
  *     [svc result 8 (b.ts):20-29]                   named
- *     [svc result 8:40-44]                          short
  */
-export type Words = 'full' | 'named' | 'short';
-
-/** `result 7 (ls -la)` → `result 7`. */
-export function shortLabel(label: string): string {
-  const open = label.indexOf(' (');
-  return open < 0 ? label : label.slice(0, open);
-}
+export type Words = 'full' | 'named';
 
 /**
  * The reference to lines `from` to `to`, counted from 1. `numbers` says how they are
@@ -31,8 +24,7 @@ export function writeReference(
     const where = from === to ? `line ${from}` : `lines ${from}–${to}`;
     return `${MARK}${where} of ${label} again${numbers}]`;
   }
-  const name = words === 'short' ? shortLabel(label) : label;
-  return `${MARK}${name}:${from === to ? from : `${from}-${to}`}${numbers}]`;
+  return `${MARK}${label}:${from === to ? from : `${from}-${to}`}${numbers}]`;
 }
 
 const NUMBERS = '(?:, numbered from (?<first>\\d+)(?<arrow> →)?)?\\]$';

@@ -101,7 +101,7 @@ test('one long line is named too, and gives way to a longer run that begins belo
       'x',
       '[svc line 2 of result 1 (make) again]',
       '[svc result 2 (a.ts):6-20]',
-      '[svc result 1:2]',
+      '[svc result 1 (make):2]',
       'y',
     ].join('\n'),
   );
@@ -121,7 +121,7 @@ test('a numbered view inside a wrapper is recognised, also after its numbers wer
   assert.is(sent.restore(thinner), later);
 });
 
-test('a reference says all once, then a name once, then a number; all of them lead back', () => {
+test('a reference says all once, then a name and a number; all of them lead back', () => {
   const sent = new SentLines();
   const other = FILE.map((line) => line.replace('compute', 'measure'));
   sent.add('result 1 (read: a.ts)', FILE.join('\n'));
@@ -133,14 +133,14 @@ test('a reference says all once, then a name once, then a number; all of them le
     [
       '[svc lines 1–9 of result 1 (read: a.ts) again]',
       '[svc result 2 (b.ts:3):5-9]',
-      '[svc result 1:21-30]',
+      '[svc result 1 (read: a.ts):21-30]',
     ],
   );
   assert.is(sent.restore(first.text), later.join('\n'));
   sent.introduce(first.labels);
   const view = numbered(other.slice(10, 20), 11, '→');
   const second = sent.replaceRepeats(`${view}\nz`)!;
-  assert.is(second.text, '[svc result 2:11-20, numbered from 11 →]\nz');
+  assert.is(second.text, '[svc result 2 (b.ts:3):11-20, numbered from 11 →]\nz');
   assert.is(sent.restore(second.text), `${view}\nz`);
 });
 
@@ -183,7 +183,10 @@ test('a reference into a text with gaps names the lines as the gaps number them'
   sent.add('result 1 (make)', before);
   const text = [...lines.slice(35, 45), 'between', ...lines.slice(80)].join('\n');
   const out = sent.replaceRepeats(text)!;
-  assert.is(out.text, '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1:81-90]');
+  assert.is(
+    out.text,
+    '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make):81-90]',
+  );
   assert.is(sent.restore(out.text), text);
 });
 

@@ -6,10 +6,10 @@
  */
 import { estimateTokens } from '../model/tokens.ts';
 import { numbersOfLines } from './numbers-of-lines.ts';
-import { fillGutter, numberWidths } from './gutter.ts';
+import { fillGutter, lineContents, numberWidths } from './gutter.ts';
 import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from './marker.ts';
-import { readReference, shortLabel, writeReference, type Words } from './repeat-reference.ts';
+import { readReference, writeReference, type Words } from './repeat-reference.ts';
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
@@ -19,6 +19,8 @@ const MIN_TOKENS_SAVED_SHORT = 8;
 /** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
 const CANDIDATES = 6;
 const PASS_LINES = 50;
+/** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
+const GAP = '\u0000\n';
 
 interface Source {
   readonly label: string;
@@ -43,15 +45,38 @@ interface Run {
 interface OwnLines {
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
+  /** Lines whose number is that of the block as it came. */
+  readonly named: readonly boolean[];
   readonly verbatim: boolean[];
   readonly places: Map<number, number>;
   /** Long lines by their own hash. */
   readonly long: Map<number, number>;
+  readonly options: RepeatOptions;
+}
+
+const NO_LINES: ReadonlySet<number> = new Set();
+
+/** What may be named of a text, and how. */
+export interface RepeatOptions {
+  /** Lines of the block that stand before the text. */
+  readonly before?: number;
+  /** Which line of the block as it came each line was, as `originsOf` tells; absent for a text as it came. */
+  readonly origins?: readonly number[];
+  /** Estimated tokens that each reference must save. */
+  readonly least?: number;
+  /** Lines that go out to the letter, by index. */
+  readonly literal?: ReadonlySet<number>;
+  /** False where the text's own lines must not be named; they may be if absent. */
+  readonly own?: boolean;
+  /** False where nothing earlier may be named; it may be if absent. */
+  readonly earlier?: boolean;
 }
 
 /** What `replaceRepeats` made of a text. */
 export interface Referred {
   readonly text: string;
+  /** True if nothing but references and blank lines is left. */
+  readonly alone: boolean;
   /** Lines of the input that now stand in a reference, as a count. */
   readonly lines: number;
   /** Which earlier texts it names. */
@@ -60,18 +85,36 @@ export interface Referred {
 
 /** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
 export class SentLines {
-  /** Labels that a reference has spelled out; later references use the short form. */
+  /** Labels that a reference has spelled out; the first one is a sentence. */
   private readonly introduced = new Set<string>();
   private readonly sources: Source[] = [];
   private readonly places = new Map<number, Place[]>();
   /** Where a long line went out first, by its own hash. */
   private readonly long = new Map<number, Place>();
 
-  /** Adds what went out for a block. Lines that are markers of ours are no content and are never referred to. */
-  add(label: string, text: string): void {
+  /**
+   * Adds what went out for a block. Lines that are markers of ours are no content and are
+   * never referred to, nor is what is no line of the block as it came (`origins`).
+   */
+  add(label: string, text: string, origins?: readonly number[]): void {
     const raw = text.split('\n');
-    const lines = contentOf(raw).map((line) => (line.startsWith(MARK) ? '\u0000' : line));
-    const numbers = numbersOfLines(raw);
+    const counted = origins ?? numbersOfLines(raw);
+    const lines: string[] = [];
+    const numbers: number[] = [];
+    let last = Number.NaN;
+    lineContents(raw).forEach((content, at) => {
+      const number = raw[at]!.startsWith(MARK) ? Number.NaN : counted[at]!;
+      const isContent = !Number.isNaN(number);
+      if (lines.length > 0 && (!isContent || number !== last + 1)) {
+        lines.push(GAP);
+        numbers.push(Number.NaN);
+      }
+      if (isContent) {
+        lines.push(content);
+        numbers.push(number);
+      }
+      last = number;
+    });
     const source = this.sources.push({ label: cleanLabel(label), lines, numbers }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
@@ -93,33 +136,40 @@ export class SentLines {
 
   /**
    * Replaces runs of lines that went out before, in an earlier block or above in this one;
-   * undefined where that saves nothing. `before` lines of the block stand before the text.
+   * undefined where that saves nothing.
    */
-  replaceRepeats(text: string, before = 0): Referred | undefined {
+  replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
+    const { before = 0, origins, least = 0, literal = NO_LINES } = options;
     const raw = text.split('\n');
     const widths = numberWidths(raw);
-    const lines = contentOf(raw);
+    const lines = lineContents(raw);
     const hashes = lines.map(hashLine);
+    const numbers = numbersOfLines(raw, before);
     const own: OwnLines = {
       lines,
-      numbers: numbersOfLines(raw, before),
+      numbers,
+      // A reader counts by the markers: what they do not count right cannot be named.
+      named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
       places: new Map(),
       long: new Map(),
+      options,
     };
     const out: string[] = [];
     const used = new Set<string>();
     let replaced = 0;
+    let alone = true;
     for (let at = 0; at < lines.length;) {
-      const run = clipRun(this.runAt(own, hashes, at), widths);
-      const known = run !== undefined && (used.has(run.label) || this.introduced.has(run.label));
-      const words = known ? 'short' : used.size + this.introduced.size > 0 ? 'named' : 'full';
-      const reference = run === undefined ? undefined : refer(run, words, raw, widths);
+      const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
+      const run = clipRun(found, widths, literal);
+      const words = used.size + this.introduced.size > 0 ? 'named' : 'full';
+      const reference = run === undefined ? undefined : refer(run, words, raw, widths, least);
       if (run === undefined || reference === undefined) {
         // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
         const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
         for (; at < end; at++) {
           out.push(raw[at]!);
+          alone &&= raw[at]!.trim() === '';
           noteOwn(own, raw, hashes, at);
         }
         continue;
@@ -129,7 +179,8 @@ export class SentLines {
       replaced += run.to - run.from;
       at = run.to;
     }
-    return replaced === 0 ? undefined : { text: out.join('\n'), lines: replaced, labels: used };
+    if (replaced === 0) return undefined;
+    return { text: out.join('\n'), alone, lines: replaced, labels: used };
   }
 
   private runAt(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
@@ -149,7 +200,7 @@ export class SentLines {
     let best: Run | undefined;
     if (before !== undefined && length >= MIN_LINES)
       best = { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
-    for (const place of this.places.get(key) ?? []) {
+    for (const place of this.earlier(own, key)) {
       const source = this.sources[place.source]!;
       const same = sameLines(source.lines, place.line, own.lines, at);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
@@ -160,6 +211,10 @@ export class SentLines {
     return best;
   }
 
+  private earlier({ options }: OwnLines, key: number): readonly Place[] {
+    return options.earlier === false ? [] : (this.places.get(key) ?? []);
+  }
+
   /** A run of one or two lines, where the first is long. */
   private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
     if (own.lines[at]!.length < LONG_LINE) return undefined;
@@ -168,7 +223,7 @@ export class SentLines {
     const length = before === undefined ? 0 : ownRun(own, before, at);
     if (before !== undefined && length > 0)
       return { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
-    const place = this.long.get(key);
+    const place = own.options.earlier === false ? undefined : this.long.get(key);
     if (place === undefined) return undefined;
     const source = this.sources[place.source]!;
     const same = sameLines(source.lines, place.line, own.lines, at);
@@ -191,10 +246,8 @@ export class SentLines {
     const { label, from, to, first, separator } = reference;
     const source =
       label === OWN
-        ? { lines: contentOf(above), numbers: numbersOfLines(above) }
-        : this.sources.findLast(
-            (known) => known.label === label || shortLabel(known.label) === label,
-          );
+        ? { lines: lineContents(above), numbers: numbersOfLines(above) }
+        : this.sources.findLast((known) => known.label === label);
     const start = source?.numbers.lastIndexOf(from) ?? -1;
     const lines = start < 0 ? undefined : source?.lines.slice(start, start + to - from + 1);
     if (first === undefined || lines === undefined) return lines;
@@ -208,7 +261,8 @@ function noteOwn(
   hashes: readonly number[],
   at: number,
 ): void {
-  own.verbatim[at] = !raw[at]!.startsWith(MARK);
+  if (own.options.own === false) return;
+  own.verbatim[at] = own.named[at] === true && !raw[at]!.startsWith(MARK);
   if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
     own.long.set(hashes[at]!, at);
   const start = at + 1 - MIN_LINES;
@@ -224,6 +278,7 @@ function refer(
   words: Words,
   raw: readonly string[],
   widths: readonly number[] | undefined,
+  least: number,
 ): string | undefined {
   const lines = raw.slice(run.from, run.to);
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
@@ -231,19 +286,29 @@ function refer(
   const count = run.to - run.from;
   const place = { from: run.first, to: run.first + count - 1 };
   const text = writeReference(run.label, place, words, numbers);
-  const least = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
+  const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');
   // Signs are many tokens in few bytes: what is cheaper by one measure must not cost by the other.
   if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
-  return estimateTokens(replaced) - estimateTokens(text) >= least ? text : undefined;
+  return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
+    ? text
+    : undefined;
 }
 
-/** The part of a run that is numbered throughout, or not at all: only that can be said in one reference. */
-function clipRun(run: Run | undefined, widths: readonly number[] | undefined): Run | undefined {
-  if (run === undefined || widths === undefined) return run;
-  const numbered = widths[run.from] !== 0;
+/**
+ * The part of a run that is numbered throughout, or not at all, as only that can be said in
+ * one reference, and that ends before a line that must stay.
+ */
+function clipRun(
+  run: Run | undefined,
+  widths: readonly number[] | undefined,
+  literal: ReadonlySet<number>,
+): Run | undefined {
+  if (run === undefined) return undefined;
+  const isNumbered = (at: number): boolean => widths !== undefined && widths[at] !== 0;
+  const numbered = isNumbered(run.from);
   let to = run.from + 1;
-  while (to < run.to && (widths[to] !== 0) === numbered) to++;
+  while (to < run.to && isNumbered(to) === numbered && !literal.has(to)) to++;
   return { ...run, to };
 }
 
@@ -253,6 +318,7 @@ function ownRun(own: OwnLines, before: number, at: number): number {
     at + length < own.lines.length &&
     before + length < at &&
     own.verbatim[before + length] === true &&
+    own.numbers[before + length] === own.numbers[before]! + length &&
     own.lines[before + length] === own.lines[at + length]
   ) {
     length++;
@@ -264,12 +330,6 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   let length = 0;
   while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
   return length;
-}
-
-/** Lines without the line-number column of a numbered view. */
-function contentOf(lines: readonly string[]): readonly string[] {
-  const widths = numberWidths(lines);
-  return widths === undefined ? lines : lines.map((line, at) => line.slice(widths[at]));
 }
 
 /** How the lines are numbered, in words; '' where they are not; undefined where that cannot be said in words. */

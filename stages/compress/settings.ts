@@ -10,6 +10,8 @@ export interface CompressConfig {
   readonly thresholdTokens: number;
   /** Estimated tokens that a reduced log may have. */
   readonly logBudgetTokens: number;
+  /** True where prose that a user wrote or pasted may be shortened too. */
+  readonly userProse: boolean;
   /** Entries of the speed cache; 0 for none. */
   readonly cacheEntries: number;
   /** Longest wait for the compression of one request, in milliseconds; 0 waits as long as it takes. */

@@ -26,6 +26,7 @@ export const COMPRESS_CONFIG: CompressConfig = {
   maxChars: 120,
   thresholdTokens: 100,
   logBudgetTokens: 3500,
+  userProse: false,
   cacheEntries: 100,
   maxTimeMs: 5000,
 };

@@ -15,6 +15,7 @@ import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
 import { createTroubleNotes } from './note-trouble.ts';
+import { mayForget } from './may-forget.ts';
 import { pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import { samplesOf } from './samples.ts';
@@ -70,7 +71,11 @@ async function compressRequest(
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
   const asked = askedMode(request);
-  const wanted = { ...config, ...appliedId(services) };
+  const wanted = {
+    ...config,
+    ...appliedId(services),
+    forgets: mayForget(request.original.json),
+  };
   const { options: pinned, change } = pinOptions(services.decisions, conversation, wanted, asked);
   const options = withRules(pinned, services);
   ctx.note('mode', options.mode);

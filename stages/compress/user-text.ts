@@ -1,4 +1,8 @@
-/** What a user typed and what they pasted: only long pasted material is ever compressed. */
+/** What a user typed and what they pasted: only long pasted output of tools is ever compressed. */
+import { classify } from '../model/classify/classify.ts';
+import type { TextClass } from '../model/classify/classes.ts';
+import { openEnvelope } from '../model/classify/envelope.ts';
+import { looksLikeProse } from '../model/classify/prose.ts';
 
 /** A user text in three parts that, joined, are the text. */
 export interface PastedText {
@@ -26,4 +30,30 @@ export function splitPasted(text: string): PastedText {
     pasted: text.slice(introEnd, last),
     asked: text.slice(last),
   };
+}
+
+/** Classes that programs print and nobody writes. */
+const PRINTED: ReadonlySet<TextClass> = new Set([
+  'log',
+  'json',
+  'listing',
+  'grep',
+  'diff',
+  'trace',
+]);
+
+/**
+ * True if what a user pasted is plainly output of tools: of a class that only programs write,
+ * with no paragraph of prose in it. An agent without tools of its own sends what commands
+ * printed as the user's words, in a wrapper; that is output whatever its class, prose aside.
+ */
+export function isToolOutput(text: string, pasted: string): boolean {
+  const { kind } = classify(pasted);
+  if (PRINTED.has(kind)) return kind === 'json' || !pasted.split(/\n[ \t]*\n/).some(isProse);
+  const { head, body } = openEnvelope(text);
+  return head !== '' && classify(body).kind !== 'narrative';
+}
+
+function isProse(paragraph: string): boolean {
+  return looksLikeProse(paragraph.split('\n').filter((line) => line.trim() !== ''));
 }

@@ -48,7 +48,14 @@ export const compression = {
   'compression.log_budget_tokens': setting({
     type: count('tokens', 1),
     default: 3500,
-    about: 'Tokens to which one long log is reduced, its failures first.',
+    about:
+      'Tokens to which a longer log is reduced: its ends, totals and failures first. Of a shorter one nothing is left out.',
+  }),
+  'compression.user_prose': setting({
+    type: flag,
+    default: false,
+    about:
+      'Shorten long prose in user messages too. Off, only pasted output of tools is re-encoded.',
   }),
   'compression.subscription_traffic': setting({
     type: flag,
