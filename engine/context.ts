@@ -45,6 +45,8 @@ export interface StageContext<State = unknown> {
   readonly run: RunInfo;
   /** The node's name in the graph. */
   readonly node: string;
+  /** True if a stage behind this node reads events, so that what answers here must be readable. */
+  readonly needsEvents: boolean;
   /** What `open` returned. */
   state: State;
   /** Adds a fact to this node's entry in the trace. A later note of the same name replaces the earlier one. */

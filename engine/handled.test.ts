@@ -135,8 +135,17 @@ test('a fault behind the opening frame names its node, wherever it arose', async
     stage(name, { transform: () => new TransformStream<TestFrame, TestFrame>({ transform }) });
   let passes = 0;
   const pass = () => own(`pass-${(passes += 1)}`, (frame, controller) => controller.enqueue(frame));
-  const nodeOf = async (...stages: readonly Stage<TestFrame>[]) =>
-    (await answered(...stages)).error?.node;
+  const nodeOf = async (...stages: readonly Stage<TestFrame>[]) => {
+    const { error, spans } = await answered(...stages);
+    const noted = spans()
+      .list()
+      .filter(({ notes }) => 'error' in notes);
+    assert.equal(
+      noted.map(({ node, notes }) => [node, notes['error']]),
+      [[error?.node, error?.message]],
+    );
+    return error?.node;
+  };
   assert.is(await nodeOf(shout, onPart('handler', oops), pass()), 'handler');
   assert.is(
     await nodeOf(

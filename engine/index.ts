@@ -23,6 +23,7 @@ export { KeptSpans } from './spans.ts';
 export { defineStage } from './stage.ts';
 export type {
   Behaviour,
+  Handled,
   HandlerBehaviour,
   Stage,
   StageDefinition,

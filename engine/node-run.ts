@@ -3,12 +3,13 @@
  * taken around the handlers by whoever calls them; authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
-import type { SpanNode } from './spans.ts';
+import type { PlanNode } from './graph/compile.ts';
 import type { StageState } from './stage.ts';
 
 export class NodeRun implements StageContext<StageState> {
   readonly run: RunInfo;
   readonly node: string;
+  readonly needsEvents: boolean;
   state: StageState = undefined;
   /** Names and values in turn. */
   #notes: (string | NoteValue)[] | undefined;
@@ -20,9 +21,10 @@ export class NodeRun implements StageContext<StageState> {
   /** When the frame went in that nothing has come out for yet. */
   #enteredMs: number | undefined;
 
-  constructor(node: Pick<SpanNode, 'name'>, run: RunInfo) {
+  constructor(node: Pick<PlanNode<never>, 'name' | 'needsEvents'>, run: RunInfo) {
     this.run = run;
     this.node = node.name;
+    this.needsEvents = node.needsEvents;
   }
 
   note(name: string, value: NoteValue): void {

@@ -163,7 +163,10 @@ export class RunScope<F extends Frame> implements StepScope<F> {
     if (this.#listening) this.#info.signal.removeEventListener('abort', this.#onAbort);
   }
 
+  /** How it ended. The node in which an error arose has its message as a note. */
   settlement(outcome: Outcome, error: SvcError | undefined): Settlement<F> {
+    if (error?.node !== undefined)
+      this.nodeRuns.find(({ node }) => node === error.node)?.note('error', error.message);
     return {
       outcome,
       error,

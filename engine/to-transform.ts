@@ -24,7 +24,7 @@ export function toTransform<F extends Frame>(
   info: RunInfo,
   kinds: FrameKinds<F>,
 ): ReadableWritablePair<F, F> {
-  const node = { name: stage.name, stage, index: 0 };
+  const node = { name: stage.name, stage, index: 0, needsEvents: false };
   const nodeRun = new NodeRun(node, info);
   const { behaviour } = stage;
   try {

@@ -8,8 +8,8 @@ import { hookRequest, hookResponse } from '../stages/providers/hooks.ts';
 import type { HookJson, HookOwner } from '../stages/providers/hooks.ts';
 import { readWhole } from '../stages/providers/upstream.ts';
 import type { UpstreamResponse } from '../stages/providers/upstream.ts';
-import { encodeEvent } from '../stages/wire/sse-encode.ts';
-import { createSplitter } from '../stages/wire/sse-split.ts';
+import { encodeEvent } from '../stages/wire/events.ts';
+import { createSplitter } from '../stages/wire/events.ts';
 import { checkDefinition } from './check.ts';
 import type { HookedEvent, HookedRequest, ProviderDefinition } from './index.ts';
 

@@ -1,6 +1,6 @@
 /** Makes a generation from a configuration: providers, plan, gate, limits. */
 import { SvcError, compile } from '../engine/index.ts';
-import type { ErrorKind, Plan } from '../engine/index.ts';
+import type { ErrorKind, Insertion, Plan } from '../engine/index.ts';
 import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
 import type { EndpointKind } from '../stages/dialect/endpoints.ts';
@@ -28,6 +28,8 @@ export interface BuildOptions {
   readonly keys: KeyCheck;
   /** The providers that are code. */
   readonly custom: CustomProviders;
+  /** Stages that stand in the graph beside the built-in ones. */
+  readonly insertions: readonly Insertion<ProxyFrame>[];
   /** The ports that the listeners really have. */
   readonly ports: () => readonly number[];
 }
@@ -67,6 +69,7 @@ function toPlan(
   config: Config,
   providers: ReadonlyMap<string, Provider>,
   services: ServerServices,
+  insertions: readonly Insertion<ProxyFrame>[],
 ) {
   const stageServices = {
     clock: services.clock,
@@ -126,12 +129,11 @@ function toPlan(
       forward: {
         streamingEnabled: config.streaming.enabled,
         streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
-        needsEvents: false,
       },
     },
     stageServices,
   );
-  const { plan, faults } = compile(graph);
+  const { plan, faults } = compile(graph, { insertions });
   if (plan !== undefined) return plan;
   const list = faults.map((fault) => `  - ${fault.message}`).join('\n');
   throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
@@ -176,7 +178,7 @@ export function buildGeneration(options: BuildOptions): Generation {
   services.inFlight.configure(config.limits.maxBytesInFlight);
   services.usePrices(priceOverrides(config, custom.byName));
   services.states.configure(stateSettings(config, providers));
-  const plan: Plan<ProxyFrame> = toPlan(config, providers, services);
+  const plan: Plan<ProxyFrame> = toPlan(config, providers, services, options.insertions);
   const { security } = config;
   return {
     number: options.number,

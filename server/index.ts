@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SvcError, systemClock } from '../engine/index.ts';
-import type { Clock } from '../engine/index.ts';
+import type { Clock, Insertion } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { askThrough } from './ask-provider.ts';
@@ -59,6 +60,8 @@ export interface StartOptions {
   readonly onTrouble?: (error: SvcError) => void;
   /** Told by whoever hears what nobody caught; left out, such an error ends the process as ever. */
   readonly watch?: PluginWatch;
+  /** Stages that stand in the graph beside the built-in ones; default none. */
+  readonly insertions?: readonly Insertion<ProxyFrame>[];
   /** False opens no control socket, so that many proxies can share a home; default true. */
   readonly control?: boolean;
 }
@@ -108,7 +111,15 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const build = (from: LoadedConfig, number: number) =>
-    buildGeneration({ number, config: from.config, services, keys, ports, custom });
+    buildGeneration({
+      number,
+      config: from.config,
+      services,
+      keys,
+      ports,
+      custom,
+      insertions: options.insertions ?? [],
+    });
   const rebuild = async (from: LoadedConfig, number: number) => {
     const before = custom;
     custom = await loadCustomProviders(from.config, env, watch);

@@ -17,6 +17,8 @@ export interface PlanNode<F extends Frame> {
   readonly stage: Stage<F>;
   /** Position in the plan's list: where a run keeps this node's context. */
   readonly index: number;
+  /** True if it may answer, and a stage on its answer's way reads events. */
+  readonly needsEvents: boolean;
 }
 
 /** A compiled graph: frozen, shared by all runs. */
@@ -90,21 +92,25 @@ export function compile<F extends Frame>(
   if (faults.length > 0) return { plan: undefined, faults };
 
   const ordered = inOrder(graph);
-  const nodes: PlanNode<F>[] = ordered.map(({ name, stage }, index) => ({ name, stage, index }));
+  const nodes: PlanNode<F>[] = ordered.map(({ name, stage }, index) => {
+    const needsEvents =
+      stage.answers === true &&
+      responsePathOf(graph, name).some((behind) => behind.stage.needs === 'events');
+    return { name, stage, index, needsEvents };
+  });
   const planned = (node: GraphNode<F>) => nodes[ordered.indexOf(node)]!;
   const splitter = graph.splitter;
-  const needsEvents = nodes.some((node) => node.stage.needs === 'events');
+  const needsEvents = nodes.some((node) => node.needsEvents);
   const splitting: PlanNode<F> | undefined =
     splitter && needsEvents
-      ? { name: splitter.name, stage: splitter, index: nodes.length }
+      ? { name: splitter.name, stage: splitter, index: nodes.length, needsEvents: false }
       : undefined;
 
   const answerPaths = new Map<number, readonly Segment<F>[]>();
   for (const node of nodes) {
     if (node.stage.answers !== true) continue;
     const path = responsePathOf(graph, node.name).map(planned);
-    const split = path.some((behind) => behind.stage.needs === 'events');
-    const full = split && splitting !== undefined ? [splitting, ...path] : path;
+    const full = node.needsEvents && splitting !== undefined ? [splitting, ...path] : path;
     answerPaths.set(node.index, toSegments(full, graph.kinds.response, options.fuse ?? true));
   }
   const plan: Plan<F> = Object.freeze({

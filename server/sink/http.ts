@@ -9,10 +9,9 @@ import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/dialect/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
+import { endsEvent } from '../../stages/wire/events.ts';
 import { errorBody, errorHeaders, errorStatus } from '../error-response.ts';
 import type { Pacer } from './pace.ts';
-import { createWholeEvents, endsEvent } from './whole-events.ts';
-import type { WholeEvents } from './whole-events.ts';
 
 /** A body up to this size is copied to save a system call. */
 const JOINED_BYTES = 16 * 1024;
@@ -49,7 +48,6 @@ export class HttpSink implements Sink<ProxyFrame> {
   #declaredLength = false;
   #tail: Buffer | undefined;
   #encode: StreamEncoding | undefined;
-  #events: WholeEvents | undefined;
   #isBodyBegun = false;
   /** What went wrong while nobody waited for a write. */
   #fault: unknown;
@@ -86,9 +84,9 @@ export class HttpSink implements Sink<ProxyFrame> {
     return bytes.length === 0 ? undefined : this.#send(bytes);
   }
 
-  /** What goes out now for these bytes of a body: in the client's form, or whole events only. */
+  /** What goes out now for these bytes of a body: in the client's form. */
   #shape(bytes: Buffer): Buffer {
-    return (this.#encode ?? this.#events)?.push(bytes) ?? bytes;
+    return this.#encode?.push(bytes) ?? bytes;
   }
 
   /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
@@ -121,7 +119,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     const { response, signal, pacer } = this.#options;
     if (this.#fault !== undefined) throw this.#fault;
     const held = pacer?.end();
-    const last = [held && this.#shape(held), this.#encode?.end(), this.#events?.rest()];
+    const last = [held && this.#shape(held), this.#encode?.end()];
     const rest = last.filter((bytes) => bytes !== undefined);
     for (const bytes of rest) if (bytes.length > 0) response.write(bytes);
     return new Promise((resolve, reject) => {
@@ -141,7 +139,6 @@ export class HttpSink implements Sink<ProxyFrame> {
     headers.push('X-Svc-Request-ID', requestId);
     this.#streaming = head.streaming && headerValue(headers, 'content-encoding') === undefined;
     this.#encode = this.#streaming && head.status < 400 ? encode : undefined;
-    if (this.#streaming && this.#encode === undefined) this.#events = createWholeEvents();
     if (this.#encode !== undefined) setHeader(headers, 'Content-Type', this.#encode.contentType);
     if (this.#encode !== undefined) setHeader(headers, 'Content-Length', undefined);
     this.#declaredLength = headerValue(headers, 'content-length') !== undefined;
@@ -189,7 +186,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     }
     if (this.#encode !== undefined) response.write(this.#encode.error(error, requestId));
     else {
-      // Only an event too long to be held can have been sent in part.
+      // An event too long to be held can have been sent in part.
       if (this.#tail !== undefined && !endsEvent(this.#tail)) response.write('\n\n');
       response.write(dialect.errorEvent(error, requestId));
     }

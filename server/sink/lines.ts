@@ -6,7 +6,7 @@ import type { SvcError } from '../../engine/index.ts';
 import type { ChunkEvent } from '../../stages/model/frame.ts';
 import { headerList } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
-import { createEventReader } from '../../stages/wire/every-event.ts';
+import { createEventReader } from '../../stages/wire/events.ts';
 import { errorBody } from '../error-response.ts';
 import type { StreamEncoding } from './http.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/dialect/dialect.ts';
-import { createSplitter } from '../../stages/wire/sse-split.ts';
+import { createSplitter } from '../../stages/wire/events.ts';
 
 export interface PaceOptions {
   /** Flush at this many tokens; at least 1. */

@@ -15,8 +15,8 @@ import { streamCutShort } from '../../stages/model/errors.ts';
 import type { ChunkEvent, HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
-import { createEventReader } from '../../stages/wire/every-event.ts';
-import type { SseSplitter } from '../../stages/wire/sse-split.ts';
+import { createEventReader } from '../../stages/wire/events.ts';
+import type { EventReader } from '../../stages/wire/events.ts';
 import { errorBody } from '../error-response.ts';
 import { Decoding } from './decoding.ts';
 import { failureIn, failureOfStatus } from './failure.ts';
@@ -40,7 +40,7 @@ export interface SocketSinkOptions {
 
 export class SocketSink implements Sink<ProxyFrame> {
   #options: SocketSinkOptions;
-  #splitter: SseSplitter | undefined;
+  #splitter: EventReader | undefined;
   #document: Buffer[] = [];
   #documentBytes = 0;
   #observer: UsageObserver | undefined;

@@ -125,6 +125,7 @@ export async function createBench(
       const ctx = {
         run,
         node: 'compress',
+        needsEvents: false,
         state: undefined,
         note: (name: string, value: unknown) => void notes.set(name, value),
       };

@@ -1,5 +1,5 @@
 /** The beginning and the end of a stream, kept while it passes, to be looked into if need be. */
-import { createNeedleScanner } from '../wire/needle.ts';
+import { createNeedleScanner, lastEvents } from '../wire/events.ts';
 
 /** The end of a stream within which terminators and error events are looked for: so much, and so many events. */
 const TAIL_BYTES = 4096;
@@ -8,8 +8,6 @@ const KEPT_BYTES = 32 * 1024;
 const TAIL_EVENTS = 4;
 /** The beginning of a stream within which the model is looked for, if no line with figures named it. */
 const HEAD_BYTES = 8 * 1024;
-const LF = 0x0a;
-const CR = 0x0d;
 
 /** The beginning of a stream. */
 export interface Head {
@@ -38,23 +36,6 @@ export function createHead(): Head {
 /** The bytes, in memory of their own where they would keep alive a read much larger than they are. */
 function unpinned(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength > 2 * HEAD_BYTES ? Buffer.from(bytes) : bytes;
-}
-
-/** The last few events, or undefined if there are more than `bytes` hold. */
-function lastEvents(bytes: Buffer): string | undefined {
-  let blankLines = 0;
-  let isLineEndBehind = false;
-  for (let i = bytes.length - 1; i >= 0; i -= 1) {
-    const isLineEnd = bytes[i] === LF || bytes[i] === CR;
-    if (bytes[i] === LF && bytes[i - 1] === CR) i -= 1;
-    if (isLineEnd && isLineEndBehind) {
-      blankLines += 1;
-      // The first one is the end of the last event.
-      if (blankLines > TAIL_EVENTS) return bytes.toString('latin1', i);
-    }
-    isLineEndBehind = isLineEnd;
-  }
-  return undefined;
 }
 
 /** The end of a stream, so far. */
@@ -89,7 +70,10 @@ export function createTail(): Tail {
     bytes: () => lastBytes(parts, TAIL_BYTES),
     lastEvents() {
       // To match an expression against all that is kept costs more than to find what it is for.
-      found ??= lastEvents(lastBytes(parts, TAIL_BYTES)) ?? lastOf(lastBytes(parts, KEPT_BYTES));
+      found ??=
+        lastIn(lastBytes(parts, TAIL_BYTES)) ??
+        lastIn(lastBytes(parts, KEPT_BYTES)) ??
+        lastBytes(parts, KEPT_BYTES).toString('latin1');
       return found;
     },
     holdsLastEvent() {
@@ -99,8 +83,9 @@ export function createTail(): Tail {
   };
 }
 
-function lastOf(kept: Buffer): string {
-  return lastEvents(kept) ?? kept.toString('latin1');
+/** The last few events, as text; undefined if they are more than `bytes` hold. */
+function lastIn(bytes: Buffer): string | undefined {
+  return lastEvents(bytes, TAIL_EVENTS)?.toString('latin1');
 }
 
 /** The parts at the end that hold `count` bytes, or all of them. */

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../engine/index.ts';
 import { upstreamTimeout } from '../model/errors.ts';
-import { createSplitter } from '../wire/sse-split.ts';
+import { createSplitter } from '../wire/events.ts';
 import type { DialectName } from './dialect.ts';
 import { dialects } from './registry.ts';
 

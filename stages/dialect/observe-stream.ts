@@ -1,5 +1,5 @@
 /** Follows a stream: only the events that hold a needle are looked into, its two ends if need be. */
-import { createNeedleScanner } from '../wire/needle.ts';
+import { createNeedleScanner, dataOf } from '../wire/events.ts';
 import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
 import type { UsageObserver } from './dialect.ts';
@@ -7,9 +7,6 @@ import { createHead, createTail } from './ends.ts';
 import { estimateSaid } from './said.ts';
 
 const MODEL_NEEDLE = Buffer.from('"model');
-const LF = 0x0a;
-const CR = 0x0d;
-const NEW_LINE = Buffer.from('\n');
 
 /** Reads what a stream of events says of itself, from bytes in pieces of any size. */
 export function createStreamObserver(compiled: CompiledReader): UsageObserver {
@@ -21,7 +18,7 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
   let isHeadSearched = false;
   let totalBytes = 0;
   const readEvent = (event: Buffer): void => {
-    readPayload(answer, compiled, payloadOf(withoutMark(event)));
+    readPayload(answer, compiled, dataOf(withoutMark(event)));
   };
   /** What is known; a stream may end without the blank line of its last event. */
   const current = (): Answer => {
@@ -60,21 +57,4 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
     failed,
     isCutShort: () => !terminated() && !failed() && !isComplete() && tail.holdsLastEvent(),
   };
-}
-
-/** What an event's `data` lines hold; nearly always there is one. */
-function payloadOf(event: Buffer): Buffer {
-  const values: Buffer[] = [];
-  let start = 0;
-  while (start < event.length) {
-    const found = event.indexOf(LF, start);
-    const lf = found < 0 ? event.length : found;
-    const cr = event.subarray(start, lf).indexOf(CR);
-    const end = cr < 0 ? lf : start + cr;
-    if (event.toString('latin1', start, start + 5) === 'data:') {
-      values.push(event.subarray(start + 5, end), NEW_LINE);
-    }
-    start = end + 1;
-  }
-  return values.length === 2 ? values[0]! : Buffer.concat(values);
 }

@@ -3,6 +3,7 @@
  * Only its beginning and its end are at hand, so what lies between is taken to be like them:
  * counting every event on its way would make all streams pay for the few that are cut.
  */
+import { eventsIn } from '../wire/events.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import { isObject, listOf, parseJson } from './json-kind.ts';
 
@@ -27,11 +28,9 @@ export function estimateSaid(samples: readonly Buffer[], totalBytes: number): nu
 }
 
 /** The text in the whole events of a sample; those that are cut say nothing. */
-function textIn(sample: Buffer): string {
-  return sample
-    .toString('utf8')
-    .split(/\r\n|\n|\r/)
-    .map((line) => (line.startsWith('data:') ? textOfEvent(parseJson(line.slice(5))) : ''))
+function textIn(bytes: Buffer): string {
+  return eventsIn({ bytes, isPart: false, before: 0 })
+    .map(({ data }) => (data === undefined ? '' : textOfEvent(parseJson(data))))
     .join('');
 }
 

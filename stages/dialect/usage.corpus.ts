@@ -12,7 +12,7 @@ import { recordedUsage } from '../../fixtures/recorded-usage.ts';
 import type { Counts } from '../../fixtures/recorded-usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { findSpans } from '../wire/json-path.ts';
-import { createSplitter } from '../wire/sse-split.ts';
+import { createSplitter } from '../wire/events.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 import { parseJson } from './json-kind.ts';
 import { dialects } from './registry.ts';

@@ -7,7 +7,7 @@ import type { Answer, Source, WholeAnswer } from '../../engine/index.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import type { UsageChunkFilter } from './usage-chunk.ts';
+import { withoutUsage } from './usage-chunk.ts';
 
 /** A document up to this size is gathered: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
@@ -59,21 +59,12 @@ function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFra
   return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];
 }
 
-/** The answer as it comes: head, chunks, end. `filter` takes out what is there for the meter only. */
+/** The answer as it comes: head, chunks, end. `hidesUsage` takes out what is there for the meter only. */
 export function stream(
   head: HeadFrame,
   body: Source<Buffer>,
-  filter?: UsageChunkFilter,
+  hidesUsage = false,
 ): Source<ProxyFrame> {
-  const frames = body.map<ProxyFrame>(
-    (bytes) => {
-      const chunk = filter?.push(bytes) ?? toChunk(bytes);
-      return chunk.bytes.length === 0 && chunk.metered === undefined ? undefined : chunk;
-    },
-    () => {
-      const rest = filter?.end();
-      return rest === undefined ? [END] : [rest, END];
-    },
-  );
-  return frames.prepend([head]);
+  const toFrame = hidesUsage ? withoutUsage : toChunk;
+  return body.map<ProxyFrame>(toFrame, () => [END]).prepend([head]);
 }

@@ -83,7 +83,7 @@ function tryTarget(
     const error = new SvcError('internal', `There is no provider named '${target.provider}'`);
     return { error, wasAsked: false, provider: target.provider };
   }
-  const options = { config, services, identity: config.needsEvents || !isLast, chatOnly };
+  const options = { config, services, identity: scope.needsEvents || !isLast, chatOnly };
   const send = (prepared: Preparation): Promise<Tried> | Tried => {
     if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);

@@ -6,8 +6,6 @@ export interface ForwardConfig {
   readonly streamingEnabled: boolean;
   /** False for a model that may not stream (`models.<alias>.stream`). */
   readonly streams: (model: string | undefined) => boolean;
-  /** True if a stage sees events, so that answers are asked for unencoded. */
-  readonly needsEvents: boolean;
   /** How long another provider may still take over; by default `HOLD_LIMITS`. */
   readonly hold?: HoldLimits;
 }

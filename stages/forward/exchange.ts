@@ -51,6 +51,8 @@ export interface AttemptScope {
   readonly config: ForwardConfig;
   readonly services: Services;
   readonly run: RunInfo;
+  /** True if a stage behind this one reads the events of streams. */
+  readonly needsEvents: boolean;
   /** Every try so far, for the trace; also where all of them failed. */
   readonly attempts: Attempt[];
   /** Chat providers that do not serve the responses path, as found out so far. */
@@ -132,7 +134,7 @@ export async function tryProvider(
     };
     try {
       const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
-      const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent));
+      const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
       const tried = read instanceof Promise ? await read : read;
       if (typeof tried !== 'number') return tried;
       status = tried;

@@ -1,6 +1,12 @@
 /** The head of an answer as the client gets it: the provider's, less what belongs to that connection. */
 import type { HeadFrame } from '../model/frame.ts';
-import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import {
+  connectionNamed,
+  headerValue,
+  isHopByHop,
+  isPlain,
+  withoutHeaders,
+} from '../model/headers.ts';
 import { withRoute } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './exchange.ts';
@@ -50,10 +56,4 @@ function isOurs(name: string): boolean {
 function mustEnd({ request, dialect }: Prepared, response: UpstreamResponse, isEvents: boolean) {
   if (response.status >= 400 || !isPlain(response)) return false;
   return isEvents || (dialect.name === 'generative' && request.original.facts.stream);
-}
-
-/** True if the body's bytes are what they say, without a `Content-Encoding`. */
-export function isPlain({ headers }: Pick<HeadFrame, 'headers'>): boolean {
-  const encoding = headerValue(headers, 'content-encoding');
-  return encoding === undefined || /^\s*(?:identity)?\s*$/i.test(encoding);
 }

@@ -2,9 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Bell, Source, createManualClock } from '../../engine/index.ts';
 import { dialects } from '../dialect/registry.ts';
-import { createErrorWatch } from './error-events.ts';
+import { EventCursor } from '../wire/events.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Held } from './hold.ts';
+import { holdsErrorEvent } from './watched-body.ts';
 
 const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n';
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -143,20 +144,21 @@ test('an error event is noticed in any split, and text about errors is not', () 
     'event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n',
     'event: error\r\ndata: {}\r\n\r\n',
   ];
+  const isNoticed = (...pieces: readonly Buffer[]): boolean => {
+    const cursor = new EventCursor();
+    return pieces.flatMap((piece) => cursor.push(piece)).some((run) => holdsErrorEvent(run.bytes));
+  };
   for (const event of events) {
     const all = Buffer.from(TEXT.repeat(5) + event);
     for (let at = 0; at <= all.length; at += 1) {
-      const watch = createErrorWatch();
-      const seen = [watch(all.subarray(0, at)), watch(all.subarray(at))];
-      assert.ok(seen.includes(true), `${JSON.stringify(event)} cut at ${at}`);
+      const seen = isNoticed(all.subarray(0, at), all.subarray(at));
+      assert.ok(seen, `${JSON.stringify(event)} cut at ${at}`);
     }
-    const single = createErrorWatch();
-    assert.ok([...all].some((byte) => single(Buffer.from([byte]))));
+    assert.ok(isNoticed(...[...all].map((byte) => Buffer.from([byte]))));
   }
   const said = JSON.stringify({ type: 'text_delta', text: 'event: error\ndata: {"error":{}}\n\n' });
-  const quiet = createErrorWatch();
   for (const text of [`data: ${said}\n\n`, 'data: {"error":null,"choices":[]}\n\n', TEXT]) {
-    assert.not.ok(quiet(Buffer.from(text)), text);
+    assert.not.ok(isNoticed(Buffer.from(text)), text);
   }
 });
 

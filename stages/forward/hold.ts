@@ -4,7 +4,7 @@
  */
 import type { Clock, Source } from '../../engine/index.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { createSplitter } from '../wire/sse-split.ts';
+import { createSplitter } from '../wire/events.ts';
 
 /** How long and how much is held back at most. */
 export interface HoldLimits {

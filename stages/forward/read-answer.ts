@@ -8,7 +8,7 @@ import { isErrorDocument } from '../dialect/error-document.ts';
 import { undecodable } from '../model/errors.ts';
 import { END } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
-import { headerValue } from '../model/headers.ts';
+import { headerValue, isPlain } from '../model/headers.ts';
 import type { Admission } from '../providers/admission.ts';
 import { decodedCopy, decodedResponse } from '../providers/decoded-body.ts';
 import type { DecodedCopy } from '../providers/decoded-body.ts';
@@ -16,10 +16,9 @@ import type { UpstreamResponse } from '../providers/upstream.ts';
 import { decodeBody } from '../wire/decode.ts';
 import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
 import type { AttemptScope } from './exchange.ts';
-import { isPlain, toHead } from './head.ts';
+import { toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
 import type { Prepared } from './prepare.ts';
-import { createUsageChunkFilter } from './usage-chunk.ts';
 import { watch } from './watched-body.ts';
 
 export interface ReadOptions {
@@ -172,10 +171,11 @@ function saidToFail(
 export function readable(
   { provider, reading }: Prepared,
   response: UpstreamResponse,
+  { needsEvents }: AttemptScope,
 ): UpstreamResponse {
   if (reading.how === 'relay') {
     const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
-    if (!reading.asked || !type.startsWith('text/event-stream')) return response;
+    if (!(reading.asked || needsEvents) || !type.startsWith('text/event-stream')) return response;
   }
   const plain = decodedResponse(response);
   if (isPlain(plain) || reading.how === 'relay') return plain;
@@ -197,13 +197,9 @@ async function readHeld(
   if (!('failed' in held)) {
     scope.note(`held back until ${held.released}`);
     if (held.released === 'content') admission.content();
-    if (copy === undefined) for (const piece of held.pieces) head.observer?.push(piece);
     // What was looked into decoded goes on as it came.
-    const body =
-      copy === undefined
-        ? watch(response.body, head, options).prepend(held.pieces)
-        : watch(copy.whole(), head, options);
-    return { answer: await toAnswer(prepared, head, body, scope) };
+    const body = copy?.whole() ?? response.body.prepend(held.pieces);
+    return { answer: await toAnswer(prepared, head, watch(body, head, options), scope) };
   }
   const { failed } = held;
   response.body.cancel(new Error('another provider takes over'));
@@ -232,7 +228,6 @@ async function toAnswer(
     const { documentOf, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await documentOf(body));
   }
-  const isFiltered = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
-  const filter = isFiltered ? createUsageChunkFilter() : undefined;
-  return stream(head, body, filter);
+  const hidesUsage = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
+  return stream(head, body, hidesUsage);
 }

@@ -45,6 +45,7 @@ function answer(
     chatOnly: shared.chatOnly,
     leftOut: shared.leftOut,
     run: ctx.run,
+    needsEvents: ctx.needsEvents,
     attempts,
     shown: (provider) => ctx.note('provider', provider),
     note: (text) => void notes.push(text),

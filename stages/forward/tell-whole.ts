@@ -7,7 +7,7 @@ import { SvcError } from '../../engine/index.ts';
 import { isObject, listOf, textOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
-import { encodeEvent } from '../wire/sse-encode.ts';
+import { encodeEvent } from '../wire/events.ts';
 
 /** The stream's bytes. A chat stream reports its usage. Throws `bad_gateway` for what is no answer of `dialect`. */
 export function tellWhole(

@@ -15,25 +15,24 @@ import type {
 } from '../dialect/translate.ts';
 import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
-import type { ChunkEvent, HeadFrame, ProxyFrame } from '../model/frame.ts';
+import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
 import { readWhole } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
-import { createEventReader } from '../wire/every-event.ts';
+import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepare.ts';
 import { tellWhole } from './tell-whole.ts';
-import { createUsageChunkFilter } from './usage-chunk.ts';
-import type { UsageChunkFilter } from './usage-chunk.ts';
+import { withoutUsage } from './usage-chunk.ts';
 
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 type Translating = Exclude<Reading, { how: 'relay' }>;
 
-/** Tells one answer anew; `filter` takes out what is there for the meter only. */
+/** Tells one answer anew; `toFrame` takes out what is there for the meter only. */
 interface Teller {
   readonly translator: Translator;
-  readonly filter: UsageChunkFilter | undefined;
+  readonly toFrame: (events: Buffer) => ChunkFrame;
 }
 
 function tellerFor(prepared: Prepared, reading: Translating, services: Services): Teller {
@@ -51,7 +50,7 @@ function tellerFor(prepared: Prepared, reading: Translating, services: Services)
     now: () => services.clock.wallMs(),
     signatures: services.signatures,
   });
-  return { translator, filter: isUsageHidden ? createUsageChunkFilter() : undefined };
+  return { translator, toFrame: isUsageHidden ? withoutUsage : toChunk };
 }
 
 /** A body to its end. Throws `bad_gateway` if it is too long to be translated. */
@@ -127,7 +126,7 @@ function toldAtOnce(
   prepared: Prepared,
   { how, from, wishes }: Translating,
   head: HeadFrame,
-  { translator, filter }: Teller,
+  { translator, toFrame }: Teller,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const document = parseJson(bytes.toString('utf8'));
@@ -141,7 +140,7 @@ function toldAtOnce(
       ? tellWhole(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? told : withUsage(told, translator);
-  const answer = [metered, filter?.push(body) ?? toChunk(body), END];
+  const answer = [metered, toFrame(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
   return told.streaming ? Source.of(answer) : answer;
 }
@@ -166,22 +165,17 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
 /** The answer in the client's dialect as it comes. */
 function liveTranslation(
   head: HeadFrame,
-  { translator, filter }: Teller,
+  { translator, toFrame }: Teller,
   body: Source<Buffer>,
 ): Source<ProxyFrame> {
   const events = createEventReader();
   const tell = (piece: ChunkEvent | undefined): Buffer[] =>
     toWireEvent(piece).flatMap((event) => translator.push(event));
-  const chunk = (told: readonly Buffer[]): ProxyFrame | undefined =>
-    told.length === 0
-      ? undefined
-      : (filter?.push(Buffer.concat(told)) ?? toChunk(Buffer.concat(told)));
+  const chunk = (told: readonly Buffer[]): ProxyFrame[] =>
+    told.length === 0 ? [] : [toFrame(Buffer.concat(told))];
   const frames = body.map<ProxyFrame>(
     (piece) => chunk(events.push(piece).flatMap(tell)),
-    () =>
-      [chunk([...tell(events.rest()), ...translator.end()]), filter?.end(), END].filter(
-        (frame) => frame !== undefined,
-      ),
+    () => [...chunk([...tell(events.rest()), ...translator.end()]), END],
   );
   return frames.prepend([head]);
 }

@@ -2,7 +2,7 @@
  * A chat stream reports its usage only if asked to. Where the client did not
  * ask, we do, and take the extra chunk out again before the client sees it.
  */
-import { createSplitter } from '../wire/sse-split.ts';
+import { eventsHolding, eventsIn } from '../wire/events.ts';
 import { toChunk } from '../model/frame.ts';
 import type { ChunkFrame } from '../model/frame.ts';
 import { isRewritable, setParam } from '../model/request.ts';
@@ -41,27 +41,21 @@ function isUsageOnly(data: string): boolean {
   }
 }
 
-/** Passes an answer's bytes through, without the event that only reports usage. It holds back one unfinished event at most. */
-export interface UsageChunkFilter {
-  push(bytes: Buffer): ChunkFrame;
-  /** What was still held at the end of the answer. */
-  end(): ChunkFrame | undefined;
-}
+/** In every event without choices: hardly any other holds one of these. */
+const EMPTY_LIST = [Buffer.from('[]'), Buffer.from('[ ]')];
+const AT_BEGINNING = 0x0a0a0a;
 
-export function createUsageChunkFilter(): UsageChunkFilter {
-  const splitter = createSplitter();
-  return {
-    push(bytes) {
-      const pieces = splitter.push(bytes);
-      const kept = pieces.filter((piece) => piece.data === undefined || !isUsageOnly(piece.data));
-      const all = Buffer.concat(pieces.map((piece) => piece.bytes));
-      if (kept.length === pieces.length) return toChunk(all);
-      const shown = Buffer.concat(kept.map((piece) => piece.bytes));
-      return Object.freeze({ kind: 'chunk', bytes: shown, metered: all });
-    },
-    end() {
-      const rest = splitter.rest();
-      return rest === undefined ? undefined : toChunk(rest.bytes);
-    },
-  };
+/** A chunk of these events without the one that only reports usage, which the meter still reads. */
+export function withoutUsage(bytes: Buffer): ChunkFrame {
+  const kept: Buffer[] = [];
+  let keptTo = 0;
+  eventsHolding({ bytes, before: AT_BEGINNING }, EMPTY_LIST, (event, start, end) => {
+    const [piece] = eventsIn({ bytes: event, isPart: false, before: AT_BEGINNING });
+    if (piece?.data === undefined || !isUsageOnly(piece.data)) return;
+    kept.push(bytes.subarray(keptTo, start));
+    keptTo = end;
+  });
+  if (keptTo === 0) return toChunk(bytes);
+  kept.push(bytes.subarray(keptTo));
+  return Object.freeze({ kind: 'chunk', bytes: Buffer.concat(kept), metered: bytes });
 }

@@ -81,7 +81,7 @@ export interface Trace {
   readonly duration_ms: number;
   /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
   readonly savings: ReturnType<typeof rowSavingsJson> | null;
-  /** Only stages that saw a frame, in graph order. */
+  /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
   readonly stages: readonly TraceStage[];
   readonly attempts: readonly TraceAttempt[];
 }
@@ -137,7 +137,7 @@ export function toTrace(run: TracedRun): Trace {
     savings: run.savings ? rowSavingsJson(run.savings) : null,
     stages: run.spans
       .list()
-      .filter((span) => span.frames > 0)
+      .filter((span) => span.frames > 0 || 'error' in span.notes)
       .map(toStage),
     attempts: run.attempts.map(toAttempt),
   };

@@ -26,6 +26,12 @@ export function headerList(headers: Headers, name: string): string | undefined {
   return list;
 }
 
+/** True if the body behind `headers` is what it says, without a `Content-Encoding`. */
+export function isPlain({ headers }: { readonly headers: Headers }): boolean {
+  const encoding = headerValue(headers, 'content-encoding');
+  return encoding === undefined || /^\s*(?:identity)?\s*$/i.test(encoding);
+}
+
 /** A copy without the fields that `drop` (given a lower-case name) says to leave out. */
 export function withoutHeaders(headers: Headers, drop: (lowerName: string) => boolean): string[] {
   const kept: string[] = [];

@@ -1,46 +1,41 @@
 /**
- * Cuts the chunks of an event stream at event boundaries and shows what is in
- * them. It stands in a graph only where another stage needs events.
+ * Cuts the chunks of an event stream behind whole events and gives each its view of them. It
+ * stands in a graph only where another stage needs events, right behind the stage that answers.
  */
 import { defineStage } from '../../engine/index.ts';
-import type { ChunkFrame, ProxyFrame } from '../model/frame.ts';
+import type { ProxyFrame } from '../model/frame.ts';
+import { isPlain } from '../model/headers.ts';
 import type { Services } from '../services.ts';
-import { createSplitter } from '../wire/sse-split.ts';
-import type { SseSplitter } from '../wire/sse-split.ts';
+import { EventChunk, EventCursor } from '../wire/events.ts';
+
+const NOTHING = Buffer.alloc(0);
 
 interface Splitting {
-  splitter: SseSplitter | undefined;
+  cursor: EventCursor | undefined;
 }
 
-/**
- * Rewrites `chunk` of streams, holding back what is not yet a whole event. What
- * is still held when the stream ends comes out as a last chunk before `end`.
- */
+/** Holds back what is not yet a whole event; what is still held at the end comes before `end`. */
 export const split = defineStage<ProxyFrame, undefined, Services>({
   name: 'split',
   build: () => ({
-    transform() {
-      const state: Splitting = { splitter: undefined };
-      return new TransformStream<ProxyFrame, ProxyFrame>({
-        transform(frame, controller) {
-          if (frame.kind === 'head' && frame.streaming) state.splitter = createSplitter();
-          if (frame.kind === 'end') {
-            const rest = state.splitter?.rest();
-            if (rest !== undefined) controller.enqueue(withEvents([rest]));
-          }
-          if (frame.kind !== 'chunk' || state.splitter === undefined) {
-            controller.enqueue(frame);
-            return;
-          }
-          const events = state.splitter.push(frame.bytes);
-          if (events.length > 0) controller.enqueue(withEvents(events));
-        },
-      });
+    open: (): Splitting => ({ cursor: undefined }),
+    on: {
+      head(head, { state }) {
+        if (head.streaming && isPlain(head)) (state as Splitting).cursor = new EventCursor();
+      },
+      chunk(chunk, { state }) {
+        const runs = (state as Splitting).cursor?.push(chunk.bytes);
+        const { metered } = chunk;
+        // What the meter reads is all of it, once, whatever the client gets to see.
+        if (runs?.length === 0 && metered !== undefined) return undefined;
+        return runs?.map(
+          (run, at) => new EventChunk(run, metered && (at === 0 ? metered : NOTHING)),
+        );
+      },
+      end(end, { state }) {
+        const rest = (state as Splitting).cursor?.rest();
+        return rest && [new EventChunk(rest), end];
+      },
     },
   }),
 });
-
-function withEvents(events: NonNullable<ChunkFrame['events']>): ChunkFrame {
-  const bytes = events.length === 1 ? events[0]!.bytes : Buffer.concat(events.map((e) => e.bytes));
-  return Object.freeze({ kind: 'chunk', bytes, events });
-}

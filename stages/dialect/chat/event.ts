@@ -1,6 +1,6 @@
 /** Events of chat-completions streams. */
 import type { SvcError } from '../../../engine/index.ts';
-import { encodeEvent } from '../../wire/sse-encode.ts';
+import { encodeEvent } from '../../wire/events.ts';
 import { isObject, listOf, parseJson } from '../json-kind.ts';
 
 /** Fields of a delta that only announce who speaks. */

@@ -1,6 +1,6 @@
 /** Events of generative streams. */
 import type { ErrorKind, SvcError } from '../../../engine/index.ts';
-import { encodeEvent } from '../../wire/sse-encode.ts';
+import { encodeEvent } from '../../wire/events.ts';
 import { isObject, listOf, parseJson } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 

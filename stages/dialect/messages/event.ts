@@ -1,6 +1,6 @@
 /** Events of messages streams. */
 import type { ErrorKind, SvcError } from '../../../engine/index.ts';
-import { encodeEvent } from '../../wire/sse-encode.ts';
+import { encodeEvent } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
 /** Blocks whose opening only announces them: all of their content comes in deltas. */

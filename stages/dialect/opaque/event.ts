@@ -1,6 +1,6 @@
 /** Events of streams that pass unread. */
 import type { SvcError } from '../../../engine/index.ts';
-import { encodeEvent } from '../../wire/sse-encode.ts';
+import { encodeEvent } from '../../wire/events.ts';
 
 /** An error event that both families of clients understand: a name for one, an `error` member for the other. */
 export function opaqueErrorEvent(error: SvcError, requestId: string): Buffer {

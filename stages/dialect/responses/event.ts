@@ -1,6 +1,6 @@
 /** Events of responses streams. */
 import type { SvcError } from '../../../engine/index.ts';
-import { encodeEvent } from '../../wire/sse-encode.ts';
+import { encodeEvent } from '../../wire/events.ts';
 import { isObject, parseJson } from '../json-kind.ts';
 
 /** Events that announce; everything else carries or finishes something. */
