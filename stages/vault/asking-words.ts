@@ -37,5 +37,16 @@ const WORDS =
   'eight nine ten hundred far high low top bottom left wide tall fully please sorry ' +
   'branch commit merge pull push undo revert repo repository';
 
+/** Words that hold sentences together: a stop word leaves the index, these only lose their weight. */
+const FUNCTION_WORDS =
+  'aboard above across after against ago ahead alone along almost although altogether amid among anybody anyone ' +
+  'anywhere apart aside before beforehand behind below beneath beside besides between beyond despite down either ' +
+  'elsewhere especially etc exactly except fewer forth forward furthermore hence herself himself however indeed ' +
+  'inward lest likewise meanwhile mere moreover mostly myself namely neither nevertheless nobody none ' +
+  'nonetheless notwithstanding nowhere off onto onward otherwise ought ourselves outside overall per perhaps plus ' +
+  'rarely recently regarding seldom somehow somewhat soon suddenly theirs themselves thereby therefore ' +
+  'throughout thus till toward towards underneath unless unlike upward versus whenever whereas wherever whilst ' +
+  'whoever yours yourself yourselves';
+
 /** The words, lower case, unstemmed. */
-export const askingWords: readonly string[] = WORDS.split(' ');
+export const askingWords: readonly string[] = `${WORDS} ${FUNCTION_WORDS}`.split(' ');

@@ -97,6 +97,20 @@ test('a single common word, or one word of several, adds nothing', async () => {
   assert.equal(await found(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
 });
 
+test('a number that is nowhere, and words that only hold a sentence together, are no evidence', async () => {
+  const login = { ...NOTES, 'login.md': 'After a login the lamp greets.\n' };
+  assert.equal(await found(login, 'The wall shows a 404 after login, why?'), []);
+  assert.equal(await found(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
+});
+
+test('a word that anybody asks with names something where it has a capital inside a sentence', async () => {
+  const files = { ...NOTES, 'waste.md': 'Garbage collection is done at dawn.\n' };
+  const collected = 'How does garbage collection happen';
+  assert.equal(await found(files, `${collected} as I go about?`), ['waste.md']);
+  assert.equal(await found(files, `${collected} in Go?`), []);
+  assert.equal(await found(files, 'How To Go About Garbage Collection'), ['waste.md']);
+});
+
 test('a path or an identifier is enough', async () => {
   assert.equal(await found(NOTES, 'explain maxWickLength'), ['lamp.md']);
   assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [

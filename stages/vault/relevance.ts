@@ -45,6 +45,11 @@ const ASKING: ReadonlySet<string> = new Set(askingWords.map(stem));
 const COUNT = /^\d{1,3}$/;
 /** What may be one word, or a path or an identifier, in running text. */
 const WORD = /[^\s"'`()[\]{}<>,;:!?*|=]+/g;
+/** An English word with a capital: inside a sentence it names something, be it one to ask with (Go, Word, Make). */
+const CAPITAL = /^[A-Z][a-z]/;
+const BEFORE_SENTENCE = /(?:^|[.!?:\n"'`(*#>-])\s*$/;
+/** In a heading, where more of the words than this have a capital, it names nothing. */
+const MOST_CAPITALS = 0.5;
 
 /** One word of a question. Terms are bits of `Scored.matched`; what no block holds has none. */
 interface Word {
@@ -122,13 +127,14 @@ function wordsOf(
   const bits = new Map(terms.slice(0, MAX_MATCHED_TERMS).map((term, at) => [term, 1 << at]));
   const words = new Map<string, Word>();
   const least = LEAST_WEIGHT * inverseFrequency(corpus.size, 1);
-  const add = (whole: string, parts: readonly string[]): void => {
+  const add = (whole: string, parts: readonly string[], isProper = false): void => {
     if (words.has(whole)) return;
     const blocks = liveCount(corpus, corpus.postings(whole));
-    // A small number counts something; of three digits it may name it, where blocks hold it.
-    if (COUNT.test(whole) && (whole.length < 3 || blocks === 0)) return;
-    const isName = parts.length > 0;
-    const kind = isName ? 'name' : ASKING.has(whole) ? 'asking' : 'plain';
+    // A small number counts something. One of three digits may name it, and does where blocks hold it.
+    const isCount = COUNT.test(whole);
+    if (isCount && whole.length < 3) return;
+    const isAsking = (ASKING.has(whole) && !isProper) || (isCount && blocks === 0);
+    const kind = parts.length > 0 ? 'name' : isAsking ? 'asking' : 'plain';
     // What no block holds says as much as what one does: more would make a small vault deaf.
     const rarity = Math.max(inverseFrequency(corpus.size, Math.max(1, blocks)), least);
     words.set(whole, {
@@ -139,14 +145,21 @@ function wordsOf(
       parts: parts.map((part) => bits.get(part) ?? 0),
     });
   };
-  for (const [text] of query.matchAll(WORD)) {
+  const texts = [...query.matchAll(WORD)];
+  const capitals = texts.filter(([text]) => CAPITAL.test(text)).length;
+  const isHeading = capitals > MOST_CAPITALS * texts.length;
+  for (const { 0: text, index } of texts) {
     const own = tokenizer.terms(text);
     const whole = own.at(-1);
     const isName = own.length > 1 && whole === text.replace(/[./-]+$/, '').toLowerCase();
     if (isName) add(whole, own.slice(0, -1));
-    else for (const term of own) add(term, []);
+    else for (const term of own) add(term, [], !isHeading && isProperAt(query, index, text));
   }
   return [...words.values()];
+}
+
+function isProperAt(query: string, index: number, text: string): boolean {
+  return CAPITAL.test(text) && !BEFORE_SENTENCE.test(query.slice(Math.max(0, index - 8), index));
 }
 
 function evidenceIn(words: readonly Word[], weight: number, { matched }: Scored): Evidence {
