@@ -148,7 +148,37 @@ test('a line that mentions a marker is a line like any other', () => {
     removed: [],
     repeatedLines: 0,
   };
-  assert.equal(keptLines(outcome, state), ['made up [svc x]']);
+  const block = { index: 0, role: 'tool', kind: 'tool_result', text: '' } as const;
+  assert.equal(keptLines(outcome, state, block), ['made up [svc x]']);
+});
+
+test('an encoding inside a user text, and JSON among other lines, are decoded and judged', () => {
+  const folders = Array.from(
+    { length: 120 },
+    (_, n) => `./src/components/part-${n % 9}/item-${n}.ts`,
+  );
+  const rows = Array.from({ length: 60 }, (_, id) => ({ id, name: `item ${id}`, state: 'open' }));
+  const texts = [
+    `Here is what there is:\n\n${folders.toSorted().join('\n')}\n\nWhich of them is too long?`,
+    `These came:\n\n${JSON.stringify(rows)}\n\nWhy?`,
+  ];
+  const blocks: ConversationBlock[] = [
+    ...texts.map((text, index) => ({ index, role: 'user', kind: 'user_text' as const, text })),
+    {
+      index: 2,
+      role: 'tool',
+      kind: 'tool_result',
+      text: `> app list\n${JSON.stringify(rows, null, 2)}\nShell cwd was reset to /w`,
+    },
+  ];
+  const out = compressConversation(blocks, OPTIONS);
+  assert.equal(
+    out.map(({ by }) => by.join()),
+    ['listing', 'json', 'json'],
+  );
+  const { kept, strange } = strangeLines(blocks, OPTIONS);
+  assert.equal(strange, []);
+  assert.ok(kept > 120, `${kept}`);
 });
 
 test.run();

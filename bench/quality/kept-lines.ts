@@ -16,6 +16,7 @@ import { unpackFrames } from '../../stages/compress/frames.ts';
 import { ungroupGrep } from '../../stages/compress/grep.ts';
 import { unnameHits } from '../../stages/compress/grep-same.ts';
 import { decodeJson } from '../../stages/compress/json-decode.ts';
+import { decodeJsonWithin, jsonWithin } from '../../stages/compress/json-within.ts';
 import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing.ts';
 import { cleanLine, unfoldLog } from '../../stages/compress/log-clean.ts';
@@ -39,7 +40,7 @@ export function strangeLines(
   let kept = 0;
   const outcomes = compressConversation(blocks, options, undefined, state);
   const strange = outcomes.flatMap((outcome, at) => {
-    const lines = keptLines(outcome, state);
+    const lines = keptLines(outcome, state, blocks[at]!);
     kept += lines.length;
     const isKnown = knownLines(blocks[at]!.text, outcome.by, options.maxChars);
     return lines.filter((line) => !isKnown(line)).map((line) => ({ block: outcome.index, line }));
@@ -48,9 +49,17 @@ export function strangeLines(
 }
 
 /** The lines that a changed block still says, decoded and without our markers. `state` is that of the whole conversation. */
-export function keptLines(outcome: BlockOutcome, state: ConversationState): readonly string[] {
+export function keptLines(
+  outcome: BlockOutcome,
+  state: ConversationState,
+  block: ConversationBlock,
+): readonly string[] {
   if (!outcome.changed) return [];
-  return decode(state.sent.restore(outcome.text))
+  const restored = state.sent.restore(outcome.text);
+  const { intro, asked } =
+    block.kind === 'user_text' ? splitPasted(block.text) : { intro: '', asked: '' };
+  const pasted = restored.slice(intro.length, restored.length - asked.length);
+  return (intro + decode(pasted) + asked)
     .split('\n')
     .filter((line) => markerIn(line) === undefined);
 }
@@ -62,6 +71,7 @@ function decode(text: string): string {
   const json = readJson(body);
   const lossless =
     decodeJson(body) ??
+    decodeJsonWithin(body) ??
     unfoldListing(body) ??
     ungroupGrep(body) ??
     (json === undefined ? body : printCompact(json));
@@ -92,7 +102,7 @@ export function knownLines(
   const lines = before.split('\n');
   const known = new Set([...lines, ...lines.map(cleanLine)]);
   const bodies = [before, openEnvelope(before).body, splitPasted(before).pasted];
-  for (const text of bodies) {
+  for (const text of bodies.flatMap((body) => [body, jsonWithin(body)?.document ?? body])) {
     const json = readJson(text);
     if (json !== undefined) for (const line of printCompact(json).split('\n')) known.add(line);
   }

@@ -14,6 +14,7 @@ import {
 } from './compressor.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import { hasMark } from './has-mark.ts';
+import { jsonWithin } from './json-within.ts';
 import { lineBreaks } from './line-breaks.ts';
 import { endingLines } from './log-ends.ts';
 import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
@@ -69,7 +70,7 @@ export function applyClass(text: string, context: ApplyContext): Applied {
 
 function applyOnce(text: string, context: ApplyContext): Applied {
   const { hints, linesBefore = 0, linesAfter = 0, ...rest } = context;
-  const classification = classify(text, hints);
+  const { classification, head, body, tail } = opened(text, hints);
   const unchanged: Applied = {
     text,
     classification,
@@ -81,7 +82,6 @@ function applyOnce(text: string, context: ApplyContext): Applied {
     return unchanged;
   if (isSkipped(context.applied, context.mode, classification.kind, hints.toolName))
     return unchanged;
-  const { head, body, tail } = openEnvelope(text);
   const first = linesBefore + lineBreaks(head);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
   const isPrinted = hints.command !== undefined && classification.file !== true;
@@ -127,6 +127,28 @@ function keepsEnding(before: string, after: string): boolean {
   const lines = before.split('\n');
   const kept = new Set(after.split('\n'));
   return [...endingLines(lines)].every((at) => kept.has(lines[at]!));
+}
+
+/** What a text is, without what stands around it. */
+interface Opened {
+  readonly classification: Classification;
+  readonly head: string;
+  readonly body: string;
+  readonly tail: string;
+}
+
+/** A JSON document is found among other lines, which stay as they are. */
+function opened(text: string, hints: ClassifyHints): Opened {
+  const classification = classify(text, hints);
+  const { head, body, tail } = openEnvelope(text);
+  const within = classification.kind === 'json' ? undefined : jsonWithin(body);
+  if (within === undefined) return { classification, head, body, tail };
+  return {
+    classification: { ...classification, kind: 'json' },
+    head: head + within.head,
+    body: within.document,
+    tail: within.tail + tail,
+  };
 }
 
 /** What the steps made of the text, with every line named by its number in the block. */

@@ -21,6 +21,7 @@ import {
 import { loadCodeTools } from './testing.ts';
 import type { JobOptions } from './job.ts';
 import { decodeJson } from './json-decode.ts';
+import { decodeJsonWithin, jsonWithin } from './json-within.ts';
 import { splitPasted } from './user-text.ts';
 
 /** How many texts, and parts of them, each proof was held against. */
@@ -103,7 +104,7 @@ function checkBlocks(
     if (outcome.changed) {
       tools.counts.changed += 1;
       faults.push(...sizeFaults(before, outcome.text));
-      const kept = keptLines(outcome, state);
+      const kept = keptLines(outcome, state, blocks[at]!);
       tools.counts.lines += kept.length;
       const isKnown = knownLines(before, outcome.by, options.maxChars);
       const strange = kept.find((line) => !isKnown(line));
@@ -137,7 +138,8 @@ function classFaults(
     return before === after ? [] : ['references do not lead back to the text'];
   switch (classification?.kind) {
     case 'json': {
-      const { faults, numbers } = compareJson(before, decodeJson(after) ?? after);
+      const decoded = decodeJson(after) ?? decodeJsonWithin(after) ?? after;
+      const { faults, numbers } = compareJson(documentOf(before), documentOf(decoded));
       counts.json += 1;
       counts.numbers += numbers;
       return faults.map((fault) => `JSON: ${fault}`);
@@ -159,6 +161,8 @@ function classFaults(
       return [];
   }
 }
+
+const documentOf = (text: string): string => jsonWithin(text)?.document ?? text;
 
 /** What the algorithms of a class see of a block's text. */
 function partOf(block: ConversationBlock, text: string): string {
