@@ -28,8 +28,6 @@ const SSE_EVENTS = 200;
 const SLOW_EVENTS = 20;
 /** What a messages stream has besides its text: start and stop of message and block, usage, a ping. */
 const MESSAGE_FRAME_EVENTS = 6;
-/** What a chat stream has: the role, the reason why it ends, the mark of its end. */
-const CHAT_FRAME_EVENTS = 3;
 
 const HEADERS = {
   'x-api-key': 'bench-key',
@@ -67,15 +65,6 @@ export const workloads: readonly Workload[] = [
     body: bodyOf(JSON_BODY_BYTES, true),
     connections: 16,
     events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
-  },
-  {
-    name: 'chat-burst',
-    about: 'the same in the dialect of chat completions, whose usage the client did not ask for',
-    path: '/v1/chat/completions',
-    headers: { ...HEADERS, [SCENARIO]: `burst count=${SSE_EVENTS}` },
-    body: bodyOf(JSON_BODY_BYTES, true),
-    connections: 16,
-    events: SSE_EVENTS + CHAT_FRAME_EVENTS,
   },
   {
     name: 'sse-spaced',
