@@ -45,6 +45,7 @@ import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
 import { recallSpending, spentBefore } from './spending.ts';
+import { createHomeFacts } from './home-facts.ts';
 import { createVaultFacts } from './vault-facts.ts';
 import { createSocketDoor } from './websocket.ts';
 
@@ -166,6 +167,12 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       if (enabled && mode !== 'strict') services.compressor.prepare(mode);
     };
     const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
+    const files = createHomeFacts({
+      clock,
+      home: config.home,
+      ledger: services.ledger,
+      ledgerFile: config.ledger.db,
+    });
     const routes = [
       ...statusRoutes({
         version: options.version,
@@ -177,6 +184,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
         paused: () => app.paused,
         draining: () => app.isDraining,
         vault,
+        files,
         router: services.router,
         states: services.states,
         spending: services.spending,

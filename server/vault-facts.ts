@@ -1,11 +1,7 @@
-/**
- * What `/health` and `/stats` say about the vault. They must answer at once, so a vault
- * that is being loaded or repaired is not waited for: what was known last is said again.
- */
+/** What `/health` and `/stats` say about the vault, also while it is being loaded or repaired. */
 import type { Clock } from '../engine/index.ts';
 import type { Vault } from '../stages/vault/index.ts';
-
-const MAX_WAIT_MS = 200;
+import { lastKnown } from './last-known.ts';
 
 export interface VaultFacts {
   /** As `vault_index` in both answers. */
@@ -20,27 +16,19 @@ export function createVaultFacts(
   clock: Clock,
   path: string,
 ): () => Promise<VaultFacts> {
-  let known: VaultFacts = { index: { available: false, blocks: 0, path }, trouble: undefined };
-
-  async function ask(): Promise<void> {
+  const first: VaultFacts = {
+    index: { available: false, blocks: 0, path },
+    trouble: undefined,
+  };
+  return lastKnown(clock, first, async (known) => {
     try {
       const { available, blocks, path: at, rebuilding } = await vault.status();
       const trouble = rebuilding ? 'vault: the index was damaged and is being rebuilt' : undefined;
-      known = { index: { available, blocks, path: at }, trouble };
+      return { index: { available, blocks, path: at }, trouble };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
       const index = { ...known.index, available: false };
-      known = { index, trouble: `vault: the index cannot be used: ${message}` };
+      return { index, trouble: `vault: the index cannot be used: ${message}` };
     }
-  }
-
-  return async () => {
-    let stopTimer: (() => void) | undefined;
-    const late = new Promise<void>((resolve) => {
-      stopTimer = clock.after(MAX_WAIT_MS, resolve);
-    });
-    await Promise.race([ask(), late]);
-    stopTimer?.();
-    return known;
-  };
+  });
 }

@@ -23,6 +23,8 @@ export interface StatusRouteOptions {
   readonly paused: () => boolean;
   readonly draining: () => boolean;
   readonly vault: () => Promise<VaultFacts>;
+  /** What is wrong with the files that svc keeps. */
+  readonly files: () => Promise<readonly string[]>;
   readonly router: LiveRouter;
   readonly states: ProviderStates;
   readonly spending: SpendingGuard;
@@ -43,7 +45,9 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
     // Whoever asks right after a provider has failed must not hear that all is well.
     const providers = providerReasons(options.states).join('\n');
     if (cached === undefined || nowMs >= cached.untilMs || cached.providers !== providers) {
-      const body = options.vault().then((vault) => JSON.stringify(health(options, vault)));
+      const body = Promise.all([options.vault(), options.files()]).then(([vault, files]) =>
+        JSON.stringify(health(options, vault, files)),
+      );
       cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
     return cached.body;
@@ -83,8 +87,9 @@ function root(version: string) {
 function reasons(
   { ledger, draining, spending, states, plugins, afterwardsFaults }: StatusRouteOptions,
   vault: VaultFacts,
+  files: readonly string[],
 ): string[] {
-  const list: string[] = [];
+  const list = [...files];
   const { trouble, dropped, replaced } = ledger.stats();
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
@@ -121,12 +126,12 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
   return isOff ? 'all conversations' : 'new conversations';
 }
 
-function health(options: StatusRouteOptions, vault: VaultFacts) {
+function health(options: StatusRouteOptions, vault: VaultFacts, files: readonly string[]) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
   const totals = window.totals();
   const latency = window.latency();
-  const wrong = reasons(options, vault);
+  const wrong = reasons(options, vault, files);
   const router = options.router.view();
   const breakers = options.states.breakers();
   return {

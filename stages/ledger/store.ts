@@ -23,6 +23,8 @@ export interface LedgerStore {
     readonly rejected: number;
     readonly reason: string | undefined;
   };
+  /** What tells the open file from another that is put in its place. */
+  readonly inode: bigint | undefined;
   /** False once the path leads to another file, or to none: what is written here would be lost. */
   isInPlace(): boolean;
   /** Closes, and renames a damaged file; returns where it lies now, or undefined if another process did it already. */
@@ -100,6 +102,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
       }
       return insertSingly(cells, width, (row) => insertAll.immediate(row));
     },
+    inode,
     isInPlace: () => inodeOf(file) === inode,
     putAside(nowMs) {
       db.close();

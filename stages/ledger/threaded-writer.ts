@@ -2,6 +2,7 @@
  * The near side of the writer thread: gathers rows into batches, hands them
  * over, and keeps the thread alive. See `writer.ts` for the contract.
  */
+import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../engine/index.ts';
 import type { LedgerRow } from './row.ts';
@@ -9,7 +10,12 @@ import { migrations } from './tables.ts';
 import { diskError, replacedError, Trouble } from './trouble.ts';
 import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
 import { MAX_BATCH_ROWS, RowQueue } from './writer-queue.ts';
-import type { LedgerWriter, LedgerWriterOptions, LedgerWriterStats } from './writer.ts';
+import type {
+  LedgerPlace,
+  LedgerWriter,
+  LedgerWriterOptions,
+  LedgerWriterStats,
+} from './writer.ts';
 
 /** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
 const MAX_BATCH_MS = 10;
@@ -41,6 +47,8 @@ export class ThreadedWriter implements LedgerWriter {
   #settled = 0;
   #flushing: { readonly target: number; readonly resolve: () => void }[] = [];
   #replaced: SvcError | undefined;
+  /** Of the file that the thread has open; undefined before it has one. */
+  #inode: bigint | undefined;
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
@@ -100,6 +108,14 @@ export class ThreadedWriter implements LedgerWriter {
     };
   }
 
+  async place(): Promise<LedgerPlace> {
+    if (this.#inode === undefined) return 'kept';
+    const found = await stat(this.#options.file, { bigint: true }).catch(() => undefined);
+    // The inode is read after the wait: the thread may have opened another file meanwhile.
+    if (found === undefined) return 'gone';
+    return found.ino === this.#inode ? 'kept' : 'replaced';
+  }
+
   #startThread(): void {
     const entry = this.#options.threadUrl ?? new URL('./writer-worker.js', import.meta.url);
     const worker = new Worker(entry, {
@@ -134,6 +150,7 @@ export class ThreadedWriter implements LedgerWriter {
   #hear(message: FromWriter): void {
     switch (message.type) {
       case 'open':
+        this.#inode = message.inode;
         this.#stuck = false;
         this.#trouble.end();
         this.#endOpening();

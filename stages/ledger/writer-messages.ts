@@ -17,7 +17,8 @@ export type ToWriter =
 
 /** From the writer thread. */
 export type FromWriter =
-  | { readonly type: 'open' }
+  /** `inode` tells the file from another that is put in its place. */
+  | { readonly type: 'open'; readonly inode: bigint | undefined }
   /** The file must not be written by this program; trying again is pointless. */
   | { readonly type: 'refused'; readonly message: string; readonly cure: string }
   | {

@@ -76,7 +76,7 @@ class WriterThread {
     }
     if (this.#store === undefined) {
       this.#store = openStore(this.#setup, Date.now());
-      this.#say({ type: 'open' });
+      this.#say({ type: 'open', inode: this.#store.inode });
     }
     return this.#store;
   }

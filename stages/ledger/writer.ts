@@ -40,6 +40,12 @@ export interface LedgerWriterStats {
   readonly replaced: SvcError | undefined;
 }
 
+/**
+ * Whether the path still leads to the open file: `gone` when it leads nowhere, `replaced` when to
+ * another file. The next row goes to a new file then, or to that one. `kept` before the first opening.
+ */
+export type LedgerPlace = 'kept' | 'gone' | 'replaced';
+
 export interface LedgerWriter {
   /** Takes a row and returns at once; never throws, never waits. */
   record(row: LedgerRow): void;
@@ -50,6 +56,8 @@ export interface LedgerWriter {
   /** Flushes for at most two seconds, then ends the thread; rows that did not make it count as dropped. */
   close(): Promise<void>;
   stats(): LedgerWriterStats;
+  /** Looks at the disk for the file that rows were last written to. Never rejects. */
+  place(): Promise<LedgerPlace>;
 }
 
 /** Starts the writer thread for a ledger file. */
