@@ -1,8 +1,8 @@
 /** Answers through a translator, byte for byte where the order of events matters. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chatStream, datas, make, messagesStream, run, types } from './translate-testing.ts';
-import { createSignatureCache } from './translate.ts';
+import { chatStream, chunk, datas, make, messagesStream, run, types } from './translate-testing.ts';
+import { createSignatureCache, type TranslatableDialect } from './translate.ts';
 
 test('chat → messages: real first types, no empty pieces, the end after the usage', () => {
   const wire = run(make('chat', 'messages'), chatStream);
@@ -89,6 +89,27 @@ test('messages → chat: role first, calls counted apart, cached tokens inside t
 test('chat clients that did not ask for usage get no usage chunk', () => {
   const wire = run(make('messages', 'chat', { includeUsage: false }), messagesStream);
   assert.not.match(wire, /"usage"/);
+});
+
+test('a generative stream has nothing but data: its clients take no comments', () => {
+  const hidden = Array.from({ length: 40 }, (_, n) => `thought ${n}`);
+  const thinking = hidden.map((text) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'thinking_delta', thinking: text },
+  }));
+  const [start, block, ...rest] = messagesStream;
+  const sources: readonly [TranslatableDialect, readonly unknown[]][] = [
+    ['messages', [start, { type: 'ping' }, block, ...thinking, { type: 'ping' }, ...rest]],
+    ['chat', [...hidden.map((text) => chunk({ reasoning_content: text })), ...chatStream]],
+  ];
+  for (const [from, events] of sources) {
+    const frames = run(make(from, 'generative'), events).split('\n\n');
+    assert.is(frames.pop(), '', 'ends with a whole frame');
+    for (const frame of frames) assert.match(frame, /^data: \{.*\}$/, from);
+    const lines = run(make(from, 'generative', { framing: 'array' }), events);
+    assert.is(JSON.parse(lines).length, frames.length);
+  }
 });
 
 test('generative → messages: ids are made, marks are kept for the way back', () => {

@@ -64,8 +64,9 @@ class GenerativeWriter implements StreamWriter {
           true,
         );
       default:
-        // Inside a JSON array there is no room for anything but values.
-        return this.#context.wishes.framing === 'sse' ? ': ping\n\n' : '';
+        // Clients of this dialect take nothing but values: a comment makes some of them wait for the
+        // rest of a value, and then fail at the end. Their own provider sends nothing either.
+        return '';
     }
   }
 
