@@ -49,6 +49,36 @@ test('what a target cannot say is skipped with the reason', () => {
   for (const [from, to, body, reason] of cases) assert.match(skipOf(from, to, body), reason);
 });
 
+test('a limit of one tool call at a time is no reason to have no answer', () => {
+  const schema = { type: 'object', properties: {} };
+  const bodies = {
+    chat: {
+      model: 'm',
+      messages: [user('hi')],
+      tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
+      parallel_tool_calls: false,
+    },
+    responses: {
+      model: 'm',
+      input: 'hi',
+      tools: [{ type: 'function', name: 'f', parameters: schema }],
+      parallel_tool_calls: false,
+    },
+    messages: {
+      model: 'm',
+      max_tokens: 5,
+      messages: [user('hi')],
+      tools: [{ name: 'f', input_schema: schema }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    },
+  } as const;
+  for (const [from, body] of Object.entries(bodies) as [keyof typeof bodies, object][]) {
+    const asked = ask(from, 'generative', body);
+    assert.ok(JSON.stringify(asked.body).includes('"functionDeclarations"'), from);
+    assert.match(asked.notes.join('; '), /one tool call at a time/, from);
+  }
+});
+
 test('a history with broken arguments goes only where arguments are text', () => {
   const called = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":' } };
   const body = {

@@ -1,19 +1,19 @@
 /** A canonical request as the generative dialect says it. */
 import type { CanonicalRequest, CanonicalTool, Effort, JsonObject, Note } from '../canonical.ts';
 import type { WriteRequestContext, WrittenRequest } from '../translate-dialect.ts';
+import { droppedParts } from '../translate-dropped.ts';
 import { cannotCarry } from '../translate-errors.ts';
 import { defined } from '../translate-json.ts';
 import { writeContent } from './translate-content.ts';
 
-/** Throws `unprocessable` for what the dialect lacks, such as forbidding parallel tool calls. */
+/** Throws `unprocessable` for what the dialect lacks and the request cannot do without. */
 export function writeGenerativeRequest(
   request: CanonicalRequest,
   context: WriteRequestContext,
 ): WrittenRequest {
   const hasTools = request.tools.length > 0;
-  if (hasTools && request.parallelTools === false) {
-    throw cannotCarry('a limit of one tool call at a time');
-  }
+  // No field of this dialect says it. Two calls at once may trouble a client; no answer always does.
+  if (hasTools && request.parallelTools === false) context.note(droppedParts.oneCall);
   if (request.stop.length > 5) throw cannotCarry('more than five stop sequences');
   const options = {
     names: toolNames(request),
