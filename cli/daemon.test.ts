@@ -151,7 +151,7 @@ test('stop never signals a process that merely has the pid of the file', async (
   const pid = stranger.pid ?? 0;
   writeFile(place, { pid, startTime: 'earlier' });
   const { code, stdout, stderr } = await run(place, ['stop', '--force']);
-  assert.equal([code, stdout], [0, 'svc does not run\n']);
+  assert.equal([code, stdout], [0, 'svc is not running\n']);
   assert.match(stderr, /Removed the pid file/);
   assert.equal(readdirSync(place.home), []);
   assert.is(stranger.exitCode, null);

@@ -1,7 +1,8 @@
 /** What `svc demo` shows of the session that it played. */
 import type { Colors } from './output.ts';
-import { counted, dollars, figure, pairs } from './output.ts';
+import { counted, dollars, figure, pairs, percent } from './output.ts';
 import type { Json } from './remote.ts';
+import { stageWords } from './stage-legend.ts';
 
 /** One turn that went through the proxy. Times are milliseconds, taken at the client. */
 export interface PlayedTurn {
@@ -18,44 +19,36 @@ export interface PlayedTurn {
 
 interface Stage {
   readonly name: string;
-  readonly node: string;
   readonly ms: number;
 }
 
-/** What a title keeps on however narrow a screen. */
-const LEAST_TITLE = 10;
+const TOKEN_HEADS = ['>in', '>sent', '>saved', '>out', '>cost'];
 
-/**
- * A row a request: what happened, tokens, cost, milliseconds in each stage,
- * outcome. Titles are cut to what `columns` leave of them.
- */
-export function demoTable(turns: readonly PlayedTurn[], columns: number) {
-  const nodes = [...new Set(turns.flatMap((turn) => stagesOf(turn).map(({ node }) => node)))];
-  const savesTokens = turns.some(({ row }) => typeof row['tokens_saved'] === 'number');
-  const columnsOfTokens = ['>in', ...(savesTokens ? ['>saved'] : []), '>out', '>cost'];
-  const head = ['turn', ...columnsOfTokens, ...nodes.map((node) => `>${node}`), 'outcome'];
-  const figures = turns.map((turn) => {
-    const stages = stagesOf(turn);
-    return [
-      figure(turn.row['input_tokens']),
-      ...(savesTokens ? [figure(turn.row['tokens_saved'])] : []),
-      figure(turn.row['output_tokens']),
-      dollars(turn.row['cost']),
-      ...nodes.map((node) => milliseconds(stages.find((stage) => stage.node === node)?.ms)),
-      String(turn.row['outcome']),
-    ];
-  });
-  const taken = head
-    .slice(1)
-    .map((name, column) =>
-      Math.max(name.replace('>', '').length, ...figures.map((row) => row[column]?.length ?? 0)),
-    );
-  const rest = columns - 3 - taken.reduce((sum, width) => sum + width + 2, 0);
-  const rows = turns.map(({ title }, index) => [
-    `${String(index + 1).padStart(2)} ${cut(title, Math.max(LEAST_TITLE, rest))}`,
-    ...(figures[index] ?? []),
+/** A row a request: what happened, tokens, cost; how it ended where one did not end well. */
+export function demoTable(turns: readonly PlayedTurn[]) {
+  const isAllOk = turns.every(({ row }) => row['outcome'] === 'ok');
+  const rows = turns.map(({ title, row }, index) => [
+    `${String(index + 1).padStart(2)} ${title}`,
+    figure(row['input_tokens']),
+    figure(row['sent_input_tokens']),
+    figure(row['tokens_saved']),
+    figure(row['output_tokens']),
+    dollars(row['cost']),
+    ...(isAllOk ? [] : [String(row['outcome'])]),
   ]);
-  return { head, rows };
+  return { head: ['turn', ...TOKEN_HEADS, ...(isAllOk ? [] : ['outcome'])], rows };
+}
+
+/** A row a stage: its median and longest time in milliseconds, and what it does. */
+export function stageTable(turns: readonly PlayedTurn[]) {
+  const stages = turns.flatMap((turn) => stagesOf(turn));
+  const rows = [...new Set(stages.map(({ name }) => name))].map((name) => {
+    const times = stages.filter((stage) => stage.name === name).map(({ ms }) => ms);
+    const sorted = times.toSorted((a, b) => a - b);
+    const middle = sorted[Math.floor(sorted.length / 2)];
+    return [name, milliseconds(middle), milliseconds(sorted.at(-1)), stageWords(name)];
+  });
+  return { head: ['stage', '>median ms', '>most ms', ''], rows };
 }
 
 /** Totals, and where to go next. */
@@ -66,12 +59,11 @@ export function demoLines(
   program: string,
 ): string[] {
   const total = totals(turns);
-  const saved = total.savedTokens === null ? '' : ` (${figure(total.savedTokens)} of them saved)`;
-  const sum = `${figure(total.inputTokens)} tokens in${saved}, ${figure(total.outputTokens)} out`;
+  const sum = `${figure(total.inputTokens)} tokens in, ${figure(total.outputTokens)} out`;
   return [
     '',
     `${counted(total.requests, 'request')} to ${model}: ${sum}, ${dollars(total.costUsd)} by the price list (nothing was charged).`,
-    `Stage columns are milliseconds; all but forward took ${milliseconds(total.ownMsMedian)} ms of a request (median).`,
+    `svc itself took ${milliseconds(total.ownMsMedian)} ms of a request (median): all stages but upstream_forward.`,
     '',
     colors.bold('Next'),
     ...pairs(colors, [
@@ -79,7 +71,19 @@ export function demoLines(
       [`${program} config init`, 'a file with every setting'],
       [`${program} --help`, 'everything else'],
     ]),
+    '',
+    colors.bold(savedLine(turns)),
   ];
+}
+
+/** What compression saved of the session, in tokens and dollars. */
+function savedLine(turns: readonly PlayedTurn[]): string {
+  const sum = (name: string) =>
+    turns.reduce((all, { row }) => all + (typeof row[name] === 'number' ? row[name] : 0), 0);
+  const [tokens, all] = [sum('tokens_saved'), sum('input_tokens')];
+  const [saved, cost] = [sum('cost_saved'), sum('cost')];
+  const share = percent(all === 0 ? null : tokens / all);
+  return `Saved ${figure(tokens)} of ${figure(all)} input tokens (${share}) and ${dollars(saved)} of ${dollars(cost + saved)}.`;
 }
 
 /** `svc demo --json`. */
@@ -120,7 +124,7 @@ function totals(turns: readonly PlayedTurn[]) {
   const own = turns
     .map((turn) =>
       stagesOf(turn)
-        .filter(({ node }) => node !== 'forward')
+        .filter(({ name }) => name !== 'upstream_forward')
         .reduce((ms, stage) => ms + stage.ms, 0),
     )
     .toSorted((a, b) => a - b);
@@ -145,13 +149,8 @@ function stagesOf({ trace }: PlayedTurn): Stage[] {
   const stages = (trace['stages'] ?? []) as readonly Json[];
   return stages.map((stage) => ({
     name: String(stage['name']),
-    node: String(stage['node']),
     ms: Number(stage['duration_ms']),
   }));
-}
-
-function cut(title: string, most: number): string {
-  return title.length > most ? `${title.slice(0, most - 1)}…` : title;
 }
 
 function milliseconds(value: number | undefined): string {
@@ -159,5 +158,5 @@ function milliseconds(value: number | undefined): string {
 }
 
 function rounded(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+  return Math.round(ms * 100) / 100;
 }

@@ -19,6 +19,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--threshold': 'tokens',
   '--ask': 'question',
   '--show': 'block',
+  '--as': 'tool:command',
   '--since': 'date',
 };
 

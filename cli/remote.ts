@@ -110,7 +110,7 @@ function notRunning(cause: Error): SvcError {
   const nobody = code === 'ENOENT' || code === 'ECONNREFUSED';
   return new SvcError(
     'unavailable',
-    nobody ? 'svc does not run' : `svc does not answer: ${cause.message}`,
+    nobody ? 'svc is not running' : `svc does not answer: ${cause.message}`,
     {
       cause,
       cure: nobody

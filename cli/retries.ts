@@ -1,5 +1,7 @@
 /** Tries that were followed by another, as `svc status` tells them. */
+import { localTime } from './local-time.ts';
 import type { Json } from './remote.ts';
+import { shortId } from './request-id.ts';
 
 /** One try at a provider after which the request went on to another key or provider. */
 export interface Retry {
@@ -45,12 +47,13 @@ export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   return retries;
 }
 
-export const retryHead = ['time', 'tried', 'what happened', 'then', 'request'];
+export const retryHead = ['request', 'time', 'tried', 'what happened', 'then', 'outcome'];
 
 /** One retry as a row. */
-export function retryRow(retry: Retry): string[] {
+export function retryRow(retry: Retry, nowMs: number): string[] {
   return [
-    text(retry.timestamp).slice(11, 19),
+    shortId(text(retry.request_id)),
+    localTime(retry.timestamp, nowMs),
     target(retry.provider, retry.key),
     text(retry.failure),
     target(retry.next_provider, retry.next_key),

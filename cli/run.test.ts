@@ -138,13 +138,13 @@ test('without a proxy, what needs one says how to start it', async () => {
     const { code, stdout, stderr } = await run(place, argv);
     assert.is(code, exitCodes.unavailable, argv.join(' '));
     assert.is(stdout, '');
-    assert.match(stderr, /svc does not run\n.*svc start --background/);
+    assert.match(stderr, /svc is not running\n.*svc start --background/);
   }
   const status = await run(place, ['status', '--json']);
   assert.is(status.code, exitCodes.unavailable);
   assert.is((JSON.parse(status.stdout) as { running: boolean }).running, false);
   const stop = await run(place, ['stop']);
-  assert.equal([stop.code, stop.stdout], [0, 'svc does not run\n']);
+  assert.equal([stop.code, stop.stdout], [0, 'svc is not running\n']);
 });
 
 test('colour appears on a terminal only, and never with NO_COLOR', async () => {

@@ -68,7 +68,10 @@ test('beside a proxy: what was lost, learned and saved', async () => {
       /^block 2: result of Grep \(grep, grep, original under \/v1\/svc\/blocks\//m,
     );
     assert.is(stdout.split('\n').filter((line) => line.startsWith('-src')).length, 60);
-    assert.is((await run(place, ['diff', 'another'])).code, exitCodes.not_found);
+    const unknown = await run(place, ['diff', 'another']);
+    assert.is(unknown.code, exitCodes.not_found);
+    assert.match(unknown.stderr, `The newest are ${requestId.slice(-6)}`);
+    assert.equal(await asJson(place, 'diff', requestId.slice(-8)), lost);
 
     const [pattern] = (await asJson(place, 'learn', 'status'))['patterns'] as Json[];
     assert.equal([pattern?.['tool'], pattern?.['samples']], ['Grep', 1]);
@@ -102,7 +105,7 @@ test('without a proxy: memory is gone, files can still be asked', async () => {
   for (const command of ['diff', 'cache-stats']) {
     const ran = await run(place, [command]);
     assert.is(ran.code, exitCodes.unavailable, command);
-    assert.match(ran.stderr, /svc does not run/);
+    assert.match(ran.stderr, /svc is not running/);
   }
   const status = await run(place, ['learn', 'status']);
   assert.equal([status.code, existsSync(join(place.home, 'learned.json'))], [0, false]);

@@ -5,12 +5,25 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
 import { toLoadOptions, toWhole } from '../flags.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
+import {
+  colorsFor,
+  counted,
+  note,
+  pairs,
+  print,
+  printJson,
+  writeLine,
+  isTerminal,
+} from '../output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
 import type { CliCommand } from '../registry.ts';
+
+/** Lines of a diff that a terminal gets unless it asks for all of them. */
+const MOST_LINES = 60;
 
 class PreviewFile extends Command<CliContext> {
   static override paths = [['preview']];
@@ -18,10 +31,11 @@ class PreviewFile extends Command<CliContext> {
     category: 'Look',
     description: 'What compression would do to a request or a text, block by block',
     details:
-      'A request body of the messages, chat or responses kind is taken as the first of its conversation; any other file as what a tool read. Nothing is sent, and no proxy is needed.',
+      'A request body of the messages, chat or responses kind is taken as the first of its conversation; any other file as the result of the tool that it looks like, or that --as names. Nothing is sent, and no proxy is needed.',
     examples: [
       ['A request body', '$0 preview request.json'],
       ['A log, and its lines before and after', '$0 preview build.log --show 0'],
+      ['Output of a command', '$0 preview out.txt --as "Bash:npm test"'],
       ['In another mode', '$0 preview request.json --mode aggressive'],
     ],
   });
@@ -38,6 +52,9 @@ class PreviewFile extends Command<CliContext> {
   });
   ask = Option.String('--ask', '', {
     description: 'What the user wants to know of a file that is no request',
+  });
+  as = Option.String('--as', {
+    description: 'The tool whose result the file is, with its command: Bash:npm test',
   });
   model = Option.String('--model', { description: 'Count tokens as this model does' });
   show = Option.String('--show', { description: 'The lines of this block, before and after' });
@@ -57,6 +74,8 @@ class PreviewFile extends Command<CliContext> {
     }
     const colors = colorsFor(context.stdout, context.env);
     print(context, view.previewHeading(preview, basename(this.file), colors));
+    if (preview.tool !== null && this.as === undefined)
+      note(context, `Assumed from the file: ${preview.tool}. --as tool:command names another.`);
     print(context);
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
@@ -81,7 +100,8 @@ class PreviewFile extends Command<CliContext> {
       import('../../server/config/load.ts'),
       import('../../stages/learned/learned.ts'),
     ]);
-    const file = toRequestFile(readText(resolve(context.cwd, this.file)), this.file, this.ask);
+    const text = readText(resolve(context.cwd, this.file));
+    const file = toRequestFile(text, this.file, this.ask, this.as);
     const { config } = await loadConfig(
       toLoadOptions(this.config === undefined ? {} : { config: this.config }, context),
     );
@@ -138,23 +158,53 @@ class Diff extends Command<CliContext> {
       'Without an id, the last request that lost something. Removed lines have a minus, what stands for them a plus. The proxy keeps the newest 32 MB of changed blocks in memory.',
     examples: [
       ['The last request', '$0 diff'],
-      ['A request named in `svc status`, with every line', '$0 diff req_3f2a --full'],
+      ['A request named in `svc status`, with every line', '$0 diff TwLFV0 --full'],
     ],
   });
 
   requestId = Option.String({ name: 'request-id', required: false });
-  full = Option.Boolean('--full', false, { description: 'Every line' });
+  all = Option.Boolean('--all', false, {
+    description: `On a terminal: all lines of the diff, not only the first ${MOST_LINES}`,
+  });
+  full = Option.Boolean('--full', false, {
+    description: 'All lines, also of long runs and long lines',
+  });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {
     const { context } = this;
     const { readLost } = await import('../preview/lost.ts');
-    const lost = await readLost(homeOf(context), this.requestId);
+    const home = homeOf(context);
+    const { resolveRequestId } = await import('../request-id.ts');
+    const isRunning = runningInstance(home) !== undefined;
+    const id =
+      this.requestId === undefined || !isRunning
+        ? undefined
+        : await resolveRequestId(home, this.requestId);
+    const lost = await readLost(home, id);
     if (this.json) {
       const { requestId, ...rest } = lost;
       printJson(context, { request_id: requestId, ...rest });
-    } else await this.print(lost);
+    } else {
+      if (id === undefined) await this.explainChoice(home, lost);
+      await this.print(lost);
+    }
     return 0;
+  }
+
+  /** Whoever asks for no request in particular expects the newest. */
+  private async explainChoice(home: string, lost: LostRequest): Promise<void> {
+    const { context } = this;
+    const { recentRequests, shortId } = await import('../request-id.ts');
+    const [newest] = await recentRequests(home);
+    const newestId = newest?.['request_id'];
+    if (typeof newestId !== 'string' || newestId === lost.requestId) return;
+    const short = shortId(newestId);
+    note(
+      context,
+      `The newest request, ${short}, went out as it came: nothing was removed from it.`,
+    );
+    note(context, `This is the newest that lost something: ${shortId(lost.requestId)}.`);
   }
 
   private async print(lost: LostRequest): Promise<void> {
@@ -177,12 +227,17 @@ class Diff extends Command<CliContext> {
     printTable(context, lostHead, lostRows(lost, colors));
     print(context);
     for (const line of pairs(colors, totalPairs(lost.total))) print(context, line);
-    for (const block of lost.blocks) {
-      writeLine(context.stdout, '');
-      writeLine(context.stdout, blockTitle(block, colors));
-      for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
-        writeLine(context.stdout, line);
-    }
+    const lines = lost.blocks.flatMap((block) => [
+      '',
+      blockTitle(block, colors),
+      ...lineDiff(block.before, block.after, { colors, full: this.full }),
+    ]);
+    // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
+    const isCut = isTerminal(context.stdout) && !this.all && !this.full;
+    const shown = isCut ? lines.slice(0, MOST_LINES) : lines;
+    for (const line of shown) writeLine(context.stdout, line);
+    if (shown.length < lines.length)
+      note(context, `… ${counted(lines.length - shown.length, 'more line')}; --all shows them`);
   }
 }
 

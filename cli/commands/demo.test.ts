@@ -46,9 +46,12 @@ test('its table has a row a request and a total', async () => {
   const place = makePlace();
   const { code, stdout } = await run(place, ['demo']);
   assert.is(code, 0);
-  assert.match(stdout, /turn .* forward .* outcome/);
-  assert.match(stdout, /^ 1 .* ok$/m);
+  assert.match(stdout, /^turn +in +sent +saved +out +cost$/m);
+  assert.match(stdout, /^ 4 versions of the client and the runner +[\d,]+ .* \$\d/m);
+  for (const stage of ['compaction', 'vault_inject', 'upstream_forward'])
+    assert.match(stdout, new RegExp(`^${stage} +[\\d.]+ +[\\d.]+ {2}\\w+`, 'm'));
   assert.match(stdout, /\d+ requests to .* tokens in, .* out, \$\d/);
+  assert.match(stdout, /Saved [\d,]+ of [\d,]+ input tokens \(.*%\) and \$.* of \$.*\.\n$/);
   place.dispose();
 });
 

@@ -8,9 +8,9 @@ import { SvcError } from '../../engine/error.ts';
 import type { DemoSession, DemoTurn } from '../../fixtures/demo.ts';
 import type { RunningProxy } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
-import { demoJson, demoLines, demoTable } from '../demo-report.ts';
+import { demoJson, demoLines, demoTable, stageTable } from '../demo-report.ts';
 import type { PlayedTurn } from '../demo-report.ts';
-import { colorsFor, columnsOf, counted, note, print, printJson } from '../output.ts';
+import { colorsFor, counted, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
@@ -72,9 +72,10 @@ class Demo extends Command<CliContext> {
 
   private show(session: DemoSession, played: readonly PlayedTurn[]): void {
     const { context } = this;
-    const { head, rows } = demoTable(played, columnsOf(context.stdout));
-    print(context);
-    printTable(context, head, rows);
+    for (const { head, rows } of [demoTable(played), stageTable(played)]) {
+      print(context);
+      printTable(context, head, rows);
+    }
     const colors = colorsFor(context.stdout, context.env);
     for (const line of demoLines(session.model, played, colors, context.program))
       print(context, line);

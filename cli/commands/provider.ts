@@ -69,7 +69,7 @@ class ForceHealth extends Command<CliContext> {
     }
     const answer = await control(homeOf(context), 'provider-force-health', { provider, state });
     if (this.json) printJson(context, answer);
-    else print(context, `${provider} is ${state} by your word`);
+    else print(context, `${provider} is set to ${state} by hand`);
     return 0;
   }
 }

@@ -77,7 +77,7 @@ class CacheStats extends Command<CliContext> {
     const { context } = this;
     const home = homeOf(context);
     if (runningInstance(home) === undefined) {
-      throw new SvcError('unavailable', 'svc does not run, and caches live as long as it does', {
+      throw new SvcError('unavailable', 'svc is not running, and caches live as long as it does', {
         cure: '`svc start --background` starts it.',
       });
     }

@@ -54,7 +54,7 @@ class Stop extends Command<CliContext> {
     const stopped = await stopProxy(homeOf(context), context, this.force);
     if (this.json) printJson(context, { pid: stopped?.pid ?? null });
     else
-      print(context, stopped === undefined ? 'svc does not run' : `Stopped (pid ${stopped.pid})`);
+      print(context, stopped === undefined ? 'svc is not running' : `Stopped (pid ${stopped.pid})`);
     return 0;
   }
 }

@@ -34,7 +34,7 @@ class Status extends Command<CliContext> {
     const status = await readStatus(home, this.tipCache);
     if (this.json) printJson(context, status);
     else if (status.running) await this.show(status);
-    else print(context, `svc does not run (home folder ${shortPath(home, context)})`);
+    else print(context, `svc is not running (home folder ${shortPath(home, context)})`);
     return status.running ? 0 : exitCodes.unavailable;
   }
 
@@ -46,14 +46,18 @@ class Status extends Command<CliContext> {
       const { printTable } = await import('../table.ts');
       const { recentHead, recentRow } = await import('../recent.ts');
       print(context);
-      printTable(context, recentHead, status.recent.slice(0, 8).map(recentRow));
+      const nowMs = context.clock.wallMs();
+      const rows = status.recent.slice(0, 8).map((row) => recentRow(row, nowMs));
+      printTable(context, recentHead(nowMs), rows);
     }
     if (status.retries.length > 0) {
       const { printTable } = await import('../table.ts');
       const { retryHead, retryRow } = await import('../retries.ts');
       print(context);
-      print(context, 'Newest retries; `/trace/<id>` shows every try of a request');
-      printTable(context, retryHead, status.retries.slice(0, 5).map(retryRow));
+      print(context, 'Newest retries; `/trace/<id>` shows every try at a provider');
+      const nowMs = context.clock.wallMs();
+      const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
+      printTable(context, retryHead, rows);
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../prompt-cache.ts');
@@ -97,7 +101,7 @@ class Version extends Command<CliContext> {
     }
     const rows = [
       ['svc', context.version],
-      ['proxy', proxy ?? 'does not run'],
+      ['proxy', proxy ?? 'not running'],
       ['config', `settings of ${context.version}`],
       ['node', context.nodeVersion],
     ] as const;

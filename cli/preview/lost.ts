@@ -34,9 +34,13 @@ export interface LostRequest {
  */
 export async function readLost(home: string, id: string | undefined): Promise<LostRequest> {
   if (runningInstance(home) === undefined) {
-    throw new SvcError('unavailable', 'svc does not run, and what was removed is kept in memory', {
-      cure: '`svc preview <file>` shows what compression does to a request, without a proxy.',
-    });
+    throw new SvcError(
+      'unavailable',
+      'svc is not running, and what was removed is kept in memory',
+      {
+        cure: '`svc preview <file>` shows what compression does to a request, without a proxy.',
+      },
+    );
   }
   const lost = await readOwn(home, `/v1/svc/lost/${encodeURIComponent(id ?? 'last')}`);
   const requestId = String(lost['request_id']);

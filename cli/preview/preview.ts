@@ -16,6 +16,8 @@ export interface PreviewBlock extends DryBlock {
 
 export interface Preview {
   readonly as: RequestFile['as'];
+  /** Whose result a file was taken for that is no request, as `Bash:npm test`. */
+  readonly tool: string | null;
   readonly model: string | null;
   readonly mode: Mode;
   readonly thresholdTokens: number;
@@ -38,6 +40,7 @@ export async function previewOf(
   const blocks = dry.map((block) => ({ ...block, tokens: counter.count(block) }));
   return {
     as: file.as,
+    tool: file.tool?.words ?? null,
     model: file.model,
     mode: options.mode,
     thresholdTokens: options.thresholdTokens,
@@ -52,6 +55,7 @@ export function previewJson(preview: Preview, file: string, shown: number | unde
   return {
     file,
     as: preview.as,
+    tool: preview.tool,
     model: preview.model,
     mode: preview.mode,
     threshold_tokens: preview.thresholdTokens,
@@ -75,8 +79,8 @@ export function previewJson(preview: Preview, file: string, shown: number | unde
 
 /** One line on what was looked at, and how. */
 export function previewHeading(preview: Preview, file: string, colors: Colors): string {
-  const { as, model, mode, blocks, thresholdTokens, tokenizer } = preview;
-  const what = as === 'text' ? 'a tool result' : `a ${as} request`;
+  const { as, tool, model, mode, blocks, thresholdTokens, tokenizer } = preview;
+  const what = as === 'text' ? `the result of ${tool}` : `a ${as} request`;
   const whose = model === null ? '' : ` for ${model}`;
   const from =
     thresholdTokens > 0 ? `, from ${thresholdTokens.toLocaleString('en-US')} tokens on` : '';

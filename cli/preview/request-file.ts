@@ -6,12 +6,16 @@ import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { toRequest } from '../../stages/model/request.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
+import { guessTool, toolNamed } from './assumed-tool.ts';
+import type { AssumedTool } from './assumed-tool.ts';
 
 /** What a file was taken for. */
 export interface RequestFile {
   readonly request: ProxyRequest;
   /** `text` is a file that is no request body: it stands in one as a tool's result. */
   readonly as: 'messages' | 'chat' | 'responses' | 'text';
+  /** Whose result a text is taken for; null for a request body. */
+  readonly tool: AssumedTool | null;
   readonly model: string | null;
 }
 
@@ -25,10 +29,16 @@ const PATHS: Readonly<Record<BodyKind, string>> = {
 };
 
 /**
- * Recognises a body by its shape; everything else, JSON of other kinds too, is taken for what
- * a tool read from a file of this name. `ask` is the question that then stands before it.
+ * Recognises a body by its shape; everything else, JSON of other kinds too, is taken for the
+ * result of the tool that `namedTool` names (`Bash:npm test`), else of the one that it looks like.
+ * `ask` is the question that then stands before it.
  */
-export function toRequestFile(text: string, path: string, ask: string): RequestFile {
+export function toRequestFile(
+  text: string,
+  path: string,
+  ask: string,
+  namedTool?: string,
+): RequestFile {
   if (text.trim() === '') throw new SvcError('bad_request', `${path} is empty`);
   const json = parse(text);
   if (Array.isArray(json?.['contents'])) {
@@ -37,12 +47,14 @@ export function toRequestFile(text: string, path: string, ask: string): RequestF
     });
   }
   const kind = json === undefined ? undefined : bodyKind(json);
-  if (json !== undefined && kind !== undefined) {
+  if (json !== undefined && kind !== undefined && namedTool === undefined) {
     const model = typeof json['model'] === 'string' ? json['model'] : null;
-    return { request: requestOf(kind, json, text), as: kind, model };
+    return { request: requestOf(kind, json, text), as: kind, tool: null, model };
   }
-  const body = toolResult(text, basename(path), ask);
-  return { request: requestOf('messages', body, JSON.stringify(body)), as: 'text', model: null };
+  const tool = namedTool === undefined ? guessTool(text, basename(path)) : toolNamed(namedTool);
+  const body = toolResult(text, tool, ask);
+  const request = requestOf('messages', body, JSON.stringify(body));
+  return { request, as: 'text', tool, model: null };
 }
 
 /** The dialect of a body, by members that only one of them has. */
@@ -70,8 +82,8 @@ function isChat(json: Json, messages: readonly unknown[]): boolean {
   return json['max_tokens'] === undefined && !(typeof model === 'string' && /claude/i.test(model));
 }
 
-function toolResult(text: string, name: string, ask: string): Json {
-  const call = { type: 'tool_use', id: 'preview', name: 'Read', input: { file_path: name } };
+function toolResult(text: string, { name, input }: AssumedTool, ask: string): Json {
+  const call = { type: 'tool_use', id: 'preview', name, input };
   return {
     messages: [
       { role: 'user', content: ask },

@@ -1,0 +1,48 @@
+/** Request ids for people: short ones on the screen, and the whole one again where one is typed. */
+import { SvcError } from '../engine/error.ts';
+import { readOwn } from './remote.ts';
+import type { Json } from './remote.ts';
+
+const SHORT_CHARS = 6;
+
+/** The end of an id, which is its random part; never one that looks like an option. */
+export function shortId(id: string): string {
+  let from = Math.max(0, id.length - SHORT_CHARS);
+  while (from > 0 && /^[-_]/.test(id.slice(from))) from -= 1;
+  return id.slice(from);
+}
+
+/**
+ * The id of the request that `typed` is, begins or ends, among the newest.
+ *
+ * @throws SvcError `not_found` with the newest ids, `usage` where several fit.
+ */
+export async function resolveRequestId(home: string, typed: string): Promise<string> {
+  const rows = await recentRequests(home);
+  const ids = rows.map((row) => String(row['request_id']));
+  const found = ids.includes(typed)
+    ? [typed]
+    : ids.filter((id) => typed.length >= 4 && (id.endsWith(typed) || id.startsWith(typed)));
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) {
+    throw new SvcError('usage', `'${typed}' fits ${found.length} requests`, {
+      cure: `They are ${found.slice(0, 5).map(shortId).join(', ')}.`,
+    });
+  }
+  // A request that is no longer among the newest may still be known by its whole id.
+  if (typed.startsWith('req_')) {
+    const trace = await readOwn(home, `/trace/${encodeURIComponent(typed)}`).catch(() => undefined);
+    if (trace !== undefined) return typed;
+  }
+  const newest = ids.slice(0, 5).map(shortId).join(', ');
+  throw new SvcError('not_found', `There is no request '${typed}' among the newest`, {
+    cure:
+      newest === '' ? 'No request has gone through the proxy yet.' : `The newest are ${newest}.`,
+  });
+}
+
+/** The rows of `/recent`, newest first. */
+export async function recentRequests(home: string): Promise<readonly Json[]> {
+  const { recent } = await readOwn(home, '/recent');
+  return Array.isArray(recent) ? (recent as Json[]) : [];
+}
