@@ -13,7 +13,7 @@ export function recentHead(nowMs: number): string[] {
 /** One finished request as a row; what was not measured is a dash. */
 export function recentRow(row: Json, nowMs: number): string[] {
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '–');
-  const { cost, status_code: status } = row;
+  const { status_code: status } = row;
   const [raw, sent] = [row['input_tokens'], row['sent_input_tokens']];
   const outcome = text('outcome');
   return [
@@ -22,15 +22,8 @@ export function recentRow(row: Json, nowMs: number): string[] {
     text('model'),
     sent === raw ? figure(raw) : `${figure(raw)} → ${figure(sent)}`,
     figure(row['tokens_saved']),
-    dollars(cost),
-    dollars(costWithout(row)),
+    dollars(row['cost']),
+    dollars(row['cost_without']),
     outcome === 'ok' || typeof status !== 'number' ? outcome : `${outcome} (${status})`,
   ];
-}
-
-/** What the request would have cost as the client sent it; null where that is not known. */
-function costWithout({ cost, cost_saved: saved, net_cost_saved: net }: Json): number | null {
-  if (typeof cost !== 'number') return null;
-  if (typeof net === 'number') return cost + net;
-  return typeof saved === 'number' ? cost + saved : null;
 }

@@ -4,6 +4,8 @@ import { readOwn } from './remote.ts';
 import type { Json } from './remote.ts';
 
 const SHORT_CHARS = 6;
+/** What is typed of an id. */
+const LEAST_CHARS = 4;
 
 /** The end of an id, which is its random part; never one that looks like an option. */
 export function shortId(id: string): string {
@@ -20,15 +22,8 @@ export function shortId(id: string): string {
 export async function resolveRequestId(home: string, typed: string): Promise<string> {
   const rows = await recentRequests(home);
   const ids = rows.map((row) => String(row['request_id']));
-  const found = ids.includes(typed)
-    ? [typed]
-    : ids.filter((id) => typed.length >= 4 && (id.endsWith(typed) || id.startsWith(typed)));
-  if (found.length === 1) return found[0]!;
-  if (found.length > 1) {
-    throw new SvcError('usage', `'${typed}' fits ${found.length} requests`, {
-      cure: `They are ${found.slice(0, 5).map(shortId).join(', ')}.`,
-    });
-  }
+  const found = pickId(ids, typed);
+  if (found !== undefined) return found;
   // A request that is no longer among the newest may still be known by its whole id.
   if (typed.startsWith('req_')) {
     const trace = await readOwn(home, `/trace/${encodeURIComponent(typed)}`).catch(() => undefined);
@@ -38,6 +33,21 @@ export async function resolveRequestId(home: string, typed: string): Promise<str
   throw new SvcError('not_found', `There is no request '${typed}' among the newest`, {
     cure:
       newest === '' ? 'No request has gone through the proxy yet.' : `The newest are ${newest}.`,
+  });
+}
+
+/**
+ * The one of `ids` that `typed` is, begins or ends; undefined where none is.
+ *
+ * @throws SvcError `usage` where several are.
+ */
+export function pickId(ids: readonly string[], typed: string): string | undefined {
+  if (ids.includes(typed)) return typed;
+  if (typed.length < LEAST_CHARS) return undefined;
+  const found = ids.filter((id) => id.endsWith(typed) || id.startsWith(typed));
+  if (found.length <= 1) return found[0];
+  throw new SvcError('usage', `'${typed}' is part of ${found.length} request ids`, {
+    cure: `They are ${found.slice(0, 5).map(shortId).join(', ')}.`,
   });
 }
 

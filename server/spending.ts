@@ -2,6 +2,7 @@
 import type { Clock } from '../engine/index.ts';
 import type { SpentBefore } from '../stages/budget/recall.ts';
 import type { SpendingGuard, SpendingSettings } from '../stages/budget/spending.ts';
+import { toUsd } from '../stages/ledger/figures.ts';
 import type { Config } from './config/config.ts';
 import type { LedgerQuestions } from './ledger-questions.ts';
 import type { Log } from './log.ts';
@@ -73,8 +74,4 @@ export function spendingJson(guard: SpendingGuard) {
 
 function toNano(usd: number | null): number | null {
   return usd === null ? null : Math.round(usd * 1e9);
-}
-
-function toUsd(nanoUsd: number | null): number | null {
-  return nanoUsd === null ? null : nanoUsd / 1e9;
 }

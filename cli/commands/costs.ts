@@ -1,12 +1,7 @@
 /** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money went for. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import {
-  knownCost,
-  knownCostAdded,
-  knownCostSaved,
-  netSaving,
-} from '../../stages/ledger/figures.ts';
+import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../chart.ts';
@@ -23,20 +18,14 @@ interface Metric {
   readonly show: (value: number | null) => string;
 }
 
-const usd = (nanoUsd: number | null) => (nanoUsd === null ? null : nanoUsd / 1e9);
-
 const METRICS: Readonly<Record<string, Metric>> = {
   requests: { title: 'requests', value: (day) => day.requests, show: figure },
   errors: { title: 'errors', value: (day) => day.errors, show: figure },
   tokens: { title: 'input tokens', value: (day) => day.inputTokens, show: figure },
   saved: { title: 'saved tokens', value: (day) => day.savedTokens, show: figure },
   output: { title: 'output tokens', value: (day) => day.outputTokens, show: figure },
-  cost: { title: 'cost', value: (day) => usd(knownCost(day)), show: dollars },
-  net: {
-    title: 'net saving',
-    value: (day) => usd(netSaving(knownCostSaved(day), knownCostAdded(day))),
-    show: dollars,
-  },
+  cost: { title: 'cost', value: (day) => toUsd(knownCost(day)), show: dollars },
+  net: { title: 'net saving', value: (day) => toUsd(knownNetSaving(day)), show: dollars },
 };
 
 class Timeline extends Command<CliContext> {
@@ -129,13 +118,13 @@ class Cost extends Command<CliContext> {
     const { printTable } = await import('../table.ts');
     const row = (title: string, totals: Totals) => {
       const cost = knownCost(totals);
-      const net = netSaving(knownCostSaved(totals), knownCostAdded(totals));
+      const net = knownNetSaving(totals);
       return [
         title,
         figure(totals.requests),
-        dollars(usd(cost)),
-        dollars(usd(cost === null ? null : cost + (net ?? 0))),
-        dollars(usd(net)),
+        dollars(toUsd(cost)),
+        dollars(toUsd(costWithout(cost, net))),
+        dollars(toUsd(net)),
       ];
     };
     const rows = days.map((day) => row(day.date, day));
@@ -186,7 +175,7 @@ class CostBreakdown extends Command<CliContext> {
           share: share(group),
           ...totalsJson(group),
         })),
-        total_cost: usd(all),
+        total_cost: toUsd(all),
       });
       return 0;
     }
@@ -206,13 +195,13 @@ class CostBreakdown extends Command<CliContext> {
           figure(group.sentInputTokens),
           figure(group.outputTokens),
           figure(group.cacheReadTokens),
-          dollars(usd(knownCost(group))),
+          dollars(toUsd(knownCost(group))),
           part === null ? '–' : `${(100 * part).toFixed(1)}%`,
         ];
       }),
     );
     print(context);
-    print(context, `${dollars(usd(all))} in all, ${spanText(span)}`);
+    print(context, `${dollars(toUsd(all))} in all, ${spanText(span)}`);
     return 0;
   }
 }

@@ -3,12 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { toTextLine } from '../../server/log/text.ts';
+import { visibleJson } from '../../server/visible.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { outputFile, runningInstance } from '../daemon.ts';
 import { toWhole } from '../flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
-import { colorsFor, note } from '../output.ts';
+import { colorsFor, note, writeLine } from '../output.ts';
 import type { Colors } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { controlIfRunning } from '../remote.ts';
@@ -38,7 +39,9 @@ class Logs extends Command<CliContext> {
     const { path, why } = await this.place();
     const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
-      context.stdout.write(this.json ? `${line}\n` : `${tinted(toTextLine(line), colors)}\n`);
+      this.json
+        ? context.stdout.write(`${visibleJson(line)}\n`)
+        : writeLine(context.stdout, tinted(toTextLine(line), colors));
     if (why !== undefined) note(context, why);
     else if (!existsSync(path)) note(context, `No log yet: ${shortPath(path, context)}`);
     const follower = followFile(path);

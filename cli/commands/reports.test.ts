@@ -255,12 +255,18 @@ test('requests: every filter', () =>
     assert.is(three.length, 3);
   }));
 
-test('compare: the last request, one by the beginning of its id, and none', () =>
+test('compare: the last request, one by its id, its beginning or end, and none', () =>
   withReports(async (place) => {
     const last = rows[0]!;
     assert.is((await json(place, ['compare']))['request_id'], last.id);
     const priced = rows.find((row) => row.costNanoUsd !== null && (row.savedTokens ?? 0) > 0)!;
     const shown = await json(place, ['compare', priced.id]);
+    for (const part of [priced.id.slice(0, -1), priced.id.slice(-8)]) {
+      const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(part) || id.endsWith(part));
+      const { code, stderr } = await run(place, ['compare', part], { clock });
+      assert.is(code, ids.length === 1 ? 0 : exitCodes.usage, part);
+      if (ids.length > 1) assert.match(stderr, `is part of ${ids.length} request ids`);
+    }
     assert.is(shown['cost'], priced.costNanoUsd! / 1e9);
     assert.is(
       Math.round(Number(shown['cost_without']) * 1e9),
@@ -268,7 +274,7 @@ test('compare: the last request, one by the beginning of its id, and none', () =
     );
     const none = await run(place, ['compare', 'nobody'], { clock });
     assert.is(none.code, exitCodes.not_found);
-    assert.match(none.stderr, /begins with "nobody"/);
+    assert.match(none.stderr, /begins or ends with "nobody"/);
   }));
 
 test('wrong words are told, with what would be right', () =>

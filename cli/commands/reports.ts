@@ -3,10 +3,11 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import {
+  costWithout,
   knownCost,
-  knownCostAdded,
-  knownCostSaved,
-  netSaving,
+  knownNetSaving,
+  savedPercent,
+  toUsd,
 } from '../../stages/ledger/figures.ts';
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
@@ -26,14 +27,6 @@ import type { CliCommand } from '../registry.ts';
 
 const DAY_MS = 86_400_000;
 
-function usd(nanoUsd: number | null): number | null {
-  return nanoUsd === null ? null : nanoUsd / 1e9;
-}
-
-function sum(a: number | null, b: number | null): number | null {
-  return a === null ? null : a + (b ?? 0);
-}
-
 class Compare extends Command<CliContext> {
   static override paths = [['compare']];
   static override usage = Command.Usage({
@@ -41,7 +34,7 @@ class Compare extends Command<CliContext> {
     description: 'The last request as it came and as it went out: tokens and cost',
     examples: [
       ['The newest request that was measured', '$0 compare'],
-      ['One request, by its id or the beginning of it', '$0 compare req_3f2a'],
+      ['A request named in `svc status`', '$0 compare TwLFV0'],
     ],
   });
 
@@ -51,11 +44,16 @@ class Compare extends Command<CliContext> {
 
   async execute() {
     const { context, id } = this;
-    const [row] = await withLedger(context, this.config, (reader, queries) =>
-      queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 1),
+    const rows = await withLedger(context, this.config, (reader, queries) =>
+      queries.newestRows(reader, { sinceMs: 0, ...(id !== undefined && { id }) }, 100),
     );
+    const { pickId } = await import('../request-id.ts');
+    const ids = rows.map((one) => one.id);
+    const wanted = id === undefined ? ids[0] : pickId(ids, id);
+    const row = rows.find((one) => one.id === wanted);
     if (row === undefined) throw noRequest(id);
-    const before = sum(row.costNanoUsd, netSaving(row.costSavedNanoUsd, row.costAddedNanoUsd));
+    const { rowCostWithout } = await import('../../stages/ledger/report.ts');
+    const before = rowCostWithout(row);
     const json = {
       request_id: row.id,
       timestamp: new Date(row.startedMs).toISOString(),
@@ -65,10 +63,10 @@ class Compare extends Command<CliContext> {
       tokens_saved: row.savedTokens,
       tokens_added: row.addedTokens,
       output_tokens: row.outputTokens,
-      cost: usd(row.costNanoUsd),
-      cost_without: usd(before),
-      cost_saved: usd(row.costSavedNanoUsd),
-      cost_added: usd(row.costAddedNanoUsd),
+      cost: toUsd(row.costNanoUsd),
+      cost_without: toUsd(before),
+      cost_saved: toUsd(row.costSavedNanoUsd),
+      cost_added: toUsd(row.costAddedNanoUsd),
       provider_cache_read_tokens: row.cacheReadTokens,
     };
     if (this.json) printJson(context, json);
@@ -82,7 +80,7 @@ function noRequest(id: string | undefined): SvcError {
     ? new SvcError('not_found', 'No request has gone through the proxy yet')
     : new SvcError(
         'not_found',
-        `No request in the ledger has an id that begins with ${JSON.stringify(id)}`,
+        `No request in the ledger has an id that begins or ends with ${JSON.stringify(id)}`,
         {
           cure: '`svc requests` lists the newest ones.',
         },
@@ -112,9 +110,9 @@ async function printComparison(context: CliContext, row: LedgerRow, before: numb
       ],
       [
         'cost',
-        dollars(usd(before)),
-        dollars(usd(row.costNanoUsd)),
-        change(usd(before), usd(row.costNanoUsd), dollars),
+        dollars(toUsd(before)),
+        dollars(toUsd(row.costNanoUsd)),
+        change(toUsd(before), toUsd(row.costNanoUsd), dollars),
       ],
     ],
   );
@@ -180,10 +178,10 @@ function toRank(group: GroupTotals) {
     requests: group.requests,
     input_tokens: group.inputTokens,
     saved_tokens: group.savedTokens,
-    saved_percent: group.inputTokens === 0 ? null : (100 * group.savedTokens) / group.inputTokens,
+    saved_percent: savedPercent(group),
     /** All costs, output too, against a million tokens that clients sent. */
     cost_per_1m_input_tokens:
-      cost === null || group.inputTokens === 0 ? null : (usd(cost)! * 1e6) / group.inputTokens,
+      cost === null || group.inputTokens === 0 ? null : (toUsd(cost) * 1e6) / group.inputTokens,
     output_tokens_per_second:
       group.latencySumMs === 0 ? null : (group.outputTokens * 1000) / group.latencySumMs,
     error_rate: group.requests === 0 ? null : group.errors / group.requests,
@@ -259,12 +257,9 @@ const REPORT_ROWS: readonly (readonly [title: string, value: (totals: Totals) =>
   ['input tokens', (t) => figure(t.inputTokens)],
   ['saved tokens', (t) => figure(t.savedTokens)],
   ['output tokens', (t) => figure(t.outputTokens)],
-  ['paid', (t) => dollars(usd(knownCost(t)))],
-  [
-    'without svc',
-    (t) => dollars(usd(sum(knownCost(t), netSaving(knownCostSaved(t), knownCostAdded(t))))),
-  ],
-  ['net saving', (t) => dollars(usd(netSaving(knownCostSaved(t), knownCostAdded(t))))],
+  ['paid', (t) => dollars(toUsd(knownCost(t)))],
+  ['without svc', (t) => dollars(toUsd(costWithout(knownCost(t), knownNetSaving(t))))],
+  ['net saving', (t) => dollars(toUsd(knownNetSaving(t)))],
 ];
 
 async function printReport(
@@ -306,7 +301,7 @@ function markdownReport(
       : ['', '| model | requests | saved tokens | paid |', '|---|---:|---:|---:|']),
     ...models.map(
       (group) =>
-        `| ${cell(group.key ?? 'unknown')} | ${figure(group.requests)} | ${figure(group.savedTokens)} | ${dollars(usd(knownCost(group)))} |`,
+        `| ${cell(group.key ?? 'unknown')} | ${figure(group.requests)} | ${figure(group.savedTokens)} | ${dollars(toUsd(knownCost(group)))} |`,
     ),
   ];
 }
@@ -371,8 +366,8 @@ class Attribution extends Command<CliContext> {
           ...names.map((name) => name ?? 'unknown'),
           figure(totals.requests),
           figure(totals.savedTokens),
-          dollars(usd(netSaving(knownCostSaved(totals), knownCostAdded(totals)))),
-          dollars(usd(knownCost(totals))),
+          dollars(toUsd(knownNetSaving(totals))),
+          dollars(toUsd(knownCost(totals))),
         ]),
       );
       print(context);

@@ -88,8 +88,9 @@ class Requests extends Command<CliContext> {
       return;
     }
     const { printTable } = await import('../table.ts');
-    const cells = rows.map((row) => recentRow(recentJson(row)));
-    if (withHead) printTable(this.context, recentHead, cells);
+    const nowMs = this.context.clock.wallMs();
+    const cells = rows.map((row) => recentRow(recentJson(row), nowMs));
+    if (withHead) printTable(this.context, recentHead(nowMs), cells);
     else for (const row of cells) print(this.context, row.join('  '));
   }
 

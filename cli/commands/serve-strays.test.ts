@@ -130,21 +130,26 @@ test('a fault of ours ends the proxy with its stack, after the rows are written'
     CHATPROV_API_KEY: 'chat-key',
   };
   const proxy = start(place, ['serve', '--port', '0'], env);
-  const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
-  const answer = await fetch(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
-  });
-  assert.is(answer.status, 200);
-  await answer.text();
-  proxy.child.kill('SIGUSR2');
-  const { code, stderr } = await proxy.ended;
-  assert.is(code, exitCodes.internal);
-  assert.match(stderr, /svc failed and ends: Error: of nobody\n\s+at /);
-  assert.is((await stored(join(place.home, 'monitor.db'))).length, 1);
-  await upstream.close();
-  place.dispose();
+  try {
+    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
+      signal: AbortSignal.timeout(8000),
+    });
+    assert.is(answer.status, 200);
+    await answer.text();
+    proxy.child.kill('SIGUSR2');
+    const { code, stderr } = await proxy.ended;
+    assert.is(code, exitCodes.internal);
+    assert.match(stderr, /svc failed and ends: Error: of nobody\n\s+at /);
+    assert.is((await stored(join(place.home, 'monitor.db'))).length, 1);
+  } finally {
+    proxy.child.kill('SIGKILL');
+    await upstream.close();
+    place.dispose();
+  }
 });
 
 test.run();

@@ -11,11 +11,24 @@ import { startUpstream } from '../../fixtures/upstream.ts';
 import { controlPath } from '../../server/control.ts';
 import { pidFile } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run, start as startProcess } from '../testing.ts';
+import type { Place, Spawned } from '../testing.ts';
 
 const URL_LINE = /listens on (http:\S+)/;
 const ANY_PORT = ['--port', '0'];
+
+/** What a test has left running; a failed one ends before it stops its proxy. */
+const running: Spawned[] = [];
+
+const start: typeof startProcess = (...args) => {
+  const proxy = startProcess(...args);
+  running.push(proxy);
+  return proxy;
+};
+
+test.after.each(() => {
+  for (const { child } of running.splice(0)) child.kill('SIGKILL');
+});
 
 async function listening(place: Place, env: Readonly<Record<string, string>> = {}) {
   const proxy = start(place, ['serve', ...ANY_PORT], env);
@@ -63,6 +76,8 @@ async function stream(url: string) {
 test('serve says where it listens, answers, and svc stop ends it', async () => {
   const place = makePlace();
   const { proxy, url } = await listening(place, { OPENAI_API_KEY: 'key-nobody-may-see-1234' });
+  // The first line may arrive before the others.
+  await proxy.says(/Log .*\n/);
   assert.is(proxy.output.stdout, '');
   assert.match(proxy.output.stderr, /WebSocket ws:\/\/127\.0\.0\.1:\d+\/ws/);
   assert.match(proxy.output.stderr, new RegExp(`ANTHROPIC_BASE_URL=${url} claude`));

@@ -62,6 +62,7 @@ const recentRequest = object(
     outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
     tokens_saved: nullable(whole),
     cost: nullable(usd),
+    cost_without: nullable(usd),
     cost_saved: nullable(usd),
     net_tokens_saved: nullable({ type: 'integer' }),
     net_cost_saved: nullable(usd),

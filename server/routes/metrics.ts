@@ -2,12 +2,12 @@
 import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
-import { knownCost, knownCostSaved, promptCacheRatio } from '../../stages/ledger/figures.ts';
+import { knownCost, knownCostSaved, promptCacheRatio, toUsd } from '../../stages/ledger/figures.ts';
 import type { LedgerWriter } from '../../stages/ledger/writer.ts';
 import type { HistogramView } from '../../stages/ledger/histogram.ts';
 import type { Metrics } from '../../stages/ledger/metrics.ts';
 import type { DayReport } from '../../stages/ledger/queries.ts';
-import { dashboardJson, toUsd } from '../../stages/ledger/report.ts';
+import { dashboardJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';

@@ -123,6 +123,24 @@ export function netSaving(saved: number | null, added: number | null): number | 
   return saved === null && added === null ? null : (saved ?? 0) - (added ?? 0);
 }
 
+/** What is left of the requests' saving in money after what was added, in nano-dollars. */
+export function knownNetSaving(totals: Totals): number | null {
+  return netSaving(knownCostSaved(totals), knownCostAdded(totals));
+}
+
+/**
+ * What requests would have cost as the clients sent them: what was paid and the net saving, in
+ * the unit of both. A saving that was not measured counts as none; `null` without a known cost.
+ */
+export function costWithout(cost: number | null, net: number | null): number | null {
+  return cost === null ? null : cost + (net ?? 0);
+}
+
+/** Dollars from whole nano-dollars; `null` stays `null`. */
+export function toUsd<T extends number | null>(nanoUsd: T): T {
+  return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
+}
+
 function isPriceless({ priced, unpriced }: Totals): boolean {
   return priced === 0 && unpriced > 0;
 }

@@ -137,7 +137,7 @@ export interface RowFilter extends TimeSpan {
   readonly outcome?: LedgerRow['outcome'];
   /** Failed ones alone, as `isFailure` defines it. */
   readonly failed?: boolean;
-  /** The beginning of an id. */
+  /** The beginning of an id, or its end. */
   readonly id?: string;
 }
 
@@ -153,7 +153,12 @@ export async function newestRows(
     query = query.where(
       sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
     );
-  if (id !== undefined) query = query.where(sql<boolean>`substr(id, 1, ${id.length}) = ${id}`);
+  if (id !== undefined) {
+    const { length } = id;
+    query = query.where(
+      sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
+    );
+  }
   for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
     const wanted = filter[key];
     if (wanted !== undefined) query = query.where(key, '=', wanted);

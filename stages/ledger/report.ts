@@ -6,31 +6,28 @@
 import type { Totals } from './figures.ts';
 import {
   averageLatencyMs,
+  costWithout,
   knownCost,
   knownCostAdded,
   knownCostSaved,
+  knownNetSaving,
   netSaving,
   promptCacheRatio,
   savedPercent,
+  toUsd,
 } from './figures.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
 import type { LedgerRow } from './row.ts';
 import type { SessionWindow } from './window.ts';
 
-/** Dollars from whole nano-dollars; `null` stays `null`. */
-export function toUsd<T extends number | null>(nanoUsd: T): T {
-  return (nanoUsd === null ? null : nanoUsd / 1e9) as T;
-}
-
 /** What was added, with its price, and what is left of the saving after it; dollars. */
 function netJson(totals: Totals) {
-  const costAdded = knownCostAdded(totals);
   return {
     tokens_added: totals.addedTokens,
-    cost_added: toUsd(costAdded),
+    cost_added: toUsd(knownCostAdded(totals)),
     net_tokens_saved: totals.savedTokens - totals.addedTokens,
-    net_cost_saved: toUsd(netSaving(knownCostSaved(totals), costAdded)),
+    net_cost_saved: toUsd(knownNetSaving(totals)),
   };
 }
 
@@ -73,15 +70,10 @@ export function todayJson(totals: Totals) {
 
 /** The sums of any group of requests, with the figures that follow from them. */
 export function totalsJson(totals: Totals) {
-  const cost = knownCost(totals);
-  const costSaved = knownCostSaved(totals);
   return {
     ...todayJson(totals),
     saved_percent: savedPercent(totals),
-    /** What the requests would have cost as the clients sent them. */
-    cost_without: toUsd(
-      cost === null ? null : cost + (netSaving(costSaved, knownCostAdded(totals)) ?? 0),
-    ),
+    cost_without: toUsd(costWithout(knownCost(totals), knownNetSaving(totals))),
     provider_cache_read_tokens: totals.cacheReadTokens,
     provider_cache_creation_tokens: totals.cacheWriteTokens,
   };
@@ -116,6 +108,7 @@ export function recentJson(row: LedgerRow) {
     outcome: row.outcome,
     tokens_saved: row.savedTokens,
     cost: toUsd(row.costNanoUsd),
+    cost_without: toUsd(rowCostWithout(row)),
     cost_saved: net.cost_saved,
     net_tokens_saved: net.net_tokens_saved,
     net_cost_saved: net.net_cost_saved,
@@ -147,6 +140,11 @@ export function rowSavingsJson(row: SavingsFigures) {
     net_tokens_saved: netSaving(row.savedTokens, addedTokens),
     net_cost_saved: toUsd(netSaving(row.costSavedNanoUsd, costAddedNanoUsd)),
   };
+}
+
+/** What one request would have cost as the client sent it, in nano-dollars. */
+export function rowCostWithout(row: SavingsFigures & Pick<LedgerRow, 'costNanoUsd'>) {
+  return costWithout(row.costNanoUsd, netSaving(row.costSavedNanoUsd, row.costAddedNanoUsd));
 }
 
 /** `/stats/last` (spec §2.4) of a session with at least one request, or its answer for none. */
@@ -206,7 +204,7 @@ export function savingsJson(report: SavingsReport) {
     tokens_added: totals.addedTokens,
     cost_added_usd: toUsd(knownCostAdded(totals)),
     net_tokens_saved: totals.savedTokens - totals.addedTokens,
-    net_cost_saved_usd: toUsd(netSaving(knownCostSaved(totals), knownCostAdded(totals))),
+    net_cost_saved_usd: toUsd(knownNetSaving(totals)),
   });
   const all = saved(report.totals);
   return {
