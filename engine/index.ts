@@ -14,6 +14,7 @@ export { compile } from './graph/compile.ts';
 export type { Compiled, CompileOptions, Plan } from './graph/compile.ts';
 export { chain } from './graph/declare.ts';
 export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph/declare.ts';
+export { cutText, keptText } from './kept-text.ts';
 export { run } from './run.ts';
 export type { Sink } from './run.ts';
 export type { Outcome, Settlement, Span } from './settle.ts';

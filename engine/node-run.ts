@@ -4,6 +4,7 @@
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
 import type { PlanNode } from './graph/compile.ts';
+import { keptNote } from './kept-text.ts';
 import type { StageState } from './stage.ts';
 
 export class NodeRun implements StageContext<StageState> {
@@ -27,7 +28,8 @@ export class NodeRun implements StageContext<StageState> {
     this.needsEvents = node.needsEvents;
   }
 
-  note(name: string, value: NoteValue): void {
+  note(name: string, given: NoteValue): void {
+    const value = keptNote(given);
     this.#notes ??= [];
     for (let i = 0; i < this.#notes.length; i += 2) {
       if (this.#notes[i] !== name) continue;

@@ -3,6 +3,7 @@
  * made from the row, which every request has, and the trace, which every run has; both are
  * there when nobody waits any more.
  */
+import { keptText } from '../engine/index.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { isFailure } from '../stages/ledger/row.ts';
 import type { Trace, Traces } from '../stages/ledger/traces.ts';
@@ -51,7 +52,7 @@ function fieldsOf(
     provider,
     status,
     ...(error !== null && { error }),
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && { reason: keptText(reason) }),
     latencyMs: latencyMs === null ? null : Math.round(latencyMs),
     ...(isDetailed && detailsOf(row, trace)),
     ...(trace && { attempts: trace.attempts }),

@@ -2,7 +2,7 @@
  * One provider with all of its keys: an exchange with each, until one is answered with something
  * that another key would not change.
  */
-import { SvcError } from '../../engine/index.ts';
+import { SvcError, keptText } from '../../engine/index.ts';
 import type { Answer, RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
@@ -75,7 +75,7 @@ export function passedOver(
   why: string,
   error = new SvcError('bad_request', `Provider '${provider}' cannot serve this request: ${why}`),
 ): Failed {
-  begin(scope, provider, model).failure = `skipped: ${why}`;
+  begin(scope, provider, model).failure = keptText(`skipped: ${why}`);
   return { error, wasAsked: false, isUnfit: true, provider };
 }
 
@@ -83,7 +83,8 @@ export function passedOver(
 function begin(scope: AttemptScope, provider: string, model: string | undefined): OpenAttempt {
   const attempt: OpenAttempt = {
     provider,
-    model,
+    // Attempts are kept with the trace.
+    model: model && keptText(model),
     key: undefined,
     startedMs: sinceStart(scope),
     headMs: undefined,
@@ -221,7 +222,7 @@ function readHead(
   const mustHold = !isLast && verdict === 'relay';
   const told = (read: Read): Tried => {
     if ('answer' in read) return read;
-    attempt.failure = read.error.message;
+    attempt.failure = keptText(read.error.message);
     return { ...read, wasAsked: true, provider: prepared.provider.name };
   };
   const reading = readAnswer(prepared, response, { mustHold, admission, scope });
@@ -233,7 +234,7 @@ function broken({ prepared, admission, attempt, scope }: Exchange, thrown: unkno
   admission.failed(thrown, scope.run.signal);
   admission.release();
   const error = toFailure(thrown);
-  attempt.failure = error.message;
+  attempt.failure = keptText(error.message);
   return { error, wasAsked: true, provider: prepared.provider.name };
 }
 

@@ -2,7 +2,7 @@
  * A finished run in memory that a later one is written over. Hundreds are kept for whoever looks;
  * as a new object each, the garbage collector would copy every one of them twice before it is old.
  */
-import { KeptSpans } from '../../engine/index.ts';
+import { KeptSpans, keptText } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { FinishedRun, TraceSavings } from './traces.ts';
 
@@ -28,12 +28,12 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.id = run.id;
     this.startedMs = run.startedMs;
     // Mostly the same words as before, and those are old already.
-    if (this.endpoint !== run.endpoint) this.endpoint = run.endpoint;
-    if (this.model !== run.model) this.model = run.model;
+    if (this.endpoint !== run.endpoint) this.endpoint = keptText(run.endpoint);
+    if (this.model !== run.model) this.model = run.model && keptText(run.model);
     if (this.provider !== run.provider) this.provider = run.provider;
     this.status = run.status;
     this.outcome = run.outcome;
-    this.error = run.error;
+    this.error = run.error && keptText(run.error);
     this.durationMs = run.durationMs;
     this.savings = null;
     run.spans(this.spans);
@@ -71,10 +71,10 @@ class KeptAttempt implements Attempt {
 
   take(attempt: Attempt): void {
     if (this.provider !== attempt.provider) this.provider = attempt.provider;
-    if (this.model !== attempt.model) this.model = attempt.model;
+    if (this.model !== attempt.model) this.model = attempt.model && keptText(attempt.model);
     if (this.key !== attempt.key) this.key = attempt.key;
     this.status = attempt.status;
-    this.failure = attempt.failure;
+    this.failure = attempt.failure && keptText(attempt.failure);
     this.#timesMs[0] = attempt.startedMs;
     this.#timesMs[1] = attempt.headMs ?? Number.NaN;
   }

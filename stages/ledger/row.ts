@@ -2,6 +2,7 @@
  * One request as the ledger sees it. The same row feeds the SQLite file, the
  * live window and the trace, so a figure cannot differ between them.
  */
+import { cutText } from '../../engine/index.ts';
 import type { Outcome } from '../../engine/index.ts';
 
 /** One finished request. `null` means unmeasured or not applicable, never zero. */
@@ -133,7 +134,5 @@ export function isFailure(row: Pick<LedgerRow, 'outcome' | 'status'>): boolean {
 }
 
 function clip<T extends string | null>(text: T): T | string {
-  if (text === null || text.length <= MAX_TEXT_CHARS) return text;
-  // Through bytes: a plain slice would keep the whole long string alive behind the short one.
-  return Buffer.from(text.slice(0, MAX_TEXT_CHARS)).toString();
+  return text === null ? text : cutText(text, MAX_TEXT_CHARS);
 }
