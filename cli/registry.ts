@@ -39,6 +39,14 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/auth.ts')).authCommands,
   },
   {
+    words: ['integrate'],
+    load: async () => (await import('./integrate/command.ts')).integrateCommands,
+  },
+  {
+    words: ['run'],
+    load: async () => (await import('./session/command.ts')).runCommands,
+  },
+  {
     words: ['demo'],
     load: async () => (await import('./commands/demo.ts')).demoCommands,
   },

@@ -1,0 +1,61 @@
+/** What is known of a client: how it is found, which file it reads, and what has to stand there. */
+import type { KeyPath } from './text-format.ts';
+
+/** Where clients and their files are looked for. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userHome: string;
+}
+
+/** One value that a client's file must have. */
+export interface Change {
+  readonly path: KeyPath;
+  readonly value: string | boolean;
+}
+
+/** What has to change in a file, and what of it stays although it could be meant. */
+export interface Wanted {
+  readonly changes: readonly Change[];
+  readonly remarks: readonly string[];
+}
+
+export type FormatName = 'json' | 'toml' | 'yaml' | 'dotenv';
+
+/** A settings file of a client. */
+export interface ClientFile {
+  /** Where it is; undefined where every project has its own, which must be named. */
+  readonly path?: (where: Surroundings) => string;
+  readonly format: FormatName;
+  /** False where svc cannot know what a whole file would have to say. */
+  readonly mayBeCreated: boolean;
+  /** For a text with `format`'s reader at hand. */
+  readonly wanted: (url: string, text: string) => Wanted;
+}
+
+export interface Client {
+  readonly id: string;
+  readonly name: string;
+  /** Other words for it on the command line. */
+  readonly aliases: readonly string[];
+  /** Programs on the path that show that it is installed. */
+  readonly programs: readonly string[];
+  /** Folders or files that show the same, below the user's home. */
+  readonly traces: readonly string[];
+  readonly file?: ClientFile;
+  /** What has to be set, as a person would write or click it. */
+  readonly settings: (url: string) => readonly string[];
+  /** What a person should know besides. */
+  readonly notes: readonly string[];
+  /** What `svc run` puts before the client's own arguments. */
+  readonly runArguments?: (url: string) => readonly string[];
+}
+
+/** The variables by which clients find a base URL; each reads those of its own dialect. */
+export function clientVariables(url: string): Readonly<Record<string, string>> {
+  return {
+    ANTHROPIC_BASE_URL: url,
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_BASE: `${url}/v1`,
+    GOOGLE_GEMINI_BASE_URL: url,
+  };
+}

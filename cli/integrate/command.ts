@@ -1,0 +1,212 @@
+/** `svc integrate`: shows what points a client at this proxy, writes it into the client's file, takes it back. */
+import { resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { colorsFor, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { applyTo, fileOf, undo } from './apply.ts';
+import type { Undone } from './apply.ts';
+import type { Client } from './client.ts';
+import { clientNamed } from './clients.ts';
+import { proxyAddress } from './proxy-address.ts';
+import { readIntegrations } from './records.ts';
+import { readWiring } from './wiring.ts';
+import type { Wiring } from './wiring.ts';
+
+class Integrate extends Command<CliContext> {
+  static override paths = [['integrate']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Point a client at this proxy: show the settings, write them, take them back',
+    details:
+      'Without a client it lists those that svc knows. --apply edits the settings file of the client, of which a copy is kept in the home folder; --undo puts the former bytes back, or, where the file was changed since, takes out only what svc wrote.',
+    examples: [
+      ['Which clients are here, and which go through svc', '$0 integrate'],
+      ['What to set in Codex', '$0 integrate codex'],
+      ['Write it', '$0 integrate claude-code --apply'],
+      ['Take it back; without a client, in all', '$0 integrate claude-code --undo'],
+      ['A file of one project', '$0 integrate openai-sdk --apply --file .env'],
+    ],
+  });
+
+  client = Option.String({ required: false });
+  apply = Option.Boolean('--apply', false, { description: "Write it into the client's file" });
+  undo = Option.Boolean('--undo', false, { description: 'Take back what --apply wrote' });
+  file = Option.String('--file', {
+    description: "A settings file in place of the client's usual one",
+  });
+  force = Option.Boolean('--force', false, {
+    description: "With --apply: replace an address that is not the provider's own",
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const client = this.client === undefined ? undefined : clientNamed(this.client);
+    if (this.apply && this.undo)
+      throw new SvcError('usage', '--apply and --undo exclude each other');
+    if (this.undo) return this.takeBack(client);
+    if (client === undefined) {
+      if (this.apply)
+        throw new SvcError('usage', 'svc integrate --apply needs a client', {
+          cure: '`svc integrate` lists them.',
+        });
+      return this.list();
+    }
+    return this.apply ? this.write(client) : this.show(client);
+  }
+
+  private get namedFile(): { file?: string } {
+    return this.file === undefined ? {} : { file: resolve(this.context.cwd, this.file) };
+  }
+
+  private async list(): Promise<number> {
+    const { context } = this;
+    const { url } = await proxyAddress(context);
+    const wirings = readWiring(homeOf(context), context, url);
+    if (this.json) {
+      printJson(context, { url, clients: wirings.map(wiringJson) });
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    printTable(
+      context,
+      ['client', 'installed', 'through svc', 'settings'],
+      wirings.map((one) => [
+        one.client.id,
+        one.isInstalled ? 'yes' : '–',
+        one.fault === null ? WIRED_WORDS[one.wired] : 'unreadable',
+        one.file === null ? '–' : shortPath(one.file, context),
+      ]),
+    );
+    note(context, `The proxy's address is ${url}. \`svc integrate <client>\` shows what to set.`);
+    return 0;
+  }
+
+  private async show(client: Client): Promise<number> {
+    const { context } = this;
+    const { url, isRunning } = await proxyAddress(context);
+    const at =
+      client.file === undefined ? undefined : (this.namedFile.file ?? client.file.path?.(context));
+    if (this.json) {
+      const { id, name, notes } = client;
+      printJson(context, {
+        client: id,
+        name,
+        url,
+        file: at ?? null,
+        settings: client.settings(url),
+        notes,
+      });
+      return 0;
+    }
+    const colors = colorsFor(context.stdout, context.env);
+    note(
+      context,
+      `${colors.bold(client.name)}${at === undefined ? '' : `: in ${shortPath(at, context)}`}`,
+    );
+    for (const line of client.settings(url)) print(context, line);
+    for (const line of client.notes) note(context, line);
+    if (client.file !== undefined) {
+      const named = at === undefined ? ' --file <path>' : '';
+      note(
+        context,
+        `\`svc integrate ${client.id} --apply${named}\` writes it; --undo takes it back.`,
+      );
+    }
+    if (!isRunning) note(context, 'svc does not run; `svc start --background` starts it.');
+    return 0;
+  }
+
+  private async write(client: Client): Promise<number> {
+    const { context } = this;
+    // Before anything that can fail for another reason: a client without a file never works.
+    fileOf(client, context, this.namedFile.file);
+    const { url, isRunning } = await proxyAddress(context);
+    const applied = applyTo(client, {
+      home: homeOf(context),
+      where: context,
+      url,
+      force: this.force,
+      now: new Date(context.clock.wallMs()).toISOString(),
+      ...this.namedFile,
+    });
+    if (this.json) printJson(context, { client: client.id, url, ...applied });
+    else {
+      const file = shortPath(applied.file, context);
+      print(
+        context,
+        applied.outcome === 'unchanged'
+          ? `${client.name} goes through ${url} already (${file})`
+          : `${client.name} goes through ${url} now (${file})`,
+      );
+    }
+    for (const remark of applied.remarks) note(context, remark);
+    if (applied.outcome === 'unchanged') return 0;
+    if (applied.backup !== null)
+      note(context, `The file as it was: ${shortPath(applied.backup, context)}`);
+    note(
+      context,
+      `Restart ${client.name} if it runs. \`svc integrate ${client.id} --undo\` takes it back.`,
+    );
+    if (!isRunning)
+      note(context, 'svc does not run: until `svc start --background` this client reaches nobody.');
+    return 0;
+  }
+
+  private async takeBack(client: Client | undefined): Promise<number> {
+    const { context } = this;
+    const home = homeOf(context);
+    const { file } = this.namedFile;
+    const mine = readIntegrations(home).filter(
+      (one) =>
+        (client === undefined || one.client === client.id) &&
+        (file === undefined || one.file === file),
+    );
+    const undone = mine.map((entry) => undo(home, entry));
+    if (this.json) printJson(context, { undone });
+    else for (const one of undone) printUndone(context, one);
+    if (undone.length === 0)
+      note(
+        context,
+        `svc has written no settings of ${client?.name ?? 'any client'}: nothing to take back.`,
+      );
+    return 0;
+  }
+}
+
+const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
+  yes: 'yes',
+  partly: 'partly',
+  other: 'old address',
+  no: 'no',
+  unknown: '–',
+};
+
+/** One change that was taken back, in words. */
+export function printUndone(context: CliContext, { client, file, outcome, kept }: Undone): void {
+  const path = shortPath(file, context);
+  const said = {
+    restored: `${path} is as it was`,
+    removed: `${path} is removed: svc had made it`,
+    keys: `${path} was changed since, so only what svc wrote is taken out`,
+    gone: `${path} is not there any more`,
+  };
+  print(context, `${client}: ${said[outcome]}`);
+  if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);
+}
+
+function wiringJson({ client, isInstalled, file, wired, isApplied, fault }: Wiring) {
+  return {
+    client: client.id,
+    name: client.name,
+    installed: isInstalled,
+    file,
+    through_svc: wired,
+    applied: isApplied,
+    fault,
+  };
+}
+
+export const integrateCommands: readonly CliCommand[] = [Integrate];

@@ -1,0 +1,39 @@
+/** Edits of `NAME=value` files. */
+import { lineStart, newlineOf, nextLine, splice, withFinalNewline } from './text-format.ts';
+import type { KeyPath, TextFormat } from './text-format.ts';
+
+export const dotenv: TextFormat = {
+  find(text, path) {
+    const place = placeOf(text, path);
+    if (place === undefined) return undefined;
+    const raw = text.slice(place.start, place.end);
+    return { raw, value: raw.trim().replace(/^(["'])(.*)\1$/, '$2') };
+  },
+  put(text, path, raw) {
+    const place = placeOf(text, path);
+    return place === undefined
+      ? `${withFinalNewline(text)}${path[0]}=${raw}${newlineOf(text)}`
+      : splice(text, place.start, place.end, raw);
+  },
+  remove(text, path) {
+    const place = placeOf(text, path);
+    return place === undefined
+      ? text
+      : splice(text, lineStart(text, place.start), nextLine(text, place.end), '');
+  },
+  has: (text, path) => placeOf(text, path) !== undefined,
+  isEmpty: () => false,
+  encode: String,
+};
+
+/** The value of the last line that sets the variable: that one counts. */
+function placeOf(text: string, path: KeyPath): { start: number; end: number } | undefined {
+  const line = new RegExp(
+    String.raw`^([ \t]*(?:export[ \t]+)?${path[0]}[ \t]*=[ \t]*)([^\r\n]*)`,
+    'gm',
+  );
+  const match = [...text.matchAll(line)].at(-1);
+  if (match === undefined) return undefined;
+  const start = match.index + (match[1] ?? '').length;
+  return { start, end: start + (match[2] ?? '').length };
+}

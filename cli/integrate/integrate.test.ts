@@ -1,0 +1,238 @@
+/** `svc integrate` as a person uses it: on files in a home folder, applied and taken back. */
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse as parseToml } from 'smol-toml';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parse as parseYaml } from 'yaml';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+const URL_OF_DEFAULTS = 'http://127.0.0.1:8766';
+
+async function within(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  try {
+    await use(place);
+  } finally {
+    place.dispose();
+  }
+}
+
+function write(place: Place, name: string, text: string, mode = 0o644): string {
+  const path = join(place.folder, name);
+  fs.mkdirSync(dirname(path), { recursive: true });
+  fs.writeFileSync(path, text);
+  fs.chmodSync(path, mode);
+  return path;
+}
+
+interface Sample {
+  readonly client: string;
+  readonly name: string;
+  readonly text: string;
+  readonly holds: (text: string) => boolean;
+}
+
+const SAMPLES: readonly Sample[] = [
+  {
+    client: 'claude-code',
+    name: '.claude/settings.json',
+    text: '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "env": {"A": "1"}\n}',
+    holds: (text) => JSON.parse(text).env.ANTHROPIC_BASE_URL === URL_OF_DEFAULTS,
+  },
+  {
+    client: 'codex',
+    name: '.codex/config.toml',
+    text: '# my models\nmodel = "gpt-5" # the best\n\n[projects."/home/me"]\ntrust_level = "trusted"\n',
+    holds(text) {
+      const { model_provider: provider, model_providers: all } = JSON.parse(
+        JSON.stringify(parseToml(text)),
+      );
+      return (
+        provider === 'svc' &&
+        all.svc.base_url === `${URL_OF_DEFAULTS}/v1` &&
+        all.svc.wire_api === 'responses' &&
+        all.svc.supports_websockets === false
+      );
+    },
+  },
+  {
+    client: 'zed',
+    name: '.config/zed/settings.json',
+    text: '// Zed settings\n{\n  "theme": "One Dark", // dark\n  "language_models": {\n    "anthropic": { "api_url": "https://api.anthropic.com" },\n  },\n}\n',
+    holds: (text) =>
+      text.includes(`"anthropic": { "api_url": "${URL_OF_DEFAULTS}" }`) && text.includes('// dark'),
+  },
+  {
+    client: 'aider',
+    name: '.aider.conf.yml',
+    text: '# aider\nmodel: openai/gpt-5\n',
+    holds: (text) => parseYaml(text)['openai-api-base'] === `${URL_OF_DEFAULTS}/v1`,
+  },
+  {
+    client: 'continue',
+    name: '.continue/config.yaml',
+    text: 'name: me\nmodels:\n  - name: Claude\n    provider: anthropic\n    model: claude-x\n  - name: Local\n    provider: ollama\n    model: y\n',
+    holds(text) {
+      const [claude, local] = parseYaml(text).models;
+      return claude.apiBase === `${URL_OF_DEFAULTS}/v1/` && local.apiBase === undefined;
+    },
+  },
+  {
+    client: 'gemini-cli',
+    name: '.gemini/.env',
+    text: 'GEMINI_API_KEY=secret\n',
+    holds: (text) => text.includes(`\nGOOGLE_GEMINI_BASE_URL=${URL_OF_DEFAULTS}\n`),
+  },
+];
+
+for (const { client, name, text, holds } of SAMPLES) {
+  test(`${client}: applied, once more, and undone to the former bytes`, () =>
+    within(async (place) => {
+      const path = write(place, name, text, 0o640);
+      const applied = await run(place, ['integrate', client, '--apply', '--json']);
+      assert.is(applied.code, 0, applied.stderr);
+      const { outcome, backup } = JSON.parse(applied.stdout) as { outcome: string; backup: string };
+      assert.is(outcome, 'applied');
+      const after = fs.readFileSync(path, 'utf8');
+      assert.ok(holds(after), after);
+      assert.is(fs.statSync(path).mode & 0o777, 0o640);
+      assert.is(fs.readFileSync(backup, 'utf8'), text);
+      assert.is(fs.statSync(backup).mode & 0o777, 0o600);
+
+      const again = await run(place, ['integrate', client, '--apply', '--json']);
+      assert.is(JSON.parse(again.stdout).outcome, 'unchanged');
+      const list = JSON.parse((await run(place, ['integrate', '--json'])).stdout) as {
+        clients: readonly { client: string; through_svc: string; applied: boolean }[];
+      };
+      const row = list.clients.find((one) => one.client === client);
+      assert.equal([row?.through_svc, row?.applied], ['yes', true]);
+
+      // Another port: the first file is still what comes back.
+      await run(place, ['integrate', client, '--apply'], {
+        env: { ...place.env, SVC_PORT: '9123' },
+      });
+      assert.match(fs.readFileSync(path, 'utf8'), /127\.0\.0\.1:9123/);
+      assert.not.match(fs.readFileSync(path, 'utf8'), /:8766/);
+
+      const undone = await run(place, ['integrate', client, '--undo']);
+      assert.is(undone.code, 0, undone.stderr);
+      assert.is(fs.readFileSync(path, 'utf8'), text);
+      assert.is(fs.statSync(path).mode & 0o777, 0o640);
+      assert.equal(fs.readdirSync(place.home), []);
+    }));
+}
+
+test('a file that was changed since loses only what svc wrote; what was changed of that stays', () =>
+  within(async (place) => {
+    const path = write(place, '.codex/config.toml', 'model = "gpt-5"\nmodel_provider = ""\n');
+    await run(place, ['integrate', 'codex', '--apply']);
+    const edited = fs
+      .readFileSync(path, 'utf8')
+      .replace('gpt-5', 'gpt-6')
+      .replace('"responses"', '"chat"');
+    fs.writeFileSync(path, edited);
+    const undone = await run(place, ['integrate', 'codex', '--undo', '--json']);
+    const [{ outcome, kept }] = JSON.parse(undone.stdout).undone;
+    assert.equal([outcome, kept], ['keys', ['model_providers.svc.wire_api']]);
+    assert.equal(JSON.parse(JSON.stringify(parseToml(fs.readFileSync(path, 'utf8')))), {
+      model: 'gpt-6',
+      model_provider: '',
+      model_providers: { svc: { wire_api: 'chat' } },
+    });
+  }));
+
+test('a file that svc made is removed with its folder; one that was there empty is empty again', () =>
+  within(async (place) => {
+    const made = await run(place, ['integrate', 'claude', '--apply']);
+    assert.is(made.code, 0, made.stderr);
+    const path = join(place.folder, '.claude/settings.json');
+    assert.is(fs.statSync(path).mode & 0o777, 0o600);
+    await run(place, ['integrate', '--undo']);
+    assert.not.ok(fs.existsSync(dirname(path)));
+
+    write(place, '.claude/settings.json', '');
+    await run(place, ['integrate', 'claude', '--apply']);
+    await run(place, ['integrate', '--undo']);
+    assert.is(fs.readFileSync(path, 'utf8'), '');
+  }));
+
+test('a link to a file elsewhere stays a link', () =>
+  within(async (place) => {
+    const target = write(place, 'dotfiles/claude.json', '{}\n');
+    fs.mkdirSync(join(place.folder, '.claude'));
+    const link = join(place.folder, '.claude/settings.json');
+    fs.symlinkSync(target, link);
+    await run(place, ['integrate', 'claude', '--apply']);
+    assert.ok(fs.lstatSync(link).isSymbolicLink());
+    assert.match(fs.readFileSync(target, 'utf8'), /8766/);
+    await run(place, ['integrate', 'claude', '--undo']);
+    assert.is(fs.readFileSync(target, 'utf8'), '{}\n');
+  }));
+
+test("somebody else's address is not replaced unless that is asked for", () =>
+  within(async (place) => {
+    const text = '{ "env": { "ANTHROPIC_BASE_URL": "https://gateway.example.com" } }\n';
+    const path = write(place, '.claude/settings.json', text);
+    const refused = await run(place, ['integrate', 'claude', '--apply']);
+    assert.is(refused.code, exitCodes.conflict);
+    assert.match(refused.stderr, /gateway\.example\.com/);
+    assert.is(fs.readFileSync(path, 'utf8'), text);
+    assert.not.ok(fs.existsSync(join(place.home, 'integrations.json')));
+    assert.is((await run(place, ['integrate', 'claude', '--apply', '--force'])).code, 0);
+    await run(place, ['integrate', 'claude', '--undo']);
+    assert.is(fs.readFileSync(path, 'utf8'), text);
+  }));
+
+test('models with addresses of their own stay as they are, and it is told which', () =>
+  within(async (place) => {
+    const text =
+      'model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-5\n      api_base: http://127.0.0.1:11434/v1\n  - model_name: b\n    litellm_params: {model: anthropic/claude-x}\n';
+    const path = write(place, 'litellm.yaml', text);
+    const applied = await run(place, ['integrate', 'litellm', '--apply', '--file', 'litellm.yaml']);
+    assert.is(applied.code, 0, applied.stderr);
+    assert.match(applied.stderr, /model_list\[0\].*11434/);
+    const [first, second] = parseYaml(fs.readFileSync(path, 'utf8')).model_list;
+    assert.is(first.litellm_params.api_base, 'http://127.0.0.1:11434/v1');
+    assert.is(second.litellm_params.api_base, URL_OF_DEFAULTS);
+    await run(place, ['integrate', '--undo']);
+    assert.is(fs.readFileSync(path, 'utf8'), text);
+  }));
+
+test('what cannot be done is refused with cause and cure, and changes nothing', () =>
+  within(async (place) => {
+    const path = write(place, '.claude/settings.json', '{ "env": \n');
+    const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [['claude', '--apply'], exitCodes.config, /settings\.json: it is not JSON/],
+      [['cursor', '--apply'], exitCodes.usage, /no settings file.*\n.*svc integrate cursor/],
+      [['litellm', '--apply'], exitCodes.usage, /--file/],
+      [['continue', '--apply'], exitCodes.not_found, /config\.yaml/],
+      [['--apply'], exitCodes.usage, /needs a client/],
+      [['codx'], exitCodes.not_found, /did you mean codex/],
+      [['claude', '--apply', '--undo'], exitCodes.usage, /exclude/],
+    ];
+    for (const [argv, code, message] of refusals) {
+      const refused = await run(place, ['integrate', ...argv]);
+      assert.is(refused.code, code, `${argv.join(' ')}: ${refused.stderr}`);
+      assert.match(refused.stderr, message);
+    }
+    assert.is(fs.readFileSync(path, 'utf8'), '{ "env": \n');
+    assert.not.ok(fs.existsSync(place.home));
+  }));
+
+test('every client shows what to set for the address of this proxy', () =>
+  within(async (place) => {
+    const env = { ...place.env, SVC_PORT: '9345' };
+    const { stdout } = await run(place, ['integrate', '--json'], { env });
+    const { clients } = JSON.parse(stdout) as { clients: readonly { client: string }[] };
+    assert.is(clients.length, 11);
+    for (const { client } of clients) {
+      const shown = await run(place, ['integrate', client], { env });
+      assert.is(shown.code, 0);
+      assert.match(shown.stdout, client === 'cursor' ? /public host/ : /127\.0\.0\.1:9345/);
+    }
+  }));
+
+test.run();

@@ -1,0 +1,45 @@
+/** Files in which each model of a list has a base URL of its own: Continue's and LiteLLM's. */
+import { isAlias, isMap, isSeq } from 'yaml';
+import type { Change, Wanted } from './client.ts';
+import { isOwnOrOfficial } from './addresses.ts';
+import { parse } from './yaml-text.ts';
+
+/** How a file lists its models. */
+export interface ModelList {
+  /** The name of the list at the top. */
+  readonly list: string;
+  /** The object within a model that holds its settings; empty where the model does. */
+  readonly params: readonly string[];
+  readonly providerOf: (settings: Readonly<Record<string, unknown>>) => unknown;
+  /** What the base URL is called. */
+  readonly base: string;
+  /** The base URL by provider; models of other providers stay as they are. */
+  readonly bases: Readonly<Record<string, string>>;
+}
+
+/** A base URL for every model that goes to a provider's own address today. */
+export function modelChanges(text: string, shape: ModelList): Wanted {
+  const document = parse(text);
+  const models = document.get(shape.list, true);
+  const changes: Change[] = [];
+  const remarks: string[] = [];
+  for (const [at, model] of isSeq(models) ? models.items.entries() : []) {
+    const path = [shape.list, at, ...shape.params];
+    const node: unknown = document.getIn(path, true);
+    if (isAlias(model) || isAlias(node) || !isMap(node)) {
+      remarks.push(`${shape.list}[${at}] stays as it is: it is not written out here.`);
+      continue;
+    }
+    const settings = node.toJSON() as Readonly<Record<string, unknown>>;
+    const provider = shape.providerOf(settings);
+    const base = typeof provider === 'string' ? shape.bases[provider] : undefined;
+    const name = `${shape.list}[${at}] (${String(settings['name'] ?? settings['model'] ?? provider)})`;
+    const present = settings[shape.base];
+    if (base === undefined)
+      remarks.push(`${name} stays as it is: svc has no address for its provider.`);
+    else if (present === undefined || isOwnOrOfficial(present, base))
+      changes.push({ path: [...path, shape.base], value: base });
+    else remarks.push(`${name} stays as it is: it goes to ${JSON.stringify(present)}.`);
+  }
+  return { changes, remarks };
+}

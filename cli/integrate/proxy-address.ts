@@ -1,0 +1,23 @@
+/** The address that clients are given: that of the running proxy, else the configured one. */
+import { reachable } from '../address.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { toLoadOptions } from '../flags.ts';
+
+export interface ProxyAddress {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly isRunning: boolean;
+}
+
+/** Where clients on this machine reach svc. @throws SvcError `config` when none runs and the configuration is wrong. */
+export async function proxyAddress(context: CliContext): Promise<ProxyAddress> {
+  const url = runningInstance(homeOf(context))?.url;
+  if (url !== undefined) return { url: reachable(url), isRunning: true };
+  const { loadConfig } = await import('../../server/config/load.ts');
+  const { config } = await loadConfig(toLoadOptions({}, context));
+  const { host, port } = config.server;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return { url: reachable(`http://${name}:${port}`), isRunning: false };
+}

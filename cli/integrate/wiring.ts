@@ -1,0 +1,85 @@
+/** Whether clients are installed on this machine, and whether they go through svc. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { isAddress } from './addresses.ts';
+import type { Client, Surroundings } from './client.ts';
+import { clients } from './clients.ts';
+import { formats } from './formats.ts';
+import { readIntegrations } from './records.ts';
+import { readSettingsFile, textOf } from './settings-file.ts';
+
+/** `yes`: its file names this proxy; `other`: another address of svc's, which is out of date; `unknown`: svc cannot see it. */
+export type Wired = 'yes' | 'partly' | 'other' | 'no' | 'unknown';
+
+export interface Wiring {
+  readonly client: Client;
+  readonly isInstalled: boolean;
+  /** Its settings file, whether or not there is one; null where svc knows none. */
+  readonly file: string | null;
+  readonly wired: Wired;
+  /** True where `svc integrate --apply` did it. */
+  readonly isApplied: boolean;
+  /** Why its file cannot be read. */
+  readonly fault: string | null;
+}
+
+/** How each client stands to the proxy at `url`. Reads only. */
+export function readWiring(home: string, where: Surroundings, url: string): readonly Wiring[] {
+  const applied = readIntegrations(home);
+  return clients.map((client) => {
+    const own = applied.find((one) => one.client === client.id);
+    const file = own?.file ?? client.file?.path?.(where) ?? null;
+    const base = {
+      client,
+      isInstalled: isInstalled(client, where),
+      file,
+      isApplied: own !== undefined,
+      fault: null,
+    };
+    if (file === null) return { ...base, wired: 'unknown' };
+    try {
+      return { ...base, wired: wiredIn(client, file, url, own?.url) };
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      return { ...base, wired: 'unknown', fault: thrown.message };
+    }
+  });
+}
+
+function wiredIn(client: Client, path: string, url: string, formerUrl: string | undefined): Wired {
+  const { file } = client;
+  const text = textOf(readSettingsFile(path));
+  if (file === undefined || text === '') return 'no';
+  const holds = (address: string): readonly boolean[] =>
+    file
+      .wanted(address, text)
+      .changes.filter(({ value }) => isAddress(value))
+      .map(({ path: at, value }) => formats[file.format].find(text, at)?.value === value);
+  const now = holds(url);
+  if (now.length > 0 && now.every(Boolean)) return 'yes';
+  if (now.some(Boolean)) return 'partly';
+  return formerUrl !== undefined && holds(formerUrl).some(Boolean) ? 'other' : 'no';
+}
+
+function isInstalled(client: Client, where: Surroundings): boolean {
+  return (
+    client.programs.some((program) => onPath(program, where)) ||
+    client.traces.some((trace) => existsSync(join(where.userHome, trace)))
+  );
+}
+
+/** True where a program of this name can be started. */
+export function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .some((folder) => {
+      try {
+        accessSync(join(folder, program), constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}

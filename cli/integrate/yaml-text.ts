@@ -1,0 +1,92 @@
+/** Edits of YAML settings files: the parser says where things stand, and only their text changes. */
+import { isMap, isPair, isScalar, parseDocument } from 'yaml';
+import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
+import { SvcError } from '../../engine/error.ts';
+import {
+  inTheWay,
+  lineStart,
+  newlineOf,
+  nextLine,
+  splice,
+  withFinalNewline,
+} from './text-format.ts';
+import type { TextFormat } from './text-format.ts';
+
+export const yamlText: TextFormat = {
+  find(text, path) {
+    const node = parse(text).getIn(path, true);
+    if (node === undefined) return undefined;
+    const range = rangeOf(node);
+    if (!isScalar(node) || range === undefined) return { value: node, raw: '' };
+    return { value: node.value, raw: text.slice(range[0], range[1]) };
+  },
+  put(text, path, raw) {
+    const document = parse(text);
+    const node = document.getIn(path, true);
+    if (node !== undefined) {
+      const range = rangeOf(node);
+      if (!isScalar(node) || range === undefined || isBlock(node)) throw inTheWay(path);
+      return splice(text, range[0], range[1], raw);
+    }
+    const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+    if (parent === null && path.length === 1)
+      return `${withFinalNewline(text)}${path[0]}: ${raw}${newlineOf(text)}`;
+    if (!isMap(parent)) throw inTheWay(path.slice(0, -1));
+    return insert(text, parent, `${path.at(-1)}: ${raw}`);
+  },
+  remove(text, path) {
+    const document = parse(text);
+    const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+    if (!isMap(parent)) return text;
+    const pair = parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1));
+    const start = rangeOf(pair?.key)?.[0];
+    const end = rangeOf(pair?.value)?.[1];
+    if (start === undefined || end === undefined) return text;
+    const isAlone = text.slice(lineStart(text, start), start).trim() === '';
+    if (parent.flow === true || !isAlone) throw inTheWay(path);
+    return splice(text, lineStart(text, start), nextLine(text, end), '');
+  },
+  has: (text, path) => parse(text).hasIn(path),
+  isEmpty: () => false,
+  encode: (value) => JSON.stringify(value),
+};
+
+/** The document. @throws SvcError `config` for what is not YAML. */
+export function parse(text: string): Document.Parsed {
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault === undefined) return document;
+  throw new SvcError('config', `it is not YAML: ${fault.message.split('\n')[0]}`);
+}
+
+/** Adds a pair behind the last one of the map that stands on one line. */
+function insert(text: string, map: YAMLMap, pair: string): string {
+  const { items } = map as YAMLMap & { readonly items: Pair[] };
+  const first = rangeOf(items[0]?.key)?.[0];
+  const range = rangeOf(map);
+  if (first === undefined || range === undefined) {
+    // `{}` is all that a map without pairs can be.
+    if (range === undefined) throw inTheWay([pair]);
+    return splice(text, range[0], range[1], `{ ${pair} }`);
+  }
+  if (map.flow === true) return splice(text, first, first, `${pair}, `);
+  const indent = ' '.repeat(first - lineStart(text, first));
+  const plain = items.findLast(
+    (one) =>
+      isPair(one) && isScalar(one.value) && !isBlock(one.value) && rangeOf(one.value) !== undefined,
+  );
+  const end = rangeOf(plain?.value)?.[1];
+  const newline = newlineOf(text);
+  if (end === undefined) return splice(text, first, first, pair + newline + indent);
+  const at = nextLine(text, end);
+  return withFinalNewline(text.slice(0, at)) + indent + pair + newline + text.slice(at);
+}
+
+function isBlock(node: Scalar): boolean {
+  return node.type === 'BLOCK_FOLDED' || node.type === 'BLOCK_LITERAL';
+}
+
+function rangeOf(node: unknown): readonly [number, number, number] | undefined {
+  if (typeof node !== 'object' || node === null || !('range' in node)) return undefined;
+  return (node.range as [number, number, number] | null | undefined) ?? undefined;
+}

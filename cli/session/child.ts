@@ -1,0 +1,55 @@
+/** A client as a child process: the terminal is its own, signals reach it once, its end is passed on. */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { SvcError } from '../../engine/error.ts';
+import type { CliContext } from '../context.ts';
+
+/** Signals that a terminal sends to every process in front of it. */
+const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
+const OTHERS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+
+/**
+ * Runs a program in this terminal until it ends. Resolves with its exit code; for one that a signal
+ * ended with 128 and the signal's number, as shells do.
+ *
+ * @throws SvcError `not_found` or `forbidden` when it cannot be started.
+ */
+export function runChild(
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  context: CliContext,
+): Promise<number> {
+  const [program = '', ...rest] = command;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, rest, { cwd: context.cwd, env: { ...env }, stdio: 'inherit' });
+    const hasTerminal = 'isTTY' in context.stdin && context.stdin.isTTY === true;
+    const listeners = [...FROM_TERMINAL, ...OTHERS].map((signal) => {
+      const isDelivered = hasTerminal && FROM_TERMINAL.includes(signal);
+      // Clients count presses of Ctrl-C, so what the terminal has sent them is not sent again.
+      const listener = () => void (isDelivered || child.kill(signal));
+      context.events.on(signal, listener);
+      return [signal, listener] as const;
+    });
+    const release = () => {
+      for (const [signal, listener] of listeners) context.events.off(signal, listener);
+    };
+    child.once('error', (cause: NodeJS.ErrnoException) => {
+      release();
+      reject(notStarted(program, cause));
+    });
+    child.once('exit', (code, signal) => {
+      release();
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}
+
+function notStarted(program: string, cause: NodeJS.ErrnoException): SvcError {
+  if (cause.code === 'ENOENT')
+    return new SvcError('not_found', `There is no program ${program}`, {
+      cause,
+      cure: 'Install it, or name it with its path.',
+    });
+  const kind = cause.code === 'EACCES' ? 'forbidden' : 'internal';
+  return new SvcError(kind, `${program} cannot be started: ${cause.message}`, { cause });
+}

@@ -1,0 +1,100 @@
+/** `svc run`: starts a client so that it goes through the proxy, and shows what that did. */
+import { basename } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { reachable } from '../address.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance, startInBackground } from '../daemon.ts';
+import { clientVariables } from '../integrate/client.ts';
+import { clients } from '../integrate/clients.ts';
+import { note } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { runChild } from './child.ts';
+import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
+
+class Run extends Command<CliContext> {
+  static override paths = [['run']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'Start a client through the proxy, and show at its end what that did',
+    details:
+      "The client gets the base URLs in its environment; no file is changed. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+    examples: [
+      ['Claude Code', '$0 run -- claude'],
+      ['A script, without a receipt', '$0 run --quiet -- python agent.py'],
+      ['The receipt as JSON on stderr', '$0 run --json -- codex exec "fix the test"'],
+    ],
+  });
+
+  quiet = Option.Boolean('--quiet,-q', false, { description: 'No receipt' });
+  json = Option.Boolean('--json', false, { description: 'The receipt as JSON, on stderr' });
+  command = Option.Rest({ name: 'client', required: 1 });
+
+  async execute() {
+    const { context } = this;
+    const url = await this.proxyUrl();
+    const sinceMs = context.clock.wallMs();
+    const code = await runChild(
+      withArguments(this.command, url),
+      clientEnvironment(context, url),
+      context,
+    );
+    if (this.quiet) return code;
+    const config = runningInstance(homeOf(context))?.flags.config;
+    try {
+      const receipt = await receiptOf(context, config, { sinceMs });
+      if (this.json) context.stderr.write(`${JSON.stringify(receiptJson(receipt))}\n`);
+      else printReceipt(context, receipt);
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError)) throw thrown;
+      // The client's own exit code says more than that of a missing receipt.
+      note(context, `svc: no receipt: ${thrown.message}`);
+    }
+    return code;
+  }
+
+  /** Where the proxy listens; it is started where none runs. */
+  private async proxyUrl(): Promise<string> {
+    const { context } = this;
+    const home = homeOf(context);
+    const running = runningInstance(home)?.url;
+    if (running !== undefined) return reachable(running);
+    const { url, pid } = await startInBackground(home, {}, context, context.cwd);
+    if (!this.quiet)
+      note(
+        context,
+        `svc runs in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
+      );
+    return reachable(url);
+  }
+}
+
+/** The environment of a client that goes through the proxy at `url`. */
+function clientEnvironment({ env }: CliContext, url: string) {
+  const { hostname } = new URL(url);
+  const hasProxy = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].some(
+    (name) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '',
+  );
+  return { ...env, ...clientVariables(url), ...(hasProxy && withoutProxy(env, hostname)) };
+}
+
+/** A client that sends everything through a proxy of the network would not find the one on this machine. */
+function withoutProxy(env: CliContext['env'], hostname: string) {
+  const names = ['NO_PROXY', 'no_proxy'];
+  const present = names
+    .map((name) => env[name])
+    .find((value) => value !== undefined && value !== '');
+  const all = [...new Set([...(present ?? '').split(','), hostname, 'localhost'])];
+  const value = all.filter((one) => one !== '').join(',');
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+/** Some clients read no variable; they take the settings as arguments. */
+function withArguments(command: readonly string[], url: string): readonly string[] {
+  const [program = '', ...rest] = command;
+  const client = clients.find(({ programs }) => programs.includes(basename(program)));
+  return [program, ...(client?.runArguments?.(url) ?? []), ...rest];
+}
+
+export const runCommands: readonly CliCommand[] = [Run];

@@ -1,0 +1,121 @@
+/** What went through the proxy while a client ran: read from the ledger by time. */
+import type { Totals } from '../../stages/ledger/figures.ts';
+import type { TimeSpan } from '../../stages/ledger/queries.ts';
+import type { CliContext } from '../context.ts';
+import { homeOf } from '../context.ts';
+import { withLedger } from '../ledger.ts';
+import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../output.ts';
+import { control } from '../remote.ts';
+
+/** How long requests that the client left behind may take to settle. */
+const SETTLE_MS = 2000;
+const LOOK_MS = 25;
+/** The ledger is written in batches: what has settled stands in the file after this. */
+const WRITE_MS = 150;
+
+/** The sums of a span, and whose requests they are. */
+export interface Receipt {
+  readonly totals: Totals;
+  readonly clients: readonly { readonly name: string; readonly requests: number }[];
+  readonly costUsd: number | null;
+  /** What the same requests would have cost without svc. */
+  readonly costWithoutUsd: number | null;
+}
+
+/** Waits until nothing runs any more, then adds up the span. */
+export async function receiptOf(
+  context: CliContext,
+  configFile: string | undefined,
+  span: TimeSpan,
+): Promise<Receipt> {
+  await settle(context);
+  const { knownCost, knownCostAdded, knownCostSaved, netSaving } =
+    await import('../../stages/ledger/figures.ts');
+  return withLedger(context, configFile, async (reader, queries) => {
+    const totals = await queries.totalsOf(reader, span);
+    const byClient = await queries.totalsBy(reader, 'client', span);
+    const cost = knownCost(totals);
+    const saving = netSaving(knownCostSaved(totals), knownCostAdded(totals));
+    return {
+      totals,
+      clients: byClient.map(({ key, requests }) => ({ name: key ?? 'unknown', requests })),
+      costUsd: cost === null ? null : cost / 1e9,
+      costWithoutUsd: cost === null || saving === null ? null : (cost + saving) / 1e9,
+    };
+  });
+}
+
+/** Prints a receipt on stderr: stdout is the client's. */
+export function printReceipt(context: CliContext, receipt: Receipt): void {
+  const { totals, clients } = receipt;
+  const colors = colorsFor(context.stderr, context.env);
+  if (totals.requests === 0) {
+    note(context, 'svc: no request went through the proxy.');
+    return;
+  }
+  const failed = totals.errors === 0 ? '' : `, ${counted(totals.errors, 'error')}`;
+  const rows: (readonly [string, string])[] = [
+    ['Requests', `${figure(totals.requests)}${failed}`],
+    [
+      'Input tokens',
+      `${figure(totals.inputTokens)} from the client, ${figure(totals.sentInputTokens)} sent`,
+    ],
+    ['Saved', savedWords(totals)],
+    ['Output tokens', figure(totals.outputTokens)],
+    ['Cost', costWords(receipt)],
+  ];
+  if (totals.addedTokens > 0)
+    rows.splice(3, 0, ['Added', `${figure(totals.addedTokens)} tokens of your files`]);
+  note(context, '');
+  note(context, colors.bold('svc receipt'));
+  for (const line of pairs(colors, rows)) note(context, line);
+  if (clients.length > 1) {
+    const who = clients.map(({ name, requests }) => `${name} ${figure(requests)}`).join(', ');
+    note(context, `Counted by time, so others are in it: ${who}.`);
+  }
+}
+
+/** A receipt as JSON. */
+export function receiptJson({ totals, clients, costUsd, costWithoutUsd }: Receipt) {
+  return {
+    requests: totals.requests,
+    errors: totals.errors,
+    input_tokens_raw: totals.inputTokens,
+    input_tokens_sent: totals.sentInputTokens,
+    tokens_saved: totals.savedTokens,
+    tokens_added: totals.addedTokens,
+    output_tokens: totals.outputTokens,
+    cost: costUsd,
+    cost_without_svc: costWithoutUsd,
+    unpriced: totals.unpriced,
+    clients,
+  };
+}
+
+function savedWords({ savedTokens, inputTokens }: Totals): string {
+  const share = inputTokens === 0 ? '' : ` (${percent(savedTokens / inputTokens)} of the input)`;
+  return `${counted(savedTokens, 'token')}${share}`;
+}
+
+function costWords({ totals, costUsd, costWithoutUsd }: Receipt): string {
+  if (costUsd === null) return 'unknown: no price is known for these models';
+  const without = costWithoutUsd === null ? '' : `; ${dollars(costWithoutUsd)} without svc`;
+  const missing =
+    totals.unpriced === 0
+      ? ''
+      : `, and ${counted(totals.unpriced, 'request')} without a known price`;
+  return `${dollars(costUsd)}${without}${missing}`;
+}
+
+async function settle(context: CliContext): Promise<void> {
+  const { clock } = context;
+  const home = homeOf(context);
+  const endMs = clock.monotonicMs() + SETTLE_MS;
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  while (clock.monotonicMs() < endMs) {
+    const status = await control(home, 'status').catch(() => undefined);
+    if (status === undefined || status['running'] === 0) break;
+    await pause(LOOK_MS);
+  }
+  await pause(WRITE_MS);
+}

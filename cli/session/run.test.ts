@@ -1,0 +1,110 @@
+/** `svc run`: a real client process through a real proxy to the fake provider. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import type { Upstream } from '../../fixtures/upstream.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run, start } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+/** Asks once by each variable that is named on its command line, and ends with the code that comes first. */
+const CLIENT = `
+const [code, ...paths] = process.argv.slice(2);
+for (const one of paths) {
+  const [name, path] = one.split('=');
+  const answer = await fetch(process.env[name] + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': 'mine', authorization: 'Bearer mine' },
+    body: JSON.stringify({
+      model: name.startsWith('A') ? 'claude-sonnet-4-5' : 'gpt-4o',
+      max_tokens: 32,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+    }),
+  });
+  console.log(name, answer.status);
+}
+if (code === 'wait') {
+  process.on('SIGTERM', () => process.exit(42));
+  console.error('listens on http://waiting');
+  setInterval(() => {}, 1000);
+} else process.exitCode = Number(code);
+`;
+
+interface Stage {
+  readonly place: Place;
+  readonly client: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function withProxy(use: (stage: Stage, upstream: Upstream) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const env = {
+    SVC_PORT: '0',
+    SVC_WS_PORT: '0',
+    MSGPROV_BASE_URL: upstream.url,
+    CHATPROV_BASE_URL: upstream.url,
+  };
+  const client = join(place.folder, 'client.mjs');
+  fs.writeFileSync(client, CLIENT);
+  try {
+    await use({ place, client, env }, upstream);
+  } finally {
+    await run(place, ['stop', '--force']);
+    await upstream.close();
+    place.dispose();
+  }
+}
+
+test('a client goes through a proxy that was started for it; exit code and receipt', () =>
+  withProxy(async ({ place, client, env }, upstream) => {
+    const argv = ['run', '--', process.execPath, client];
+    const asks = ['ANTHROPIC_BASE_URL=/v1/messages', 'OPENAI_BASE_URL=/chat/completions'];
+    const first = await start(place, [...argv, '7', ...asks], env).ended;
+    assert.is(first.code, 7, first.stderr);
+    assert.is(first.stdout, 'ANTHROPIC_BASE_URL 200\nOPENAI_BASE_URL 200\n');
+    assert.match(first.stderr, /runs in the background now/);
+    assert.match(first.stderr, /Requests +2\n/);
+    assert.match(first.stderr, /Cost +\$0\.\d{4}; \$0\.\d{4} without svc/);
+    assert.is(upstream.requests.length, 2);
+
+    // Only what happened while it ran counts, and the proxy that runs is used.
+    const second = await start(place, ['run', '--json', ...argv.slice(1), '0', asks[0]!], env)
+      .ended;
+    const receipt = JSON.parse(second.stderr) as Record<string, unknown>;
+    assert.is(receipt['requests'], 1);
+    assert.ok(Number(receipt['input_tokens_raw']) > 0);
+    assert.ok(Number(receipt['cost']) > 0);
+    const none = await start(place, [...argv, '0'], env).ended;
+    assert.equal([none.code, none.stderr], [0, 'svc: no request went through the proxy.\n']);
+  }));
+
+test('a signal reaches the client, and its own end is passed on', () =>
+  withProxy(async ({ place, client, env }) => {
+    const running = start(place, ['run', '-q', '--', process.execPath, client, 'wait'], env);
+    await running.says(/waiting/);
+    running.child.kill('SIGTERM');
+    assert.is((await running.ended).code, 42);
+  }));
+
+test('Codex gets its settings as arguments; a proxy of the network is left out', () =>
+  withProxy(async ({ place, env }) => {
+    const codex = join(place.folder, 'codex');
+    fs.writeFileSync(codex, '#!/bin/sh\necho "$NO_PROXY"\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const network = { ...env, HTTPS_PROXY: 'http://proxy.invalid:3128', no_proxy: 'intranet' };
+    const { stdout } = await start(place, ['run', '-q', '--', codex, 'exec'], network).ended;
+    assert.match(stdout, /^intranet,127\.0\.0\.1,localhost\n/);
+    assert.match(stdout, /\n-c\nmodel_providers\.svc\.base_url="http:\/\/127\.0\.0\.1:\d+\/v1"\n/);
+    assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
+  }));
+
+test('a program that is not there', () =>
+  withProxy(async ({ place, env }) => {
+    const { code, stderr } = await start(place, ['run', '--', 'no-such-client'], env).ended;
+    assert.is(code, exitCodes.not_found);
+    assert.match(stderr, /There is no program no-such-client/);
+  }));
+
+test.run();
