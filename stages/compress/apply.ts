@@ -119,8 +119,8 @@ function applyOnce(text: string, context: ApplyContext): Applied {
 /** Algorithms that know nothing of how an output ends. */
 const REWORDING: ReadonlySet<string> = new Set(['narrative', 'frames']);
 
-/** Algorithms for hits, which linters report too: what a search was not asked for is somebody's log. */
-const REPORTING: ReadonlySet<string> = new Set(['grep', 'same-hits']);
+/** Algorithms for hits and names, which linters and copying print too: what was not asked for them is somebody's log. */
+const REPORTING: ReadonlySet<string> = new Set(['grep', 'same-hits', 'listing']);
 
 /** True if the lines that tell how a command ended still stand there to the letter. */
 function keepsEnding(before: string, after: string): boolean {

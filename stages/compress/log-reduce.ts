@@ -19,7 +19,7 @@ const KEPT_SHARE = 0.5;
 /** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
 const ODD_SHARE = 0.1;
 /** What a gap costs, as its marker is kept. */
-const GAP_TOKENS = 14;
+const GAP_TOKENS = 12;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
 const AFTER = 7;
@@ -39,11 +39,12 @@ export const reduceLog: Compressor = {
     if (total <= budget) return undefined;
     const stamp = sharedStamp(lines);
     const ranking = rankedScores(lines, segments, suspicious);
-    const rest = segmented.map((one) =>
-      cutLine(one, budget / 4, one.line.startsWith(stamp) ? stamp.length : 0),
+    const ending = endingLines(lines);
+    const rest = segmented.map((one, at) =>
+      cutLine(one, budget / 4, one.line.startsWith(stamp) && !ending.has(at) ? stamp.length : 0),
     );
     const scores = spreadScores(ranking);
-    const always = alwaysKept(lines, rest, segments, budget);
+    const always = alwaysKept(lines, { rest, segments, ending, budget });
     const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
     if (candidate === undefined) return undefined;
     return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
@@ -86,13 +87,8 @@ interface Scored {
  */
 function alwaysKept(
   lines: readonly string[],
-  rest: readonly string[],
-  segments: readonly (readonly string[])[],
-  budget: number,
+  { rest, segments, ending, budget }: Known,
 ): ReadonlySet<number> {
-  const ending = [...endingLines(lines)];
-  const outer = new Set([...ending.slice(0, 3), ...ending.slice(3, 6)]);
-  const totals = ending.filter((at) => !outer.has(at)).toReversed();
   const keep = new Set<number>();
   let left = budget * KEPT_SHARE;
   const take = (at: number): void => {
@@ -101,11 +97,20 @@ function alwaysKept(
     left -= cost;
     keep.add(at);
   };
-  for (const at of [...outer, ...totals]) take(at);
+  // The outer ones come first, then the others from the last to the first.
+  for (const at of ending) take(at);
   const odd = oddLines(lines, segments);
   const cost = odd.reduce((sum, at) => sum + estimateTokens(rest[at]!) + 1 + GAP_TOKENS, 0);
   if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
   return keep;
+}
+
+interface Known {
+  readonly rest: readonly string[];
+  readonly segments: readonly (readonly string[])[];
+  /** What `endingLines` says of the lines, in its order. */
+  readonly ending: ReadonlySet<number>;
+  readonly budget: number;
 }
 
 /** Lines whose form no other line has: an agent's own print among a tool's rows. */
