@@ -21,10 +21,10 @@ import {
 } from '../engine/index.ts';
 import type { Plan, Sink, Stage } from '../engine/index.ts';
 import { loadConfig } from '../server/config/load.ts';
-import { errorTable } from '../server/error-response.ts';
 import { createLog } from '../server/log.ts';
 import { toProviders } from '../server/providers.ts';
 import { createServices } from '../server/services.ts';
+import { createPrices } from '../stages/ledger/prices.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
 import { gather, isDocument, stream } from '../stages/forward/answer.ts';
 import { toUpstreamRequest } from '../stages/forward/outgoing.ts';
@@ -161,9 +161,9 @@ async function openServices(): Promise<BenchServices> {
   return {
     ...services,
     providers,
+    prices: createPrices({ list: services.priceList }),
     upstream: STUB,
     ledger: { record: () => undefined },
-    statusOf: (kind) => errorTable[kind].status,
   };
 }
 

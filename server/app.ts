@@ -183,7 +183,10 @@ class HttpApp implements App {
     const { services } = this.#options;
     const endpoint = pathOf(originForm(request.url ?? '/'));
     const startedMs = services.clock.wallMs();
-    services.record(refusedRow({ id: requestId, startedMs, endpoint }, error), error.message);
+    services.ledger.record(
+      refusedRow({ id: requestId, startedMs, endpoint }, error),
+      error.message,
+    );
   }
 
   #endpointOf(request: IncomingMessage, target: string): Endpoint | undefined {

@@ -2,6 +2,7 @@
 import { SvcError, createTurn } from '../engine/index.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
+import type { Services } from '../stages/services.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import type { Config } from './config/config.ts';
 import type { Variables } from './config/env.ts';
@@ -10,11 +11,10 @@ import type { ProviderModel } from './list-models.ts';
 import { createOutbound } from './outbound.ts';
 import { loadCustomProviders } from './plugins.ts';
 import { priceOverrides, toProviders } from './providers.ts';
-import type { ServerServices } from './services.ts';
 
 /** Asks with what a running proxy has. `input` is what came over the control socket. */
 export async function askThrough(
-  { upstream, prices, clock }: Pick<ServerServices, 'upstream' | 'prices' | 'clock'>,
+  { upstream, prices, clock }: Pick<Services, 'upstream' | 'prices' | 'clock'>,
   providers: ReadonlyMap<string, Provider>,
   input: unknown,
 ): Promise<ProviderModel[]> {

@@ -1,30 +1,24 @@
 /** What `svc` may tell a running proxy over its control socket. */
 import { SvcError } from '../engine/index.ts';
-import type { Afterwards } from '../engine/index.ts';
-import type { SpendingGuard } from '../stages/budget/spending.ts';
 import type { Learned } from '../stages/learned/learned.ts';
-import type { ProviderStates } from '../stages/providers/states.ts';
-import type { LiveRouter } from '../stages/route/rules-live.ts';
 import type { RuleStore } from '../stages/route/rules-store.ts';
 import type { App } from './app.ts';
 import type { ControlCommands } from './control.ts';
-import type { Log } from './log.ts';
 import type { ReloadReport } from './routes/config.ts';
 import { forceHealth, statesJson } from './provider-states.ts';
 import { doRouteCommand, toRouteCommand } from './route-rules.ts';
+import type { ServerServices } from './services.ts';
 import { spendingJson } from './spending.ts';
 
 export interface ControlledProxy {
   readonly app: App;
-  readonly afterwards: Afterwards;
-  readonly log: Log;
+  readonly services: Pick<
+    ServerServices,
+    'afterwards' | 'log' | 'learned' | 'router' | 'spending' | 'states'
+  >;
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
-  readonly learned: Learned;
-  readonly router: LiveRouter;
   readonly routeRules: RuleStore;
-  readonly spending: SpendingGuard;
-  readonly states: ProviderStates;
   /** The models of the provider that the input names. */
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
@@ -33,7 +27,8 @@ export interface ControlledProxy {
 
 /** The commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
-  const { app, log, learned, router, routeRules, spending, states, reload, stop } = proxy;
+  const { app, services, routeRules, reload, stop } = proxy;
+  const { afterwards, log, learned, router, spending, states } = services;
   function pause(paused: boolean) {
     app.paused = paused;
     log.info(
@@ -61,7 +56,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       return { debug: log.level === 'debug', written: log.isEnabled('error') };
     },
     async learn(input) {
-      proxy.afterwards.flush();
+      afterwards.flush();
       const status = learn(learned, input);
       // Whoever is told that rules are applied may count on them after a crash.
       await learned.flush();
@@ -72,7 +67,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       enabled: router.view().enabled,
     }),
     spend(input) {
-      proxy.afterwards.flush();
+      afterwards.flush();
       if (input === 'allow') spending.allowNext();
       return spendingJson(spending);
     },

@@ -187,10 +187,10 @@ test('128 levels are fine', () =>
 
 test('work after an answer that fails costs neither the process nor the row', () =>
   withProxy({}, async (t) => {
-    const { prices } = t.proxy.services;
-    const inner = { ...prices };
-    Object.assign(prices, {
-      costNanoUsd: () => {
+    const { priceList } = t.proxy.services;
+    const inner = { ...priceList };
+    Object.assign(priceList, {
+      find: () => {
         throw new RangeError('Maximum call stack size exceeded');
       },
     });
@@ -201,7 +201,7 @@ test('work after an answer that fails costs neither the process nor the row', ()
     assert.is(t.proxy.services.afterwardsFaults.count, 1);
     const health = await exchange(t.proxy.port, { method: 'GET', path: '/health' });
     assert.match(health.text, /work after an answer failed/);
-    Object.assign(prices, inner);
+    Object.assign(priceList, inner);
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
     assert.is((await t.rows(2)).length, 2);
   }));

@@ -5,6 +5,7 @@
  */
 import type { Plan } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { Prices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
 import type { Cors } from './cors.ts';
@@ -19,24 +20,29 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   /** Those of them that are code, and what is wrong with the others. */
   readonly custom: CustomProviders;
+  /** What tokens cost, the user's own prices included. */
+  readonly prices: Prices;
   readonly gate: Gate;
   readonly cors: Cors;
+  /** Gives what generations share (limits, keys, routing rules, log level) this configuration's values. */
+  activate(): void;
 }
 
 export interface Generations {
   readonly current: Generation;
   /** Keeps the current generation open until the returned function is called. */
   pin(): { generation: Generation; release: () => void };
-  /** Makes `next` current; the former one closes with its last run. */
+  /** Activates `next` and makes it current; the former one closes with its last run. */
   swap(next: Generation): void;
 }
 
-/** Starts with `first`; `onClosed` hears of every generation that no run uses any more. */
+/** Starts with `first`, which it activates; `onClosed` gets every generation that no run uses any more. */
 export function createGenerations(
   first: Generation,
-  onClosed: (generation: Generation) => void,
+  onClosed: (generation: Generation) => void = () => undefined,
 ): Generations {
   let current: Pinned = { generation: first, pins: 0 };
+  first.activate();
 
   function unpin(pinned: Pinned): void {
     pinned.pins -= 1;
@@ -53,6 +59,7 @@ export function createGenerations(
       return { generation: pinned.generation, release: () => unpin(pinned) };
     },
     swap(next) {
+      next.activate();
       const former = current;
       current = { generation: next, pins: 0 };
       if (former.pins === 0) onClosed(former.generation);

@@ -39,7 +39,7 @@ test('/health says that the home folder and the ledger are gone, and that they a
     ]);
     const answered = await exchange(proxy.port, { body: json(MESSAGE) });
     assert.is(answered.status, 200);
-    await proxy.services.ledger.flush();
+    await proxy.services.ledgerFile.flush();
     assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
     assert.is((await stored(db)).length, 1);
   }));

@@ -10,43 +10,33 @@ import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { askThrough } from './ask-provider.ts';
 import { createKeyring } from './auth.ts';
-import { buildGeneration } from './build.ts';
-import type { Config } from './config/config.ts';
+import { compileGeneration } from './compile.ts';
 import type { Variables } from './config/env.ts';
 import { ensurePrivateFolder } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { openControl } from './control.ts';
 import { controlCommands } from './control-commands.ts';
 import { createGenerations } from './generation.ts';
-import { askLedger } from './ledger-questions.ts';
+import type { Generation, Generations } from './generation.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { listen } from './listen.ts';
 import type { Listener, ListenerHandlers } from './listen.ts';
-import { openLog, retuneLog } from './open-log.ts';
+import { openLog } from './open-log.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
-import { fallbackWarnings } from './providers.ts';
+import type { CustomProviders } from './plugins.ts';
+import { fallbackWarnings, refuseLoops } from './providers.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouter } from './router.ts';
-import { blockRoutes } from './routes/blocks.ts';
-import { configRoutes } from './routes/config.ts';
-import { docsRoutes } from './routes/docs.ts';
-import { metricsRoutes } from './routes/metrics.ts';
-import { savingsRoutes } from './routes/savings.ts';
-import { statsRoutes } from './routes/stats.ts';
-import { statusRoutes } from './routes/status.ts';
-import { traceRoutes } from './routes/traces.ts';
-import { vaultRoutes } from './routes/vault.ts';
+import { ownRoutes } from './routes/own.ts';
 import { keysFile, refuseOpenBind } from './open-bind.ts';
 import { openRouteRules } from './route-rules.ts';
 import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
-import { recallSpending, spentBefore } from './spending.ts';
-import { createHomeFacts } from './home-facts.ts';
-import { createVaultFacts } from './vault-facts.ts';
+import { recallSpending } from './spending.ts';
 import { createSocketDoor } from './websocket.ts';
 
 export interface StartOptions {
@@ -85,24 +75,47 @@ export { createPluginWatch } from './plugin-watch.ts';
 export type { PluginWatch } from './plugin-watch.ts';
 
 /**
- * Starts a proxy. Resolves when both ports listen; throws `config` with cause
- * and cure where it cannot start.
+ * Starts a proxy: opens what it needs, compiles the first generation, listens, and takes commands.
+ * Resolves when both ports listen; throws `config` with cause and cure where it cannot start.
  */
 export async function startProxy(options: StartOptions): Promise<RunningProxy> {
+  const proxy = await openProxy(options);
+  const { services } = proxy;
+  try {
+    await services.ledgerFile.ready();
+    const generations = createGenerations(proxy.compile(options.loaded, 1, proxy.custom));
+    const reload = createReload({
+      first: options.loaded,
+      load: options.reload,
+      compile: proxy.recompile,
+      generations,
+      log: services.log,
+      activated: (generation) => prepare(services, generation),
+    });
+    const front = openFront(options, services, generations, reload);
+    await proxy.listen(front.handlers);
+    // Now that the ports are known, a provider that points at one of them can be told apart.
+    refuseLoops(generations.current.providers, proxy.host, proxy.ports());
+    return await takeCommands(options, proxy, front, generations, reload);
+  } catch (thrown) {
+    for (const listener of proxy.listeners) listener.destroy();
+    await services.close();
+    throw thrown;
+  }
+}
+
+/** Everything behind the ports: home folder, code of providers, log, services, keys. */
+async function openProxy(options: StartOptions) {
   const { loaded, clock = systemClock, env = process.env } = options;
-  const watch = options.watch ?? createPluginWatch();
   const { config } = loaded;
+  const watch = options.watch ?? createPluginWatch();
   keepHeapSmall();
   refuseOpenBind(config, clock.wallMs());
   ensurePrivateFolder(config.home);
-  let custom = await loadCustomProviders(config, env, watch);
+  const custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
-  const services = await createServices({
-    config,
-    log,
-    clock,
-    ...(options.onTrouble && { onTrouble: options.onTrouble }),
-  });
+  const { onTrouble } = options;
+  const services = await createServices({ config, log, clock, ...(onTrouble && { onTrouble }) });
   const keys = createKeyring({
     file: keysFile(config.home),
     configKey: config.security.apiKey ?? undefined,
@@ -111,220 +124,139 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   });
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
-  const build = (from: LoadedConfig, number: number) =>
-    buildGeneration({
+  const { host, port, wsPort } = config.server;
+  const compile = (from: LoadedConfig, number: number, code: CustomProviders) =>
+    compileGeneration({
       number,
       config: from.config,
       services,
       keys,
       ports,
-      custom,
+      custom: code,
       insertions: options.insertions ?? [],
     });
-  const rebuild = async (from: LoadedConfig, number: number) => {
-    const before = custom;
-    custom = await loadCustomProviders(from.config, env, watch);
-    try {
-      return build(from, number);
-    } catch (thrown) {
-      custom = before;
-      throw thrown;
-    }
+  return {
+    services,
+    watch,
+    custom,
+    host,
+    listeners,
+    ports,
+    compile,
+    /** Loads the code of providers again too: what has changed is another module. */
+    recompile: async (from: LoadedConfig, number: number) =>
+      compile(from, number, await loadCustomProviders(from.config, env, watch)),
+    async listen(handlers: ListenerHandlers): Promise<void> {
+      const main = await listen(host, port, handlers);
+      listeners.push(main);
+      const socketPort = wsPort ?? (port === 0 ? 0 : main.port + 1);
+      listeners.push(await listen(host, socketPort, handlers));
+    },
   };
-  try {
-    await services.ledger.ready();
-    return await open();
-  } catch (thrown) {
-    for (const listener of listeners) listener.destroy();
-    await services.close();
-    throw thrown;
-  }
+}
 
-  async function open(): Promise<RunningProxy> {
-    const generations = createGenerations(build(loaded, 1), () => undefined);
-    const questions = askLedger(config.ledger.db);
-    const newId = createRequestIds({ wallMs: () => services.clock.wallMs(), randomBytes });
-    const reload = createReload({
-      first: loaded,
-      load: options.reload,
-      build: rebuild,
-      generations,
-      log,
-      apply(next) {
-        retuneLog(log, next.config, custom);
-        keys.setConfigKey(next.config.security.apiKey ?? undefined);
-        recallIfNeeded(next.config);
-        prepareIfNeeded(next.config);
-      },
-    });
-    const startedMs = clock.wallMs();
-    services.spending.recallFrom(() => spentBefore(questions, clock, startedMs));
-    /** What day and sessions have cost is only worth a look into the ledger where it is limited. */
-    const recallIfNeeded = ({ budget }: Config): void => {
-      if (budget.enabled) void recallSpending(services.spending, log);
-    };
-    const prepareIfNeeded = ({ compression: { enabled, mode } }: Config): void => {
-      if (enabled && mode !== 'strict') services.compressor.prepare(mode);
-    };
-    const vault = createVaultFacts(services.vault, clock, config.vault.indexPath);
-    const files = createHomeFacts({
-      clock,
-      home: config.home,
-      ledger: services.ledger,
-      ledgerFile: config.ledger.db,
-    });
-    const routes = [
-      ...statusRoutes({
-        version: options.version,
-        config: () => generations.current.config,
-        clock,
-        startedMs,
-        ledger: services.ledger,
-        window: services.window,
-        paused: () => app.paused,
-        draining: () => app.isDraining,
-        vault,
-        files,
-        router: services.router,
-        states: services.states,
-        spending: services.spending,
-        plugins: () => pluginReasons(custom),
-        afterwardsFaults: () => services.afterwardsFaults.count,
-      }),
-      ...statsRoutes({
-        vault,
-        config: () => generations.current.config,
-        clock,
-        window: services.window,
-        async today() {
-          await services.ledger.flush();
-          return questions.today(clock.wallMs());
-        },
-      }),
-      ...savingsRoutes({
-        window: services.window,
-        compressionCache: () => services.compressor.figures(),
-        responseCache() {
-          if (!generations.current.config.cache.enabled) return null;
-          const { bytes: sizeBytes, ...figures } = services.answers.store.stats();
-          return { ...figures, sizeBytes };
-        },
-        async savings(sinceMs) {
-          await services.ledger.flush();
-          return questions.savings(clock.wallMs(), sinceMs);
-        },
-      }),
-      ...metricsRoutes({
-        version: options.version,
-        clock,
-        startedMs,
-        metrics: services.metrics,
-        window: services.window,
-        ledger: services.ledger,
-        states: services.states,
-        router: services.router,
-        running: () => app.running.size,
-        async lastDay(nowMs) {
-          await services.ledger.flush();
-          return questions.lastDay(nowMs);
-        },
-      }),
-      ...traceRoutes(services.traces),
-      ...blockRoutes(services.lost),
-      ...vaultRoutes(services.vault),
-      ...configRoutes(reload),
-      ...docsRoutes(options.version),
-    ];
-    const app = createApp({ generations, services, router: createRouter(routes), newId });
-    const door = createSocketDoor({
-      generations,
-      services,
-      newId,
-      paused: () => app.paused,
-      draining: () => app.isDraining,
-      running: app.running,
-    });
-    const handlers: ListenerHandlers = {
-      turn: services.turn,
-      handle: (request, response) => app.handle(request, response),
-      upgrade: (request, socket, head) => door.upgrade(request, socket, head),
-      newId,
-    };
-    const { host, port } = config.server;
-    const main = await listen(host, port, handlers);
-    listeners.push(main);
-    const socketPort = config.server.wsPort ?? (port === 0 ? 0 : main.port + 1);
-    const sockets = await listen(host, socketPort, handlers);
-    listeners.push(sockets);
-    // Now that the ports are known, a provider that points at one of them can be told apart.
-    generations.swap(build(loaded, 1));
-    watch.listen(({ code: { name, version }, why, thrown }) => {
-      // What an earlier version left running is not the fault of the present one.
-      if (custom.byName.get(name)?.version !== version) return;
-      const message = `stopped, its code threw outside of its hooks: ${why}`;
-      if (services.states.stop(name, message))
-        log.error(`custom provider ${name}: ${message}`, { cause: thrown });
-    });
-    const commands = controlCommands({
-      app,
-      afterwards: services.afterwards,
-      log,
-      logDestination: config.logging.destination,
-      learned: services.learned,
-      router: services.router,
-      routeRules: openRouteRules(config.home, () => [...services.states.view().keys()]),
-      spending: services.spending,
-      states: services.states,
-      listModels: async (input) => ({
-        models: await askThrough(services, generations.current.providers, input),
-      }),
-      reload,
-      stop: () => lifecycle.stop(),
-    });
-    const control =
-      options.control === false
-        ? undefined
-        : await openControl(config.home, commands, (request) => app.fetch(request));
-    const lifecycle = createLifecycle({
-      app,
-      listeners,
-      services,
-      clock,
-      async closeOthers() {
-        door.close();
-        await control?.close();
-        await questions.close();
-      },
-    });
-    log.info('listening', {
-      host,
-      port: main.port,
-      wsPort: sockets.port,
-      version: options.version,
-    });
-    const { providers } = generations.current;
-    const warnings = [...loaded.warnings, ...fallbackWarnings(config, providers)];
-    for (const warning of warnings) log.warning(warning);
-    for (const reason of pluginReasons(custom)) log.error(reason);
-    // In a thread of its own, so that nothing waits for it.
-    prepareIfNeeded(config);
-    clock.after(WARM_UP_MS, () => {
-      services.prices.warm();
-      services.vault.mayHaveBlocks();
-    });
-    recallIfNeeded(config);
-    const shown = host.includes(':') ? `[${host}]` : host;
-    return {
-      url: `http://${shown}:${main.port}`,
-      host,
-      port: main.port,
-      wsPort: sockets.port,
-      app,
-      services,
-      reload,
-      stop: (force) => lifecycle.stop(force),
-    };
-  }
+type OpenedProxy = Awaited<ReturnType<typeof openProxy>>;
+type Reload = ReturnType<typeof createReload>;
+
+/** What answers on the ports: the paths of our own, proxied requests, WebSockets. */
+function openFront(
+  { version }: StartOptions,
+  services: ServerServices,
+  generations: Generations,
+  reload: Reload,
+) {
+  const { clock } = services;
+  const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
+  const routes = ownRoutes({ version, services, generations, reload, app: () => app });
+  const app: App = createApp({ generations, services, router: createRouter(routes), newId });
+  const door = createSocketDoor({
+    generations,
+    services,
+    newId,
+    paused: () => app.paused,
+    draining: () => app.isDraining,
+    running: app.running,
+  });
+  const handlers: ListenerHandlers = {
+    turn: services.turn,
+    handle: (request, response) => app.handle(request, response),
+    upgrade: (request, socket, head) => door.upgrade(request, socket, head),
+    newId,
+  };
+  return { app, door, handlers };
+}
+
+/** Opens the control socket, logs how things stand and prepares what the first request needs. */
+async function takeCommands(
+  { loaded, version, control: hasControl = true }: StartOptions,
+  { services, watch, host, listeners, ports }: OpenedProxy,
+  { app, door }: ReturnType<typeof openFront>,
+  generations: Generations,
+  reload: Reload,
+): Promise<RunningProxy> {
+  const { config } = loaded;
+  const { log, clock, states } = services;
+  watch.listen(({ code: { name, version: failed }, why, thrown }) => {
+    // What an earlier version left running is not the fault of the present one.
+    if (generations.current.custom.byName.get(name)?.version !== failed) return;
+    const message = `stopped, its code threw outside of its hooks: ${why}`;
+    if (states.stop(name, message))
+      log.error(`custom provider ${name}: ${message}`, { cause: thrown });
+  });
+  const commands = controlCommands({
+    app,
+    services,
+    logDestination: config.logging.destination,
+    routeRules: openRouteRules(config.home, () => [...states.view().keys()]),
+    async listModels(input) {
+      const { providers, prices } = generations.current;
+      return { models: await askThrough({ ...services, prices }, providers, input) };
+    },
+    reload,
+    stop: () => lifecycle.stop(),
+  });
+  const control = hasControl
+    ? await openControl(config.home, commands, (request) => app.fetch(request))
+    : undefined;
+  const lifecycle = createLifecycle({
+    app,
+    listeners,
+    services,
+    clock,
+    async closeOthers() {
+      door.close();
+      await control?.close();
+    },
+  });
+  const [port = 0, wsPort = 0] = ports();
+  log.info('listening', { host, port, wsPort, version });
+  const { current } = generations;
+  const warnings = [...loaded.warnings, ...fallbackWarnings(config, current.providers)];
+  for (const warning of warnings) log.warning(warning);
+  for (const reason of pluginReasons(current.custom)) log.error(reason);
+  prepare(services, current);
+  clock.after(WARM_UP_MS, () => {
+    services.priceList.load();
+    services.vault.mayHaveBlocks();
+  });
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    host,
+    port,
+    wsPort,
+    app,
+    services,
+    reload,
+    stop: (force) => lifecycle.stop(force),
+  };
+}
+
+/** Loads what a generation's first request would wait for: in threads of their own, or not at all. */
+function prepare(services: ServerServices, { config }: Generation): void {
+  const { enabled, mode } = config.compression;
+  if (enabled && mode !== 'strict') services.compressor.prepare(mode);
+  // What day and sessions have cost is only worth a look into the ledger where it is limited.
+  if (config.budget.enabled) void recallSpending(services.spending, services.log);
 }
 
 /** The price list takes 100 ms to read, and so may the vault; the start should not wait for them. */

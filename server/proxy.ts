@@ -151,5 +151,5 @@ function refuse(call: ProxyCall, error: SvcError, info: RunInfo, sink: HttpSink)
     endpoint: pathOf(call.target),
     latencyMs: services.clock.monotonicMs() - info.startedMs,
   };
-  services.record(refusedRow(refused, gone ? undefined : error), error.message);
+  services.ledger.record(refusedRow(refused, gone ? undefined : error), error.message);
 }

@@ -14,11 +14,11 @@ import type { ReloadReport } from './routes/config.ts';
 export interface ReloadOptions {
   readonly first: LoadedConfig;
   readonly load: () => Promise<LoadedConfig>;
-  readonly build: (loaded: LoadedConfig, number: number) => Promise<Generation>;
+  readonly compile: (loaded: LoadedConfig, number: number) => Promise<Generation>;
   readonly generations: Generations;
   readonly log: Log;
-  /** Takes up what is not part of a generation: the log level, the proxy key. */
-  readonly apply: (loaded: LoadedConfig) => void;
+  /** Called when a new generation is in force. */
+  readonly activated: (generation: Generation) => void;
 }
 
 function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): string {
@@ -39,11 +39,11 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     const next = await options.load();
     const { applied: keys, needsRestart } = compareConfigs(running, next);
     number += 1;
-    const generation = await options.build(next, number);
+    const generation = await options.compile(next, number);
     const modules = changedCode(generations.current.custom, generation.custom);
     const applied = [...keys, ...modules.map((name) => `custom_providers.${name}`)];
     generations.swap(generation);
-    options.apply(next);
+    options.activated(generation);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });
     const warnings = [...next.warnings, ...fallbackWarnings(next.config, generation.providers)];

@@ -1,31 +1,24 @@
 /**
- * Makes everything that outlives a request and a reload, and closes it again in
- * reverse order. What follows from the configuration's values alone is made
- * anew at every reload, in `build.ts`.
+ * Opens everything that outlives a request and a reload, and closes it again in reverse order.
+ * What follows from the configuration's values alone belongs to a generation: `compile.ts`.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createAfterwards, createTurn, systemClock } from '../engine/index.ts';
-import type { Afterwards, Clock, SvcError, Turn } from '../engine/index.ts';
+import type { Clock, SvcError, Turn } from '../engine/index.ts';
 import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
-import type { Flights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
-import type { SpendingGuard } from '../stages/budget/spending.ts';
 import { createCompressThread } from '../stages/compress/compress-thread.ts';
-import type { CompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
-import type { Decisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
-import type { Learned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';
-import type { SignatureCache } from '../stages/dialect/translate-ids.ts';
 import { createMetrics } from '../stages/ledger/metrics.ts';
 import type { Metrics } from '../stages/ledger/metrics.ts';
-import { createPrices } from '../stages/ledger/prices.ts';
-import type { PriceOverride, Prices } from '../stages/ledger/prices.ts';
+import { createPriceList } from '../stages/ledger/price-list.ts';
+import type { PriceList } from '../stages/ledger/price-list.ts';
 import { createTraces } from '../stages/ledger/traces.ts';
 import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
@@ -34,13 +27,9 @@ import { createLedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
-import type { LostBlocks } from '../stages/lost/lost-blocks.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
-import type { ProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
-import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
-import type { LiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { createAfterwardsFaults } from './afterwards-faults.ts';
@@ -54,46 +43,39 @@ import type { RateLimiter, StreamLimit } from './limit.ts';
 import type { Log } from './log.ts';
 import { createOutbound } from './outbound.ts';
 import { createRequestLog } from './request-log.ts';
-import { spendingSettings } from './spending.ts';
+import type { SharedServices } from '../stages/services.ts';
+import { errorTable } from './error-response.ts';
+import { askLedger } from './ledger-questions.ts';
+import type { LedgerQuestions } from './ledger-questions.ts';
+import { spendingSettings, spentBefore } from './spending.ts';
 
-export interface ServerServices {
-  readonly clock: Clock;
+/** What stages share, and what only the server uses beside it. */
+export interface ServerServices extends SharedServices {
   readonly turn: Turn;
-  readonly afterwards: Afterwards;
-  /** What failed in there. */
   readonly afterwardsFaults: AfterwardsFaults;
   readonly log: Log;
-  readonly upstream: Upstream;
-  readonly ledger: LedgerWriter;
-  readonly window: SessionWindow;
-  readonly traces: Traces;
-  /** Collects nothing until a generation configures it. */
-  readonly metrics: Metrics;
-  readonly prices: Prices;
-  /** Puts the prices that users set in place of those before; in force within a minute. */
-  usePrices(overrides: ReadonlyMap<string, PriceOverride>): void;
-  /** Limits nothing until a generation configures it. */
-  readonly limiter: RateLimiter;
-  readonly streams: StreamLimit;
-  /** Limits nothing until a generation configures it. */
-  readonly inFlight: InFlight;
-  readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
-  readonly decisions: Decisions;
-  readonly states: ProviderStates;
-  readonly router: LiveRouter;
-  readonly spending: SpendingGuard;
-  readonly signatures: SignatureCache;
-  readonly newToken: () => string;
-  readonly compressor: CompressThread;
-  readonly lost: LostBlocks;
-  readonly learned: Learned;
-  /** Open also where nothing is injected: it can still be asked and added to. */
-  readonly vault: Vault;
   /**
    * Writes a finished request to the file, into the live window and, as far as it asks for it, the
    * log: the one way in. `reason` is why a request without a run was refused.
    */
-  record(row: LedgerRow, reason?: string): void;
+  readonly ledger: { record(row: LedgerRow, reason?: string): void };
+  readonly ledgerFile: LedgerWriter;
+  /** Reads of the ledger's file, in a thread of their own. */
+  readonly questions: LedgerQuestions;
+  /** When these services were opened, in milliseconds since the epoch. */
+  readonly startedMs: number;
+  readonly window: SessionWindow;
+  readonly traces: Traces;
+  /** Collects nothing until a generation is activated; likewise the limits below. */
+  readonly metrics: Metrics;
+  /** The public price list; each generation lays the user's prices over it. */
+  readonly priceList: PriceList;
+  readonly limiter: RateLimiter;
+  readonly streams: StreamLimit;
+  /** The bytes of requests that have not arrived whole. */
+  readonly inFlight: InFlight;
+  /** Open also where nothing is injected: it can still be asked and added to. */
+  readonly vault: Vault;
   close(): Promise<void>;
 }
 
@@ -113,7 +95,8 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const { config, log, clock = systemClock } = options;
   const turn = createTurn();
   const upstream = createUpstream(createOutbound(config.outbound), turn);
-  const ledger = createLedgerWriter({
+  const startedMs = clock.wallMs();
+  const ledgerFile = createLedgerWriter({
     file: config.ledger.db,
     clock,
     onTrouble(error) {
@@ -121,7 +104,10 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       options.onTrouble?.(error);
     },
   });
-  const window = createSessionWindow(clock.wallMs());
+  const questions = askLedger(config.ledger.db);
+  const window = createSessionWindow(startedMs);
+  const spending = createSpendingGuard(spendingSettings(config), clock);
+  spending.recallFrom(() => spentBefore(questions, clock, startedMs));
   const decisions = await openDecisions({
     file: decisionsFile(config.home),
     clock,
@@ -142,7 +128,6 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     ...RECORDED,
     onFault: (thrown) => afterwardsFaults.note(thrown),
   });
-  const overrides = new Map<string, PriceOverride>();
   const metrics = createMetrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
   const tell = createRequestLog(log, traces);
@@ -153,21 +138,28 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     afterwardsFaults,
     log,
     upstream,
-    ledger,
+    ledger: {
+      record(row, reason) {
+        ledgerFile.record(row);
+        window.add(row);
+        metrics.add(row);
+        tell(row, reason);
+      },
+    },
+    ledgerFile,
+    questions,
+    startedMs,
+    statusOf: (kind) => errorTable[kind].status,
     window,
     traces,
     metrics,
-    prices: createPrices({ overrides }),
-    usePrices(next) {
-      overrides.clear();
-      for (const [name, price] of next) overrides.set(name, price);
-    },
+    priceList: createPriceList(),
     limiter: createRateLimiter({ clock }),
     streams: createStreamLimit(config.streaming.maxConcurrentStreams),
     inFlight: createInFlight(clock),
     states: createProviderStates({ clock }),
     router: createLiveRouter(),
-    spending: createSpendingGuard(spendingSettings(config), clock),
+    spending,
     signatures: createSignatureCache(),
     newToken: () => randomBytes(12).toString('hex'),
     answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },
@@ -176,15 +168,10 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     lost: createLostBlocks(),
     learned,
     vault,
-    record(row, reason) {
-      ledger.record(row);
-      window.add(row);
-      metrics.add(row);
-      tell(row, reason);
-    },
     async close() {
       afterwards.flush();
-      await ledger.close();
+      await questions.close();
+      await ledgerFile.close();
       await compressor.close();
       await vault.close();
       await decisions.flush();

@@ -77,3 +77,8 @@ export interface Services {
   /** The HTTP status that a client gets for a failure of this kind. */
   readonly statusOf: (kind: ErrorKind) => number;
 }
+
+/** What a generation has for itself: it follows from the configuration's values alone. */
+export type OwnServices = Pick<Services, 'providers' | 'prices'>;
+/** All others: they are opened once and outlive requests and reloads. */
+export type SharedServices = Omit<Services, keyof OwnServices>;

@@ -161,7 +161,7 @@ class Connection {
   /** The row of a request without a run; one without an error was taken back by its client. */
   #record(info: RunInfo, error: SvcError | undefined): void {
     const refused = { id: info.id, startedMs: info.startedWallMs, endpoint: OWN_PATH };
-    this.#options.services.record(refusedRow(refused, error), error?.message);
+    this.#options.services.ledger.record(refusedRow(refused, error), error?.message);
   }
 
   async #serve(frame: Frame): Promise<void> {

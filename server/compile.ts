@@ -1,31 +1,35 @@
-/** Makes a generation from a configuration: providers, plan, gate, limits. */
+/**
+ * Compiles a generation from a configuration: providers, plan, gate. Nothing that is shared
+ * changes until the generation is activated, so that a faulty reload leaves all as it was.
+ */
 import { SvcError, compile } from '../engine/index.ts';
-import type { ErrorKind, Insertion, Plan } from '../engine/index.ts';
+import type { Insertion, Plan } from '../engine/index.ts';
 import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
 import type { EndpointKind } from '../stages/dialect/endpoints.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
-import type { LedgerRow } from '../stages/ledger/row.ts';
+import { createPrices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
+import type { Services } from '../stages/services.ts';
 import type { ProviderStateSettings } from '../stages/providers/states.ts';
 import type { FallbackTarget, ModelRoute } from '../stages/providers/route-config.ts';
-import type { KeyCheck } from './auth.ts';
+import type { Keyring } from './auth.ts';
 import type { Config } from './config/config.ts';
 import { createCors } from './cors.ts';
-import { errorTable } from './error-response.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
+import { retuneLog } from './open-log.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
 import type { ServerServices } from './services.ts';
 import { spendingSettings } from './spending.ts';
 
-export interface BuildOptions {
+export interface CompileOptions {
   readonly number: number;
   readonly config: Config;
   readonly services: ServerServices;
-  readonly keys: KeyCheck;
+  readonly keys: Keyring;
   /** The providers that are code. */
   readonly custom: CustomProviders;
   /** Stages that stand in the graph beside the built-in ones. */
@@ -67,33 +71,10 @@ function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
 
 function toPlan(
   config: Config,
-  providers: ReadonlyMap<string, Provider>,
-  services: ServerServices,
+  services: Services,
   insertions: readonly Insertion<ProxyFrame>[],
-) {
-  const stageServices = {
-    clock: services.clock,
-    afterwards: services.afterwards,
-    providers,
-    upstream: services.upstream,
-    ledger: { record: (row: LedgerRow) => services.record(row) },
-    traces: services.traces,
-    prices: services.prices,
-    streams: services.streams,
-    answers: services.answers,
-    decisions: services.decisions,
-    states: services.states,
-    router: services.router,
-    spending: services.spending,
-    signatures: services.signatures,
-    newToken: services.newToken,
-    compressor: services.compressor,
-    lost: services.lost,
-    learned: services.learned,
-    vault: services.vault,
-    log: services.log,
-    statusOf: (kind: ErrorKind) => errorTable[kind].status,
-  };
+): Plan<ProxyFrame> {
+  const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
@@ -131,7 +112,7 @@ function toPlan(
         streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
       },
     },
-    stageServices,
+    services,
   );
   const { plan, faults } = compile(graph, { insertions });
   if (plan !== undefined) return plan;
@@ -158,33 +139,26 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
   return settings;
 }
 
-/** Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged route rules. */
-export function buildGeneration(options: BuildOptions): Generation {
+/**
+ * Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged
+ * route rules, and has then changed nothing.
+ */
+export function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
   const providers = toProviders(config, custom.byName);
   refuseLoops(providers, config.server.host, ports());
   const names = new Set(providers.keys());
   const rules = openRouteRules(config.home, () => [...names]).list();
-  services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
-  services.spending.configure(spendingSettings(config));
-  services.answers.store.configure(config.cache);
-  services.limiter.configure({
-    perMinute: config.limits.requestsPerMinute ?? 0,
-    perSecond: config.limits.rate?.perSecond,
-    burst: config.limits.rate?.burst,
-  });
-  services.metrics.configure(config.metrics);
-  services.streams.configure(config.streaming.maxConcurrentStreams);
-  services.inFlight.configure(config.limits.maxBytesInFlight);
-  services.usePrices(priceOverrides(config, custom.byName));
-  services.states.configure(stateSettings(config, providers));
-  const plan: Plan<ProxyFrame> = toPlan(config, providers, services, options.insertions);
-  const { security } = config;
+  const overrides = priceOverrides(config, custom.byName);
+  const prices = createPrices({ list: services.priceList, overrides });
+  const plan = toPlan(config, { ...services, providers, prices }, options.insertions);
+  const { security, limits } = config;
   return {
     number: options.number,
     config,
     plan,
     providers,
+    prices,
     custom,
     gate: createGate({
       boundHost: config.server.host,
@@ -196,5 +170,21 @@ export function buildGeneration(options: BuildOptions): Generation {
       keys,
     }),
     cors: createCors(security.allowedOrigins),
+    activate() {
+      retuneLog(services.log, config, custom);
+      keys.setConfigKey(security.apiKey ?? undefined);
+      services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
+      services.spending.configure(spendingSettings(config));
+      services.answers.store.configure(config.cache);
+      services.limiter.configure({
+        perMinute: limits.requestsPerMinute ?? 0,
+        perSecond: limits.rate?.perSecond,
+        burst: limits.rate?.burst,
+      });
+      services.metrics.configure(config.metrics);
+      services.streams.configure(config.streaming.maxConcurrentStreams);
+      services.inFlight.configure(limits.maxBytesInFlight);
+      services.states.configure(stateSettings(config, providers));
+    },
   };
 }

@@ -1,0 +1,98 @@
+/** Every path that the proxy answers itself. */
+import type { App } from '../app.ts';
+import type { Generations } from '../generation.ts';
+import { pluginReasons } from '../plugins.ts';
+import type { Route } from '../router.ts';
+import type { ServerServices } from '../services.ts';
+import { createHomeFacts } from '../home-facts.ts';
+import { createVaultFacts } from '../vault-facts.ts';
+import { blockRoutes } from './blocks.ts';
+import { configRoutes } from './config.ts';
+import type { ReloadReport } from './config.ts';
+import { docsRoutes } from './docs.ts';
+import { metricsRoutes } from './metrics.ts';
+import { savingsRoutes } from './savings.ts';
+import { statsRoutes } from './stats.ts';
+import { statusRoutes } from './status.ts';
+import { traceRoutes } from './traces.ts';
+import { vaultRoutes } from './vault.ts';
+
+export interface OwnRouteOptions {
+  readonly version: string;
+  readonly services: ServerServices;
+  readonly generations: Generations;
+  readonly reload: () => Promise<ReloadReport>;
+  /** The app that these routes become part of. */
+  readonly app: () => App;
+}
+
+export function ownRoutes(options: OwnRouteOptions): Route[] {
+  const { version, services, generations, app } = options;
+  const { clock, window, startedMs, questions, ledgerFile } = services;
+  const config = () => generations.current.config;
+  const vault = createVaultFacts(services.vault, clock, config().vault.indexPath);
+  const files = createHomeFacts({
+    clock,
+    home: config().home,
+    ledger: ledgerFile,
+    ledgerFile: config().ledger.db,
+  });
+  /** Asks the file once the newest rows are in it. */
+  const flushed = async <T>(ask: () => Promise<T>): Promise<T> => {
+    await ledgerFile.flush();
+    return ask();
+  };
+  return [
+    ...statusRoutes({
+      version,
+      config,
+      clock,
+      startedMs,
+      ledger: ledgerFile,
+      window,
+      paused: () => app().paused,
+      draining: () => app().isDraining,
+      vault,
+      files,
+      router: services.router,
+      states: services.states,
+      spending: services.spending,
+      plugins: () => pluginReasons(generations.current.custom),
+      afterwardsFaults: () => services.afterwardsFaults.count,
+    }),
+    ...statsRoutes({
+      vault,
+      config,
+      clock,
+      window,
+      today: () => flushed(() => questions.today(clock.wallMs())),
+    }),
+    ...savingsRoutes({
+      window,
+      compressionCache: () => services.compressor.figures(),
+      responseCache() {
+        if (!config().cache.enabled) return null;
+        const { bytes: sizeBytes, ...figures } = services.answers.store.stats();
+        return { ...figures, sizeBytes };
+      },
+      savings: (sinceMs) => flushed(() => questions.savings(clock.wallMs(), sinceMs)),
+    }),
+    ...metricsRoutes({
+      version,
+      clock,
+      startedMs,
+      metrics: services.metrics,
+      window,
+      ledger: ledgerFile,
+      states: services.states,
+      router: services.router,
+      running: () => app().running.size,
+      lastDay: (nowMs) => flushed(() => questions.lastDay(nowMs)),
+    }),
+    ...traceRoutes(services.traces),
+    ...blockRoutes(services.lost),
+    ...vaultRoutes(services.vault),
+    ...configRoutes(options.reload),
+    ...docsRoutes(version),
+  ];
+}
