@@ -1,4 +1,5 @@
 /** Why a request went out as large as it came, in words for its trace and for `svc status`. */
+import { RELAYED_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { JobOutcome } from './job.ts';
 import type { CompressConfig } from './settings.ts';
@@ -14,7 +15,7 @@ const UNTOUCHABLE = {
 export function passedBecause({ original, isRelayed }: ProxyRequest): string | undefined {
   const { body, endpoint } = original;
   if (body.untouchable !== undefined) return UNTOUCHABLE[body.untouchable];
-  if (isRelayed) return 'its provider takes requests as they come';
+  if (isRelayed) return RELAYED_BECAUSE;
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 

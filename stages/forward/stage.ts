@@ -4,6 +4,7 @@ import type { Answer, StageContext } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
+import { losesSaving, RELAYED_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
@@ -47,7 +48,11 @@ function answer(
     run: ctx.run,
     needsEvents: ctx.needsEvents,
     attempts,
-    shown: (provider) => ctx.note('provider', provider),
+    shown(provider) {
+      ctx.note('provider', provider);
+      const isRelayed = targets.some((target) => target.provider === provider && target.relays);
+      if (losesSaving(isRelayed, request)) ctx.note('not_compressed_because', RELAYED_BECAUSE);
+    },
     note: (text) => void notes.push(text),
   });
 }

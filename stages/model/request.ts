@@ -255,6 +255,14 @@ export function relayedIf(isRelayed: boolean, request: ProxyRequest): ProxyReque
   return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isRelayed });
 }
 
+/** Why a request goes to some providers as large as it came, in words for its trace. */
+export const RELAYED_BECAUSE = 'its provider takes requests as they come';
+
+/** True if `request` was made smaller for nothing: `isRelayed` says that it goes out as it came in. */
+export function losesSaving(isRelayed: boolean, { edits }: ProxyRequest): boolean {
+  return isRelayed && edits.texts.size > 0;
+}
+
 /** True if rendering would change the bytes. */
 export function isEdited(request: ProxyRequest): boolean {
   const { texts, params, appended } = request.edits;

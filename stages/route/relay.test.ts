@@ -104,6 +104,35 @@ for (const more of TO_RELAY) {
     }));
 }
 
+test('a saving that is undone on the way to such a provider has its reason in the trace', () =>
+  withRelay('fallback: [p]\n', async (t, sent) => {
+    const because = /"not_compressed_because":"its provider takes requests as they come"/;
+    const reasons = async (): Promise<readonly string[]> =>
+      [...(await stagesOf(t))].filter(([, stage]) => because.test(stage)).map(([name]) => name);
+    assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
+    assert.equal(await reasons(), [], 'it was made smaller, and served by the first provider');
+    t.upstream.script(undefined, '500');
+    assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
+    assert.ok(sent() === LONG);
+    assert.equal(await reasons(), ['upstream_forward'], 'the provider failed on the way');
+    t.proxy.services.states.forceHealth('messages', 'unhealthy');
+    assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
+    assert.ok(sent() === LONG);
+    assert.equal(await reasons(), ['route'], 'the provider was known to be down');
+    assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
+    assert.equal(await reasons(), [], 'there was nothing to undo');
+  }));
+
+test('a rule that sends to such a provider undoes a saving, with its reason in the trace', () =>
+  withRelay('', async (t, sent) => {
+    t.proxy.services.router.use([
+      { id: 'r1', priority: 0, model: 'claude-*', target: 'p/claude-fixture-1' },
+    ]);
+    assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
+    assert.ok(sent() === LONG);
+    assert.match((await stagesOf(t)).get('route') ?? '', '"not_compressed_because"');
+  }));
+
 test('a fallback of another kind than passthrough may still rewrite', () =>
   withRelay('provider: p\nfallback: [sound]\n', async (t, sent) => {
     t.proxy.services.states.forceHealth('p', 'unhealthy');

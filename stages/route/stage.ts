@@ -11,7 +11,7 @@ import { authMalformed, authMissing, unsupportedMedia } from '../model/errors.ts
 import type { BodyFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
-import { modelOf, relayedIf, withRoute } from '../model/request.ts';
+import { losesSaving, modelOf, RELAYED_BECAUSE, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { isEncoded } from '../model/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -270,6 +270,8 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           );
         if (leftOut.length > 0) ctx.note('left_out', leftOut);
         const asked = relayedIf(targets[0]!.relays, request);
+        if (losesSaving(asked.isRelayed, request))
+          ctx.note('not_compressed_because', RELAYED_BECAUSE);
         if (asked.isRelayed) ctx.note('sent_as_it_came', true);
         return Object.freeze({
           kind: 'request',
