@@ -12,7 +12,7 @@ import type { Learned } from './learned/learned.ts';
 import type { SignatureCache } from './dialect/translate.ts';
 import type { LedgerRow } from './ledger/row.ts';
 import type { Prices } from './ledger/prices.ts';
-import type { FinishedRun, TraceSavings } from './ledger/traces.ts';
+import type { FinishedRun, FoundLater } from './ledger/traces.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
@@ -29,7 +29,7 @@ export interface Ledger {
 export interface TraceLog {
   add(run: FinishedRun): void;
   /** Sets how a run ended and what was saved, once its answer was read: better than the run itself could know. */
-  correct(id: string, outcome: FinishedRun['outcome'], savings?: TraceSavings): void;
+  correct(id: string, found: FoundLater): void;
 }
 
 /** Places for streams that run at the same time. */

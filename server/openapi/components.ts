@@ -271,49 +271,52 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       total_cost_saved: nullable(usd),
     }),
   }),
-  Trace: object({
-    request_id: text,
-    timestamp: moment,
-    endpoint: text,
-    model: nullable(text),
-    provider: nullable(text),
-    status: nullable(whole),
-    outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
-    error: nullable(text),
-    duration_ms: ms,
-    savings: nullable(
-      object({
-        tokens_saved: nullable(whole),
-        cost_saved: nullable(usd),
-        ...rowNet,
-      }),
-    ),
-    stages: list(
-      open(
-        {
-          name: about(text, 'As the specification calls the stage'),
-          node: text,
-          duration_ms: ms,
-          first_in_ms: nullable(ms),
-          first_out_ms: nullable(ms),
-          last_out_ms: nullable(ms),
-          frames: whole,
-        },
-        ['name', 'node', 'duration_ms', 'frames'],
+  Trace: object(
+    {
+      request_id: text,
+      timestamp: moment,
+      endpoint: text,
+      model: nullable(text),
+      provider: nullable(text),
+      status: nullable(whole),
+      outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
+      error: nullable(text),
+      duration_ms: ms,
+      savings: nullable(
+        object({
+          tokens_saved: nullable(whole),
+          cost_saved: nullable(usd),
+          ...rowNet,
+        }),
       ),
-    ),
-    attempts: list(
-      object({
-        provider: text,
-        model: nullable(text),
-        key: about(nullable(text), 'Where the key came from, never the key'),
-        started_ms: ms,
-        head_ms: nullable(ms),
-        status: nullable(whole),
-        failure: nullable(text),
-      }),
-    ),
-  }),
+      stages: list(
+        open(
+          {
+            name: about(text, 'As the specification calls the stage'),
+            node: text,
+            duration_ms: ms,
+            first_in_ms: nullable(ms),
+            first_out_ms: nullable(ms),
+            last_out_ms: nullable(ms),
+            frames: whole,
+          },
+          ['name', 'node', 'duration_ms', 'frames'],
+        ),
+      ),
+      attempts: list(
+        object({
+          provider: text,
+          model: nullable(text),
+          key: about(nullable(text), 'Where the key came from, never the key'),
+          started_ms: ms,
+          head_ms: nullable(ms),
+          status: nullable(whole),
+          failure: nullable(text),
+        }),
+      ),
+    },
+    { usage_corrected: about(flag, 'True where the provider sent token counts that are none') },
+  ),
   Traces: object({ traces: list(ref('Trace'), 200), count: whole }),
   Vault: object({
     available: flag,

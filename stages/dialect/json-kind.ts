@@ -20,9 +20,30 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The value if it is a number, else null, which is how an unmeasured count is written. */
+/** More tokens than any request has, yet thousands of them, and what they cost in nano-dollars, add up exactly. */
+const MAX_COUNT = 1e9;
+const COUNT_NAME = /(?:_tokens|TokenCount)$/;
+
+/** A token count: whole, from 0 to `MAX_COUNT`; null for what is no count, which is how an unmeasured one is written. */
 export function countOf(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
+  if (typeof value !== 'number' || !(value >= 0)) return null;
+  return Math.min(Math.round(value), MAX_COUNT);
+}
+
+/** What `Usage` says of `figures` in which a token count is not as `countOf` reads it. */
+export function correctedIn(figures: JsonObject): { readonly corrected?: true } {
+  return hasOddCount(figures) ? { corrected: true } : {};
+}
+
+function hasOddCount(figures: JsonObject): boolean {
+  return Object.entries(figures).some(([name, value]) => {
+    if (isObject(value)) return Object.entries(value).some(isOddCount);
+    return isOddCount([name, value]);
+  });
+}
+
+function isOddCount([name, value]: readonly [string, unknown]): boolean {
+  return typeof value === 'number' && COUNT_NAME.test(name) && countOf(value) !== value;
 }
 
 /** JSON's own word for the type of a value; a number with a fraction is a `number`, another an `integer`. */

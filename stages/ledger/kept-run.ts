@@ -19,6 +19,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   error: string | null = null;
   durationMs = 0;
   savings: TraceSavings | null = null;
+  usageCorrected = false;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
   readonly #written: KeptAttempt[] = [];
@@ -36,6 +37,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.error = run.error && keptText(run.error);
     this.durationMs = run.durationMs;
     this.savings = null;
+    this.usageCorrected = false;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended tells its own end later.
     this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();

@@ -89,8 +89,8 @@ test('what was shown of a run stays as it was when another is written over it', 
   traces.add({ ...other, spans: () => undefined });
   assert.equal(traces.last(), toTrace(other), 'nothing of the one before is left');
   add('d');
-  traces.correct('d', 'partial');
-  traces.correct('a', 'error');
+  traces.correct('d', { outcome: 'partial' });
+  traces.correct('a', { outcome: 'error' });
   assert.is(traces.last()?.outcome, 'partial');
 });
 

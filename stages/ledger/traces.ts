@@ -37,6 +37,7 @@ export type TraceSavings = Pick<
 export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly spans: Pick<KeptSpans, 'list'>;
   readonly savings?: TraceSavings | null;
+  readonly usageCorrected?: boolean;
 };
 
 /** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
@@ -81,6 +82,8 @@ export interface Trace {
   readonly duration_ms: number;
   /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
   readonly savings: ReturnType<typeof rowSavingsJson> | null;
+  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them mended. */
+  readonly usage_corrected?: true;
   /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
   readonly stages: readonly TraceStage[];
   readonly attempts: readonly TraceAttempt[];
@@ -88,12 +91,19 @@ export interface Trace {
 
 export interface Traces {
   add(run: FinishedRun): void;
-  /** Sets the outcome and the saving of a run that is still kept. */
-  correct(id: string, outcome: LedgerRow['outcome'], savings?: TraceSavings): void;
+  /** Sets what was found out of a run that is still kept. */
+  correct(id: string, found: FoundLater): void;
   get(id: string): Trace | undefined;
   last(): Trace | undefined;
   /** The newest traces, newest first. */
   list(limit?: number): readonly Trace[];
+}
+
+/** What is known of a run only once its answer's figures are. */
+export interface FoundLater {
+  readonly outcome: LedgerRow['outcome'];
+  readonly savings?: TraceSavings | undefined;
+  readonly usageCorrected?: boolean | undefined;
 }
 
 /** Keeps the newest `size` traces (default 200); `onSpans` sees the times of each run that comes. */
@@ -110,11 +120,12 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): 
       added += 1;
       onSpans?.(kept.spans);
     },
-    correct(id, outcome, savings) {
+    correct(id, { outcome, savings, usageCorrected }) {
       const run = ring.find((kept) => kept.id === id);
       if (run === undefined) return;
       run.outcome = outcome;
       run.savings = savings ?? null;
+      run.usageCorrected = usageCorrected ?? false;
     },
     get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
     last: () => renderIfAny(ring[(added - 1) % size]),
@@ -135,6 +146,7 @@ export function toTrace(run: TracedRun): Trace {
     error: run.error,
     duration_ms: toMicroseconds(run.durationMs),
     savings: run.savings ? rowSavingsJson(run.savings) : null,
+    ...(run.usageCorrected && { usage_corrected: true }),
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0 || 'error' in span.notes)

@@ -241,17 +241,18 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
-/** The row, after what the answer teaches. */
+/** The row, after what the answer teaches, and whether the provider's figures had to be mended. */
 function measuredRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
   run: RunInfo,
   metering: Metering,
-): LedgerRow {
+): { readonly row: LedgerRow; readonly usageCorrected: true | undefined } {
   if (settlement.outcome === 'ok') state.observer?.ended?.();
   const told = toldUsage(settlement.last.head, state);
   learn(settlement, told, state, metering.services, metering.sizeOf);
-  return toRow(settlement, told, state, run, metering);
+  const row = toRow(settlement, told, state, run, metering);
+  return { row, usageCorrected: told.corrected };
 }
 
 /** Watches the answer; writes its row when the run has settled. */
@@ -276,9 +277,10 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
         const state: Measured = ctx.state ?? unmeasured();
         const record = () => {
           let row: LedgerRow;
+          let usageCorrected: true | undefined;
           let fault: { readonly thrown: unknown } | undefined;
           try {
-            row = measuredRow(settlement, state, ctx.run, metering);
+            ({ row, usageCorrected } = measuredRow(settlement, state, ctx.run, metering));
           } catch (thrown) {
             // Whatever an answer makes of its figures, the request has its row.
             row = toRow(settlement, emptyUsage, unmeasured(), ctx.run, metering);
@@ -287,8 +289,9 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
           settleSpending(settlement, row, services.spending);
           // The trace was added with what the engine alone can tell.
           const savings = savingsOf(row);
-          if (row.outcome !== settlement.outcome || savings !== undefined) {
-            services.traces.correct(ctx.run.id, row.outcome, savings);
+          const { outcome } = row;
+          if (outcome !== settlement.outcome || savings !== undefined || usageCorrected) {
+            services.traces.correct(ctx.run.id, { outcome, savings, usageCorrected });
           }
           services.ledger.record(row);
           if (fault !== undefined) throw fault.thrown;

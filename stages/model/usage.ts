@@ -20,6 +20,8 @@ export interface Usage {
   readonly reasoningTokens: number | null;
   /** True if a number here is our estimate: the answer broke off before the provider reported it. */
   readonly estimated: boolean;
+  /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was mended or left out. */
+  readonly corrected?: true;
 }
 
 /** A usage in which nothing was measured. */

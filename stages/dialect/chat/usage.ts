@@ -3,7 +3,7 @@
  * that speak this dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -26,6 +26,7 @@ export function toChatUsage(figures: JsonObject): Usage {
     cacheWrite1hTokens: null,
     reasoningTokens: reasoning,
     estimated: false,
+    ...correctedIn(figures),
   };
 }
 

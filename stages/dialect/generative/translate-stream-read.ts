@@ -160,5 +160,6 @@ function mergeUsage(known: Usage, next: Usage): Usage {
     cacheWrite1hTokens: null,
     reasoningTokens: next.reasoningTokens ?? known.reasoningTokens,
     estimated: false,
+    ...((known.corrected ?? next.corrected) && { corrected: true }),
   };
 }

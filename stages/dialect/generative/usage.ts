@@ -3,7 +3,7 @@
  * the provider fetched itself and thoughts are counted beside prompt and candidates.
  */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -24,6 +24,7 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
     cacheWrite1hTokens: null,
     reasoningTokens: thoughts,
     estimated: false,
+    ...correctedIn(figures),
   };
 }
 
@@ -40,7 +41,7 @@ export const generativeReader: AnswerReader = Object.freeze({
     // Some chunks have only a traffic type in here; figures are totals, so the last ones count.
     if (
       isObject(usage) &&
-      countOf(usage['promptTokenCount'] ?? usage['totalTokenCount']) !== null
+      typeof (usage['promptTokenCount'] ?? usage['totalTokenCount']) === 'number'
     ) {
       answer.usage = toGenerativeUsage(usage);
     }

@@ -1,6 +1,6 @@
 /** Usage in messages answers. Cached tokens are counted beside `input_tokens`, never in it. */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 
@@ -25,6 +25,8 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
     reasoningTokens:
       (isObject(details) ? countOf(details['thinking_tokens']) : null) ?? known.reasoningTokens,
     estimated: false,
+    ...(known.corrected && { corrected: true }),
+    ...correctedIn(figures),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Usage in responses answers, which count cached tokens inside the input. */
 import type { Usage } from '../../model/usage.ts';
-import { countOf, isObject } from '../json-kind.ts';
+import { correctedIn, countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -19,6 +19,7 @@ export function toResponsesUsage(figures: JsonObject): Usage {
     cacheWrite1hTokens: null,
     reasoningTokens: countOf(output['reasoning_tokens']),
     estimated: false,
+    ...correctedIn(figures),
   };
 }
 
