@@ -75,7 +75,7 @@ export function isSvcError(value: unknown): value is SvcError {
 /**
  * Turns whatever was thrown in `node` into a `SvcError`. Its own kind is kept and the
  * first node that saw it stays; a stranger becomes `internal` with the stranger as cause,
- * RESOURCE_001 where it says that there was no memory.
+ * RESOURCE_001 where it says that there was no memory, RESOURCE_002 where the disk was full.
  */
 export function toSvcError(thrown: unknown, node?: string): SvcError {
   const error = isSvcError(thrown) ? thrown : toInternal(thrown);
@@ -84,8 +84,10 @@ export function toSvcError(thrown: unknown, node?: string): SvcError {
 }
 
 function toInternal(cause: unknown): SvcError {
-  return isOutOfMemory(cause)
-    ? new SvcError('internal', 'Cannot allocate memory', { code: 'RESOURCE_001', cause })
+  if (isOutOfMemory(cause))
+    return new SvcError('internal', 'Cannot allocate memory', { code: 'RESOURCE_001', cause });
+  return isDiskFull(cause)
+    ? new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause })
     : new SvcError('internal', 'The proxy failed while handling this request', { cause });
 }
 
@@ -100,4 +102,16 @@ function isOutOfMemory(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if ('code' in thrown && NO_MEMORY.has(thrown.code)) return true;
   return thrown instanceof RangeError && thrown.message === 'Array buffer allocation failed';
+}
+
+/** System calls say it in two ways, and so does SQLite, which meets it first in its shared memory. */
+const NO_SPACE: ReadonlySet<unknown> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'SQLITE_FULL',
+  'SQLITE_IOERR_SHMSIZE',
+]);
+
+function isDiskFull(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && NO_SPACE.has(thrown.code);
 }

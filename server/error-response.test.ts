@@ -22,6 +22,11 @@ function failedAllocation(): unknown {
   }
 }
 
+/** What the system says of a disk that is full. */
+function refusedWrite(code: string): Error {
+  return Object.assign(new Error('write failed'), { code });
+}
+
 /** The codes of the specification's section 7, written down apart from the code that makes them. */
 const CODES: readonly (readonly [SvcError, string, number, string, string])[] = [
   [errors.authMissing(), 'AUTH_001', 401, 'unauthorized', 'Invalid or missing authentication'],
@@ -93,7 +98,13 @@ const CODES: readonly (readonly [SvcError, string, number, string, string])[] = 
     "Config validation failed: Missing required field 'provider'",
   ],
   [toSvcError(failedAllocation()), 'RESOURCE_001', 500, 'internal_error', 'Cannot allocate memory'],
-  [errors.diskFull(), 'RESOURCE_002', 500, 'internal_error', 'No space left on device'],
+  [
+    toSvcError(refusedWrite('ENOSPC')),
+    'RESOURCE_002',
+    500,
+    'internal_error',
+    'No space left on device',
+  ],
   [
     errors.upstreamTimeout(),
     'TIMEOUT_001',
@@ -169,14 +180,17 @@ test('headers: id, length, wait, and close where the connection is spent', () =>
   assert.is(errorHeaders(wait, 'req_9', 12, true)['Connection'], 'close');
 });
 
-test('every way of running out of memory is told as such, and nothing else is', () => {
-  const coded = (code: string) => Object.assign(new Error('failed'), { code });
-  const all = [coded('ERR_MEMORY_ALLOCATION_FAILED'), coded('ENOMEM'), coded('Z_MEM_ERROR')];
-  for (const cause of all) {
-    const error = toSvcError(cause, 'parse');
-    assert.equal([error.code, error.cause, error.node], ['RESOURCE_001', cause, 'parse']);
-  }
-  for (const other of [new RangeError('Invalid array length'), coded('ENOSPC'), undefined, 'x'])
+test('every way of running out of memory or disk has its code, and nothing else has', () => {
+  const codes = {
+    RESOURCE_001: ['ERR_MEMORY_ALLOCATION_FAILED', 'ENOMEM', 'Z_MEM_ERROR'],
+    RESOURCE_002: ['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'],
+  };
+  for (const [code, causes] of Object.entries(codes))
+    for (const cause of causes.map(refusedWrite)) {
+      const error = toSvcError(cause, 'parse');
+      assert.equal([error.code, error.cause, error.node], [code, cause, 'parse']);
+    }
+  for (const other of [new RangeError('Invalid array length'), refusedWrite('EIO'), undefined, 'x'])
     assert.is(toSvcError(other).code, undefined);
 });
 

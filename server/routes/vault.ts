@@ -1,7 +1,7 @@
 /** `/vault`, `/ingest` and `/ingest/batch`: what the vault holds, and adding to it at run time. */
 import { SvcError, toSvcError } from '../../engine/index.ts';
 import { jsonTypeOf } from '../../stages/dialect/json-kind.ts';
-import { diskFull, invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
+import { invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
 import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
 import { errorTable } from '../error-response.ts';
 import type { ErrorRow } from '../error-response.ts';
@@ -140,20 +140,15 @@ async function ingestMany(vault: Vault, items: readonly unknown[]): Promise<Resp
 /** One result a block, in order; when it resolves, all of them are on the disk. */
 async function addTo(vault: Vault, blocks: readonly IngestBlock[]): Promise<IngestResult[]> {
   const results: IngestResult[] = [];
-  try {
-    for (let from = 0; from < blocks.length;) {
-      let to = from;
-      for (let chars = 0; to < blocks.length && chars < STEP_CHARS; to++) {
-        chars += blocks[to]!.content.length;
-      }
-      results.push(...(await vault.ingest(blocks.slice(from, to))));
-      from = to;
+  for (let from = 0; from < blocks.length;) {
+    let to = from;
+    for (let chars = 0; to < blocks.length && chars < STEP_CHARS; to++) {
+      chars += blocks[to]!.content.length;
     }
-    return results;
-  } catch (thrown) {
-    const isFull = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOSPC';
-    throw isFull ? diskFull(thrown) : thrown;
+    results.push(...(await vault.ingest(blocks.slice(from, to))));
+    from = to;
   }
+  return results;
 }
 
 function readItem(

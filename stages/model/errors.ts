@@ -128,11 +128,6 @@ export function spendingUnknown(cause: SvcError): SvcError {
   });
 }
 
-/** RESOURCE_002: the disk is full. */
-export function diskFull(cause?: unknown): SvcError {
-  return new SvcError('internal', 'No space left on device', { code: 'RESOURCE_002', cause });
-}
-
 /** A stream ended, however cleanly, without the words that end one in its dialect. */
 export function streamCutShort(): SvcError {
   return new SvcError('bad_gateway', "The provider's stream ended in the middle of its answer");
