@@ -47,6 +47,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./session/command.ts')).runCommands,
   },
   {
+    words: ['doctor'],
+    load: async () => (await import('./doctor/command.ts')).doctorCommands,
+  },
+  {
     words: ['demo'],
     load: async () => (await import('./commands/demo.ts')).demoCommands,
   },

@@ -41,6 +41,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['search', 'circuit breaker'],
   ['vault-health'],
   ['debug', 'status'],
+  ['doctor', '--offline'],
   ['integrate'],
   ['integrate', 'codex'],
   ['integrate', 'cursor'],

@@ -1,0 +1,140 @@
+/** `svc doctor`: looks at everything that a request needs, says what is wrong, and mends what is safe. */
+import { Command, Option } from 'clipanion';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { readInstance } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import { colorsFor, counted, note, print, printJson } from '../output.ts';
+import type { Colors } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { worstOf } from './finding.ts';
+import type { Finding, Level } from './finding.ts';
+
+class Doctor extends Command<CliContext> {
+  static override paths = [['doctor']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Check everything a request needs; say what is wrong, why, and what mends it',
+    details:
+      'It sends no question to a model and no key, so it costs nothing; providers get a HEAD request each unless --offline. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
+    examples: [
+      ['Look at everything', '$0 doctor'],
+      ['Mend what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
+      ['Also whether the keys hold', '$0 doctor --online-keys'],
+      ['For a bug report or a monitor', '$0 doctor --json'],
+    ],
+  });
+
+  fix = Option.Boolean('--fix', false, { description: 'Mend what is safe, then look again' });
+  offline = Option.Boolean('--offline', false, { description: 'Ask no provider' });
+  onlineKeys = Option.Boolean('--online-keys', false, {
+    description: 'Try each configured key by asking for the list of models',
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    let findings = await this.examine();
+    const fixed: string[] = [];
+    if (this.fix) {
+      for (const { check, text, fix } of findings) {
+        if (fix === undefined) continue;
+        fix();
+        fixed.push(`${check}: ${text}`);
+      }
+      if (fixed.length > 0) findings = await this.examine();
+    }
+    const worst = worstOf(findings);
+    const code = worst?.level === 'fault' ? exitCodes[worst.kind ?? 'internal'] : 0;
+    if (this.json) {
+      printJson(context, {
+        status: worst?.level ?? 'ok',
+        exit_code: code,
+        fixed,
+        findings: findings.map(({ check, level, text, cure, fix }) => ({
+          check,
+          level,
+          text,
+          cure: cure ?? null,
+          fixable: fix !== undefined,
+        })),
+      });
+      return code;
+    }
+    this.show(findings, fixed);
+    return code;
+  }
+
+  private async examine(): Promise<Finding[]> {
+    const { context } = this;
+    const home = homeOf(context);
+    const [homeChecks, machine, proxy, data, upstream] = await Promise.all([
+      import('./home.ts'),
+      import('./machine.ts'),
+      import('./proxy.ts'),
+      import('./data.ts'),
+      import('./upstream.ts'),
+    ]);
+    // What the running proxy was started with holds, else what a start here would read.
+    const { loaded, findings } = await homeChecks.checkConfig(
+      context,
+      readInstance(home)?.flags ?? {},
+    );
+    const examined = { context, home, loaded };
+    const [proxyFindings, upstreamFindings, ...dataFindings] = await Promise.all([
+      proxy.checkProxy(examined),
+      this.offline ? Promise.resolve([]) : upstream.checkUpstreams(examined),
+      upstream.checkKeys(examined, this.onlineKeys && !this.offline),
+      data.checkLedger(examined),
+      data.checkErrors(examined),
+      data.checkVaultIndex(examined),
+      machine.checkSqlite(),
+    ]);
+    return [
+      ...findings,
+      ...homeChecks.checkHome(examined),
+      ...homeChecks.checkPidFile(examined),
+      ...proxyFindings,
+      ...proxy.checkClients(examined),
+      ...upstreamFindings,
+      ...dataFindings.flat(),
+      ...data.checkSubscription(examined),
+      ...machine.checkNode(examined),
+      ...machine.checkProxyVariables(examined),
+      ...machine.checkDisk(examined),
+    ];
+  }
+
+  private show(findings: readonly Finding[], fixed: readonly string[]): void {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const width = Math.max(...findings.map(({ check }) => check.length));
+    for (const { check, level, text, cure } of findings) {
+      print(context, `${signOf(level, colors)} ${check.padEnd(width)}  ${text}`);
+      if (cure !== undefined) print(context, `  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
+    }
+    for (const one of fixed) note(context, `Mended: ${one}`);
+    const count = (level: Level) => findings.filter((one) => one.level === level).length;
+    const faults = count('fault');
+    const warnings = count('warning');
+    const fixable = findings.filter(({ fix }) => fix !== undefined).length;
+    note(
+      context,
+      faults + warnings === 0
+        ? 'All is well.'
+        : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}${fixable === 0 ? '' : `; \`svc doctor --fix\` mends ${fixable}`}.`,
+    );
+  }
+}
+
+function signOf(level: Level, colors: Colors): string {
+  const signs = {
+    ok: colors.green('✓'),
+    note: colors.dim('·'),
+    warning: colors.yellow('!'),
+    fault: colors.red('✗'),
+  } satisfies Record<Level, string>;
+  return signs[level];
+}
+
+export const doctorCommands: readonly CliCommand[] = [Doctor];

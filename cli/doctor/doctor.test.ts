@@ -1,0 +1,217 @@
+/** `svc doctor` on homes with one thing wrong each, beside real proxies and providers. */
+import * as fs from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { head, startUpstream } from '../../fixtures/upstream.ts';
+import { pidFile } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run, start } from '../testing.ts';
+import type { Place } from '../testing.ts';
+
+interface Result {
+  readonly code: number;
+  readonly findings: readonly { check: string; level: string; text: string; cure: string | null }[];
+  readonly fixed: readonly string[];
+  of(check: string): string;
+}
+
+/** Ports that nobody else uses. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function examine(
+  place: Place,
+  argv: readonly string[] = ['--offline'],
+  env: Readonly<Record<string, string>> = {},
+  changes: Parameters<typeof run>[2] = {},
+): Promise<Result> {
+  const ran = await run(place, ['doctor', '--json', ...argv], {
+    env: { ...place.env, ...env },
+    ...changes,
+  });
+  const { findings, fixed, exit_code: code } = JSON.parse(ran.stdout);
+  assert.is(ran.code, code, ran.stderr);
+  return {
+    code,
+    findings,
+    fixed,
+    of: (check) =>
+      (findings as Result['findings'])
+        .filter((one) => one.check === check)
+        .map(({ level, text }) => `${level}: ${text}`)
+        .join('\n'),
+  };
+}
+
+/** A provider that answers everything with these bytes. */
+const saying = (text: string) =>
+  head(async (exchange) => {
+    await exchange.write(Buffer.from(text));
+    exchange.close();
+  });
+
+async function within(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  fs.mkdirSync(place.home, { mode: 0o700 });
+  try {
+    await use(place);
+  } finally {
+    place.dispose();
+  }
+}
+
+test('beside a proxy that runs all is well, and the exit code says so', () =>
+  within(async (place) => {
+    const upstream = await startUpstream();
+    const env = {
+      MSGPROV_BASE_URL: upstream.url,
+      CHATPROV_BASE_URL: upstream.url,
+      GENPROV_BASE_URL: upstream.url,
+      MSGPROV_API_KEY: 'key-1',
+    };
+    const proxy = start(place, ['serve', '--port', '0'], env);
+    try {
+      await proxy.says(/listens on/);
+      await run(place, ['integrate', 'claude', '--apply']);
+      const result = await examine(place, ['--online-keys'], env);
+      assert.is(result.code, 0, JSON.stringify(result.findings));
+      assert.match(result.of('Proxy'), /^ok: runs on http/);
+      // Tests run in a program of another version than the proxy.
+      assert.match(result.of('Version'), /^warning: the proxy is .*, this is 9\.8\.7/);
+      assert.match(result.of('Upstream'), /ok: messages answers/);
+      assert.match(result.of('Keys'), /^ok: MSGPROV_API_KEY is valid/);
+      assert.match(result.of('Ledger'), /^ok: /);
+      assert.match(result.of('Clients'), /ok: Claude Code goes through svc/);
+      assert.match(result.of('SQLite'), /^ok: 3\./);
+      assert.not.match(JSON.stringify(result.findings), /key-1/);
+    } finally {
+      proxy.child.kill('SIGTERM');
+      await proxy.ended;
+      await upstream.close();
+    }
+  }));
+
+test('no proxy: a client that is pointed at it reaches nobody, and a taken port is named', () =>
+  within(async (place) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const env = { SVC_PORT: String(port), SVC_WS_PORT: String(await freePort()) };
+    await run(place, ['integrate', 'claude', '--apply'], { env: { ...place.env, ...env } });
+    const result = await examine(place, ['--offline'], env);
+    assert.is(result.code, exitCodes.unavailable);
+    assert.match(result.of('Proxy'), /^fault: svc does not run/);
+    assert.match(
+      result.of('Ports'),
+      new RegExp(`^fault: port ${port} is taken by .*pid ${process.pid}`),
+    );
+    assert.match(result.of('Clients'), /fault: Claude Code goes through svc, which does not run/);
+    for (const { level, cure } of result.findings)
+      if (level === 'fault' || level === 'warning') assert.ok(cure);
+    await new Promise((resolve) => taken.close(resolve));
+    // The proxy has moved since.
+    const moved = await examine(place, ['--offline'], { SVC_PORT: String(await freePort()) });
+    assert.match(
+      moved.of('Clients'),
+      /warning: Claude Code goes to an address that svc had before/,
+    );
+  }));
+
+test('--fix closes what others may read, removes a stale pid file and makes the folder', () =>
+  within(async (place) => {
+    fs.writeFileSync(join(place.home, 'config.yaml'), '{}\n', { mode: 0o600 });
+    fs.mkdirSync(join(place.home, 'logs'));
+    fs.chmodSync(join(place.home, 'logs'), 0o755);
+    fs.writeFileSync(join(place.home, 'logs/svc.log'), 'x');
+    fs.chmodSync(join(place.home, 'logs/svc.log'), 0o644);
+    const stale = { pid: 999_999, startTime: 'x', nonce: 'n', cwd: '/', flags: {} };
+    fs.writeFileSync(pidFile(place.home), JSON.stringify(stale), { mode: 0o600 });
+
+    const before = await examine(place);
+    assert.match(before.of('Home folder'), /^warning: others may read .*logs and 1 other/);
+    assert.match(before.of('Pid file'), /^warning: .* names process 999999/);
+    assert.is(fs.statSync(join(place.home, 'logs')).mode & 0o777, 0o755);
+
+    const after = await examine(place, ['--offline', '--fix']);
+    assert.is(after.fixed.length, 2);
+    assert.match(after.of('Home folder'), /^ok/);
+    assert.is(after.of('Pid file'), '');
+    assert.not.ok(fs.existsSync(pidFile(place.home)));
+    assert.is(fs.statSync(join(place.home, 'logs')).mode & 0o777, 0o700);
+    assert.is(fs.statSync(join(place.home, 'logs/svc.log')).mode & 0o777, 0o600);
+
+    fs.rmSync(place.home, { recursive: true });
+    assert.match((await examine(place)).of('Home folder'), /^warning: .* is not there yet/);
+    assert.not.ok(fs.existsSync(place.home), 'looking makes nothing');
+    await examine(place, ['--offline', '--fix']);
+    assert.is(fs.statSync(place.home).mode & 0o777, 0o700);
+  }));
+
+test('a configuration that is wrong is the worst of all', () =>
+  within(async (place) => {
+    fs.writeFileSync(join(place.home, 'config.yaml'), 'server: { port: none }\nfoo: 1\n', {
+      mode: 0o600,
+    });
+    const result = await examine(place);
+    assert.is(result.code, exitCodes.config);
+    assert.match(result.of('Configuration'), /server\.port[\s\S]*foo/);
+  }));
+
+test('a damaged ledger and a refused key are faults; a provider that is gone, too', () =>
+  within(async (place) => {
+    fs.writeFileSync(join(place.home, 'monitor.db'), Buffer.alloc(8192, 7), { mode: 0o600 });
+    const upstream = await startUpstream();
+    upstream.script(undefined, saying('HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\n{}'));
+    const env = {
+      MSGPROV_BASE_URL: upstream.url,
+      MSGPROV_API_KEY: 'key-1',
+      SVC_DB: join(place.home, 'monitor.db'),
+    };
+    const refused = await examine(place, ['--online-keys'], env);
+    assert.match(refused.of('Keys'), /^fault: messages refuses MSGPROV_API_KEY/);
+    assert.match(refused.of('Ledger'), /^fault: /);
+    await upstream.close();
+    const gone = await examine(place, [], env);
+    assert.match(gone.of('Upstream'), /fault: messages cannot be reached .*ECONNREFUSED/);
+    assert.match(gone.of('Keys'), /^note: .*not tried/);
+  }));
+
+test('machine: proxy variables without loopback, an old Node, a clock that is off', () =>
+  within(async (place) => {
+    const proxied = await examine(place, ['--offline'], { HTTPS_PROXY: 'http://p:1' });
+    assert.match(proxied.of('Proxy variables'), /^warning: HTTPS_PROXY set/);
+    const exempt = { https_proxy: 'http://p:1', no_proxy: 'localhost,127.0.0.1' };
+    assert.match((await examine(place, ['--offline'], exempt)).of('Proxy variables'), /^ok/);
+    const old = await examine(place, ['--offline'], {}, { nodeVersion: '18.20.0' });
+    assert.match(old.of('Node'), /^fault: Node 18\.20\.0 is too old/);
+
+    const upstream = await startUpstream();
+    upstream.script(
+      undefined,
+      saying('HTTP/1.1 200 OK\r\ndate: Wed, 01 Jan 2020 00:00:00 GMT\r\n\r\n'),
+    );
+    const skewed = await examine(place, [], {
+      MSGPROV_BASE_URL: upstream.url,
+      CHATPROV_BASE_URL: upstream.url,
+      GENPROV_BASE_URL: upstream.url,
+    });
+    assert.match(skewed.of('Clock'), /^warning: .* seconds ahead of the providers/);
+    await upstream.close();
+  }));
+
+test('for people: a line for each finding, the cure below, and what to do next', () =>
+  within(async (place) => {
+    const { stdout, stderr } = await run(place, ['doctor', '--offline']);
+    assert.match(stdout, /✗ Proxy +svc does not run\n +> `svc start --background` starts it\.\n/);
+    assert.match(stderr, /1 fault, 0 warnings/);
+  }));
+
+test.run();

@@ -1,0 +1,95 @@
+/** Checks of the machine: Node, SQLite, disk, and the environment's proxy variables. */
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { exemptions } from '../../server/no-proxy.ts';
+import { endOfLifeNote } from '../facts.ts';
+import { fault, ok, remark, warning } from './finding.ts';
+import type { Examined, Finding } from './finding.ts';
+
+/** Earlier ones can damage a database in WAL mode when two connections checkpoint at once. */
+const LEAST_SQLITE = [3, 51, 3];
+const LEAST_NODE = [20, 18, 1];
+const MB = 1024 * 1024;
+const TOO_LITTLE_BYTES = 100 * MB;
+const LITTLE_BYTES = 1024 * MB;
+
+export function checkNode({ context }: Examined): Finding[] {
+  const { nodeVersion } = context;
+  if (isOlder(nodeVersion, LEAST_NODE))
+    return [
+      fault(
+        'Node',
+        'config',
+        `Node ${nodeVersion} is too old`,
+        `Install ${LEAST_NODE.join('.')} or newer.`,
+      ),
+    ];
+  const [old] = endOfLifeNote(nodeVersion) ?? [];
+  return [old === undefined ? ok('Node', nodeVersion) : remark('Node', `${nodeVersion}: ${old}`)];
+}
+
+export async function checkSqlite(): Promise<Finding[]> {
+  try {
+    const { default: Database } = await import('better-sqlite3');
+    const database = new Database(':memory:');
+    const version = String(database.prepare('select sqlite_version()').pluck().get());
+    database.close();
+    if (!isOlder(version, LEAST_SQLITE)) return [ok('SQLite', version)];
+    return [
+      warning(
+        'SQLite',
+        `${version} is older than ${LEAST_SQLITE.join('.')}, which mends a fault of write-ahead logs`,
+        'Install svc again with the versions of its lock file: npm ci.',
+      ),
+    ];
+  } catch (thrown) {
+    const [first] = (thrown as Error).message.split('\n');
+    return [
+      fault(
+        'SQLite',
+        'internal',
+        `cannot be loaded: ${first}`,
+        'It was built for another version of Node: npm rebuild better-sqlite3.',
+      ),
+    ];
+  }
+}
+
+export function checkDisk({ home }: Examined): Finding[] {
+  let folder = home;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  const { bavail, bsize } = statfsSync(folder);
+  const freeBytes = bavail * bsize;
+  const text = `${Math.floor(freeBytes / MB).toLocaleString('en-US')} MB free at ${folder}`;
+  const cure = 'Free some space, or move the home folder with SVC_HOME. Requests go on either way.';
+  if (freeBytes < TOO_LITTLE_BYTES)
+    return [fault('Disk', 'internal', `${text}: the ledger cannot be written for long`, cure)];
+  return [freeBytes < LITTLE_BYTES ? warning('Disk', text, cure) : ok('Disk', text)];
+}
+
+/** A client that sends even loopback requests to a proxy of the network never reaches svc. */
+export function checkProxyVariables({ context }: Examined): Finding[] {
+  const read = (name: string) => context.env[name] || context.env[name.toLowerCase()];
+  const set = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'].filter((name) => read(name) !== undefined);
+  if (set.length === 0) return [ok('Proxy variables', 'none set')];
+  const isExempt = exemptions(read('NO_PROXY') ?? '');
+  const loopback = { protocol: 'http:', hostname: '127.0.0.1', port: '' };
+  if (isExempt(loopback))
+    return [ok('Proxy variables', `${set.join(', ')} set, and NO_PROXY leaves 127.0.0.1 out`)];
+  return [
+    warning(
+      'Proxy variables',
+      `${set.join(', ')} set: clients may send what is for svc to that proxy`,
+      'Add 127.0.0.1 to NO_PROXY in the shell that starts the clients; `svc run` does so by itself.',
+    ),
+  ];
+}
+
+function isOlder(version: string, least: readonly number[]): boolean {
+  const parts = version.split('.').map((part) => Number.parseInt(part, 10));
+  for (const [at, wanted] of least.entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== wanted) return part < wanted;
+  }
+  return false;
+}

@@ -1,0 +1,136 @@
+/** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
+import { createServer } from 'node:net';
+import { reachable } from '../address.ts';
+import { runningInstance } from '../daemon.ts';
+import { readWiring } from '../integrate/wiring.ts';
+import { ownerOf } from '../port-owner.ts';
+import { readOwn } from '../remote.ts';
+import { fault, ok, remark, warning } from './finding.ts';
+import type { Examined, Finding } from './finding.ts';
+
+/** Whether it runs, answers, and is of this version; else whether its ports are free. */
+export async function checkProxy(examined: Examined): Promise<Finding[]> {
+  const { context, home } = examined;
+  const instance = runningInstance(home);
+  if (instance === undefined) {
+    const cure = '`svc start --background` starts it.';
+    return [
+      fault('Proxy', 'unavailable', 'svc does not run', cure),
+      ...(await checkPorts(examined)),
+    ];
+  }
+  const root = await readOwn(home, '/').catch(() => undefined);
+  const health = await readOwn(home, '/health').catch(() => undefined);
+  if (root === undefined || instance.url === undefined)
+    return [
+      fault(
+        'Proxy',
+        'unavailable',
+        `runs (pid ${instance.pid}) but does not answer`,
+        '`svc restart --force`; `svc logs` may say why.',
+      ),
+    ];
+  const findings = [ok('Proxy', `runs on ${instance.url} (pid ${instance.pid})`)];
+  const version = root['version'];
+  if (version === context.version) findings.push(ok('Version', context.version));
+  else
+    findings.push(
+      warning(
+        'Version',
+        `the proxy is ${String(version)}, this is ${context.version}`,
+        '`svc restart` takes the new one up.',
+      ),
+    );
+  const reasons = Array.isArray(health?.['reasons']) ? health['reasons'].join('; ') : '';
+  if (health !== undefined && health['status'] !== 'ok')
+    findings.push(
+      warning(
+        'Health',
+        `${String(health['status'])}: ${reasons}`,
+        '`svc status` and `svc logs` say more.',
+      ),
+    );
+  return findings;
+}
+
+async function checkPorts({ loaded }: Examined): Promise<Finding[]> {
+  if (loaded === undefined) return [];
+  const { host, port, wsPort } = loaded.config.server;
+  const socketPort = wsPort ?? (port === 0 ? 0 : port + 1);
+  const wanted = [
+    [port, '--port or SVC_PORT'],
+    [socketPort, 'SVC_WS_PORT'],
+  ] as const;
+  const findings: Finding[] = [];
+  for (const [number, setting] of wanted) {
+    if (number === 0 || (await isFree(number, host))) continue;
+    const owner = ownerOf(number);
+    const who =
+      owner === undefined
+        ? 'another program'
+        : `${owner.command ?? 'a process'} (pid ${owner.pid})`;
+    findings.push(
+      fault(
+        'Ports',
+        'conflict',
+        `port ${number} is taken by ${who}`,
+        `Stop it, or choose another with ${setting}.`,
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [ok('Ports', `${port} and ${socketPort} are free`)];
+}
+
+function isFree(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Which clients go through the proxy, and which would if it ran or had not moved. */
+export function checkClients({ context, home, loaded }: Examined): Finding[] {
+  const running = runningInstance(home)?.url;
+  const url =
+    running === undefined
+      ? loaded && `http://${loaded.config.server.host}:${loaded.config.server.port}`
+      : reachable(running);
+  if (url === undefined) return [];
+  const wirings = readWiring(home, context, reachable(url));
+  const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Finding[] => {
+    const { id, name } = client;
+    if (reason !== null)
+      return [warning('Clients', reason, `Mend it: ${name} cannot read it either.`)];
+    if (wired === 'other' || wired === 'partly')
+      return [
+        warning(
+          'Clients',
+          `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
+          `\`svc integrate ${id} --apply\` mends it.`,
+        ),
+      ];
+    if (wired === 'yes' && running === undefined)
+      return [
+        fault(
+          'Clients',
+          'unavailable',
+          `${name} goes through svc, which does not run: it reaches nobody`,
+          `\`svc start --background\`, or \`svc integrate ${id} --undo\`.`,
+        ),
+      ];
+    return wired === 'yes' ? [ok('Clients', `${name} goes through svc`)] : [];
+  });
+  const idle = wirings.filter(({ isInstalled, wired }) => isInstalled && wired === 'no');
+  if (idle.length > 0) {
+    const names = idle.map(({ client }) => client.name).join(', ');
+    findings.push(
+      remark(
+        'Clients',
+        `${names} not through svc by a settings file`,
+        '`svc integrate` shows how; variables of a shell are not seen here.',
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [remark('Clients', 'none that svc knows is installed')];
+}

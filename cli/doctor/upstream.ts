@@ -1,0 +1,132 @@
+/** Checks of the providers: whether they answer, whether the clocks agree, and, where asked, whether keys hold. */
+import { SvcError } from '../../engine/error.ts';
+import type { Config, ProviderConfig } from '../../server/config/config.ts';
+import { counted } from '../output.ts';
+import { fault, ok, remark, warning } from './finding.ts';
+import type { Examined, Finding } from './finding.ts';
+
+const ANSWER_MS = 4000;
+/** Signed requests and expiry times begin to fail at some minutes. */
+const MOST_SKEW_MS = 120_000;
+
+/** Asks each provider for nothing in particular and without a key: any answer shows that it is there. */
+export async function checkUpstreams({ context, loaded }: Examined): Promise<Finding[]> {
+  if (loaded === undefined) return [];
+  const { config } = loaded;
+  const targets = Object.values(config.providers).filter(({ baseUrl }) => baseUrl !== null);
+  const [{ createOutbound }, { request }] = await Promise.all([
+    import('../../server/outbound.ts'),
+    import('undici'),
+  ]);
+  const dispatcher = createOutbound(config.outbound);
+  const skewsMs: number[] = [];
+  try {
+    const findings = await Promise.all(
+      targets.map(async (target) => {
+        try {
+          const { statusCode, headers, body } = await request(target.baseUrl ?? '', {
+            method: 'HEAD',
+            dispatcher,
+            headersTimeout: ANSWER_MS,
+            bodyTimeout: ANSWER_MS,
+            signal: AbortSignal.timeout(ANSWER_MS),
+          });
+          await body.dump();
+          const { date } = headers;
+          const serverMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+          if (!Number.isNaN(serverMs)) skewsMs.push(context.clock.wallMs() - serverMs);
+          if (statusCode < 500) return ok('Upstream', `${target.name} answers (${target.baseUrl})`);
+          return warning(
+            'Upstream',
+            `${target.name} answers with ${statusCode}`,
+            'Its status page may say why.',
+          );
+        } catch (thrown) {
+          return unreachable(target, config, thrown as Error);
+        }
+      }),
+    );
+    return [...findings, ...skewFinding(skewsMs)];
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+function unreachable(target: ProviderConfig, config: Config, error: Error): Finding {
+  const code = (error as NodeJS.ErrnoException).code ?? error.name;
+  const text = `${target.name} cannot be reached (${target.baseUrl}): ${code}`;
+  const proxy = config.outbound.httpsProxy;
+  const cure =
+    proxy === null
+      ? 'Check the network; behind a proxy, set HTTPS_PROXY.'
+      : `Check the proxy ${new URL(proxy).host} and NO_PROXY.`;
+  // A provider without a key here is one that perhaps nobody uses.
+  return target.keys.length > 0
+    ? fault('Upstream', 'bad_gateway', text, cure)
+    : warning('Upstream', text, cure);
+}
+
+function skewFinding(skewsMs: readonly number[]): Finding[] {
+  if (skewsMs.length === 0) return [];
+  const skewMs = skewsMs.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0] ?? 0;
+  const seconds = counted(Math.round(Math.abs(skewMs) / 1000), 'second');
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return [ok('Clock', 'agrees with the providers')];
+  const side = skewMs > 0 ? 'ahead of' : 'behind';
+  return [
+    warning(
+      'Clock',
+      `${seconds} ${side} the providers: days, limits and certificates are judged by it`,
+      'Turn on time synchronisation.',
+    ),
+  ];
+}
+
+/** Which keys are configured; with `isAllowed` the provider is asked for its models, which is free. */
+export async function checkKeys(
+  { context, loaded }: Examined,
+  isAllowed: boolean,
+): Promise<Finding[]> {
+  if (loaded === undefined) return [];
+  const { config } = loaded;
+  const withKeys = Object.values(config.providers).filter(({ keys }) => keys.length > 0);
+  if (withKeys.length === 0)
+    return [remark('Keys', "none configured: each client's own key goes through")];
+  if (!isAllowed) {
+    const names = withKeys.map(
+      ({ name, keys }) => `${name} from ${keys.map(({ label }) => label).join(', ')}`,
+    );
+    return [
+      remark(
+        'Keys',
+        `${names.join('; ')}; not tried`,
+        '--online-keys asks each provider for its models, which costs nothing.',
+      ),
+    ];
+  }
+  const { askDirectly } = await import('../../server/ask-provider.ts');
+  return Promise.all(
+    withKeys.map(async ({ name, keys }): Promise<Finding> => {
+      const label = keys[0]?.label ?? name;
+      try {
+        const models = await askDirectly(config, name, context.env, context.clock.wallMs());
+        return ok('Keys', `${label} is valid (${name}, ${counted(models.length, 'model')})`);
+      } catch (thrown) {
+        if (!(thrown instanceof SvcError)) throw thrown;
+        const isRefused =
+          ['unauthorized', 'forbidden'].includes(thrown.kind) || /\b40[13]\b/.test(thrown.message);
+        if (isRefused)
+          return fault(
+            'Keys',
+            'unauthorized',
+            `${name} refuses ${label}`,
+            'Make a new key at the provider and set it there.',
+          );
+        return warning(
+          'Keys',
+          `${label} could not be tried: ${thrown.message}`,
+          'Try again later.',
+        );
+      }
+    }),
+  );
+}
