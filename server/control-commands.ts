@@ -23,6 +23,8 @@ export interface ControlledProxy {
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
   readonly stop: () => Promise<void>;
+  /** What the vault answers to. */
+  readonly vault: ControlCommands;
 }
 
 /** The commands by name. */
@@ -39,6 +41,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     return { paused };
   }
   return {
+    ...proxy.vault,
     status: () => ({
       pid: process.pid,
       paused: app.paused,

@@ -37,6 +37,7 @@ import { keepHeapSmall } from './heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
 import { recallSpending } from './spending.ts';
+import { vaultCommands } from './vault-commands.ts';
 import { createSocketDoor } from './websocket.ts';
 
 export interface StartOptions {
@@ -214,6 +215,7 @@ async function takeCommands(
     },
     reload,
     stop: () => lifecycle.stop(),
+    vault: vaultCommands(services.vault, config.vault),
   });
   const control = hasControl
     ? await openControl(config.home, commands, (request) => app.fetch(request))

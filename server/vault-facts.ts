@@ -21,6 +21,7 @@ export function createVaultFacts(
     trouble: undefined,
   };
   return lastKnown(clock, first, async (known) => {
+    if (!vault.isReady()) return known;
     try {
       const { available, blocks, path: at, rebuilding } = await vault.status();
       const trouble = rebuilding ? 'vault: the index was damaged and is being rebuilt' : undefined;

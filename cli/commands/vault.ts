@@ -28,6 +28,8 @@ import {
   reportJson,
   reportRows,
 } from '../vault/report.ts';
+import { searchRunning } from '../vault/running.ts';
+import type { ShownHit } from '../vault/running.ts';
 
 class Search extends VaultCommand {
   static override paths = [['search']];
@@ -54,11 +56,14 @@ class Search extends VaultCommand {
     const query = this.words.join(' ');
     const top = toWhole(this.top, '--top', 1, 1000);
     const config = await this.settings();
-    const hits = await this.withVault(config, async (vault) => {
-      const { available } = await vault.status();
-      if (!available) throw this.noIndex(config);
-      return vault.search(query, { top, includeUnsafe: this.all });
-    });
+    const search = { query, top, includeUnsafe: this.all };
+    const hits: readonly ShownHit[] =
+      (await searchRunning(config, search)) ??
+      (await this.withVault(config, async (vault) => {
+        const { available } = await vault.status();
+        if (!available) throw this.noIndex(config);
+        return vault.search(query, search);
+      }));
     if (this.json) {
       printJson(context, { query, hits: hits.map(hitJson) });
     } else {

@@ -9,9 +9,9 @@ import {
   DEFAULT_WORKERS,
   MAX_WORKERS,
   calibrate,
-  checkVault,
   forgetFolder,
   indexFolder,
+  isIndexing,
   readCalibration,
   watchFolder,
 } from '../../stages/vault/index.ts';
@@ -32,6 +32,7 @@ import {
 import { VaultCommand } from './command.ts';
 import { createProgressView, spanOf } from './progress.ts';
 import { reportJson, reportRows } from './report.ts';
+import { statusOfRunning } from './running.ts';
 
 export class Index extends VaultCommand {
   static override paths = [['index']];
@@ -207,9 +208,10 @@ export class Index extends VaultCommand {
 
   private async showStatus(config: Config): Promise<number> {
     const { context } = this;
-    const status = await this.withVault(config, (vault) => vault.status());
+    const status =
+      (await statusOfRunning(config)) ?? (await this.withVault(config, (vault) => vault.status()));
     const calibrated = readCalibration(config.vault.indexPath)?.workers;
-    const { indexing } = await checkVault(config.vault.indexPath);
+    const indexing = isIndexing(config.vault.indexPath);
     if (this.json) {
       const { rebuilding: _, ...shown } = status;
       printJson(context, { ...shown, indexing, calibrated_workers: calibrated ?? null });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type {
   Calibration,
   IndexReport,
-  SearchHit,
   SkipReason,
   VaultHealth,
 } from '../../stages/vault/index.ts';
@@ -13,6 +12,7 @@ import type { CliContext } from '../context.ts';
 import { counted, figure } from '../output.ts';
 import type { Colors } from '../output.ts';
 import { spanOf } from './progress.ts';
+import type { ShownHit } from './running.ts';
 
 /** Why files are left out, in words. */
 const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
@@ -72,13 +72,13 @@ export function reportJson(report: IndexReport) {
 }
 
 /** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
-export function placeOf(hit: SearchHit): string {
+export function placeOf(hit: ShownHit): string {
   const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
 /** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
-export function hitLines(hit: SearchHit, context: CliContext, colors: Colors): string[] {
+export function hitLines(hit: ShownHit, context: CliContext, colors: Colors): string[] {
   const place = shortPath(placeOf(hit), context);
   const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
   const mark = colors.isWanted
@@ -89,7 +89,7 @@ export function hitLines(hit: SearchHit, context: CliContext, colors: Colors): s
   return [first, ...lines.map((line) => `    ${line.trimEnd()}`)];
 }
 
-function marked({ snippet: { text, hits } }: SearchHit, mark: (word: string) => string): string {
+function marked({ snippet: { text, hits } }: ShownHit, mark: (word: string) => string): string {
   let shown = '';
   let from = 0;
   for (const [start, end] of hits) {
@@ -100,7 +100,7 @@ function marked({ snippet: { text, hits } }: SearchHit, mark: (word: string) => 
 }
 
 /** A hit as JSON. */
-export function hitJson(hit: SearchHit) {
+export function hitJson(hit: ShownHit) {
   const { snippet } = hit;
   return {
     block_id: hit.id,

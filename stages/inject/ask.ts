@@ -1,13 +1,12 @@
 /** Asks the vault about a question, in bounded time, and makes what is added of the answer. */
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
-import type { BlockSource, SearchHit, Vault } from '../vault/index.ts';
+import type { BlockSource, SearchHit } from '../vault/index.ts';
 import type { InjectConfig } from './config.ts';
+import type { VaultInTime } from './in-time.ts';
 import { toInjection } from './injection.ts';
 import type { Injection, Part } from './injection.ts';
 
-/** A vault that is being loaded or repaired is not waited for longer than this. */
-const MAX_WAIT_MS = 200;
 /** Larger blocks do not get into any budget, however much is taken out of them. */
 const MAX_CAPSULE_CHARS = 64 * 1024;
 const CAPSULE_MS = 1000;
@@ -28,7 +27,7 @@ const NOT_READY = 'the vault is not ready yet';
 
 /** Never rejects. */
 export async function askVault(
-  vault: Vault,
+  vault: VaultInTime,
   query: string,
   room: Room,
   config: InjectConfig,
@@ -38,7 +37,7 @@ export async function askVault(
   try {
     const { topK: top, minScore } = config;
     const wanted = { top, minScore, about: true, distinct: true, except: room.present };
-    const hits = await inTime(vault.search(query, wanted), services);
+    const hits = await vault.ask((opened) => opened.search(query, wanted));
     if (hits === undefined) return { notBecause: NOT_READY };
     const parts: Part[] = [];
     for (const hit of hits) {
@@ -60,13 +59,13 @@ export type Withdrawn = { readonly ids: ReadonlySet<string> } | { readonly notBe
  * asked in time, what it has to say is asked for again with the next request. Never rejects.
  */
 export async function withdrawnIn(
-  vault: Vault,
+  vault: VaultInTime,
   blocks: readonly BlockSource[],
   services: Services,
 ): Promise<Withdrawn> {
   if (blocks.length === 0) return { ids: new Set() };
   try {
-    const ids = await inTime(vault.withdrawn(blocks), services);
+    const ids = await vault.ask((opened) => opened.withdrawn(blocks));
     return ids === undefined ? { notBecause: NOT_READY } : { ids: new Set(ids) };
   } catch (thrown) {
     return failed(thrown, services);
@@ -77,19 +76,6 @@ function failed(thrown: unknown, { log }: Services): { readonly notBecause: stri
   const reason = thrown instanceof Error ? thrown.message : 'unknown';
   log.warning('the vault could not be asked', { reason });
   return { notBecause: reason };
-}
-
-/** The vault's answer, or undefined when it took too long; the vault then goes on loading by itself. */
-async function inTime<T>(asked: Promise<T>, { clock }: Services): Promise<T | undefined> {
-  let stopTimer: (() => void) | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    stopTimer = clock.after(MAX_WAIT_MS, () => resolve(undefined));
-  });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    stopTimer?.();
-  }
 }
 
 /** `path:10-42`, or the path alone for a text that came without lines. */

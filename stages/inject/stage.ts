@@ -10,11 +10,12 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { appendText, isRewritable, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import type { Vault } from '../vault/index.ts';
 import { askVault, withdrawnIn } from './ask.ts';
 import type { Withdrawn } from './ask.ts';
 import { askedIn } from './asked.ts';
 import type { InjectConfig } from './config.ts';
+import { createVaultInTime } from './in-time.ts';
+import type { VaultInTime } from './in-time.ts';
 import { ADDED_MARK, readDecided, settingsOf, sourcesOf } from './injection.ts';
 import type { Decided, Injection } from './injection.ts';
 import { questionsOf } from './query.ts';
@@ -39,6 +40,7 @@ interface Work {
   readonly config: InjectConfig;
   readonly services: Services;
   readonly ctx: StageContext;
+  readonly vault: VaultInTime;
   /** Ids of the blocks that the messages so far carry. */
   readonly present: Set<string>;
   /** Which of the blocks that were added once must not be sent again; while that is not known they are. */
@@ -78,16 +80,16 @@ function remembered(
  * nothing need not be remembered: once something follows a question, nobody asks again.
  */
 async function decide(question: Question, work: Work): Promise<Injection | undefined> {
-  const { config, services, ctx, present, withdrawn, tokens } = work;
+  const { config, services, ctx, vault, present, withdrawn, tokens } = work;
   const query = askedIn(question.texts, ADDED_MARK);
-  if (query === undefined || services.vault === undefined) return undefined;
+  if (query === undefined) return undefined;
   const left = BUDGETS_PER_CONVERSATION * config.budgetTokens - tokens;
   const room = { present, budgetTokens: Math.min(config.budgetTokens, left) };
   // A vault that could not be asked a moment ago is not waited for again.
   const asked =
     'notBecause' in withdrawn
       ? withdrawn
-      : await askVault(services.vault, query, room, config, services, ctx);
+      : await askVault(vault, query, room, config, services, ctx);
   if ('notBecause' in asked) {
     ctx.note('not_injected_because', asked.notBecause);
     return undefined;
@@ -106,8 +108,7 @@ async function decide(question: Question, work: Work): Promise<Injection | undef
 
 async function withInjections(
   request: ProxyRequest,
-  vault: Vault,
-  { config, services, ctx }: Pick<Work, 'config' | 'services' | 'ctx'>,
+  { config, services, ctx, vault }: Pick<Work, 'config' | 'services' | 'ctx' | 'vault'>,
 ): Promise<ProxyRequest> {
   const asked = questionsOf(request.original.blocks()).map(
     (question) => [question, decidedOn(question, services)] as const,
@@ -115,7 +116,7 @@ async function withInjections(
   const added = asked.flatMap(([, decided]) => (decided === undefined ? [] : sourcesOf(decided)));
   const withdrawn = await withdrawnIn(vault, added, services);
   const present = new Set<string>();
-  const work: Work = { config, services, ctx, present, withdrawn, tokens: 0 };
+  const work: Work = { config, services, ctx, vault, present, withdrawn, tokens: 0 };
   const isProbe = request.original.facts.maxOutputTokens === 1;
   let injected = request;
   let newest: readonly string[] = [];
@@ -146,18 +147,20 @@ export const inject = defineStage<ProxyFrame, InjectConfig, Services>({
   name: 'inject',
   traceAs: 'vault_inject',
   build(config, services) {
-    const { vault } = services;
+    const { vault, clock } = services;
+    const inTime = vault && createVaultInTime(vault, clock);
     // Stays true: while an index is rebuilt there is none for a moment, and what was added before must still go out.
     let hadBlocks = false;
     return {
       on: {
         request({ request }, ctx): RequestFrame | undefined | Promise<RequestFrame> {
-          if (!config.enabled || vault === undefined || !isRewritable(request)) return undefined;
+          if (!config.enabled || vault === undefined || inTime === undefined) return undefined;
+          if (!isRewritable(request)) return undefined;
           if (!REWRITTEN.has(request.original.dialect.name)) return undefined;
           hadBlocks ||= vault.mayHaveBlocks();
           if (!hadBlocks) return undefined;
-          return withInjections(request, vault, { config, services, ctx }).then((injected) =>
-            Object.freeze({ kind: 'request' as const, request: injected }),
+          return withInjections(request, { config, services, ctx, vault: inTime }).then(
+            (injected) => Object.freeze({ kind: 'request' as const, request: injected }),
           );
         },
       },

@@ -62,4 +62,9 @@ export interface Vault extends OpenedVault {
    * Looks at the disk at most once a second.
    */
   mayHaveBlocks(): boolean;
+  /**
+   * False while a large index is being loaded for the first time, which takes seconds: who
+   * cannot wait so long need not ask. As of the last `mayHaveBlocks`.
+   */
+  isReady(): boolean;
 }

@@ -2,23 +2,33 @@
  * A vault whose code and index are loaded when somebody needs them. Most of it is for
  * indexing, and a proxy that has no index should not start slower for it.
  */
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OpenedVault, Vault, VaultOptions } from './contract.ts';
 import { layoutOf } from './layout.ts';
 
 /** How long one look at the disk serves. */
 const LOOK_MS = 1000;
+/** A larger log is not loaded into memory within the moment that a request may wait. */
+const LARGE_LOG_BYTES = 4 * 1024 * 1024;
 
 /** The vault at `indexDir`; `mayHaveBlocks` begins to load it where there is something to find. */
 export function deferVault(options: VaultOptions): Vault {
   const { log } = layoutOf(resolve(options.indexDir));
   let opening: Promise<OpenedVault> | undefined;
   let isThere = false;
+  let isLarge = false;
+  let isLoaded = false;
   let nextLookMs = Number.NEGATIVE_INFINITY;
 
   const open = (): Promise<OpenedVault> => {
-    opening ??= import('./vault.ts').then(({ openVault }) => openVault(options));
+    opening ??= import('./vault.ts').then(({ openVault }) => {
+      const vault = openVault(options);
+      const loaded = (): void => void (isLoaded = true);
+      // Who asks a vault that cannot be loaded hears why.
+      vault.status().then(loaded, loaded);
+      return vault;
+    });
     return opening;
   };
   return {
@@ -26,10 +36,13 @@ export function deferVault(options: VaultOptions): Vault {
       const nowMs = options.clock.monotonicMs();
       if (nowMs < nextLookMs) return isThere;
       nextLookMs = nowMs + LOOK_MS;
-      isThere = existsSync(log);
+      const sizeBytes = statSync(log, { throwIfNoEntry: false })?.size;
+      isThere = sizeBytes !== undefined;
+      isLarge = options.backend === 'json_blocks' && (sizeBytes ?? 0) > LARGE_LOG_BYTES;
       if (isThere) void open();
       return isThere;
     },
+    isReady: () => isLoaded || !isLarge,
     search: async (query, how) => (await open()).search(query, how),
     withdrawn: async (blocks) => (await open()).withdrawn(blocks),
     async ingest(blocks) {

@@ -65,7 +65,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
       roots: [...known.roots()].toSorted(),
       logBytes,
       deadBytes: Math.max(0, follower.offset - known.liveBytes),
-      indexing: isIndexing(layout),
+      indexing: isIndexing(indexDir),
       movedAside: movedAside(layout),
     };
   } finally {
@@ -153,7 +153,9 @@ function databaseFault(layout: Layout): { what: string } | 'strangers' | undefin
   }
 }
 
-function isIndexing({ indexLock }: Layout): boolean {
+/** Whether another process is indexing into `indexDir` right now. */
+export function isIndexing(indexDir: string): boolean {
+  const { indexLock } = layoutOf(resolve(indexDir));
   if (!existsSync(indexLock)) return false;
   const lock = openLock(indexLock);
   try {

@@ -8,7 +8,13 @@ export {
   type CalibrateOptions,
 } from './calibrate.ts';
 export { forgetFolder, type ForgetReport } from './forget.ts';
-export { checkVault, rebuildVault, type RebuildReport, type VaultHealth } from './health.ts';
+export {
+  checkVault,
+  isIndexing,
+  rebuildVault,
+  type RebuildReport,
+  type VaultHealth,
+} from './health.ts';
 export { indexFolder } from './indexer.ts';
 export type { IndexOptions, IndexProgress, IndexReport } from './index-run.ts';
 export { toIngestBlock, type IngestBlock, type IngestResult } from './ingest.ts';

@@ -99,7 +99,7 @@ test('a single common word, or one word of several, adds nothing', async () => {
 
 test('a number that is nowhere, and words that only hold a sentence together, are no evidence', async () => {
   const login = { ...NOTES, 'login.md': 'After a login the lamp greets.\n' };
-  assert.equal(await found(login, 'The wall shows a 404 after login, why?'), []);
+  assert.equal(await found(login, 'The page shows a 404 after login, why?'), []);
   assert.equal(await found(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
 });
 

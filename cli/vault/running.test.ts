@@ -1,0 +1,102 @@
+/** The vault's commands beside a proxy that has the index loaded. */
+import { rmSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import { openControl } from '../../server/control.ts';
+import type { ControlCommands } from '../../server/control.ts';
+import { vaultCommands } from '../../server/vault-commands.ts';
+import { deferVault } from '../../stages/vault/deferred.ts';
+import type { Place, Ran } from '../testing.ts';
+import { json, logOf, withFiles } from './testing.ts';
+
+const QUESTIONS = [
+  ['search', 'flumbrick', 'gate'],
+  ['search', 'flumbrick', 'gate', '--json'],
+  ['search', 'flumbrick token', '--all', '--top', '1'],
+  ['search', 'xyzzyqq'],
+  ['index', '--status'],
+  ['index', '--status', '--json'],
+];
+
+/** The control socket of a proxy in `place` that has `indexPath` open; `asked` are the answers that it gave. */
+async function withProxy(
+  place: Place,
+  indexPath: string,
+  use: (asked: boolean[]) => Promise<void>,
+): Promise<void> {
+  const vault = deferVault({
+    indexDir: indexPath,
+    backend: 'json_blocks',
+    clock: systemClock,
+    newId: () => 'log',
+  });
+  const asked: boolean[] = [];
+  const commands: ControlCommands = Object.fromEntries(
+    Object.entries(vaultCommands(vault, { indexPath, backend: 'json_blocks' })).map(
+      ([name, command]) => [
+        name,
+        async (input: unknown) => {
+          const answer = (await command(input)) as { readonly ready: boolean };
+          asked.push(answer.ready);
+          return answer;
+        },
+      ],
+    ),
+  );
+  const control = await openControl(place.home, commands, async () => Response.json({}));
+  try {
+    await use(asked);
+  } finally {
+    await control.close();
+    await vault.close();
+  }
+}
+
+test('a proxy that runs answers in place of the index, with the same words', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    const alone: Ran[] = [];
+    for (const argv of QUESTIONS) alone.push(await svc(...argv));
+    await withProxy(place, `${place.home}/.index`, async (asked) => {
+      for (const [at, argv] of QUESTIONS.entries()) {
+        assert.equal(await svc(...argv), alone[at], argv.join(' '));
+      }
+      assert.equal(asked, [true, true, true, true, true, true]);
+    });
+  });
+});
+
+test('one with another index, or without any, is passed over', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    await withProxy(place, `${place.folder}/other`, async (asked) => {
+      assert.is((await svc('search', 'flumbrick', 'gate')).code, 0);
+      assert.equal(json((await svc('index', '--status', '--json')).stdout)['files'], 5);
+      assert.equal(asked, [false, false]);
+    });
+    await withProxy(place, `${place.home}/.index`, async (asked) => {
+      rmSync(logOf(place));
+      const none = await svc('search', 'flumbrick', 'gate');
+      assert.match(none.stderr, /There is no index yet/);
+      assert.equal(asked, [false]);
+    });
+  });
+});
+
+test('what a proxy cannot answer is looked up here', async () => {
+  await withFiles(async (place, svc) => {
+    await svc('index', 'files', '-w', '1');
+    const fail = () => {
+      throw new Error('broken');
+    };
+    for (const commands of [{}, { 'vault-search': fail }, { 'vault-search': () => 'nothing' }]) {
+      const control = await openControl(place.home, commands, async () => Response.json({}));
+      const found = await svc('search', 'flumbrick', 'gate');
+      assert.match(found.stdout, /gate\.md/);
+      await control.close();
+    }
+  });
+});
+
+test.run();

@@ -1,0 +1,37 @@
+/** The vault of the proxy that runs: it has the index in memory, and loading a large one takes seconds. */
+import type { Config } from '../../server/config/config.ts';
+import type { SearchHit, VaultStatus } from '../../stages/vault/index.ts';
+import { control } from '../remote.ts';
+
+/** A hit as it is shown, without all of its block. */
+export type ShownHit = Omit<SearchHit, 'content'>;
+
+/**
+ * What the running proxy finds; undefined where none runs, or it uses another index, or has not
+ * loaded it, or cannot say: the index then has to be opened here.
+ */
+export async function searchRunning(
+  config: Config,
+  search: { readonly query: string; readonly top: number; readonly includeUnsafe: boolean },
+): Promise<readonly ShownHit[] | undefined> {
+  const { query, top, includeUnsafe } = search;
+  const input = { query, top, include_unsafe: includeUnsafe };
+  const answer = await ask(config, 'vault-search', input);
+  return Array.isArray(answer?.['hits']) ? (answer['hits'] as ShownHit[]) : undefined;
+}
+
+/** What the running proxy has loaded; undefined as for `searchRunning`. */
+export async function statusOfRunning(config: Config): Promise<VaultStatus | undefined> {
+  const status = (await ask(config, 'vault-status', {}))?.['status'];
+  return typeof status === 'object' && status !== null ? (status as VaultStatus) : undefined;
+}
+
+async function ask({ home, vault: { indexPath, backend } }: Config, name: string, input: object) {
+  try {
+    const answer = await control(home, name, { index_path: indexPath, backend, ...input });
+    return answer['ready'] === true ? answer : undefined;
+  } catch {
+    // Whatever is wrong with that proxy, the index can still be read.
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/clock.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { Vault } from '../vault/index.ts';
+import { createVaultInTime } from './in-time.ts';
+
+/** Its timers, unlike the machine's, keep the process alive. */
+const clock: Clock = {
+  ...systemClock,
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A vault of which nothing is asked but whether it is ready. */
+function vaultThat(isReady: () => boolean): Vault {
+  return { isReady } as Partial<Vault> as Vault;
+}
+
+test('an answer in time is given, and what fails fails', async () => {
+  const vault = createVaultInTime(
+    vaultThat(() => true),
+    clock,
+  );
+  assert.is(await vault.ask(() => Promise.resolve(1)), 1);
+  const failed = await vault.ask(() => Promise.reject(new Error('damaged'))).catch(String);
+  assert.is(failed, 'Error: damaged');
+  assert.is(await vault.ask(() => Promise.resolve(2)), 2);
+});
+
+test('after one that took too long nobody waits until it has its answer', async () => {
+  const vault = createVaultInTime(
+    vaultThat(() => true),
+    clock,
+  );
+  for (const settle of ['resolve', 'reject'] as const) {
+    let end: () => void = () => undefined;
+    const slow = new Promise<number>((resolve, reject) => {
+      end = () => (settle === 'resolve' ? resolve(1) : reject(new Error('late')));
+    });
+    let asked = 0;
+    const ask = () => vault.ask(() => (asked++, asked === 1 ? slow : Promise.resolve(asked)));
+    assert.is(await ask(), undefined);
+    assert.is(await ask(), undefined);
+    assert.is(asked, 1);
+    end();
+    await wait(1);
+    assert.is(await ask(), 2);
+  }
+});
+
+test('a vault that is not ready is not asked', async () => {
+  let isReady = false;
+  const vault = createVaultInTime(
+    vaultThat(() => isReady),
+    clock,
+  );
+  assert.is(await vault.ask(() => Promise.reject(new Error('asked'))), undefined);
+  isReady = true;
+  assert.is(await vault.ask(() => Promise.resolve(1)), 1);
+});
+
+test.run();
