@@ -3,6 +3,7 @@ import type { Transform } from 'node:stream';
 import type { CancelSignal } from '../../engine/index.ts';
 import { undecodable } from '../../stages/model/errors.ts';
 import { openDecoding } from '../../stages/wire/decode.ts';
+import { Expansion } from '../../stages/wire/expansion.ts';
 
 export interface DecodingOptions {
   /** The answer's `Content-Encoding`. */
@@ -17,6 +18,7 @@ export class Decoding {
   readonly #options: DecodingOptions;
   #stream: Transform | undefined;
   #taken: Promise<void> | undefined;
+  readonly #expansion = new Expansion();
 
   constructor(options: DecodingOptions) {
     this.#options = options;
@@ -25,6 +27,7 @@ export class Decoding {
   /** Resolves when there is room for more. */
   async push(bytes: Buffer): Promise<void> {
     const stream = (this.#stream ??= this.#open(bytes));
+    this.#expansion.in(bytes);
     if (stream.write(bytes)) return;
     const room = new Promise<void>((resolve) => stream.once('drain', resolve));
     await Promise.race([room, this.#taken]);
@@ -55,7 +58,10 @@ export class Decoding {
 
   async #takeFrom(stream: Transform): Promise<void> {
     try {
-      for await (const piece of stream) await this.#options.take(piece as Buffer);
+      for await (const piece of stream) {
+        if (!this.#expansion.out(piece as Buffer)) throw undecodable(this.#options.encoding);
+        await this.#options.take(piece as Buffer);
+      }
     } catch (thrown) {
       // The coder's own errors are the only ones with a number.
       const isCoder = thrown instanceof Error && 'errno' in thrown;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as zlib from 'node:zlib';
@@ -105,6 +106,55 @@ test('a copy that lags too far behind is given up, without an error', async () =
   }
   decoder.push(Buffer.alloc(10));
   assert.not(await decoder.end());
+});
+
+const GB = 2 ** 30;
+
+/** `sizeBytes` of one letter, encoded. */
+async function bombOf(encoder: zlib.BrotliCompress | zlib.Gzip, sizeBytes: number) {
+  const block = Buffer.alloc(2 ** 20, 'a');
+  const pieces: Buffer[] = [];
+  encoder.on('data', (piece: Buffer) => void pieces.push(piece));
+  for (let at = 0; at < sizeBytes; at += block.length) {
+    if (!encoder.write(block)) await once(encoder, 'drain');
+  }
+  encoder.end();
+  await once(encoder, 'end');
+  return Buffer.concat(pieces);
+}
+
+test('an answer that becomes gigabytes is given up at once, in one piece or many', async () => {
+  const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = zlib.constants;
+  const brotli = zlib.createBrotliCompress({ params: { [quality]: 2, [window]: 24 } });
+  const bombs = [
+    ['br', await bombOf(brotli, GB)],
+    ['gzip', await bombOf(zlib.createGzip({ level: 1 }), GB / 4)],
+  ] as const;
+  for (const [encoding, bomb] of bombs) {
+    for (const pieceBytes of [bomb.length, Math.ceil(bomb.length / 50)]) {
+      let decodedBytes = 0;
+      const decoder = createDecoder(encoding, (bytes) => void (decodedBytes += bytes.length));
+      const before = process.cpuUsage();
+      for (let at = 0; at < bomb.length; at += pieceBytes) {
+        decoder.push(bomb.subarray(at, at + pieceBytes));
+        await new Promise(setImmediate);
+      }
+      assert.is(await decoder.end(), false, encoding);
+      const { user, system } = process.cpuUsage(before);
+      const most = Math.max(8 * 2 ** 20, bomb.length * 200);
+      assert.ok(decodedBytes <= most, `${encoding}: ${decodedBytes} of ${bomb.length}`);
+      assert.ok(user + system < 1_000_000, `${encoding}: ${user + system} µs of processor`);
+    }
+  }
+});
+
+test('a repetitive answer of some megabytes is read whole', async () => {
+  const text = Buffer.alloc(8 * 2 ** 20, 'data: {"a":1}\n\n');
+  let decodedBytes = 0;
+  const decoder = createDecoder('br', (bytes) => void (decodedBytes += bytes.length));
+  decoder.push(zlib.brotliCompressSync(text));
+  assert.is(await decoder.end(), true);
+  assert.is(decodedBytes, text.length);
 });
 
 test.run();

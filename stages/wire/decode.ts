@@ -6,6 +6,7 @@ import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { SvcError } from '../../engine/index.ts';
 import { payloadTooLarge, unsupportedMedia } from '../model/errors.ts';
+import { Expansion } from './expansion.ts';
 import { createZstdCopy, unzstd } from './zstd.ts';
 
 interface BodyOptions {
@@ -125,7 +126,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /**
  * A decoder that hands `onBytes` what `contentEncoding` hides. It never throws: bytes that
  * cannot be decoded, or an encoding that we do not read, end in `end()` giving false.
- * A stream that breaks off midway gives what arrived.
+ * A stream that breaks off midway gives what arrived; one that becomes larger than an answer is
+ * given up there.
  */
 export function createDecoder(
   contentEncoding: string | undefined,
@@ -140,17 +142,25 @@ export function createDecoder(
   const lost = Promise.resolve(false);
   let stream: Unpacker | undefined;
   let beginning: Buffer = Buffer.alloc(0);
+  const expansion = new Expansion();
   let isLost = layers.length > 1;
   let done: Promise<boolean> | undefined;
+  const take = (bytes: Buffer): void => {
+    if (isLost) return;
+    if (expansion.out(bytes)) return onBytes(bytes);
+    isLost = true;
+    stream?.destroy();
+  };
   return {
     push(bytes) {
       if (isLost || done !== undefined) return;
+      expansion.in(bytes);
       let input = bytes;
       if (stream === undefined) {
         // Two bytes tell what kind of deflate it is.
         beginning = input = Buffer.concat([beginning, bytes]);
         if (beginning.length < 2) return;
-        stream = openUnpacker(encoding, beginning, onBytes, () => {
+        stream = openUnpacker(encoding, beginning, take, () => {
           isLost = true;
         });
       }
@@ -175,11 +185,16 @@ function createPlainDecoder(onBytes: (bytes: Buffer) => void): Decoder {
 
 /** For runtimes whose zlib has no zstd: decodes in this thread, which suits the size of an answer. */
 function createZstdDecoder(onBytes: (bytes: Buffer) => void): Decoder {
-  const copy = createZstdCopy(onBytes);
+  const expansion = new Expansion();
+  const copy = createZstdCopy((bytes) => {
+    if (!expansion.out(bytes)) throw new Error('it becomes more than an answer has');
+    onBytes(bytes);
+  });
   let isLost = false;
   return {
     push(bytes) {
       if (isLost) return;
+      expansion.in(bytes);
       try {
         copy.push(bytes);
       } catch {
