@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -177,6 +178,20 @@ test('a log that cannot be written counts what it lost and throws nothing', asyn
   await log.close();
   log.info('two');
   assert.is(log.dropped, 2);
+});
+
+test('a log whose file is a folder counts what it lost and ends nothing', async ({ folder }) => {
+  const path = join(folder, 'logs', 'svc.log');
+  mkdirSync(path, { recursive: true });
+  // Files of earlier runs, so that the look at them outlasts the failure to open.
+  for (let i = 10; i < 60; i += 1)
+    writeFileSync(join(folder, 'logs', `svc-202512${10 + (i % 20)}-${i}.log`), '');
+  const log = createLog(fileOptions(path));
+  log.error('one');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  log.error('two');
+  await log.close();
+  assert.ok(log.dropped >= 1);
 });
 
 test.run();

@@ -58,8 +58,8 @@ export async function openSink(options: SinkOptions): Promise<LogSink> {
   });
   const purge = () => purgeOld(path, options.clock.wallMs() - options.retentionDays * DAY_MS);
   stream.on('rotated', () => void purge());
-  await purge();
-  return sinkTo(stream, () => {
+  // At once: the stream opens its file meanwhile, and a failure that nobody hears of ends the process.
+  const sink = sinkTo(stream, () => {
     return new Promise<void>((resolve) => {
       const done = () => resolve();
       stream.once('close', done);
@@ -67,6 +67,8 @@ export async function openSink(options: SinkOptions): Promise<LogSink> {
       stream.end(done);
     });
   });
+  await purge();
+  return sink;
 }
 
 function sinkTo(stream: Writable, close: () => Promise<void>): LogSink {
