@@ -1,23 +1,41 @@
 /** Takes cached tokens out of an input count that includes them. */
 import type { Usage } from '../model/usage.ts';
+import { correctedIn } from './json-kind.ts';
+import type { JsonObject } from './json-kind.ts';
+
+/** Counts of a dialect whose input includes cached tokens; `null` where the provider says nothing. */
+export interface InclusiveCounts {
+  /** All of the input. */
+  readonly input: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly output: number | null;
+  readonly reasoning: number | null;
+}
 
 /**
- * The three input counts of a dialect whose `total` includes cached tokens. They always add
- * up to `total`: a provider that reports one token as both read and written is believed on
- * the reading.
+ * Normalises such counts, taken from `figures`, which tell what of them was mended. The three of the input always add up to `input`: a provider that
+ * reports one token as both read and written is believed on the reading.
  */
 export function splitInput(
-  total: number | null,
-  read: number | null,
-  written: number | null,
-): Pick<Usage, 'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'> {
-  if (total === null)
-    return { inputTokens: null, cacheReadTokens: read, cacheWriteTokens: written };
-  const cacheRead = Math.min(read ?? 0, total);
-  const cacheWritten = Math.min(written ?? 0, total - cacheRead);
-  return {
-    inputTokens: total - cacheRead - cacheWritten,
-    cacheReadTokens: read === null ? null : cacheRead,
-    cacheWriteTokens: written === null ? null : cacheWritten,
+  figures: JsonObject,
+  { input, cacheRead, cacheWrite, output, reasoning }: InclusiveCounts,
+): Usage {
+  const read = input === null ? cacheRead : atMost(cacheRead, input);
+  const write = input === null ? cacheWrite : atMost(cacheWrite, input - (read ?? 0));
+  // In the order in which every dialect has them: objects of one shape are read fastest.
+  const usage: Usage = {
+    inputTokens: input === null ? null : input - (read ?? 0) - (write ?? 0),
+    outputTokens: output,
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+    cacheWrite1hTokens: null,
+    reasoningTokens: reasoning,
+    estimated: false,
   };
+  return correctedIn(figures).corrected === true ? { ...usage, corrected: true } : usage;
+}
+
+function atMost(count: number | null, most: number): number | null {
+  return count === null ? null : Math.min(count, most);
 }

@@ -3,7 +3,7 @@
  * that speak this dialect disagree on names; the ones known from their answers are read.
  */
 import type { Usage } from '../../model/usage.ts';
-import { correctedIn, countOf, isObject } from '../json-kind.ts';
+import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -20,14 +20,13 @@ export function toChatUsage(figures: JsonObject): Usage {
     countOf(figures['prompt_cache_hit_tokens']) ??
     countOf(figures['cached_tokens']) ??
     countOf(figures['num_cached_tokens']);
-  return {
-    ...splitInput(prompt, cached, countOf(inputDetails['cache_write_tokens'])),
-    outputTokens: outputOf(prompt, completion, reasoning, total),
-    cacheWrite1hTokens: null,
-    reasoningTokens: reasoning,
-    estimated: false,
-    ...correctedIn(figures),
-  };
+  return splitInput(figures, {
+    input: prompt,
+    cacheRead: cached,
+    cacheWrite: countOf(inputDetails['cache_write_tokens']),
+    output: outputOf(prompt, completion, reasoning, total),
+    reasoning,
+  });
 }
 
 /** Some providers count reasoning beside the completion; their total gives it away. */

@@ -3,7 +3,7 @@
  * the provider fetched itself and thoughts are counted beside prompt and candidates.
  */
 import type { Usage } from '../../model/usage.ts';
-import { correctedIn, countOf, isObject } from '../json-kind.ts';
+import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -18,14 +18,13 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
   const input = prompt === null ? null : prompt + (fetched ?? 0);
   const isSaid = candidates !== null || thoughts !== null;
   const rest = input === null || total === null ? null : Math.max(0, total - input);
-  return {
-    ...splitInput(input, countOf(figures['cachedContentTokenCount']), null),
-    outputTokens: isSaid ? (candidates ?? 0) + (thoughts ?? 0) : rest,
-    cacheWrite1hTokens: null,
-    reasoningTokens: thoughts,
-    estimated: false,
-    ...correctedIn(figures),
-  };
+  return splitInput(figures, {
+    input,
+    cacheRead: countOf(figures['cachedContentTokenCount']),
+    cacheWrite: null,
+    output: isSaid ? (candidates ?? 0) + (thoughts ?? 0) : rest,
+    reasoning: thoughts,
+  });
 }
 
 export const generativeReader: AnswerReader = Object.freeze({

@@ -1,6 +1,6 @@
 /** Usage in responses answers, which count cached tokens inside the input. */
 import type { Usage } from '../../model/usage.ts';
-import { correctedIn, countOf, isObject } from '../json-kind.ts';
+import { countOf, isObject } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import type { Answer, AnswerReader } from '../answer-reader.ts';
 import { splitInput } from '../split-input.ts';
@@ -9,18 +9,13 @@ import { splitInput } from '../split-input.ts';
 export function toResponsesUsage(figures: JsonObject): Usage {
   const input = isObject(figures['input_tokens_details']) ? figures['input_tokens_details'] : {};
   const output = isObject(figures['output_tokens_details']) ? figures['output_tokens_details'] : {};
-  return {
-    ...splitInput(
-      countOf(figures['input_tokens']),
-      countOf(input['cached_tokens']),
-      countOf(input['cache_write_tokens']),
-    ),
-    outputTokens: countOf(figures['output_tokens']),
-    cacheWrite1hTokens: null,
-    reasoningTokens: countOf(output['reasoning_tokens']),
-    estimated: false,
-    ...correctedIn(figures),
-  };
+  return splitInput(figures, {
+    input: countOf(figures['input_tokens']),
+    cacheRead: countOf(input['cached_tokens']),
+    cacheWrite: countOf(input['cache_write_tokens']),
+    output: countOf(figures['output_tokens']),
+    reasoning: countOf(output['reasoning_tokens']),
+  });
 }
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed']);
