@@ -16,6 +16,8 @@ const ENTRIES = [
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',
   'stages/vault/index-worker.js',
+  // The same program under the benches' command, so that they measure what users start.
+  'bench/svc-proxy.js',
 ];
 
 /** Packages that every start needs and that are JavaScript alone; the others stay where they are. */
@@ -61,7 +63,6 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  keepNames: true,
   external: packagesApart(),
   // CommonJS packages ask for Node's own modules by `require`, which a module does not have.
   banner: {

@@ -40,7 +40,7 @@ export async function startRig(
   try {
     const upstream = keep(await startUpstreamProcess());
     const args = [String(upstream.port)];
-    const svc = keep(await startChild<SvcCommands>('bench/svc-proxy.js', { args }));
+    const svc = keep(await startChild<SvcCommands>('app/svc-proxy.js', { args }));
     const arms: Arm[] = [{ name: 'direct', port: upstream.port }];
     if (names.includes('plain')) {
       const plain = keep(await startChild<PlainCommands>('bench/plain-proxy.js', { args }));

@@ -1,5 +1,5 @@
 /**
- * svc itself as a process of its own: the real server with its default settings, a fresh
+ * svc itself as a process of its own, joined into `dist/app` with the program that users start: the real server with its default settings, a fresh
  * temporary home, every provider pointed at the upstream whose port is given. Gate, trace,
  * meter, ledger and rate limit work; only the limits' heights are out of reach.
  */

@@ -28,10 +28,18 @@ const SSE_EVENTS = 200;
 const SLOW_EVENTS = 20;
 /** What a messages stream has besides its text: start and stop of message and block, usage, a ping. */
 const MESSAGE_FRAME_EVENTS = 6;
+/** What a chat stream has besides: role, end, `[DONE]`. */
+const CHAT_FRAME_EVENTS = 3;
 
 const HEADERS = {
   'x-api-key': 'bench-key',
   'anthropic-version': '2023-06-01',
+  'User-Agent': 'svc-bench',
+  Accept: 'application/json',
+};
+
+const CHAT_HEADERS = {
+  Authorization: 'Bearer bench-key',
   'User-Agent': 'svc-bench',
   Accept: 'application/json',
 };
@@ -48,8 +56,17 @@ export const workloads: readonly Workload[] = [
     events: 0,
   },
   {
+    name: 'json-chat',
+    about: '`json` in the chat dialect',
+    path: '/v1/chat/completions',
+    headers: { ...CHAT_HEADERS, [SCENARIO]: 'sized bytes=1200' },
+    body: chatBodyOf(JSON_BODY_BYTES, false),
+    connections: 16,
+    events: 0,
+  },
+  {
     name: 'json-paced',
-    about: 'the same over 16 connections, 1,000 a second: latency without a queue',
+    about: '`json` over 16 connections, 1,000 a second: latency without a queue',
     path: '/v1/messages',
     headers: { ...HEADERS, [SCENARIO]: 'sized bytes=1200' },
     body: bodyOf(JSON_BODY_BYTES, false),
@@ -65,6 +82,15 @@ export const workloads: readonly Workload[] = [
     body: bodyOf(JSON_BODY_BYTES, true),
     connections: 16,
     events: SSE_EVENTS + MESSAGE_FRAME_EVENTS,
+  },
+  {
+    name: 'sse-burst-chat',
+    about: '`sse-burst` in the chat dialect, without the usage that svc asks for',
+    path: '/v1/chat/completions',
+    headers: { ...CHAT_HEADERS, [SCENARIO]: `burst count=${SSE_EVENTS}` },
+    body: chatBodyOf(JSON_BODY_BYTES, true),
+    connections: 16,
+    events: SSE_EVENTS + CHAT_FRAME_EVENTS,
   },
   {
     name: 'sse-spaced',
@@ -101,13 +127,25 @@ export const workloads: readonly Workload[] = [
 
 /** A request whose user pasted lines of a log, `bytes` long in all. */
 function bodyOf(bytes: number, stream: boolean): string {
-  const make = (text: string): string =>
-    JSON.stringify({
-      model: 'claude-sonnet-4-5',
-      max_tokens: 1024,
-      stream,
-      messages: [{ role: 'user', content: [{ type: 'text', text }] }],
-    });
+  return filled(bytes, (text) => ({
+    model: 'claude-sonnet-4-5',
+    max_tokens: 1024,
+    stream,
+    messages: [{ role: 'user', content: [{ type: 'text', text }] }],
+  }));
+}
+
+function chatBodyOf(bytes: number, stream: boolean): string {
+  return filled(bytes, (content) => ({
+    model: 'gpt-5-mini',
+    max_completion_tokens: 1024,
+    stream,
+    messages: [{ role: 'user', content }],
+  }));
+}
+
+function filled(bytes: number, bodyWith: (text: string) => object): string {
+  const make = (text: string): string => JSON.stringify(bodyWith(text));
   const frame = make('').length;
   const line = (index: number): string =>
     `${index} src/part-${index % 97}.ts: checked in ${index % 13} ms; `;

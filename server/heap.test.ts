@@ -30,7 +30,7 @@ const LOAD = `
   console.log(JSON.stringify([before, await load(400)]));
 `;
 
-test('one half of the young generation stops at 8 MB, also after it was made small', async () => {
+test('one half of the young generation stops at 16 MB, also after it was made small', async () => {
   const heap = new URL('./heap.js', import.meta.url).href;
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
@@ -40,7 +40,7 @@ test('one half of the young generation stops at 8 MB, also after it was made sma
     heap,
   ]);
   // What a page holds besides its objects is not counted.
-  assert.equal(JSON.parse(stdout), [8, 8]);
+  assert.equal(JSON.parse(stdout), [16, 16]);
 });
 
 test.run();
