@@ -22,7 +22,8 @@ export function leaveOutProviderTools(
 ): void {
   const needed = types.find((type) => others === 0 || RUN_BY_CLIENT.test(type));
   if (needed !== undefined && providerTools === 'skip') {
-    throw cannotCarry(`the provider’s own tool ${needed}`);
+    const why = others === 0 ? 'which is all that the request offers' : 'which the client runs';
+    throw cannotCarry(`the provider’s own tool ${needed}, ${why}`);
   }
   for (const type of types) note(`tool ${type} left out: only its own provider runs it`);
 }

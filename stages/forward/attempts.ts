@@ -66,7 +66,28 @@ function mostTelling(failures: readonly Failed[], scope: AttemptScope): Answer<P
     failures[0];
   if (told?.wasAsked === true) scope.shown(told.provider);
   if (told?.relay !== undefined) return told.relay;
-  throw told?.error ?? new SvcError('internal', 'The request has no provider');
+  if (told === undefined) throw new SvcError('internal', 'The request has no provider');
+  throw withUnfit(told, failures);
+}
+
+/** The failure, and why others did not stand in: nobody would guess that it is for what the request holds. */
+function withUnfit(told: Failed, failures: readonly Failed[]): SvcError {
+  const { error } = told;
+  const unfit = failures.filter(
+    (failed) => failed !== told && failed.isUnfit === true && failed.error.kind === 'bad_request',
+  );
+  if (unfit.length === 0) return error;
+  const { kind, code, retryAfterS, allowed, cure } = error;
+  const message = [error, ...unfit.map((failed) => failed.error)]
+    .map((each) => each.message)
+    .join('; ');
+  return new SvcError(kind, message, {
+    cause: error,
+    ...(code !== undefined && { code }),
+    ...(retryAfterS !== undefined && { retryAfterS }),
+    ...(allowed !== undefined && { allowed }),
+    ...(cure !== undefined && { cure }),
+  });
 }
 
 function tryTarget(

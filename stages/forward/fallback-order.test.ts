@@ -122,6 +122,45 @@ fallback: [spare]
     },
   ));
 
+/** Requests of coding agents that search the web: their only tool is run by their provider. */
+const SEARCHES = [
+  [
+    'messages',
+    '/v1/messages',
+    bodyOf('messages', true, { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
+    /spare' cannot serve this request: chat cannot carry the provider’s own tool web_search_20250305, which is all that the request offers/,
+  ],
+  [
+    'generative',
+    '/v1beta/models/gemini-2.5-flash:generateContent',
+    '{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"tools":[{"googleSearch":{}}]}',
+    /spare' cannot serve this request: chat cannot carry the provider’s own tool googleSearch, which is all that the request offers/,
+  ],
+] as const;
+
+for (const [kind, path, body, why] of SEARCHES) {
+  test(`a fallback that cannot search the web is named with the reason (${kind})`, () =>
+    withPair(
+      {
+        yaml: (url) => `provider: local
+providers:
+  local: { kind: ${kind}, base_url: "http://127.0.0.1:9", auth: none }
+  spare: { kind: chat, base_url: "${url}", api_key: spare-key }
+fallback: [spare]
+`,
+      },
+      async (t) => {
+        const got = await exchange(t.proxy.port, { path, body });
+        assert.is(got.status, 502);
+        const { error } = JSON.parse(got.text) as { error: { message: string; code: string } };
+        assert.match(error.message, /^Unable to reach provider: .*; /);
+        assert.match(error.message, why);
+        assert.is(error.code, 'PROVIDER_003');
+        assert.is(t.spare.requests.length, 0);
+      },
+    ));
+}
+
 const modelsAsked = (t: Pair): unknown[] =>
   t.upstream.requests.map(({ body }) => (JSON.parse(body.toString()) as { model: unknown }).model);
 
