@@ -149,8 +149,8 @@ export function removeStale(home: string): void {
 /** The error for a home folder that is in use. */
 export function alreadyRuns(instance: Instance): SvcError {
   const where = instance.url === undefined ? 'starting' : `on ${instance.url}`;
-  return new SvcError('conflict', `svc runs already, ${where} (pid ${instance.pid})`, {
-    cure: '`svc status` shows it, `svc stop` ends it, `svc logs --follow` follows it. SVC_HOME gives a second one a home of its own.',
+  return new SvcError('conflict', `svc is already running, ${where} (pid ${instance.pid})`, {
+    cure: '`svc status` shows it, `svc stop` stops it, `svc logs --follow` shows its log. SVC_HOME gives a second one its own home folder.',
   });
 }
 
@@ -196,7 +196,7 @@ function answerOf(child: ChildProcess, home: string): Promise<ServeFacts> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new SvcError('unavailable', `svc did not listen within ${START_MS / 1000} s`));
+      reject(new SvcError('unavailable', `svc was not listening after ${START_MS / 1000} s`));
     }, START_MS);
     const fail = (error: SvcError) => {
       clearTimeout(timer);
@@ -237,8 +237,8 @@ function fromMessage(message: unknown): SvcError {
 
 function endedEarly(code: number | null, home: string): SvcError {
   const how = code === null ? 'was killed' : `ended with exit code ${code}`;
-  return new SvcError('unavailable', `svc ${how} before it listened`, {
-    cure: `What it said is in ${outputFile(home)}`,
+  return new SvcError('unavailable', `svc ${how} before it was listening`, {
+    cure: `Its output is in ${outputFile(home)}`,
   });
 }
 
@@ -253,7 +253,7 @@ function refuseForeign(path: string): void {
   }
   if (text === '' || text.startsWith('{')) return;
   throw new SvcError('config', `${path} is in the way: svc did not write it`, {
-    cure: 'Move it away, or give svc a home folder of its own with SVC_HOME.',
+    cure: 'Move it away, or give svc its own home folder with SVC_HOME.',
   });
 }
 

@@ -67,7 +67,7 @@ export function demoLines(
     '',
     colors.bold('Next'),
     ...pairs(colors, [
-      [`${program} serve`, 'the proxy itself; it says how to point a client at it'],
+      [`${program} serve`, 'the proxy itself; it shows how to connect a client'],
       [`${program} config init`, 'a file with every setting'],
       [`${program} --help`, 'everything else'],
     ]),

@@ -108,8 +108,8 @@ function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays):
     };
     strays.onFault((thrown) => {
       asked += 1;
-      proxy.services.log.error('svc failed and ends', { cause: thrown });
-      for (const line of `error: svc failed and ends: ${stackOf(thrown)}`.split('\n'))
+      proxy.services.log.error('svc failed and is stopping', { cause: thrown });
+      for (const line of `error: svc failed and is stopping: ${stackOf(thrown)}`.split('\n'))
         note(context, line);
       proxy.stop(asked > 1).then(() => finish(exitCodes.internal), reject);
     });
@@ -170,7 +170,7 @@ async function explainStart(thrown: unknown): Promise<unknown> {
   if (await isProxy(port)) {
     return new SvcError('conflict', `Port ${port} is taken by another svc${pid}`, {
       cause: thrown,
-      cure: 'It has a home folder of its own: `svc stop` with its SVC_HOME ends it. Or choose another port with --port.',
+      cure: 'It has a home folder of its own: `svc stop` with its SVC_HOME stops it. Or choose another port with --port.',
     });
   }
   const who = owner === undefined ? 'another program' : `${owner.command ?? 'a process'}${pid}`;

@@ -7,20 +7,20 @@ import { shortId } from './request-id.ts';
 /** The heads; times are those of the user's zone. */
 export function recentHead(nowMs: number): string[] {
   const time = `time (${zoneName(nowMs)})`;
-  return ['request', time, 'model', '>in → sent', '>saved', '>cost', '>without svc', 'outcome'];
+  return ['request', time, 'model', '>in', '>sent', '>saved', '>cost', '>without svc', 'outcome'];
 }
 
 /** One finished request as a row; what was not measured is a dash. */
 export function recentRow(row: Json, nowMs: number): string[] {
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : '–');
   const { status_code: status } = row;
-  const [raw, sent] = [row['input_tokens'], row['sent_input_tokens']];
   const outcome = text('outcome');
   return [
     shortId(text('request_id')),
     localTime(row['timestamp'], nowMs),
     text('model'),
-    sent === raw ? figure(raw) : `${figure(raw)} → ${figure(sent)}`,
+    figure(row['input_tokens']),
+    figure(row['sent_input_tokens']),
     figure(row['tokens_saved']),
     dollars(row['cost']),
     dollars(row['cost_without']),

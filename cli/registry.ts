@@ -108,7 +108,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
 ];
 
-/** The commands that may be meant by `word`; all of them where it is none of ours. */
+/** The commands that may be meant by `word`; all of them where it is not one of ours. */
 export async function loadCommands(word: string | undefined): Promise<readonly CliCommand[]> {
   const group = commandGroups.find(({ words }) => word !== undefined && words.includes(word));
   const groups = group === undefined ? commandGroups : [group];

@@ -76,7 +76,7 @@ test('--help of a command shows its options and its examples and runs nothing', 
   const { code, stdout } = await run(place, ['stop', '--help']);
   assert.is(code, 0);
   assert.match(stdout, /^svc stop: /);
-  assert.match(stdout, /--force +Cut running requests off/);
+  assert.match(stdout, /--force +Abort running requests/);
   assert.match(stdout, /svc stop --force$/m);
   assert.match((await run(place, ['logs', '-h'])).stdout, /-n, --lines <count>/);
   assert.match((await run(place, ['help', 'config', 'show'])).stdout, /^svc config show: /);

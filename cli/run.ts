@@ -81,7 +81,7 @@ function unexpected(thrown: unknown): SvcError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new SvcError('internal', `svc failed: ${message}`, {
     cause: thrown,
-    cure: 'This is a fault of svc; with --debug or SVC_DEBUG=1 it says more.',
+    cure: 'This is a bug in svc; --debug or SVC_DEBUG=1 shows more.',
   });
 }
 

@@ -67,7 +67,7 @@ export function statusLines(status: Status, colors: Colors): string[] {
   const state = healthWords(status, colors);
   const where = status.url ?? 'starting';
   const lines = [
-    `${colors.bold('svc')} ${version} runs on ${colors.cyan(where)} ${colors.dim(`(pid ${status.pid}, ${status.background === true ? 'background' : 'foreground'})`)}`,
+    `${colors.bold('svc')} ${version} is running on ${colors.cyan(where)} ${colors.dim(`(pid ${status.pid}, ${status.background === true ? 'background' : 'foreground'})`)}`,
     '',
   ];
   const rows: (readonly [string, string])[] = [['Health', state]];

@@ -30,7 +30,7 @@ export async function stopProxy(
   if (target === undefined) {
     if (readInstance(home) !== undefined) {
       removeStale(home);
-      note(context, 'Removed the pid file of a proxy that had ended without it.');
+      note(context, 'Removed the pid file that an earlier proxy left.');
     }
     return undefined;
   }
@@ -91,10 +91,10 @@ async function untilGone(
 }
 
 async function kill(target: ProcessId, context: CliContext): Promise<void> {
-  note(context, `Process ${target.pid} does not end by itself; killing it.`);
+  note(context, `Process ${target.pid} did not exit; killing it.`);
   signalProcess(target, 'SIGKILL');
   for (let looks = 0; isRunning(target); looks += 1) {
-    if (looks > 40) throw new SvcError('internal', `Process ${target.pid} cannot be ended`);
+    if (looks > 40) throw new SvcError('internal', `Process ${target.pid} cannot be stopped`);
     await sleep(LOOK_MS);
   }
 }

@@ -137,5 +137,5 @@ function reasonOf(thrown: unknown): string {
   const reason = candidateReason(thrown);
   const text = reason ?? (thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : '');
   const lowered = text.charAt(0).toLowerCase() + text.slice(1);
-  return lowered === '' ? 'these arguments do not belong together' : lowered.replace(/\.$/, '');
+  return lowered === '' ? 'these arguments cannot be combined' : lowered.replace(/\.$/, '');
 }

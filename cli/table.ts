@@ -68,7 +68,7 @@ function tableOf(
         .map((lines, at) => {
           const text = lines[line] ?? '';
           const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
-          const shown = index === 0 ? dim(text) : text;
+          const shown = index === 0 && text !== '' ? dim(text) : text;
           return isRight[at] === true ? space + shown : shown + space;
         })
         .join(GAP)

@@ -43,11 +43,11 @@ export interface ProviderDefinition {
   readonly modelAliases?: Readonly<Record<string, string>>;
   /** Members added to every request body that does not have them. */
   readonly extraBody?: Readonly<Record<string, unknown>>;
-  /** False: its answers are fetched whole and sent on as one short stream. Default true. */
+  /** False: its answers are fetched whole and forwarded as one short stream. Default true. */
   readonly supportsStreaming?: boolean;
   /** Seconds for connecting and the head of the answer; default: that of the built-in provider of its kind. */
   readonly timeoutSeconds?: number;
-  /** Seconds of silence after which a running answer is given up; default likewise. */
+  /** Seconds of silence after which a running answer is aborted; default likewise. */
   readonly idleTimeoutSeconds?: number;
   /** US dollars for a million tokens; without them its requests have no price. */
   readonly pricing?: { readonly inputUsdPer1m: number; readonly outputUsdPer1m: number };

@@ -69,7 +69,7 @@ test('a hook that throws, waits or takes too long is named', async () => {
   const wrong = testProvider(withMistakes({ event: () => 'x' }));
   await wrong.streams([{ data: {} }]).then(
     () => assert.unreachable(),
-    (error: unknown) => assert.match(String(error), /something that is no { data }; return that/),
+    (error: unknown) => assert.match(String(error), /something that is not { data }; return that/),
   );
   const event = testProvider({
     ...base,

@@ -191,7 +191,7 @@ function findLive(keys: readonly StoredKey[], idOrLabel: string): StoredKey {
   }
   const [only] = byLabel;
   if (only === undefined)
-    throw new SvcError('not_found', 'No live key has this id or label', {
+    throw new SvcError('not_found', 'No valid key has this id or label', {
       cure: '`svc auth list` shows them.',
     });
   return only;

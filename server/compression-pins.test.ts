@@ -86,7 +86,7 @@ for (const [what, off] of [
       await again.close();
       const lines = readFileSync(logFile(home), 'utf8').trim().split('\n');
       const said = lines.filter((line) =>
-        line.includes('running conversations go out as they came'),
+        line.includes('running conversations are sent unchanged'),
       );
       // Once by each of the two proxies, however many conversations there are.
       assert.is(said.length, 2, said.join('\n'));

@@ -35,8 +35,8 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     app.paused = paused;
     log.info(
       paused
-        ? 'paused by command: requests go out as they came'
-        : 'resumed by command: requests are made smaller again',
+        ? 'paused by command: requests are sent unchanged'
+        : 'resumed by command: requests are compressed again',
     );
     return { paused };
   }

@@ -47,8 +47,8 @@ async function clearStale(path: string): Promise<void> {
   });
   if (!answers) unlinkSync(path);
   else
-    throw new SvcError('config', 'Another proxy runs with this home folder', {
-      cure: 'Stop it with `svc stop`, or give this one a home of its own with SVC_HOME.',
+    throw new SvcError('config', 'Another proxy is running with this home folder', {
+      cure: 'Stop it with `svc stop`, or give this one its own home folder with SVC_HOME.',
     });
 }
 

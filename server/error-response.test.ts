@@ -57,7 +57,7 @@ const CODES: readonly (readonly [SvcError, string, number, string, string])[] = 
     'VALIDATION_003',
     400,
     'bad_request',
-    "Field 'max_tokens' must be a integer, got string",
+    "Field 'max_tokens' must be an integer, got string",
   ],
   [
     errors.providerKeyRejected(),

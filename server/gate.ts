@@ -184,8 +184,8 @@ function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions
 /** Rule 2. node's parser lets several of these through; whoever reads them next may not agree with it. */
 function framingFault(request: GateRequest, scan: HeaderScan): string | undefined {
   const version = request.httpVersion;
-  if (version !== '1.1' && version !== '1.0') return 'HTTP/1.0 and HTTP/1.1 are spoken here';
-  if (scan.unclean) return 'A header field holds what no header field may hold';
+  if (version !== '1.1' && version !== '1.0') return 'Only HTTP/1.0 and HTTP/1.1 are supported';
+  if (scan.unclean) return 'A header field contains characters that are not allowed';
   if (scan.lengths > 1) return 'More than one Content-Length';
   if (scan.length !== undefined && !/^[0-9]{1,15}$/.test(scan.length)) {
     return 'Content-Length is not a number';

@@ -80,7 +80,7 @@ export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY
             return true;
           }
           close();
-          fail(overloaded('Too much is arriving at once (advanced.max_bytes_in_flight)'));
+          fail(overloaded('Too many bytes are arriving at once (advanced.max_bytes_in_flight)'));
           return false;
         },
         close,

@@ -73,7 +73,7 @@ test('what is checked is checked there too', () =>
   withProxy({}, async (t) => {
     const faulty: readonly [string, RegExp][] = [
       [json(MESSAGE, { messages: TEXTS, model: 7 }), /Field 'model'/],
-      [json(MESSAGE, { messages: KEYS }), /Field 'messages' must be a array/],
+      [json(MESSAGE, { messages: KEYS }), /Field 'messages' must be an array/],
       [json({ messages: TEXTS, max_tokens: 1 }), /Missing required field: model/],
       [json(MESSAGE, { messages: TEXTS, max_tokens: 'x' }), /Field 'max_tokens'/],
       [

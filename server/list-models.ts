@@ -63,7 +63,10 @@ function firstPage({ kind, name }: Provider): string {
   if (kind === 'messages') return '/v1/models?limit=1000';
   if (kind === 'chat') return '/v1/models';
   if (kind === 'generative') return '/v1beta/models?pageSize=1000';
-  throw new SvcError('bad_request', `Provider '${name}' passes requests through and has no list`);
+  throw new SvcError(
+    'bad_request',
+    `Provider '${name}' passes requests through and has no list of models`,
+  );
 }
 
 async function fetchJson(provider: Provider, path: string, upstream: Upstream): Promise<unknown> {
@@ -102,7 +105,7 @@ async function fetchJson(provider: Provider, path: string, upstream: Upstream): 
 function toPage({ kind, name }: Provider, json: unknown) {
   const list = valueAt(json, kind === 'generative' ? 'models' : 'data');
   if (!Array.isArray(list)) {
-    throw new SvcError('bad_gateway', `Provider '${name}' answered with no list of models`);
+    throw new SvcError('bad_gateway', `Provider '${name}' did not answer with a list of models`);
   }
   const models = list.map(toListed).filter((model) => model !== undefined);
   const after = valueAt(json, 'has_more') === true ? textAt(json, 'last_id') : null;

@@ -177,7 +177,7 @@ test('a primary that could not be loaded is told to the client', () =>
     async (t) => {
       const { status, text } = await exchange(t.proxy.port, { body: json(MESSAGE) });
       assert.is(status, 503);
-      assert.match(text, "Provider 'acme' is not there");
+      assert.match(text, "Provider 'acme' is not available");
     },
     'routing: { primary: acme }\n',
   ));
@@ -194,8 +194,8 @@ const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ],
   ["request.body.toJSON = () => { throw new Error('tj') }", /written as JSON: tj/],
   ["Object.defineProperty(request, 'path', { get() { throw new Error('pp') } })", /failed: pp/],
-  ['return 5', /returned something that is no { path, headers, body }; return that, or nothing/],
-  ['return request.body', /returned something that is no { path, headers, body }/],
+  ['return 5', /returned something that is not { path, headers, body }; return that, or nothing/],
+  ['return request.body', /returned something that is not { path, headers, body }/],
   ["request.path = '/a\\r\\nb: c'", /a path that cannot be sent/],
   ["request.path = '/a b'", /a path that cannot be sent/],
   ["request.path = '/\u00fc'", /a path that cannot be sent/],
@@ -204,13 +204,13 @@ const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ["request.headers.host = 'evil'", /'host', which the proxy sets itself/],
   ["request.headers.expect = '100-continue'", /'expect', which the proxy sets itself/],
   ["request.headers.connection = 'upgrade'", /'connection', which the proxy sets itself/],
-  ["request.headers['x-a'] = 5", /the header field 'x-a', whose value is no string/],
+  ["request.headers['x-a'] = 5", /the header field 'x-a', whose value is not a string/],
   ["request.headers['x-a'] = 'a\\u0001b'", /'x-a', which cannot be sent/],
   ["request.headers['x-a'] = 'a \u2014 b'", /'x-a', which cannot be sent/],
-  ['request.headers = new Headers()', /headers that are no plain object/],
-  ['request.headers = null', /headers that are no plain object/],
+  ['request.headers = new Headers()', /headers that are not a plain object/],
+  ['request.headers = null', /headers that are not a plain object/],
   ['throw null', /failed: null/],
-  ['throw Object.create(null)', /failed: something that says nothing/],
+  ['throw Object.create(null)', /failed: a value without a message/],
   ['return { then() {} }', /returned a promise/],
   [
     "throw Object.assign(new Error('mine'), { [Symbol.for('svc.error')]: true, kind: 'internal' })",

@@ -112,7 +112,7 @@ export function fallbackWarnings(
     const provider = providers.get(target.split('/', 1)[0]!);
     if (provider === undefined || !provider.needsKey || provider.keys.length > 0) return [];
     return [
-      `fallback ${provider.name} has no key (providers.${provider.name}.api_key): it stands in only for clients that bring one for it, on its own paths`,
+      `fallback ${provider.name} has no key (providers.${provider.name}.api_key): it is used only for clients that send one for it, on its own paths`,
     ];
   });
 }

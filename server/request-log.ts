@@ -60,12 +60,13 @@ function fieldsOf(
 }
 
 function detailsOf(row: LedgerRow, trace: Trace | undefined): LogFields {
-  const { inputTokensSent, savedTokens, addedTokens, outputTokens, cacheHit } = row;
+  const { inputTokensRaw, inputTokensSent, outputTokens, cacheHit } = row;
   const steps = trace?.stages.map(({ name, duration_ms }) => [name, duration_ms] as const);
   return {
+    inputTokensRaw,
     inputTokensSent,
-    savedTokens,
-    addedTokens,
+    tokensSaved: row.savedTokens,
+    tokensAdded: row.addedTokens,
     outputTokens,
     cacheHit,
     ...(steps && { stepsMs: Object.fromEntries(steps) }),

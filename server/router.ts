@@ -72,7 +72,7 @@ export function checkAudience(
   if (verdict === 'local' || audience === 'everybody') return;
   if (verdict === 'public') throw authMissing();
   if (audience === 'this-machine')
-    throw forbidden('This path answers callers on its own machine only');
+    throw forbidden('This path is for callers on the same machine only');
 }
 
 export function createRouter(routes: readonly Route[]): Router {

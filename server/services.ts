@@ -111,12 +111,12 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const decisions = await openDecisions({
     file: decisionsFile(config.home),
     clock,
-    onTrouble: (error) => log.error('decisions cannot be kept', { cause: error }),
+    onTrouble: (error) => log.error('decisions cannot be saved', { cause: error }),
   });
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock,
-    onTrouble: (error) => log.error('what was learned cannot be kept', { cause: error }),
+    onTrouble: (error) => log.error('what was learned cannot be saved', { cause: error }),
   });
   const compressor = createCompressThread({
     cacheEntries: config.compression.cacheEntries,
@@ -195,6 +195,6 @@ function open(config: Config, log: Log, clock: Clock): Vault {
     clock,
     newId: () => randomBytes(9).toString('base64url'),
     onTrouble: ({ what, movedTo }) =>
-      log.error('the vault was damaged and is being mended', { what, movedTo }),
+      log.error('the vault was damaged and is being repaired', { what, movedTo }),
   });
 }

@@ -327,13 +327,13 @@ test('where it cannot be read what was spent, requests are refused until it can'
     await t.proxy.reload();
     const refused = await send(t);
     assert.is(refused.status, 503);
-    assert.match(refused.error?.message ?? '', /cannot be read.*is no ledger of svc/);
+    assert.match(refused.error?.message ?? '', /cannot be read.*is not a ledger of svc/);
     assert.is(t.upstream.requests.length, 0);
     assert.is((await send(t, { 'x-svc-allow-spend': 'once' })).status, 200);
     const { text } = await exchange(t.proxy.port, { path: '/health', method: 'GET' });
     const health = JSON.parse(text) as { status: string; reasons: string[] };
     assert.is(health.status, 'degraded');
-    assert.match(health.reasons.join(), /budget: .*is no ledger of svc/);
+    assert.match(health.reasons.join(), /budget: .*is not a ledger of svc/);
     t.configure(priced('per_request_usd: 1000000'));
     await t.proxy.reload();
     assert.is((await send(t)).status, 200, 'a limit of one request needs no past');

@@ -57,7 +57,7 @@ export function createSocketDoor(options: SocketOptions): SocketDoor {
     const target = originForm(request.url ?? '/');
     if (pathOf(target) !== '/ws') {
       resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
-      throw notFound('No WebSocket is spoken on this path');
+      throw notFound('This path does not support WebSocket');
     }
     if (options.draining()) throw shuttingDown();
     opening ??= openServer();

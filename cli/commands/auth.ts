@@ -27,13 +27,15 @@ class Auth extends Command<CliContext> {
       'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy takes it up within a second.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
-      ['One that ends by itself', '$0 auth --generate --label ci --expires 30d'],
+      ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
     ],
   });
 
   generate = Option.Boolean('--generate', false, { description: 'Make a key and print it' });
   label = Option.String('--label', '', { description: 'What the key is for' });
-  expires = Option.String('--expires', { description: 'When it ends: 12h, 30d; never without' });
+  expires = Option.String('--expires', {
+    description: 'When it expires: 12h, 30d; never by default',
+  });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {
@@ -47,7 +49,7 @@ class Auth extends Command<CliContext> {
     const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
     if (this.json) printJson(context, { key, ...shown(stored, context.clock.wallMs()) });
     else print(context, key);
-    note(context, `Key ${stored.id} is shown this once. Clients send it as X-Svc-Key.`);
+    note(context, `Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
     return 0;
   }
 }
@@ -56,7 +58,7 @@ class List extends Command<CliContext> {
   static override paths = [['auth', 'list']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'The keys that were made, without the keys themselves',
+    description: 'The keys by id and label, never the keys themselves',
     examples: [['All keys', '$0 auth list']],
   });
 
@@ -94,7 +96,7 @@ class Revoke extends Command<CliContext> {
   static override paths = [['auth', 'revoke']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Let a key in no more, by its id or label',
+    description: 'Revoke a key, by its id or label',
     examples: [
       ['By id', '$0 auth revoke 1a2b3c4d'],
       ['By label', '$0 auth revoke laptop'],

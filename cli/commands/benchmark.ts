@@ -1,8 +1,10 @@
 /** `svc benchmark`: what the proxy adds to requests on this machine, in all and stage by stage. */
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
+import type { Quantiles } from '../../bench/figures.ts';
 import type { BodyLatency } from '../../bench/latency.ts';
 import { SvcError } from '../../engine/error.ts';
+import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
 import { toWhole } from '../flags.ts';
 import { colorsFor, print, printJson } from '../output.ts';
@@ -11,7 +13,8 @@ import { printTable } from '../table.ts';
 
 const ROUNDS = 5;
 const EXPLAINED = [
-  'Milliseconds. Added: through svc less directly, in the same round.',
+  'Milliseconds until the whole answer has arrived; first: until its first byte has.',
+  'Added: the median through svc less the median without it, in the same round.',
   'upstream_forward includes the wait for the provider to begin its answer.',
 ] as const;
 
@@ -74,20 +77,21 @@ class Benchmark extends Command<CliContext> {
     const head = [
       'body',
       '>size',
-      '>direct p50',
-      '>added p50',
+      '>without p50',
+      '>svc p50',
       '>p95',
       '>p99',
-      '>first',
+      '>added p50',
+      '>added first',
       '>failed',
     ];
     printTable(
       context,
       head,
-      results.map(({ name, bodyBytes, direct, added, addedFirstP50, failed }) => [
+      results.map(({ name, bodyBytes, direct, proxied, addedP50, addedFirstP50, failed }) => [
         name,
         `${(bodyBytes / 1024).toFixed(1)} KB`,
-        ...[direct.p50, added.p50, added.p95, added.p99, addedFirstP50].map(toMs),
+        ...[direct.p50, proxied.p50, proxied.p95, proxied.p99, addedP50, addedFirstP50].map(toMs),
         String(failed),
       ]),
     );
@@ -111,7 +115,7 @@ class Benchmark extends Command<CliContext> {
 
   private showStages(result: BodyLatency): void {
     const { context } = this;
-    const { added, direct } = result;
+    const { addedP50, direct, proxied } = result;
     print(context, `${result.name} to ${result.path}, ${(result.bodyBytes / 1024).toFixed(1)} KB`);
     print(context);
     printTable(
@@ -119,8 +123,9 @@ class Benchmark extends Command<CliContext> {
       ['stage', '>p50', '>p99'],
       [
         ...result.stages.map(({ stage, p50Ms, p99Ms }) => [stage, toMs(p50Ms), toMs(p99Ms)]),
-        ['added in all', toMs(added.p50), toMs(added.p99)],
+        ['with svc, all', toMs(proxied.p50), toMs(proxied.p99)],
         ['without svc', toMs(direct.p50), toMs(direct.p99)],
+        ['added', toMs(addedP50), ''],
       ],
     );
     this.explain();
@@ -134,26 +139,31 @@ class Benchmark extends Command<CliContext> {
 }
 
 function toMs(ms: number): string {
-  return ms.toFixed(3);
+  return ms.toFixed(2);
 }
 
 /** In the spelling of the other results. */
 function toJson(result: BodyLatency) {
-  const { direct, proxied, added } = result;
+  const { direct, proxied } = result;
+  const rounded = ({ p50, p95, p99 }: Quantiles) => ({
+    p50: roundedMs(p50),
+    p95: roundedMs(p95),
+    p99: roundedMs(p99),
+  });
   return {
     name: result.name,
     path: result.path,
     body_bytes: result.bodyBytes,
     requests: result.requests,
     failed: result.failed,
-    direct_ms: direct,
-    proxied_ms: proxied,
-    added_ms: added,
-    added_first_p50_ms: result.addedFirstP50,
+    direct_ms: rounded(direct),
+    proxied_ms: rounded(proxied),
+    added_p50_ms: roundedMs(result.addedP50),
+    added_first_p50_ms: roundedMs(result.addedFirstP50),
     stages: result.stages.map(({ stage, p50Ms, p99Ms }) => ({
       name: stage,
-      p50_ms: p50Ms,
-      p99_ms: p99Ms,
+      p50_ms: roundedMs(p50Ms),
+      p99_ms: roundedMs(p99Ms),
     })),
   };
 }

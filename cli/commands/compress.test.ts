@@ -109,7 +109,7 @@ test('without a proxy: memory is gone, files can still be asked', async () => {
   }
   const status = await run(place, ['learn', 'status']);
   assert.equal([status.code, existsSync(join(place.home, 'learned.json'))], [0, false]);
-  assert.match(status.stdout, /Nothing is learned yet/);
+  assert.match(status.stdout, /Nothing has been learned yet/);
   assert.is((await run(place, ['learn', 'apply'])).code, 0);
   assert.ok(existsSync(join(place.home, 'learned.json')));
   assert.is((await run(place, ['savings'])).code, exitCodes.not_found, 'there is no ledger yet');

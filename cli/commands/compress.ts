@@ -59,7 +59,7 @@ class PreviewFile extends Command<CliContext> {
   model = Option.String('--model', { description: 'Count tokens as this model does' });
   show = Option.String('--show', { description: 'The lines of this block, before and after' });
   full = Option.Boolean('--full', false, { description: 'With --show: every line' });
-  all = Option.Boolean('--all', false, { description: 'Blocks that are never touched, too' });
+  all = Option.Boolean('--all', false, { description: 'Also blocks that are never touched' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {
@@ -130,7 +130,7 @@ class PreviewFile extends Command<CliContext> {
     const { isMode } = await import('../../stages/compress/settings.ts');
     if (this.mode === undefined) return configured;
     if (isMode(this.mode)) return this.mode;
-    throw new SvcError('usage', `--mode: ${JSON.stringify(this.mode)} is no mode`, {
+    throw new SvcError('usage', `--mode: ${JSON.stringify(this.mode)} is not a mode`, {
       cure: 'The modes are strict, hybrid and aggressive.',
     });
   }
@@ -142,7 +142,7 @@ class PreviewFile extends Command<CliContext> {
     const { lineDiff } = await import('../preview/line-diff.ts');
     const colors = colorsFor(context.stdout, context.env);
     print(context);
-    if (!block.changed) print(context, `Block ${shown} would go out as it is.`);
+    if (!block.changed) print(context, `Block ${shown} would be sent unchanged.`);
     // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
     for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
       writeLine(context.stdout, line);
@@ -153,7 +153,7 @@ class Diff extends Command<CliContext> {
   static override paths = [['diff']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What compression removed from a request, with the original at hand',
+    description: 'What compression removed from a request, next to the original',
     details:
       'Without an id, the last request that lost something. Removed lines have a minus, what stands for them a plus. The proxy keeps the newest 32 MB of changed blocks in memory.',
     examples: [
@@ -200,10 +200,7 @@ class Diff extends Command<CliContext> {
     const newestId = newest?.['request_id'];
     if (typeof newestId !== 'string' || newestId === lost.requestId) return;
     const short = shortId(newestId);
-    note(
-      context,
-      `The newest request, ${short}, went out as it came: nothing was removed from it.`,
-    );
+    note(context, `The newest request, ${short}, was sent unchanged: nothing was removed from it.`);
     note(context, `This is the newest that lost something: ${shortId(lost.requestId)}.`);
   }
 

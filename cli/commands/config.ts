@@ -43,7 +43,7 @@ class Show extends ConfigOptions {
     description: 'Every setting: its value, where it came from, whether it is in effect',
     examples: [
       ['All settings', '$0 config show'],
-      ['Only what somebody set', '$0 config show --changed'],
+      ['Only what has been set', '$0 config show --changed'],
       [
         'As a start with these files would see them',
         '$0 config show --config proxy.yaml --env-file .env',
@@ -123,7 +123,7 @@ class Init extends Command<CliContext> {
     ],
   });
 
-  force = Option.Boolean('--force', false, { description: 'Write over an existing file' });
+  force = Option.Boolean('--force', false, { description: 'Overwrite an existing file' });
   json = Option.Boolean('--json', false, { description: 'Print JSON' });
 
   async execute() {
@@ -153,7 +153,7 @@ class Init extends Command<CliContext> {
       if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
       throw new SvcError('conflict', `${shortPath(path, this.context)} exists already`, {
         cause: thrown,
-        cure: '`svc config init --force` writes over it.',
+        cure: '`svc config init --force` overwrites it.',
       });
     }
   }

@@ -1,4 +1,4 @@
-/** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money went for. */
+/** `svc timeline`, `svc cost` and `svc cost-breakdown`: days in a chart, and what the money was spent on. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
@@ -41,8 +41,8 @@ class Timeline extends Command<CliContext> {
   });
 
   config = spanOptions.config();
-  days = Option.String('--days', '7', { description: 'How many days, today included; 7' });
-  metric = Option.String('--metric', 'saved', { description: 'What is shown; saved' });
+  days = Option.String('--days', '7', { description: 'How many days, today included (7)' });
+  metric = Option.String('--metric', 'saved', { description: 'Which figure to show (saved)' });
   json = spanOptions.json();
 
   async execute() {
@@ -52,7 +52,7 @@ class Timeline extends Command<CliContext> {
     if (metric === undefined)
       throw new SvcError(
         'usage',
-        `--metric: ${JSON.stringify(this.metric)} is none of ${Object.keys(METRICS).join(', ')}`,
+        `--metric: ${JSON.stringify(this.metric)} is not one of ${Object.keys(METRICS).join(', ')}`,
       );
     const days = await withLedger(context, this.config, (reader, queries) =>
       queries.lastDays(reader, context.clock.wallMs(), count),
@@ -129,12 +129,12 @@ class Cost extends Command<CliContext> {
     };
     const rows = days.map((day) => row(day.date, day));
     if (days.length > 1) rows.push(row('together', total));
-    printTable(context, ['day (UTC)', '>requests', '>paid', '>without svc', '>net saving'], rows);
+    printTable(context, ['day (UTC)', '>requests', '>cost', '>without svc', '>net saving'], rows);
     if (total.unpriced > 0) {
       print(context);
       print(
         context,
-        `${counted(total.unpriced, 'request')} without a known price left out; \`svc list-pricing\` shows those that are known.`,
+        `${counted(total.unpriced, 'request')} without a known price not included; \`svc list-pricing\` shows the known prices.`,
       );
     }
     return 0;
@@ -145,7 +145,7 @@ class CostBreakdown extends Command<CliContext> {
   static override paths = [['cost-breakdown']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What the money went for: provider by provider, model by model',
+    description: 'What the money was spent on, by provider and model',
     examples: [['This month', '$0 cost-breakdown --since 2026-01-01']],
   });
 
@@ -201,7 +201,7 @@ class CostBreakdown extends Command<CliContext> {
       }),
     );
     print(context);
-    print(context, `${dollars(toUsd(all))} in all, ${spanText(span)}`);
+    print(context, `${dollars(toUsd(all))} in total, ${spanText(span)}`);
     return 0;
   }
 }

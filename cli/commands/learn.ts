@@ -36,7 +36,7 @@ abstract class Learn extends Command<CliContext> {
     const status = learn(learned, what);
     await learned.flush();
     if (trouble === undefined) return status;
-    throw new SvcError('config', `What was learned cannot be read or kept: ${trouble.message}`, {
+    throw new SvcError('config', `What was learned cannot be read or saved: ${trouble.message}`, {
       cause: trouble,
     });
   }
@@ -63,14 +63,18 @@ class LearnReset extends Learn {
   static override paths = [['learn', 'reset']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Forget what was learned; new conversations begin without applied rules',
+    description: 'Delete what was learned; new conversations start without applied rules',
     examples: [['Start over', '$0 learn reset']],
   });
 
   async execute() {
     const status = await this.ask('reset');
     if (this.json) printJson(this.context, statusJson(status));
-    else print(this.context, 'Forgotten. Conversations that run keep the rules they began with.');
+    else
+      print(
+        this.context,
+        'Deleted what was learned. Running conversations keep the rules they started with.',
+      );
     return 0;
   }
 }
@@ -79,9 +83,9 @@ class LearnApply extends Learn {
   static override paths = [['learn', 'apply']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Leave alone, in new conversations, the output of tools that loses nothing',
+    description: 'Stop compressing, in new conversations, tool output on which little is saved',
     details:
-      'A kind of tool output of which at least 20 blocks were seen and less than 2% was saved is no longer compressed. Running conversations are never changed, so no prompt cache is lost.',
+      'A kind of tool output is no longer compressed once at least 20 blocks were seen and less than 2% was saved. Running conversations are never changed, so no prompt cache is lost.',
     examples: [['Apply what `svc learn status` marks', '$0 learn apply']],
   });
 
@@ -93,7 +97,7 @@ class LearnApply extends Learn {
       return 0;
     }
     const skip = status.applied?.skip ?? [];
-    if (skip.length === 0) print(context, 'Applied: nothing is worth leaving alone');
+    if (skip.length === 0) print(context, 'Applied: every kind is worth compressing');
     else {
       print(context, `Applied to new conversations: ${counted(skip.length, 'kind')} left alone`);
       for (const { mode, kind, toolName } of skip)
@@ -106,7 +110,7 @@ class LearnApply extends Learn {
 async function printStatus(context: CliContext, status: LearnedStatus): Promise<void> {
   const { patterns, models, applied } = status;
   if (patterns.length === 0 && models.length === 0) {
-    print(context, 'Nothing is learned yet: it takes requests that are compressed.');
+    print(context, 'Nothing has been learned yet: that takes requests that are compressed.');
   }
   const { printTable } = await import('../table.ts');
   const colors = colorsFor(context.stdout, context.env);
@@ -115,7 +119,7 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
     const head = ['output of', 'class', 'mode', '>blocks', '>saved', 'in new conversations'];
     const rows = patterns.map(({ mode, kind, toolName, samples, saved, wouldSkip }) => {
       const isLeft = left.has(JSON.stringify({ mode, kind, toolName }));
-      const plan = wouldSkip ? colors.yellow('`svc learn apply` leaves it alone') : 'compressed';
+      const plan = wouldSkip ? colors.yellow('`svc learn apply` skips it') : 'compressed';
       return [
         toolName ?? 'the user (pasted)',
         kind,

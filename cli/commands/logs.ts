@@ -24,7 +24,7 @@ class Logs extends Command<CliContext> {
     description: 'The newest lines of the log',
     examples: [
       ['The last 50 lines', '$0 logs'],
-      ['The last 200, and what comes', '$0 logs -n 200 --follow'],
+      ['The last 200, then new lines as they come', '$0 logs -n 200 --follow'],
       ['Lines as JSON, for a program', '$0 logs --json'],
     ],
   });
@@ -82,7 +82,7 @@ class Logs extends Command<CliContext> {
     }
     return {
       path: log,
-      why: `${who} logs to stdout: look in the terminal or the service that it was started in.${existsSync(log) ? ' These lines are older:' : ''}`,
+      why: `${who} logs to stdout: see the terminal or the service that started it.${existsSync(log) ? ' These lines are older:' : ''}`,
     };
   }
 }

@@ -104,7 +104,7 @@ test('a rule whose provider is gone is told as one that decides nothing', () =>
     assert.is((await run(place, ADD)).code, 0);
     const listed = await run(place, ['route', 'list']);
     assert.match(listed.stdout, /r1 .*local\/small/);
-    assert.match(listed.stderr, /r1 decides nothing: there is no provider 'local'/);
+    assert.match(listed.stderr, /r1 has no effect: there is no provider 'local'/);
     assert.not.match(listed.stderr, /r2/);
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));
@@ -257,7 +257,7 @@ test('logs says where the lines go that are not in its file', async () => {
   };
   assert.match(
     await told('logging: { destination: stdout }\n'),
-    /^The proxy \(pid \d+\) logs to stdout: look in the terminal or the service/,
+    /^The proxy \(pid \d+\) logs to stdout: see the terminal or the service/,
   );
   assert.match(
     await told('logging: { enabled: false }\n'),
@@ -289,7 +289,7 @@ test('config reload says what changed, what waits for a restart, and what is wro
     assert.is(wrong.stdout, '');
     assert.match(wrong.stderr, /compression\.mode: found "fast"/);
     assert.match(wrong.stderr, /cach.*did you mean cache/);
-    assert.match(wrong.stderr, /goes on as it was/);
+    assert.match(wrong.stderr, /keeps its current configuration/);
 
     const json = await reload('compression: { mode: aggressive }\n', '--json');
     assert.equal(JSON.parse(json.stdout), {

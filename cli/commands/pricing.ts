@@ -15,7 +15,7 @@ class ListPricing extends Command<CliContext> {
     category: 'Look',
     description: 'The price table that costs are computed from',
     details:
-      'US dollars for a million tokens, for requests below any tier, as of today. `providers.<name>.pricing` goes before the table.',
+      'US dollars for a million tokens, for requests below any tier, as of today. `providers.<name>.pricing` takes precedence over the table.',
     examples: [
       ['All of it', '$0 list-pricing'],
       ['One vendor, for a script', '$0 list-pricing --vendor anthropic --json'],
@@ -32,7 +32,7 @@ class ListPricing extends Command<CliContext> {
     const vendors = vendor === undefined ? undefined : [vendor];
     const own = (await this.ownPrices()).filter((line) => vendors?.includes(line.vendor) ?? true);
     const lines = [...own, ...createPrices().listPrices(context.clock.wallMs(), vendors)];
-    if (lines.length === 0) throw new SvcError('not_found', `No prices are known of '${vendor}'`);
+    if (lines.length === 0) throw new SvcError('not_found', `No prices are known for '${vendor}'`);
     if (this.json) {
       printJson(context, { prices: lines.map(priceJson) });
       return 0;

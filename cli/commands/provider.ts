@@ -16,7 +16,7 @@ class ProviderStatus extends Command<CliContext> {
   static override paths = [['provider-status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'How the providers are doing: health, breaker, keys and pace',
+    description: 'State of the providers: health, circuit breaker, keys and request rate',
     details: 'Keys are named by their place in the configuration and never shown.',
     examples: [
       ['All providers', '$0 provider-status'],
@@ -49,11 +49,11 @@ class ForceHealth extends Command<CliContext> {
   static override paths = [['provider-force-health']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Say that a provider is healthy, or that it is not to be asked first',
+    description: 'Set a provider to healthy or unhealthy by hand',
     details:
-      '`healthy` also closes its circuit breaker. `unhealthy` lasts until `healthy` is said: the provider is asked only when no fallback is there.',
+      '`healthy` also closes its circuit breaker. `unhealthy` lasts until `healthy` is set: the provider is used only when there is no fallback.',
     examples: [
-      ['It is back', '$0 provider-force-health messages healthy'],
+      ['It works again', '$0 provider-force-health messages healthy'],
       ['Use the fallback for now', '$0 provider-force-health messages unhealthy'],
     ],
   });
@@ -80,12 +80,12 @@ class ListModels extends Command<CliContext> {
     category: 'Look',
     description: 'The models that a provider has, with their prices and context windows',
     details:
-      'Asked through the running proxy, with its keys; without one, directly with the configured key. Prices are US dollars for a million tokens.',
+      'Requested through the running proxy with its keys, or directly with the configured key when none is running. Prices are US dollars for a million tokens.',
     examples: [['Models of the messages provider', '$0 list-models messages']],
   });
 
   provider = Option.String();
-  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
+  config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   async execute() {

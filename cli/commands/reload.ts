@@ -10,9 +10,9 @@ export class Reload extends Command<CliContext> {
   static override paths = [['config', 'reload']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Let the running proxy read its configuration again',
+    description: 'Reload the configuration of the running proxy',
     details:
-      'It reads the files that it was started with. What runs is not interrupted, and a configuration that is wrong changes nothing. Its environment and its flags are those of its start.',
+      'Reads the files that the proxy was started with. Running requests are not interrupted, and a faulty configuration changes nothing. Environment and flags stay those of the start.',
     examples: [['After the file was changed', '$0 config reload']],
   });
 
@@ -47,6 +47,6 @@ function tellUnchanged(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'config') throw thrown;
   throw new SvcError('config', thrown.message, {
     cause: thrown,
-    cure: 'The proxy goes on as it was. `svc config validate` checks a file before it is used.',
+    cure: 'The proxy keeps its current configuration. `svc config validate` checks a file before it is used.',
   });
 }

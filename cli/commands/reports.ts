@@ -31,7 +31,7 @@ class Compare extends Command<CliContext> {
   static override paths = [['compare']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The last request as it came and as it went out: tokens and cost',
+    description: 'The last request as received and as sent: tokens and cost',
     examples: [
       ['The newest request that was measured', '$0 compare'],
       ['A request named in `svc status`', '$0 compare TwLFV0'],
@@ -49,7 +49,8 @@ class Compare extends Command<CliContext> {
     );
     const { pickId } = await import('../request-id.ts');
     const ids = rows.map((one) => one.id);
-    const wanted = id === undefined ? ids[0] : pickId(ids, id);
+    const measured = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null) ?? rows[0];
+    const wanted = id === undefined ? measured?.id : pickId(ids, id);
     const row = rows.find((one) => one.id === wanted);
     if (row === undefined) throw noRequest(id);
     const { rowCostWithout } = await import('../../stages/ledger/report.ts');
@@ -120,7 +121,10 @@ async function printComparison(context: CliContext, row: LedgerRow, before: numb
   if (row.addedTokens !== null && row.addedTokens > 0)
     notes.push(['Added', `${figure(row.addedTokens)} tokens of your files`]);
   if (row.cacheReadTokens !== null && row.cacheReadTokens > 0)
-    notes.push(['Provider’s cache', `${figure(row.cacheReadTokens)} tokens read, not our doing`]);
+    notes.push([
+      'Provider’s cache',
+      `${figure(row.cacheReadTokens)} tokens read, not saved by svc`,
+    ]);
   print(context);
   for (const line of pairs(colors, notes)) print(context, line);
 }
@@ -130,7 +134,7 @@ class Leaderboard extends Command<CliContext> {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Models ranked by what compression saves on them',
-    details: 'By the share of input tokens saved; models of which no input was measured come last.',
+    details: 'By the share of input tokens saved; models without measured input come last.',
     examples: [['Look', '$0 leaderboard --since 2026-01-01']],
   });
 
@@ -192,7 +196,7 @@ class Report extends Command<CliContext> {
   static override paths = [['report']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'What a day cost and saved, beside the day before',
+    description: 'What a day cost and saved, next to the day before',
     examples: [
       ['Today', '$0 report'],
       ['Another day, as Markdown', '$0 report --date 2026-01-31 --markdown'],
@@ -257,7 +261,7 @@ const REPORT_ROWS: readonly (readonly [title: string, value: (totals: Totals) =>
   ['input tokens', (t) => figure(t.inputTokens)],
   ['saved tokens', (t) => figure(t.savedTokens)],
   ['output tokens', (t) => figure(t.outputTokens)],
-  ['paid', (t) => dollars(toUsd(knownCost(t)))],
+  ['cost', (t) => dollars(toUsd(knownCost(t)))],
   ['without svc', (t) => dollars(toUsd(costWithout(knownCost(t), knownNetSaving(t))))],
   ['net saving', (t) => dollars(toUsd(knownNetSaving(t)))],
 ];
@@ -298,7 +302,7 @@ function markdownReport(
     ...REPORT_ROWS.map(([title, value]) => `| ${title} | ${value(now)} | ${value(before)} |`),
     ...(models.length === 0
       ? []
-      : ['', '| model | requests | saved tokens | paid |', '|---|---:|---:|---:|']),
+      : ['', '| model | requests | saved tokens | cost |', '|---|---:|---:|---:|']),
     ...models.map(
       (group) =>
         `| ${cell(group.key ?? 'unknown')} | ${figure(group.requests)} | ${figure(group.savedTokens)} | ${dollars(toUsd(knownCost(group)))} |`,
@@ -312,7 +316,7 @@ class Attribution extends Command<CliContext> {
     category: 'Look',
     description: 'Savings by agent, skill and model',
     details:
-      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`; `unknown` is what said neither.',
+      'The agent is known by its user agent or its own headers, the skill by `x-svc-skill`; `unknown` where neither is known.',
     examples: [['The last week', '$0 attribution --days 7']],
   });
 
@@ -332,7 +336,7 @@ class Attribution extends Command<CliContext> {
     if (unknown !== undefined)
       throw new SvcError(
         'usage',
-        `--by: ${JSON.stringify(unknown)} is none of ${Object.keys(KEYS).join(', ')}`,
+        `--by: ${JSON.stringify(unknown)} is not one of ${Object.keys(KEYS).join(', ')}`,
       );
     const nowMs = context.clock.wallMs();
     const sinceMs =

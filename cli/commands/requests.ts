@@ -16,11 +16,11 @@ class Requests extends Command<CliContext> {
   static override paths = [['requests']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'The newest requests, filtered, and live as they come',
+    description: 'The newest requests, filtered, or live as they arrive',
     examples: [
       ['The newest 20', '$0 requests'],
       [
-        'Failures of one provider, as they come',
+        'Failures of one provider, as they happen',
         '$0 requests --failed --provider messages --follow',
       ],
       ['For a script, one JSON object a line', '$0 requests --follow --json'],
@@ -36,8 +36,8 @@ class Requests extends Command<CliContext> {
   client = Option.String('--client', { description: 'The agent, such as claude-code' });
   session = Option.String('--session', { description: 'The client’s session id' });
   outcome = Option.String('--outcome', { description: OUTCOMES.join(', ') });
-  failed = Option.Boolean('--failed', false, { description: 'Failed ones alone' });
-  follow = Option.Boolean('-f,--follow', false, { description: 'Go on until Ctrl-C' });
+  failed = Option.Boolean('--failed', false, { description: 'Only failed ones' });
+  follow = Option.Boolean('-f,--follow', false, { description: 'Keep going until Ctrl-C' });
   json = spanOptions.json();
 
   async execute() {
@@ -46,7 +46,7 @@ class Requests extends Command<CliContext> {
     if (this.outcome !== undefined && outcome === undefined)
       throw new SvcError(
         'usage',
-        `--outcome: ${JSON.stringify(this.outcome)} is none of ${OUTCOMES.join(', ')}`,
+        `--outcome: ${JSON.stringify(this.outcome)} is not one of ${OUTCOMES.join(', ')}`,
       );
     const most = wholeNumber('--lines', this.lines, 1, 10_000);
     const span = await spanOf(this.since, this.until);
@@ -105,7 +105,7 @@ class Requests extends Command<CliContext> {
     if (!this.json)
       print(
         context,
-        colorsFor(context.stdout, context.env).dim('waiting for requests; Ctrl-C ends'),
+        colorsFor(context.stdout, context.env).dim('waiting for requests; Ctrl-C to stop'),
       );
     let hasEnded = false;
     const end = (): void => void (hasEnded = true);

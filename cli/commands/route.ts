@@ -17,7 +17,7 @@ interface Done extends RouteResult {
 }
 
 abstract class RouteCommands extends Command<CliContext> {
-  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
+  config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
   /** Lets the proxy that runs do it, which uses the rules at once; without one, the file is changed. */
@@ -56,7 +56,7 @@ abstract class RouteCommands extends Command<CliContext> {
   }
 }
 
-const OFF = 'The router is off (`SVC_ROUTER_ENABLED`): no rule decides anything.';
+const OFF = 'The router is off (`SVC_ROUTER_ENABLED`): no rule is applied.';
 
 class RouteList extends RouteCommands {
   static override paths = [['route', 'list']];
@@ -72,7 +72,7 @@ class RouteList extends RouteCommands {
     const sorted = rules.toSorted((a, b) => b.priority - a.priority);
     for (const { id, target } of leftAside) {
       const [provider] = target.split('/', 1);
-      note(context, `! ${id} decides nothing: there is no provider '${provider}'`);
+      note(context, `! ${id} has no effect: there is no provider '${provider}'`);
     }
     if (this.json) {
       printJson(context, { enabled, rules: sorted.map(ruleJson) });
@@ -99,9 +99,9 @@ class RouteAdd extends RouteCommands {
   static override paths = [['route', 'add']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Send the requests that match to another model',
+    description: 'Send matching requests to another model',
     details:
-      'All conditions that are given must hold; without any, every request matches. Of the rules that match, the one with the highest priority wins, of equal ones the older. A conversation stays where a rule put it until another rule matches. Requests that must go out as they came (`x-svc-bypass`, `svc pause`, subscription traffic) follow no rule.',
+      'All conditions that are given must hold; without any, every request matches. Of the rules that match, the one with the highest priority wins, of equal ones the older. A conversation stays where a rule put it until another rule matches. Requests that must be sent unchanged (`x-svc-bypass`, `svc pause`, subscription traffic) follow no rule.',
     examples: [
       [
         'A cheaper model for small requests',
@@ -119,10 +119,14 @@ class RouteAdd extends RouteCommands {
   });
 
   target = Option.String('--target', { required: true, description: 'Where to: provider/model' });
-  model = Option.String('--model', { description: 'The model asked for, with * and ?' });
-  prefix = Option.String('--prefix', { description: 'What the model asked for begins with' });
-  minTokens = Option.String('--min-tokens', { description: 'Input tokens at least, as estimated' });
-  maxTokens = Option.String('--max-tokens', { description: 'Input tokens at most, as estimated' });
+  model = Option.String('--model', { description: 'The requested model; * and ? are wildcards' });
+  prefix = Option.String('--prefix', { description: 'How the name of the requested model begins' });
+  minTokens = Option.String('--min-tokens', {
+    description: 'At least this many input tokens (estimate)',
+  });
+  maxTokens = Option.String('--max-tokens', {
+    description: 'At most this many input tokens (estimate)',
+  });
   tools = Option.Boolean('--tools', { description: 'Only with tools; --no-tools only without' });
   thinking = Option.Boolean('--thinking', {
     description: 'Only with thinking; --no-thinking only without',
@@ -131,9 +135,9 @@ class RouteAdd extends RouteCommands {
     description: 'While less than this percentage of the day’s budget is left',
   });
   priority = Option.String('--priority', {
-    description: 'The highest is tried first; 0 unless given',
+    description: 'The highest is tried first (0)',
   });
-  id = Option.String('--id', { description: 'A name for the rule; r1, r2, … unless given' });
+  id = Option.String('--id', { description: 'Name of the rule; r1, r2, … by default' });
 
   async execute() {
     return this.report('Added', await this.do({ do: 'add', rule: this.rule() }));
@@ -163,7 +167,7 @@ class RouteRemove extends RouteCommands {
   static override paths = [['route', 'remove']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Take a rule away',
+    description: 'Remove a rule',
     examples: [['By its id', '$0 route remove r1']],
   });
 

@@ -26,14 +26,14 @@ class Savings extends Command<CliContext> {
     category: 'Look',
     description: 'Tokens and dollars that compression saved, by model and by day',
     details:
-      'From the running proxy, or from the ledger when none runs. What providers read from their own prompt caches is shown beside it and is no saving of ours.',
+      'From the running proxy, or from the ledger when none is running. What providers read from their own prompt caches is shown separately and not counted as a saving.',
     examples: [
-      ['All that was ever recorded', '$0 savings'],
+      ['Everything that was recorded', '$0 savings'],
       ['This month', '$0 savings --since 2026-01-01'],
     ],
   });
 
-  config = Option.String('--config', { description: 'Config file, where no proxy runs' });
+  config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
@@ -77,9 +77,13 @@ class CacheStats extends Command<CliContext> {
     const { context } = this;
     const home = homeOf(context);
     if (runningInstance(home) === undefined) {
-      throw new SvcError('unavailable', 'svc is not running, and caches live as long as it does', {
-        cure: '`svc start --background` starts it.',
-      });
+      throw new SvcError(
+        'unavailable',
+        'svc is not running, and its caches exist only while it runs',
+        {
+          cure: '`svc start --background` starts it.',
+        },
+      );
     }
     const stats = await readOwn(home, '/cache-stats');
     if (this.json) printJson(context, stats);
@@ -127,7 +131,7 @@ async function printSavings(
     ...added(report),
     [
       'Provider caches',
-      `${figure(report['provider_cache_read_tokens'])} tokens read, not our doing`,
+      `${figure(report['provider_cache_read_tokens'])} tokens read, not saved by svc`,
     ],
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);

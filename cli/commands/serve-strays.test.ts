@@ -143,7 +143,7 @@ test('a fault of ours ends the proxy with its stack, after the rows are written'
     proxy.child.kill('SIGUSR2');
     const { code, stderr } = await proxy.ended;
     assert.is(code, exitCodes.internal);
-    assert.match(stderr, /svc failed and ends: Error: of nobody\n\s+at /);
+    assert.match(stderr, /svc failed and is stopping: Error: of nobody\n\s+at /);
     assert.is((await stored(join(place.home, 'monitor.db'))).length, 1);
   } finally {
     proxy.child.kill('SIGKILL');

@@ -104,7 +104,10 @@ test('a second proxy with the same home is told about the first', async () => {
   const { proxy, url } = await listening(place);
   const second = await start(place, ['serve', ...ANY_PORT]).ended;
   assert.is(second.code, exitCodes.conflict);
-  assert.match(second.stderr, new RegExp(`runs already, on ${url} \\(pid ${proxy.child.pid}\\)`));
+  assert.match(
+    second.stderr,
+    new RegExp(`svc is already running, on ${url} \\(pid ${proxy.child.pid}\\)`),
+  );
   assert.match(second.stderr, /svc stop/);
   proxy.child.kill('SIGTERM');
   assert.is((await proxy.ended).code, 0);

@@ -29,7 +29,7 @@ class Serve extends ServeOptions {
     category: 'Run',
     description: 'Run the proxy in the foreground',
     details:
-      'Ctrl-C lets running requests finish, a second Ctrl-C does not. SIGHUP reads the configuration again.',
+      'Ctrl-C lets running requests finish, a second Ctrl-C does not. SIGHUP reloads the configuration.',
     examples: [
       ['Serve on port 8766', '$0 serve'],
       ['With a config file, on a free port', '$0 serve --config proxy.yaml --port 0'],

@@ -20,7 +20,7 @@ class SpendStatus extends Command<CliContext> {
     category: 'Look',
     description: 'What today has cost, and how much of each limit is left',
     details:
-      'The guard is off unless `budget.enabled` is true. Limits are `budget.per_request_usd`, `per_session_usd`, `per_day_usd` and `total_tokens` (a day). A request that would pass one is answered with 402.',
+      'The guard is off unless `budget.enabled` is true. Limits are `budget.per_request_usd`, `per_session_usd`, `per_day_usd` and `total_tokens` (a day). A request that would exceed one is answered with 402.',
     examples: [['Look', '$0 spend status']],
   });
 
@@ -47,7 +47,7 @@ class SpendAllow extends Command<CliContext> {
   static override paths = [['spend', 'allow']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Let the next request pass that a spending limit would refuse',
+    description: 'Allow the next request that a spending limit would refuse',
     details: 'One request, within the next ten minutes.',
     examples: [['After a 402', '$0 spend allow']],
   });
@@ -58,7 +58,7 @@ class SpendAllow extends Command<CliContext> {
     const { context } = this;
     const spending = await ask(context, 'allow');
     if (this.json) printJson(context, spending);
-    else print(context, 'The next request above a limit passes, once, within ten minutes.');
+    else print(context, 'The next request above a limit is allowed, once, within ten minutes.');
     if (!spending.enabled) note(context, 'The guard is off, so nothing is refused anyway.');
     return 0;
   }

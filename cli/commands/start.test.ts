@@ -28,7 +28,7 @@ test('a proxy in the background: start, status, logs, switches, restart, stop', 
 
   const status = await run(place, ['status']);
   assert.is(status.code, 0);
-  assert.match(status.stdout, new RegExp(`runs on ${url} \\(pid ${pid}, background\\)`));
+  assert.match(status.stdout, new RegExp(`is running on ${url} \\(pid ${pid}, background\\)`));
   assert.match(status.stdout, /Health +ok/);
   assert.match((await run(place, ['version'])).stdout, /proxy +9\.8\.7|proxy +\d/);
 

@@ -16,9 +16,9 @@ class Start extends ServeOptions {
   static override paths = [['start']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Run the proxy; --background lets it run by itself',
+    description: 'Run the proxy; --background detaches it from the terminal',
     details:
-      'In the background it outlives the terminal; `svc stop` ends it and `svc logs` shows its log.',
+      'In the background it keeps running when the terminal is closed; `svc stop` ends it and `svc logs` shows its log.',
     examples: [
       ['In the background', '$0 start --background'],
       ['In the background on another port', '$0 start --background --port 9000'],
@@ -26,7 +26,9 @@ class Start extends ServeOptions {
   });
 
   background = Option.Boolean('--background', false, { description: 'Detach and return' });
-  json = Option.Boolean('--json', false, { description: 'With --background: say where as JSON' });
+  json = Option.Boolean('--json', false, {
+    description: 'With --background: print the address as JSON',
+  });
 
   async execute() {
     const flags = this.flags();
@@ -39,14 +41,14 @@ class Stop extends Command<CliContext> {
   static override paths = [['stop']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Let running requests finish, then end the proxy',
+    description: 'Let running requests finish, then stop the proxy',
     examples: [
       ['Stop when running requests are done', '$0 stop'],
       ['Stop at once', '$0 stop --force'],
     ],
   });
 
-  force = Option.Boolean('--force', false, { description: 'Cut running requests off' });
+  force = Option.Boolean('--force', false, { description: 'Abort running requests' });
   json = Option.Boolean('--json', false, { description: 'As JSON: the process that was stopped' });
 
   async execute() {
@@ -65,15 +67,15 @@ class Restart extends ServeOptions {
     category: 'Run',
     description: 'Stop the proxy and start it again in the background',
     details:
-      'It starts in the folder and with the flags of the one that ran; flags given here come on top.',
+      'It starts in the same folder and with the same flags as before; flags given here are added.',
     examples: [
-      ['Take up an upgrade', '$0 restart'],
+      ['After an upgrade', '$0 restart'],
       ['Move to another port', '$0 restart --port 9000'],
     ],
   });
 
-  force = Option.Boolean('--force', false, { description: 'Cut running requests off' });
-  json = Option.Boolean('--json', false, { description: 'Say where it listens as JSON' });
+  force = Option.Boolean('--force', false, { description: 'Abort running requests' });
+  json = Option.Boolean('--json', false, { description: 'Print the address as JSON' });
 
   async execute() {
     const { context } = this;
@@ -81,7 +83,7 @@ class Restart extends ServeOptions {
     const home = homeOf(context);
     const before = readInstance(home);
     const stopped = await stopProxy(home, context, this.force);
-    if (stopped === undefined) note(context, 'svc did not run; starting it.');
+    if (stopped === undefined) note(context, 'svc was not running; starting it.');
     const cwd = before?.cwd ?? context.cwd;
     return startAndTell(context, { ...before?.flags, ...flags }, cwd, this.json);
   }

@@ -1,6 +1,7 @@
 /** `svc stats`, `svc models` and `svc usage`: what went through, by time, model, provider and client. */
 import { Command, Option } from 'clipanion';
 import type { GroupTotals } from '../../stages/ledger/queries.ts';
+import { averageLatencyMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -24,7 +25,7 @@ class Stats extends Command<CliContext> {
   static override paths = [['stats']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Requests, tokens and cost: this session, today and ever',
+    description: 'Requests, tokens and cost: this session, today and all time',
     details:
       'The session is that of the running proxy; without one, its column is left out. Days are UTC days.',
     examples: [
@@ -58,13 +59,13 @@ const STATS_ROWS: readonly (readonly [title: string, value: (json: Json) => stri
   ['requests', (json) => figure(json['requests'])],
   ['errors', (json) => figure(json['errors'])],
   ['input tokens', (json) => figure(json['input_tokens'])],
-  ['sent', (json) => figure(json['sent_input_tokens'])],
+  ['sent to providers', (json) => figure(json['sent_input_tokens'])],
   ['saved by compression', (json) => figure(json['saved_tokens'])],
   ['added from your files', (json) => figure(json['tokens_added'])],
   ['output tokens', (json) => figure(json['output_tokens'])],
   ['answers from our cache', (json) => figure(json['cache_hits'])],
   ['cost', (json) => dollars(json['cost'])],
-  ['saved', (json) => dollars(json['cost_saved'])],
+  ['cost saved', (json) => dollars(json['cost_saved'])],
   ['net saving', (json) => dollars(json['net_cost_saved'])],
   ['without a known price', (json) => figure(json['unpriced'])],
 ];
@@ -74,7 +75,7 @@ async function printStats(context: CliContext, session: Json | null, today: Json
   const columns = session === null ? [today, ever] : [session, today, ever];
   printTable(
     context,
-    ['', ...(session === null ? [] : ['>session']), '>today', '>ever'],
+    ['', ...(session === null ? [] : ['>session']), '>today', '>all time'],
     STATS_ROWS.map(([title, value]) => [title, ...columns.map(value)]),
   );
 }
@@ -86,7 +87,7 @@ class Models extends Command<CliContext> {
     description: 'What each model was used for and cost',
     examples: [
       ['All of them', '$0 models'],
-      ['Those whose name holds a word, in detail', '$0 models --detail opus'],
+      ['Those with a word in their name, in detail', '$0 models --detail opus'],
     ],
   });
 
@@ -134,7 +135,7 @@ function printDetail(context: CliContext, group: GroupTotals): void {
 
 function detailRows(totals: Totals): readonly (readonly [string, string])[] {
   const share = totals.inputTokens === 0 ? null : totals.savedTokens / totals.inputTokens;
-  const millis = totals.timed === 0 ? '–' : `${Math.round(totals.latencySumMs / totals.timed)} ms`;
+  const millis = totals.timed === 0 ? '–' : `${Math.round(averageLatencyMs(totals) ?? 0)} ms`;
   return [
     ['Requests', `${counted(totals.requests, 'request')}, ${counted(totals.errors, 'error')}`],
     ['Input', `${figure(totals.inputTokens)} tokens, ${figure(totals.sentInputTokens)} sent`],
@@ -161,7 +162,7 @@ class Usage extends Command<CliContext> {
     category: 'Look',
     description: 'A summary of requests, tokens and cost by provider, client and model',
     examples: [
-      ['All that was ever recorded', '$0 usage'],
+      ['Everything that was recorded', '$0 usage'],
       ['January', '$0 usage --since 2026-01-01 --until 2026-02-01'],
     ],
   });

@@ -14,8 +14,8 @@ class Status extends Command<CliContext> {
   static override paths = [['status']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Whether the proxy runs, how it is, its newest requests and what was tried again',
-    details: 'Exit code 0 when it runs, 3 when it does not.',
+    description: 'State of the proxy, its newest requests and retries',
+    details: 'Exit code 0 when it is running, 3 when it is not.',
     examples: [
       ['Look', '$0 status'],
       ['What providers read from their prompt caches', '$0 status --tip-cache'],
@@ -54,7 +54,7 @@ class Status extends Command<CliContext> {
       const { printTable } = await import('../table.ts');
       const { retryHead, retryRow } = await import('../retries.ts');
       print(context);
-      print(context, 'Newest retries; `/trace/<id>` shows every try at a provider');
+      print(context, 'Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
       const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
       printTable(context, retryHead, rows);
@@ -116,11 +116,11 @@ class Debug extends Command<CliContext> {
     category: 'Configure',
     description: 'Log every request of the running proxy step by step, or stop doing so',
     details:
-      'A request that failed is in the log anyway, see `svc logs`. `on` and `off` last until the proxy ends or its configuration is read again.',
+      'Failed requests are always logged, see `svc logs`. `on` and `off` last until the proxy stops or reloads its configuration.',
     examples: [
       ['A line for every request', '$0 debug on'],
-      ['Only what matters', '$0 debug off'],
-      ['Which of the two it is', '$0 debug status'],
+      ['Back to the configured level', '$0 debug off'],
+      ['Show which it is', '$0 debug status'],
     ],
   });
 
@@ -148,8 +148,8 @@ class Pause extends Command<CliContext> {
   static override paths = [['pause']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Send every request as it came, without any rewriting',
-    examples: [['Rule svc out as the cause of something', '$0 pause']],
+    description: 'Send every request unchanged',
+    examples: [['Rule out svc as the cause of a problem', '$0 pause']],
   });
 
   json = Option.Boolean('--json', false, { description: 'As JSON' });
@@ -158,7 +158,7 @@ class Pause extends Command<CliContext> {
     const { context } = this;
     const answer = await control(homeOf(context), 'pause');
     if (this.json) printJson(context, answer);
-    else print(context, 'Paused: requests go out as they come in. `svc resume` ends it.');
+    else print(context, 'Paused: requests are sent unchanged. `svc resume` ends this.');
     return 0;
   }
 }

@@ -42,12 +42,12 @@ test('a repair leaves a file of somebody else’s alone, and is not advised for 
     writeFileSync(stranger, 'notes of mine\n'.repeat(500));
     const health = await svc('vault-health');
     assert.is(health.code, exitCodes.internal);
-    assert.match(health.stdout, /blocks\.db is no vault index/);
+    assert.match(health.stdout, /blocks\.db is not a vault index/);
     assert.match(health.stderr, /SVC_VAULT_INDEX/);
     assert.not.match(health.stderr, /repair/);
     const repaired = await svc('vault-health', 'repair');
     assert.is(repaired.code, exitCodes.config);
-    assert.match(repaired.stderr, /blocks\.db is no vault index/);
+    assert.match(repaired.stderr, /blocks\.db is not a vault index/);
     assert.is(readFileSync(stranger, 'utf8').length, 7000);
     assert.match((await svc('search', 'flumbrick')).stdout, /gate\.md/);
   });

@@ -104,7 +104,7 @@ test('calibrate keeps what it found, and index uses no more workers than allowed
   });
 });
 
-test('what the disk refuses is told with its path, and is no fault of svc', async () => {
+test('what the disk refuses is told with its path, and is no bug in svc', async () => {
   await withFiles(async (place, svc) => {
     const file = join(place.folder, 'files', 'gate.md');
     const one = await svc('index', 'files/gate.md');
@@ -124,7 +124,7 @@ test('what the disk refuses is told with its path, and is no fault of svc', asyn
       const { code, stderr } = await run(place, ['index', 'files', '-w', '1'], { env });
       assert.is(code, exitCodes.config, stderr);
       assert.ok(stderr.includes(path) && stderr.includes(reason), stderr);
-      assert.not.match(stderr, /fault of svc/);
+      assert.not.match(stderr, /bug in svc/);
     }
   });
 });
@@ -147,7 +147,7 @@ test('an interrupt keeps what was read, says so, and the next run goes on', asyn
     assert.is(code, exitCodes.cancelled, shown);
     assert.match(shown, /\[#*-+\] \d+ of 605 files, \d+ files\/s, .* left/);
     assert.match(shown, /Stopped\. \d+ of 605 files are in the index and kept\./);
-    assert.match(shown, /`svc index ~\/files` goes on from there/);
+    assert.match(shown, /`svc index ~\/files` continues from there/);
     assert.equal(events.eventNames(), []);
     const next = json((await svc('index', 'files', '-w', '1', '--json')).stdout);
     assert.ok(Number(next['unchanged']) > 0 && Number(next['indexed']) > 0);

@@ -37,7 +37,7 @@ class Search extends VaultCommand {
     category: 'Vault',
     description: 'Search the indexed files, as a question to a model would',
     details:
-      'Scores are BM25: the same that `SVC_INJECT_MIN_SCORE` is compared with. Exit code 5 when nothing is found.',
+      'Scores are BM25: the scores that `SVC_INJECT_MIN_SCORE` is compared with. Exit code 5 when nothing is found.',
     examples: [
       ['Where something is', '$0 search circuit breaker half open'],
       ['Only the best three, for a script', '$0 search --top 3 --json retry after'],
@@ -48,7 +48,7 @@ class Search extends VaultCommand {
   words = Option.Rest({ name: 'query', required: 1 });
   top = Option.String('--top', '10', { description: 'Most hits, 1 to 1000' });
   all = Option.Boolean('--all', false, {
-    description: 'Also blocks that are never sent: secret, generated, or classed so',
+    description: 'Also blocks that are never sent: secret, generated, or marked so',
   });
 
   async execute() {
@@ -161,9 +161,12 @@ abstract class Rebuilding extends VaultCommand {
       for (const line of pairs(colors, reportRows(one))) print(context, line);
     }
     if ([...report.reports, ...report.unreadable, ...report.pending].length === 0)
-      print(context, 'No folder is indexed; what was handed in at run time is kept');
+      print(context, 'No folder is indexed; what was ingested at run time is kept');
     for (const root of report.unreadable) {
-      note(context, `! ${shortPath(root, context)} cannot be read; what was known of it is kept`);
+      note(
+        context,
+        `! ${shortPath(root, context)} cannot be read; what was indexed before is kept`,
+      );
     }
     for (const root of report.pending) {
       const path = shortPath(root, context);
@@ -203,7 +206,7 @@ class VaultHealthCommand extends Rebuilding {
     } else {
       const colors = colorsFor(context.stdout, context.env);
       const good = health.status === 'ok';
-      print(context, good ? 'The index is whole' : colors.red('The index is broken'));
+      print(context, good ? 'The index is intact' : colors.red('The index is broken'));
       for (const reason of health.reasons) print(context, `  ${colors.yellow('!')} ${reason}`);
       for (const line of pairs(colors, healthRows(health, context))) print(context, line);
       for (const path of health.inTheWay) note(context, strangersFile(path).cure ?? '');
@@ -222,7 +225,7 @@ class RebuildVaultIndex extends Rebuilding {
     category: 'Vault',
     description: 'Read all indexed folders again into a new index',
     details:
-      'What was handed in at run time is kept. An index that was damaged stays, under another name.',
+      'What was ingested at run time is kept. An index that was damaged stays, under another name.',
     examples: [['Start over', '$0 rebuild-vault-index']],
   });
 

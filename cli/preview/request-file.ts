@@ -42,8 +42,8 @@ export function toRequestFile(
   if (text.trim() === '') throw new SvcError('bad_request', `${path} is empty`);
   const json = parse(text);
   if (Array.isArray(json?.['contents'])) {
-    throw new SvcError('bad_request', 'Requests of the generative kind go out as they come', {
-      cure: 'Preview takes bodies of the messages, chat and responses kinds, and any text.',
+    throw new SvcError('bad_request', 'Preview does not read requests of the generative kind', {
+      cure: 'It reads bodies of the messages, chat and responses kinds, and any text.',
     });
   }
   const kind = json === undefined ? undefined : bodyKind(json);

@@ -70,8 +70,8 @@ export abstract class VaultCommand extends Command<CliContext> {
       note(this.context, 'Files that the index has lost are read again…');
       await Promise.race([vault.settled(), stopped]);
       if (!signal.aborted) return;
-      throw new SvcError('cancelled', 'Stopped before the index was whole again', {
-        cure: 'Whatever opens the index next goes on, or `svc vault-health repair`.',
+      throw new SvcError('cancelled', 'Stopped before the index was complete again', {
+        cure: 'The next command that opens the index continues, or `svc vault-health repair`.',
       });
     });
   }
@@ -99,7 +99,7 @@ export abstract class VaultCommand extends Command<CliContext> {
     const { path } = index;
     if (typeof path !== 'string' || path === config.vault.indexPath) return;
     const short = shortPath(path, this.context);
-    note(this.context, `! The proxy that runs uses another index, ${short}`);
+    note(this.context, `! The running proxy uses another index, ${short}`);
   }
 
   /** The error for an index that is not there yet. */

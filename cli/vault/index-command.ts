@@ -38,12 +38,12 @@ export class Index extends VaultCommand {
   static override paths = [['index']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
-    description: 'Index a folder, so that requests can bring what its files say',
+    description: 'Index a folder, so that what its files say can be added to requests',
     details:
-      'Only what has changed is read again. Ignored, binary, large and secret files are left out and counted. It may be interrupted at any time: what was read is kept. A proxy that runs uses the new index at once.',
+      'Only what has changed is read again. Ignored, binary, large and secret files are left out and counted. It may be interrupted at any time: what was read is kept. A running proxy uses the new index at once.',
     examples: [
       ['This folder', '$0 index'],
-      ['Another one, and go on with every change in it', '$0 index ~/notes --watch'],
+      ['Another folder, and keep its index up to date', '$0 index ~/notes --watch'],
       ['What is indexed', '$0 index --status'],
       ['Take a folder out of the index, also one that is gone', '$0 index ~/notes --forget'],
       ['Measure first how many workers are best', '$0 index --recalibrate'],
@@ -61,7 +61,7 @@ export class Index extends VaultCommand {
   maxWorkers = Option.String('--max-workers', `${MAX_WORKERS}`, {
     description: `Never more threads than this; above ${MAX_WORKERS} counts as ${MAX_WORKERS}`,
   });
-  watch = Option.Boolean('--watch', false, { description: 'Stay, and index every change' });
+  watch = Option.Boolean('--watch', false, { description: 'Keep running, and index every change' });
   recalibrate = Option.Boolean('--recalibrate', false, {
     description: 'Measure the best number of workers first',
   });
@@ -168,7 +168,7 @@ export class Index extends VaultCommand {
     const { context } = this;
     const how = last.total === 0 ? '' : ` ${figure(last.done)} of ${figure(last.total)} files are`;
     note(context, `Stopped.${how === '' ? ' What was read is' : how} in the index and kept.`);
-    note(context, `\`svc index ${shortPath(root, context)}\` goes on from there.`);
+    note(context, `\`svc index ${shortPath(root, context)}\` continues from there.`);
   }
 
   private async follow(config: Config, root: string, workers: number, signal: AbortSignal) {

@@ -44,12 +44,12 @@ export function insert<F extends Frame>(
   const place = (insertion: Insertion<F>, target: string | undefined): boolean => {
     const name = insertion.stage.name;
     if ((insertion.before === undefined) === (insertion.after === undefined)) {
-      const message = `Plugin '${insertion.plugin}' must say where '${name}' stands: either before or after a node`;
+      const message = `Plugin '${insertion.plugin}' must say where '${name}' goes: either before or after a node`;
       faults.push({ fault: 'bad_insertion', message });
       return false;
     }
     if (target === undefined || !known.has(target)) {
-      const message = `Plugin '${insertion.plugin}' inserts '${name}' beside '${target}', which is no node of the graph`;
+      const message = `Plugin '${insertion.plugin}' inserts '${name}' beside '${target}', which is not a node of the graph`;
       faults.push({ fault: 'unknown_node', message });
       return false;
     }

@@ -18,12 +18,12 @@ function nameFaults<F extends Frame>(graph: Graph<F>): GraphFault[] {
   }
   const known = new Set(names);
   if (!known.has(graph.entry)) {
-    faults.push({ fault: 'unknown_node', message: `The entry '${graph.entry}' is no node` });
+    faults.push({ fault: 'unknown_node', message: `The entry '${graph.entry}' is not a node` });
   }
   for (const edge of graph.edges) {
     for (const end of [edge.from, edge.to]) {
       if (known.has(end)) continue;
-      const message = `The edge ${edge.from} → ${edge.to} names '${end}', which is no node`;
+      const message = `The edge ${edge.from} → ${edge.to} names '${end}', which is not a node`;
       faults.push({ fault: 'unknown_node', message });
     }
   }
@@ -120,7 +120,7 @@ function kindFault<F extends Frame>(
     return `'${name}' handles '${kind}', but no answer passes there`;
   }
   const known = [...graph.kinds.request, ...graph.kinds.response].join(', ');
-  return `'${name}' handles '${kind}', which is no frame kind (known: ${known})`;
+  return `'${name}' handles '${kind}', which is not a frame kind (known: ${known})`;
 }
 
 /** All faults of a graph; an empty list means that it can be compiled. */

@@ -149,12 +149,12 @@ test('options and requests that lack something are config errors, and nothing is
     const options: AdapterOptions = { baseUrl: t.proxy.url, apiKey: 'mine' };
     const wrong: readonly [AdapterOptions, RegExp][] = [
       [{ apiKey: 'x' }, /baseUrl is required/],
-      [{ baseUrl: 'localhost:8766', apiKey: 'x' }, /has to begin with http/],
-      [{ baseUrl: 'nonsense', apiKey: 'x' }, /is no URL/],
+      [{ baseUrl: 'localhost:8766', apiKey: 'x' }, /must begin with http/],
+      [{ baseUrl: 'nonsense', apiKey: 'x' }, /is not a URL/],
       [{ baseUrl: t.proxy.url }, /apiKey is required/],
       [{ ...options, apiKey: 'two words' }, /without spaces/],
-      [{ ...options, timeoutS: 0 }, /timeoutS has to be/],
-      [{ ...options, timeout_s: Number.NaN }, /timeoutS has to be/],
+      [{ ...options, timeoutS: 0 }, /timeoutS must be/],
+      [{ ...options, timeout_s: Number.NaN }, /timeoutS must be/],
     ];
     for (const [each, message] of wrong)
       await expectError(() => new AgentFrameworkAdapter(each), SvcConfigError, message);
@@ -163,8 +163,8 @@ test('options and requests that lack something are config errors, and nothing is
       [{ messages: ASK, max_tokens: 1 }, /Missing required field: model/],
       [{ model: 'm', max_tokens: 1 }, /Missing required field: messages/],
       [{ model: 'm', messages: ASK }, /Missing required field: max_tokens/],
-      [{ model: 'm', messages: [], max_tokens: 1 }, /has to hold a message/],
-      [{ model: 'm', messages: 'hi', max_tokens: 1 }, /has to be a list/],
+      [{ model: 'm', messages: [], max_tokens: 1 }, /must contain a message/],
+      [{ model: 'm', messages: 'hi', max_tokens: 1 }, /must be a list/],
       [{ model: 'm', messages: [{}], max_tokens: 1 }, /messages\[0\]/],
       [{ model: '', messages: ASK, max_tokens: 1 }, /'model'/],
       [{ model: 'm', messages: ASK, max_tokens: 1.5 }, /'max_tokens'/],

@@ -87,7 +87,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   parseResponse(response: JsonObject): Answer {
     const dialect = this.dialectOfAnswer(response);
     if (dialect.isAnswer(response)) return response as Answer;
-    throw new SvcAdapterError(`The answer is none of the ${dialect.name} dialect`);
+    throw new SvcAdapterError(`The answer is not in the ${dialect.name} dialect`);
   }
 
   /** The token counts of an answer. */
@@ -99,7 +99,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   send(prepared: JsonObject, options: CallOptions = {}): Promise<JsonObject> {
     if (prepared['stream'] === true)
       return Promise.reject(
-        new SvcConfigError('send() takes no request with stream: true; use stream()'),
+        new SvcConfigError('send() does not take a request with stream: true; use stream()'),
       );
     return post(this.#transport, this.#call(prepared, options));
   }
@@ -166,10 +166,12 @@ function toBaseUrl(given: unknown): string {
   try {
     url = new URL(given.trim());
   } catch {
-    throw new SvcConfigError(`baseUrl '${given}' is no URL; it looks like http://127.0.0.1:8766`);
+    throw new SvcConfigError(
+      `baseUrl '${given}' is not a URL; it should look like http://127.0.0.1:8766`,
+    );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new SvcConfigError(`baseUrl '${given}' has to begin with http:// or https://`);
+    throw new SvcConfigError(`baseUrl '${given}' must begin with http:// or https://`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
@@ -178,14 +180,14 @@ function toKey(given: unknown): string {
   throw new SvcConfigError(
     given === undefined || given === ''
       ? 'apiKey is required: the key of the provider, which the proxy forwards'
-      : 'apiKey has to be text without spaces or line breaks',
+      : 'apiKey must be text without spaces or line breaks',
   );
 }
 
 function toTimeoutS(given: unknown): number {
   if (typeof given === 'number' && given > 0 && given <= MAX_TIMEOUT_S) return given;
   throw new SvcConfigError(
-    `timeoutS has to be a number of seconds above 0, at most ${MAX_TIMEOUT_S}`,
+    `timeoutS must be a number of seconds above 0, at most ${MAX_TIMEOUT_S}`,
   );
 }
 
@@ -196,12 +198,12 @@ function checkConversation(request: JsonObject): void {
       throw new SvcConfigError(`Missing required field: ${field}`);
   const { model, messages } = request;
   if (typeof model !== 'string' || model === '')
-    throw new SvcConfigError("Field 'model' has to be the name of a model");
-  if (!Array.isArray(messages)) throw new SvcConfigError("Field 'messages' has to be a list");
-  if (messages.length === 0) throw new SvcConfigError("Field 'messages' has to hold a message");
+    throw new SvcConfigError("Field 'model' must be the name of a model");
+  if (!Array.isArray(messages)) throw new SvcConfigError("Field 'messages' must be a list");
+  if (messages.length === 0) throw new SvcConfigError("Field 'messages' must contain a message");
   messages.forEach((message: unknown, index) => {
     const isTurn = typeof message === 'object' && message !== null && 'role' in message;
     if (!isTurn || typeof message.role !== 'string')
-      throw new SvcConfigError(`messages[${index}] has to be an object with role and content`);
+      throw new SvcConfigError(`messages[${index}] must be an object with role and content`);
   });
 }

@@ -41,7 +41,7 @@ export const messagesDialect: WireDialect = {
     if (maxTokens === undefined || maxTokens === null)
       throw new SvcConfigError('Missing required field: max_tokens');
     if (typeof maxTokens !== 'number' || !Number.isInteger(maxTokens) || maxTokens < 1)
-      throw new SvcConfigError("Field 'max_tokens' has to be a whole number of at least 1");
+      throw new SvcConfigError("Field 'max_tokens' must be a whole number of at least 1");
     return request;
   },
   isAnswer: (response) => response['type'] === 'message' && Array.isArray(response['content']),

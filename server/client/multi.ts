@@ -48,7 +48,7 @@ export class MultiProviderAdapter extends SvcAdapter<
   override prepareRequest(request: MultiProviderRequest): JsonObject {
     const { dialect } = request;
     if (dialect !== undefined && dialect !== 'messages' && dialect !== 'chat')
-      throw new SvcConfigError("Field 'dialect' has to be 'messages' or 'chat'");
+      throw new SvcConfigError("Field 'dialect' must be 'messages' or 'chat'");
     const { name } = this.dialectOfRequest(request);
     const limit = name === 'messages' && { max_tokens: DEFAULT_MAX_TOKENS };
     return { ...super.prepareRequest({ ...limit, ...request }), dialect: name };

@@ -69,7 +69,7 @@ class Deadline {
     if (thrown instanceof SvcAdapterError) return thrown;
     if (this.#outer?.aborted === true) return this.#outer.reason;
     if (this.hasExpired)
-      return new SvcTimeoutError(`Nothing came from ${baseUrl} within ${this.#timeoutMs / 1000} s`);
+      return new SvcTimeoutError(`No response from ${baseUrl} within ${this.#timeoutMs / 1000} s`);
     return connectionError(thrown, baseUrl);
   }
 }
@@ -79,7 +79,7 @@ function connectionError(thrown: unknown, baseUrl: string): SvcAdapterError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   const why =
     code === 'ECONNREFUSED'
-      ? `No proxy listens at ${baseUrl}; start it with: svc start`
+      ? `No proxy is listening at ${baseUrl}; start it with: svc start`
       : `The connection to ${baseUrl} failed: ${cause instanceof Error ? cause.message : String(cause)}`;
   return new SvcAdapterError(why, { cause: thrown, ...(code !== undefined && { code }) });
 }
@@ -127,9 +127,12 @@ function parseObject(body: string, requestId: string | undefined): JsonObject {
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
     return parsed as JsonObject;
   const shown = body.trim().slice(0, 200);
-  throw new SvcAdapterError(`The answer is no JSON object: ${shown === '' ? '(empty)' : shown}`, {
-    ...(requestId !== undefined && { requestId }),
-  });
+  throw new SvcAdapterError(
+    `The answer is not a JSON object: ${shown === '' ? '(empty)' : shown}`,
+    {
+      ...(requestId !== undefined && { requestId }),
+    },
+  );
 }
 
 /** The `data` of every server-sent event, as it comes in. */

@@ -42,7 +42,7 @@ const BAD: readonly BadCase[] = [
   env(
     'HTTPS_PROXY',
     'socks5://h:1',
-    'outbound.https_proxy: proxies of the kind "socks5:" are not spoken to;',
+    'outbound.https_proxy: proxies of the kind "socks5:" are not supported;',
   ),
   env('HTTPS_PROXY', 'http://u:p%zz@h:1', 'outbound.https_proxy: its user or password has a %'),
   file(
@@ -146,10 +146,10 @@ const BAD: readonly BadCase[] = [
   url('ftp://api.example.com', '"ftp:" is not read, expected https: or http:'),
   url(
     'https://me:pass@api.example.com',
-    'it may not hold a user or a password; use api_key or headers',
+    'it may not contain a user or a password; use api_key or headers',
   ),
-  url('https://api.example.com/v1?key=a', 'it may not hold a query or a fragment'),
-  url('https://api.example.com/#', 'it may not hold a query or a fragment'),
+  url('https://api.example.com/v1?key=a', 'it may not contain a query or a fragment'),
+  url('https://api.example.com/#', 'it may not contain a query or a fragment'),
   url(
     'http://api.example.com',
     'plain http: would send keys to api.example.com unencrypted; use https: or set allow_insecure',

@@ -110,10 +110,10 @@ function refusal(text: string, values: Values, name: string): string | undefined
     return `${quote(url.protocol)} is not read, expected https: or http:`;
   }
   if (url.username !== '' || url.password !== '') {
-    return 'it may not hold a user or a password; use api_key or headers';
+    return 'it may not contain a user or a password; use api_key or headers';
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
-    return 'it may not hold a query or a fragment';
+    return 'it may not contain a query or a fragment';
   }
   const local = isLoopbackHost(url.hostname);
   if (url.protocol === 'http:' && !local && !values.get('providers.<name>.allow_insecure', name)) {

@@ -153,7 +153,7 @@ export interface Config {
   readonly streaming: {
     readonly enabled: boolean;
     readonly formats: readonly ('sse' | 'chunked')[];
-    /** 0 sends each event as it comes. */
+    /** 0 sends each event as it arrives. */
     readonly bufferTokens: number;
     readonly flushIntervalMs: number;
     readonly maxConcurrentStreams: number;

@@ -68,7 +68,9 @@ export function readEnvFile(
   }
   return {
     variables,
-    warnings: [...stray].map((line) => `${name}:${line + 1} is no NAME=value line; it is left out`),
+    warnings: [...stray].map(
+      (line) => `${name}:${line + 1} is not a NAME=value line; it is ignored`,
+    ),
     places: (variable) => {
       const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
       // The last definition is the one that counts.

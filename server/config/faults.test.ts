@@ -43,8 +43,8 @@ const BAD: readonly BadCase[] = [
   ),
   file('proxy: {hots: a}', 'proxy.hots is not a setting; did you mean proxy.host? ('),
   // sections
-  file('[1, 2]', 'The file holds a list of 2, expected a map of settings (/etc/svc/c.yaml)'),
-  file('just text', 'The file holds 9 characters, expected a map of settings'),
+  file('[1, 2]', 'The file contains a list of 2, expected a map of settings (/etc/svc/c.yaml)'),
+  file('just text', 'The file contains 9 characters, expected a map of settings'),
   file('server: 8000', 'server: found a number, expected a map of settings (/etc/svc/c.yaml:1)'),
   file('providers: [chat]', 'providers: found a list of 1, expected a map of settings'),
   file(
@@ -150,7 +150,7 @@ const BAD: readonly BadCase[] = [
   ),
   file(
     'custom_providers: [{module: a.mjs}]',
-    'custom_providers: found a map as item 1, expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and no more (',
+    'custom_providers: found a map as item 1, expected a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else (',
   ),
   file(
     'providers: {chat: {timeout_seconds: 3000000}}',

@@ -6,9 +6,9 @@ import type { Setting } from './setting.ts';
 
 const HEAD = `# Configuration of svc.
 #
-# Every setting stands here with its default, commented out: take away the # that stands
-# right before a name to change it. Variables of the environment and flags of the command
-# line win over this file. \`svc config show\` tells what holds and where it came from.
+# Every setting is listed with its default, commented out: remove the # that stands
+# right before a name to change it. Environment variables and flags of the command
+# line take precedence. \`svc config show\` shows each value and where it came from.
 # A file that holds keys should be readable by you alone: chmod 600.`;
 
 /** An example name for each placeholder. */

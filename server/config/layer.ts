@@ -174,7 +174,7 @@ function unsetVariable(name: string | undefined, key: string, place: Place): Fau
   const isName = /^[A-Za-z_]\w*$/.test(name);
   const text = isName
     ? `${key}: the variable ${name} is not set`
-    : `${key}: ${quote(`\${${name}}`)} names no variable; write \${NAME}`;
+    : `${key}: ${quote(`\${${name}}`)} does not name a variable; write \${NAME}`;
   return fault(place, key, text);
 }
 
@@ -209,6 +209,6 @@ function notASection(path: readonly string[], value: unknown, place: Place): Fau
   const key = path.join('.');
   const found = describe(value, true);
   return path.length === 0
-    ? fault(place, '', `The file holds ${found}, expected a map of settings`)
+    ? fault(place, '', `The file contains ${found}, expected a map of settings`)
     : wrongValue(place, key, found, 'a map of settings');
 }

@@ -264,7 +264,7 @@ test('an env file: a line that says nothing takes none of the others with it', a
   const { config, warnings } = await loadText({ envFile });
   assert.equal([config.server.port, config.compression.mode], [6, 'strict']);
   assert.equal(
-    warnings.map((one) => one.replace(/^\D*(\d+) is no NAME=value line.*$/, '$1')),
+    warnings.map((one) => one.replace(/^\D*(\d+) is not a NAME=value line.*$/, '$1')),
     ['1', '3', '5'],
   );
 });

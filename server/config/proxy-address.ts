@@ -12,12 +12,12 @@ export function proxyFault(text: string): string | undefined {
   if (!URL.canParse(text)) return `it is not the address of a proxy; ${cure}`;
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return `proxies of the kind ${JSON.stringify(url.protocol)} are not spoken to; ${cure}`;
+    return `proxies of the kind ${JSON.stringify(url.protocol)} are not supported; ${cure}`;
   }
   try {
     decodeURIComponent(url.username + url.password);
   } catch {
-    return 'its user or password has a % that begins no escape; write it as %25';
+    return 'its user or password has a % that does not begin an escape; write it as %25';
   }
   return undefined;
 }

@@ -23,7 +23,7 @@ test('a variable that is not set is a fault, and so is what is no name', async (
       /chat.api_key: the variable MY_KEY is not set/,
     ],
     ['security: { api_key: "${EMPTY}" }', /the variable EMPTY is not set/],
-    ['security: { api_key: "${A:-b}" }', /names no variable; write \$\{NAME\}/],
+    ['security: { api_key: "${A:-b}" }', /does not name a variable; write \$\{NAME\}/],
     ['security: { api_key: "${__proto__}" }', /the variable __proto__ is not set/],
   ] as const) {
     const faults = await faultsOf({ file, env: { EMPTY: '' } });

@@ -112,7 +112,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       type: oneOf('error'),
       error: object({ type: text, message: text }, { code: text }),
     },
-    { request_id: about(text, 'The id under which the log and the trace know the request') },
+    { request_id: about(text, 'The id of the request in log and trace') },
   ),
   NoRequests: noRequests,
   Root: object({
@@ -140,7 +140,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
             any_open: flag,
             providers: byName(object({ state: text, open: flag, failures: whole })),
           }),
-          'Each provider also stands under its own name beside these two',
+          'Each provider is also listed under its own name',
         ),
         requests_total: whole,
         requests_errors: whole,
@@ -154,7 +154,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       },
       ['status', 'version'],
     ),
-    'A caller that is not let in gets status and version alone',
+    'A caller without access gets only status and version',
   ),
   Stats: object({
     session: object({ ...sessionSums, ...net, start_time: about(number, 'Epoch seconds') }),
@@ -216,7 +216,10 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     unpriced: whole,
     savings_by_model: byName(savingSums),
     savings_by_date_7d: byName(savingSums),
-    provider_cache_read_tokens: about(whole, 'The provider’s own saving, credited to nobody'),
+    provider_cache_read_tokens: about(
+      whole,
+      'The provider’s own saving, not counted as one of svc',
+    ),
   }),
   CacheStats: object({
     response_cache: nullable(speedCache),
@@ -292,7 +295,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       stages: list(
         open(
           {
-            name: about(text, 'As the specification calls the stage'),
+            name: about(text, 'The name of the stage in the specification'),
             node: text,
             duration_ms: ms,
             first_in_ms: nullable(ms),

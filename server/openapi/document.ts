@@ -49,8 +49,8 @@ export function openApiDocument(version: string): OpenApiDocument {
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'Proxied', description: 'What goes on to a provider' },
-      { name: 'Look', description: 'What the proxy says of itself' },
+      { name: 'Proxied', description: 'What is forwarded to a provider' },
+      { name: 'Look', description: 'What the proxy reports about itself' },
       { name: 'Vault', description: 'Your files as context' },
       { name: 'Control', description: 'What changes the running proxy' },
     ],

@@ -36,7 +36,7 @@ export const ownOperations: readonly Operation[] = [
   {
     path: '/',
     method: 'get',
-    summary: 'Name, version and where to go on',
+    summary: 'Name, version and the main paths',
     tag: 'Look',
     answer: json(ref('Root')),
     isPublic: true,
@@ -44,14 +44,14 @@ export const ownOperations: readonly Operation[] = [
   {
     path: '/api/hello',
     method: 'head',
-    summary: 'An empty answer, for clients that ask whether anyone is there',
+    summary: 'An empty answer, for clients that check whether the proxy is up',
     tag: 'Look',
   },
   {
     path: '/health',
     method: 'get',
-    summary: 'How the proxy is, and why where it is degraded',
-    description: 'One answer serves everybody who asks within a second.',
+    summary: 'Health of the proxy, with the reasons where it is degraded',
+    description: 'The answer is cached for a second.',
     tag: 'Look',
     answer: json(ref('Health')),
     isPublic: true,
@@ -133,7 +133,7 @@ export const ownOperations: readonly Operation[] = [
   {
     path: '/trace/:id',
     method: 'get',
-    summary: 'One request, step by step, with every try at a provider',
+    summary: 'One request, step by step, with every attempt at a provider',
     tag: 'Look',
     parameters: [{ name: 'id', in: 'path', description: 'Id of the request', schema: ID }],
     answer: json(ref('Trace')),
@@ -197,7 +197,7 @@ export const ownOperations: readonly Operation[] = [
     method: 'post',
     summary: 'Add up to 1,000 blocks',
     description:
-      'The list stands alone, or under `blocks`, `documents` or `events`. Good blocks are kept where others fail.',
+      'The list is the body itself, or stands under `blocks`, `documents` or `events`. Valid blocks are kept where others fail.',
     tag: 'Vault',
     request: {
       oneOf: [
@@ -211,8 +211,8 @@ export const ownOperations: readonly Operation[] = [
   {
     path: '/config/reload',
     method: 'post',
-    summary: 'Read the configuration again',
-    description: 'From this machine only, whatever key a caller holds.',
+    summary: 'Reload the configuration',
+    description: 'From this machine only, whatever key a caller has.',
     tag: 'Control',
     answer: json(ref('Reloaded')),
     errors: [403, 500],
@@ -252,7 +252,7 @@ const MODE: Parameter = {
 const BYPASS: Parameter = {
   name: 'x-svc-bypass',
   in: 'header',
-  description: '`1` sends the request as it is',
+  description: '`1` sends the request unchanged',
   schema: oneOf('1'),
 };
 const CACHE: Parameter = {
@@ -314,7 +314,7 @@ export const forwardedOperations: readonly Operation[] = [
     path: '/v1/responses',
     method: 'post',
     summary: 'Responses, streamed or not',
-    description: 'An upgrade to WebSocket is answered with 426: clients then go on over HTTP.',
+    description: 'An upgrade to WebSocket is answered with 426: clients then continue over HTTP.',
     tag: 'Proxied',
     parameters: OURS,
     request: free,

@@ -32,7 +32,7 @@ export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('
 
 const TAGS = [
   ['Proxied', 'Forwarded to a provider'],
-  ['Look', 'What the proxy says of itself'],
+  ['Look', 'What the proxy reports about itself'],
   ['Vault', 'Your files as context'],
   ['Control', 'What changes the running proxy'],
 ] as const;
@@ -56,7 +56,7 @@ export function docsPage(version: string): string {
 <h1>svc <small class="dim">${escaped(version)}</small></h1>
 <p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>. Settings and
 architecture are in the README, commands in <code>svc --help</code>.
-<p>From this machine nothing is needed beside the provider's own key. From elsewhere, and from web
+<p>From this machine nothing is needed besides the provider's own key. From elsewhere, and from web
 pages, every request needs <code>X-Svc-Key</code>, except where <span class="key">public</span> stands.
 <nav aria-label="Paths"><ul>
 ${links.join('\n')}

@@ -16,7 +16,7 @@ export function blockRoutes(lost: LostBlocks): Route[] {
       audience: 'this-machine',
       handle(_request, context) {
         const block = lost.get(context.params['id'] ?? '');
-        if (block === undefined) throw notFound('No block of that id is kept');
+        if (block === undefined) throw notFound('No block with that id is kept');
         return Response.json(blockJson(block));
       },
     },

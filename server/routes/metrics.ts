@@ -101,7 +101,7 @@ function families(options: MetricsRouteOptions): Family[] {
   return [
     counter('requests_total', 'Proxied requests that have finished.', totals.requests),
     counter('tokens_input_total', 'Input tokens as clients sent them.', totals.inputTokens),
-    counter('tokens_saved_total', 'Input tokens that compression took away.', totals.savedTokens),
+    counter('tokens_saved_total', 'Input tokens that compression removed.', totals.savedTokens),
     counter('tokens_sent_total', 'Input tokens as they went upstream.', totals.sentInputTokens),
     counter('tokens_added_total', 'Input tokens added from the vault.', totals.addedTokens),
     counter('tokens_output_total', 'Output tokens.', totals.outputTokens),
@@ -116,7 +116,7 @@ function families(options: MetricsRouteOptions): Family[] {
       totals.cacheWriteTokens,
     ),
     counter('errors_total', 'Requests that failed or broke off.', totals.errors),
-    counter('cancelled_total', 'Requests whose client left.', totals.cancelled),
+    counter('cancelled_total', 'Requests whose client disconnected.', totals.cancelled),
     counter('streams_total', 'Requests that asked for a stream.', totals.streamed),
     counter('response_cache_hits_total', 'Answers from the response cache.', totals.cacheHits),
     counter('cost_usd_total', 'US dollars spent, as far as known.', toUsd(knownCost(totals))),

@@ -1,6 +1,7 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
 import type { Clock } from '../../engine/index.ts';
 import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
@@ -160,8 +161,8 @@ function health(options: StatusRouteOptions, vault: VaultFacts, files: readonly 
     compression_ratio_avg: compressionRatio(totals),
     stats: sessionJson(window),
     latency: {
-      p50_latency_ms: latency.p50Ms,
-      p99_latency_ms: latency.p99Ms,
+      p50_latency_ms: roundedMs(latency.p50Ms),
+      p99_latency_ms: roundedMs(latency.p99Ms),
       samples: latency.samples,
     },
   };

@@ -187,5 +187,5 @@ function allFailed(outcomes: readonly IngestResult[]): SvcError {
   const first = outcomes.find((outcome) => !outcome.ok);
   const why = first === undefined ? '' : `; the first: ${first.error.message}`;
   const count = outcomes.length;
-  return new SvcError('unprocessable', `None of the ${count} blocks could be taken${why}`);
+  return new SvcError('unprocessable', `None of the ${count} blocks could be added${why}`);
 }

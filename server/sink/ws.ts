@@ -169,7 +169,7 @@ export class SocketSink implements Sink<ProxyFrame> {
 function tooLarge(): SvcError {
   return new SvcError(
     'bad_gateway',
-    `The provider's answer decodes to more than ${MAX_DECODED_MIB} MiB, the most that goes out over WebSocket; HTTP relays it as it came`,
+    `The provider's answer decodes to more than ${MAX_DECODED_MIB} MiB, the most that goes out over WebSocket; HTTP forwards it unchanged`,
   );
 }
 

@@ -108,7 +108,7 @@ class Connection {
     }
     this.#release = this.#options.services.inFlight.claim(sizeOf(frame.data));
     if (this.#release === undefined) {
-      const error = overloaded('Too much is waiting at once (advanced.max_bytes_in_flight)');
+      const error = overloaded('Too many bytes are waiting at once (advanced.max_bytes_in_flight)');
       return this.#refuse(this.#begin(), error);
     }
     this.#waiting = frame;

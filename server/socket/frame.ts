@@ -30,20 +30,22 @@ const HEAD_TEXT = /^[!-~]{1,8192}$/;
 
 /** Reads a client's frame. Throws VALIDATION_001 and _003, `bad_request` for what no HTTP request can say, and `not_found` for an endpoint that is not proxied. */
 export function readFrame(data: RawData, isBinary: boolean, headers: readonly string[]): Asked {
-  if (isBinary) throw malformedRequest('Send one JSON text frame a request');
+  if (isBinary) throw malformedRequest('Send one JSON text frame per request');
   const bytes = bytesOf(data);
   const frame = parse(bytes);
   if (!isObject(frame)) throw wrongType('frame', 'object', jsonTypeOf(frame));
   const target = textMember(frame, 'endpoint') ?? '/v1/messages';
   if (!HEAD_TEXT.test(target) || !isCleanTarget(target)) {
-    throw malformedRequest("Field 'endpoint' holds what no path may hold, or is too long");
+    throw malformedRequest(
+      "Field 'endpoint' contains characters that a path may not contain, or is too long",
+    );
   }
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint) throw notFound();
   // Empty is none, as an empty header field is.
   const key = textMember(frame, 'api_key') || undefined;
   if (key !== undefined && !HEAD_TEXT.test(key)) {
-    throw malformedRequest("Field 'api_key' holds what no key may hold");
+    throw malformedRequest("Field 'api_key' contains characters that a key may not contain");
   }
   return {
     endpoint,

@@ -37,7 +37,7 @@ test('what could not be decided is noted with every request, and logged once', (
       `turn ${turn}`,
     );
   assert.equal(noted(outcome(0, {})), {});
-  assert.equal(warnings, [['source code goes out as it came', { because }]]);
+  assert.equal(warnings, [['source code is sent unchanged', { because }]]);
 });
 
 test.run();

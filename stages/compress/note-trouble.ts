@@ -15,7 +15,7 @@ export function createTroubleNotes(
     const undecided = new Set(outcomes.flatMap((outcome) => outcome.undecided ?? []));
     if (undecided.size > 0) ctx.note('undecided_because', [...undecided]);
     for (const because of undecided) {
-      if (!logged.has(because)) log.warning('source code goes out as it came', { because });
+      if (!logged.has(because)) log.warning('source code is sent unchanged', { because });
       logged.add(because);
     }
   };

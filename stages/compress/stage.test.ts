@@ -61,7 +61,7 @@ test('a mode that is none is refused, and the message names those that are', asy
   );
   assert.instance(failed, SvcError);
   assert.is((failed as SvcError).kind, 'bad_request');
-  assert.match((failed as SvcError).message, "'agressive' is no mode");
+  assert.match((failed as SvcError).message, "'agressive' is not a mode");
   assert.match((failed as SvcError).message, 'strict, hybrid or aggressive');
   await bench.close();
 });

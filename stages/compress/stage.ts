@@ -30,7 +30,7 @@ function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   if (asked === undefined || isMode(asked)) return asked;
   throw new SvcError(
     'bad_request',
-    `x-svc-mode: '${asked.slice(0, 40)}' is no mode; send strict, hybrid or aggressive`,
+    `x-svc-mode: '${asked.slice(0, 40)}' is not a mode; send strict, hybrid or aggressive`,
   );
 }
 
@@ -57,7 +57,7 @@ function applied(
 /** What a built stage logs besides its trace. */
 interface Notes {
   readonly trouble: ReturnType<typeof createTroubleNotes>;
-  /** Logs once that running conversations go out as they came from now on. */
+  /** Logs once that running conversations are sent unchanged from now on. */
   readonly strict: (because: string) => void;
 }
 
@@ -168,8 +168,7 @@ function createNotes(log: Services['log']): Notes {
   return {
     trouble: createTroubleNotes(log),
     strict(because) {
-      if (!isTold)
-        log.warning('running conversations go out as they came from now on', { because });
+      if (!isTold) log.warning('running conversations are sent unchanged from now on', { because });
       isTold = true;
     },
   };

@@ -5,7 +5,7 @@ import type { JobOutcome } from './job.ts';
 import type { CompressConfig } from './settings.ts';
 
 const UNTOUCHABLE = {
-  bypass: 'it came with X-Svc-Bypass',
+  bypass: 'it has the header X-Svc-Bypass',
   paused: 'rewriting is paused (svc resume)',
   subscription: 'it carries a subscription token',
   size: 'it has too many values to be read',
@@ -28,9 +28,9 @@ export function tooSmallBecause({
 
 /** The most telling reason first: what was tried, then what kept it from being tried. */
 const REASONS: readonly (readonly [string, string])[] = [
-  ['no-gain', 'nothing repeats or has a form that gets smaller'],
-  ['undecided', 'its source code could not be read for certain'],
-  ['marked', 'its texts are marked as compressed already'],
+  ['no-gain', 'nothing repeats or can be encoded in fewer tokens'],
+  ['undecided', 'its source code could not be parsed with certainty'],
+  ['marked', 'its texts are already marked as compressed'],
   ['error_result', 'its tool results are errors, kept whole'],
 ];
 
@@ -43,7 +43,7 @@ export function unchangedBecause(
   for (const [reason, words] of REASONS) if (found.has(reason)) return words;
   return found.has('below-threshold')
     ? tooSmallBecause(config)
-    : 'it holds neither tool results nor pasted text';
+    : 'it contains neither tool results nor pasted text';
 }
 
 /** True for requests about which nobody wonders: they ask no model for an answer. */

@@ -41,7 +41,7 @@ test("somebody else's file is put aside, and told of", async () => {
     const decisions = await openDecisions({ file, clock: systemClock, onTrouble });
     decisions.set('a', '1');
     await decisions.flush();
-    assert.match(troubles.join(), /holds no decisions; it lies at .*corrupt-/);
+    assert.match(troubles.join(), /does not contain decisions; it was moved to .*corrupt-/);
     const aside = readdirSync(dirname(file)).find((name) => name.includes('corrupt-'));
     assert.is(readFileSync(join(dirname(file), aside!), 'utf8'), 'my notes\nof a day\n');
     assert.is(readFileSync(file, 'utf8'), '["a","1"]\n');

@@ -163,7 +163,7 @@ async function readOwnFile({ file, clock }: DecisionsOptions): Promise<string> {
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ELOOP')) throw thrown;
     const where = moveUnreadable(file, clock.wallMs());
-    throw new Error(`${file} is a link, which is not followed; it lies at ${where} now`, {
+    throw new Error(`${file} is a link, which is not followed; it was moved to ${where}`, {
       cause: thrown,
     });
   }
@@ -177,7 +177,7 @@ export async function openDecisions(options: DecisionsOptions): Promise<Decision
     // One line that is cut short is a process that was killed; many that are not ours are somebody's file.
     if (lines.length === 0 && text.trimEnd().includes('\n')) {
       const where = moveUnreadable(options.file, options.clock.wallMs());
-      throw new Error(`${options.file} holds no decisions; it lies at ${where} now`);
+      throw new Error(`${options.file} does not contain decisions; it was moved to ${where}`);
     }
     await chmod(options.file, 0o600);
     return new FileDecisions(options, lines);

@@ -180,7 +180,7 @@ function isUpgrade(headers: Headers): boolean {
 }
 
 function upgradeRefused(): SvcError {
-  return new SvcError('upgrade_required', 'This path does not speak WebSocket; send a POST', {
+  return new SvcError('upgrade_required', 'This path does not support WebSocket; send a POST', {
     cure: 'Set supports_websockets = false for this provider in the client.',
   });
 }

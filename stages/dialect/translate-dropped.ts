@@ -82,7 +82,7 @@ export const droppedParts = Object.freeze({
   citations: 'citations left out: the text that they annotate is kept',
   effort: 'output_config.effort left out: an effort that is not known here',
   effortAlone: 'output_config.effort left out: elsewhere it would turn thinking on',
-  errorMark: 'the error mark of a tool result left out: its text says it',
+  errorMark: 'the error flag of a tool result left out: its text shows it',
   oneCall: 'the limit of one tool call at a time left out: an answer may make several',
   speakerName: 'the name of a user message left out: no other dialect has one',
   taskBudget: 'output_config.task_budget left out: a hint without a counterpart',

@@ -29,7 +29,8 @@ export function freeformTool(
     grammar === undefined
       ? []
       : [`The input follows this ${grammar.syntax} grammar:\n${grammar.definition}`];
-  if (grammar !== undefined) note(`the grammar of tool ${name} is told to the model, not enforced`);
+  if (grammar !== undefined)
+    note(`the grammar of tool ${name} is described to the model, not enforced`);
   const told = [...(description === undefined ? [] : [description]), ...rule].join('\n\n');
   const tool = { name, schema: freeformSchema, freeform: true };
   return told === '' ? tool : { ...tool, description: told };

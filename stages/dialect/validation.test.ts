@@ -22,17 +22,17 @@ const FAULTS: readonly (readonly [DialectName, unknown, string?])[] = [
   [
     'messages',
     { model: 'm', messages: TURN, max_tokens: '10' },
-    "Field 'max_tokens' must be a integer, got string",
+    "Field 'max_tokens' must be an integer, got string",
   ],
   [
     'messages',
     { model: 'm', messages: TURN, max_tokens: 1.5 },
-    "Field 'max_tokens' must be a integer, got number",
+    "Field 'max_tokens' must be an integer, got number",
   ],
   [
     'messages',
     { model: 'm', messages: TURN, max_tokens: null },
-    "Field 'max_tokens' must be a integer, got null",
+    "Field 'max_tokens' must be an integer, got null",
   ],
   [
     'messages',
@@ -42,12 +42,12 @@ const FAULTS: readonly (readonly [DialectName, unknown, string?])[] = [
   [
     'messages',
     { model: 'm', messages: 'hi', max_tokens: 1 },
-    "Field 'messages' must be a array, got string",
+    "Field 'messages' must be an array, got string",
   ],
   [
     'messages',
     { model: 'm', messages: {}, max_tokens: 1 },
-    "Field 'messages' must be a array, got object",
+    "Field 'messages' must be an array, got object",
   ],
   [
     'messages',
@@ -60,21 +60,21 @@ const FAULTS: readonly (readonly [DialectName, unknown, string?])[] = [
     "Field 'stream' must be a boolean, got string",
   ],
   ['messages', { model: 'm', messages: [7], max_tokens: 1, system: [], other: {} }],
-  ['messages', [], "Field 'body' must be a object, got array"],
-  ['messages', null, "Field 'body' must be a object, got null"],
-  ['messages', 'x', "Field 'body' must be a object, got string"],
+  ['messages', [], "Field 'body' must be an object, got array"],
+  ['messages', null, "Field 'body' must be an object, got null"],
+  ['messages', 'x', "Field 'body' must be an object, got string"],
   ['chat', { model: 'm', messages: TURN }],
   ['chat', { model: 'm', messages: TURN, max_tokens: null, stream: null }],
   ['chat', { messages: TURN }, 'Missing required field: model'],
   [
     'chat',
     { model: 'm', messages: TURN, max_tokens: true },
-    "Field 'max_tokens' must be a integer, got boolean",
+    "Field 'max_tokens' must be an integer, got boolean",
   ],
   [
     'chat',
     { model: 'm', messages: TURN, max_completion_tokens: [] },
-    "Field 'max_completion_tokens' must be a integer, got array",
+    "Field 'max_completion_tokens' must be an integer, got array",
   ],
   ['responses', { model: 'm', input: 'hi' }],
   ['responses', { prompt: { id: 'pmpt_1' } }],

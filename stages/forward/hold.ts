@@ -59,7 +59,7 @@ export async function hold(
       }
       if (piece === undefined) {
         if (judge.isComplete()) return { released: 'end', pieces };
-        return { failed: new Error('its stream ended before it said anything'), pieces };
+        return { failed: new Error('its stream ended before any content'), pieces };
       }
       pieces.push(piece);
       const verdict = judge.take(piece);

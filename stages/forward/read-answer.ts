@@ -38,7 +38,7 @@ export type Read =
 export function toFailure(thrown: unknown): SvcError {
   if (isSvcError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : 'it broke off';
-  return new SvcError('bad_gateway', `The provider failed before it said anything: ${message}`, {
+  return new SvcError('bad_gateway', `The provider failed before any content: ${message}`, {
     cause: thrown,
   });
 }

@@ -116,7 +116,7 @@ test('a damaged file is told of, and learning begins anew', async () => {
   writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
   const learned = await open();
   assert.is(troubles.length, 1);
-  assert.match(String(troubles[0]), /learned\.json cannot be read: .*JSON.*; it lies at/);
+  assert.match(String(troubles[0]), /learned\.json cannot be read: .*JSON.*; it was moved to/);
   const aside = readdirSync(dirname(file)).find((name) => name.startsWith('learned.json.corrupt-'));
   assert.match(readFileSync(join(dirname(file), aside!), 'utf8'), /\{"samp$/);
   assert.equal(learned.status(), { patterns: [], models: [], applied: null });

@@ -105,7 +105,7 @@ export async function openLearned(options: LearnedOptions): Promise<Learned> {
   } catch (thrown) {
     // What is written next must not be written over what could not be read.
     const where = movedAside(options);
-    const lies = where === undefined ? '' : `; it lies at ${where} now`;
+    const lies = where === undefined ? '' : `; it was moved to ${where}`;
     const what = `${options.file} cannot be read: ${reasonOf(thrown)}${lies}`;
     options.onTrouble(new Error(what, { cause: thrown }));
     return new FileLearned(options, nothingLearned);

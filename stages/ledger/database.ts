@@ -58,11 +58,11 @@ export function ledgerFaults(file: string): string[] {
 function connect(file: string): Database.Database {
   if (!existsSync(file)) {
     throw new SvcError('not_found', `There is no ledger at ${file}`, {
-      cure: 'It is made when the proxy starts: svc serve',
+      cure: 'It is created when the proxy starts: svc serve',
     });
   }
   if (ownerOf(file) === 'stranger') {
-    throw new SvcError('config', `${file} is no ledger of svc`, {
+    throw new SvcError('config', `${file} is not a ledger of svc`, {
       cure: 'Set SVC_DB to the path of the ledger, or to one where there is no file yet.',
     });
   }
@@ -86,7 +86,7 @@ function checkReadable(database: Database.Database, file: string): void {
     throw new SvcError('unavailable', `The ledger ${file} cannot be read`, {
       code: 'RESOURCE_002',
       cause: error,
-      cure: 'Start the proxy: it puts a damaged ledger aside and begins a new one.',
+      cure: 'Start the proxy: it moves a damaged ledger aside and starts a new one.',
     });
   }
   if (owner !== APPLICATION_ID || version !== migrations.length) {

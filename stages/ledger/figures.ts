@@ -11,7 +11,7 @@ export interface Totals {
   readonly requests: number;
   /** Requests that failed, as `isFailure` defines it. */
   readonly errors: number;
-  /** Requests whose client left. */
+  /** Requests whose client disconnected. */
   readonly cancelled: number;
   /** Requests answered by our own response cache. */
   readonly cacheHits: number;
@@ -134,6 +134,11 @@ export function knownNetSaving(totals: Totals): number | null {
  */
 export function costWithout(cost: number | null, net: number | null): number | null {
   return cost === null ? null : cost + (net ?? 0);
+}
+
+/** Milliseconds as answers and screens show them: to two places, more would be noise. */
+export function roundedMs<T extends number | null>(ms: T): T {
+  return (ms === null ? null : Math.round(ms * 100) / 100) as T;
 }
 
 /** Dollars from whole nano-dollars; `null` stays `null`. */

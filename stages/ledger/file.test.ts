@@ -135,17 +135,17 @@ test('a file that somebody else wrote is refused, with its mode, and nothing lie
     writeFileSync(file, content);
     chmodSync(file, 0o644);
     const { writer } = open({ file });
-    await refusal(writer.ready(), /no ledger of svc/);
+    await refusal(writer.ready(), /not a ledger of svc/);
     await writer.close();
     assert.equal(readFileSync(file), Buffer.from(content));
     assert.is(statSync(file).mode & 0o777, 0o644);
     assert.equal(readdirSync(at()), ['notes.txt']);
-    assert.throws(() => openLedgerReader(file), /no ledger of svc/);
+    assert.throws(() => openLedgerReader(file), /not a ledger of svc/);
   }
   const link = at('link.db');
   symlinkSync(file, link);
   const { writer } = open({ file: link });
-  await refusal(writer.ready(), /no ledger of svc/);
+  await refusal(writer.ready(), /not a ledger of svc/);
   await writer.close();
 });
 

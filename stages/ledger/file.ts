@@ -63,7 +63,7 @@ function checkOwner(file: string, ownUid: number | undefined): void {
 function checkContent(file: string): void {
   if (ownerOf(file) !== 'stranger') return;
   throw new LedgerRefused(
-    `${file} is no ledger of svc: another program's database, or a file of another kind`,
+    `${file} is not a ledger of svc: another program's database, or a file of another kind`,
     'Set SVC_DB to another path, or move that file away.',
   );
 }

@@ -13,6 +13,7 @@ import {
   knownNetSaving,
   netSaving,
   promptCacheRatio,
+  roundedMs,
   savedPercent,
   toUsd,
 } from './figures.ts';
@@ -62,7 +63,7 @@ export function todayJson(totals: Totals) {
     unpriced: totals.unpriced,
     cost_saved: toUsd(knownCostSaved(totals)),
     ...netJson(totals),
-    avg_latency_ms: averageLatencyMs(totals),
+    avg_latency_ms: roundedMs(averageLatencyMs(totals)),
     errors: totals.errors,
     cache_hits: totals.cacheHits,
   };
@@ -103,7 +104,7 @@ export function recentJson(row: LedgerRow) {
     input_tokens: row.inputTokensRaw,
     sent_input_tokens: row.inputTokensSent,
     output_tokens: row.outputTokens,
-    latency_ms: row.latencyMs,
+    latency_ms: roundedMs(row.latencyMs),
     status_code: row.status,
     outcome: row.outcome,
     tokens_saved: row.savedTokens,
@@ -260,10 +261,10 @@ export function dashboardJson({
       '24h_window': true,
     },
     latency: {
-      p50_ms: window?.p50Ms ?? null,
-      p95_ms: window?.p95Ms ?? null,
-      p99_ms: window?.p99Ms ?? null,
-      avg_ms: window?.averageMs ?? null,
+      p50_ms: roundedMs(window?.p50Ms ?? null),
+      p95_ms: roundedMs(window?.p95Ms ?? null),
+      p99_ms: roundedMs(window?.p99Ms ?? null),
+      avg_ms: roundedMs(window?.averageMs ?? null),
       samples: window?.samples ?? 0,
     },
     models: toObject(

@@ -4,6 +4,7 @@
  */
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { roundedMs } from './figures.ts';
 import { KeptRun } from './kept-run.ts';
 import { rowSavingsJson } from './report.ts';
 import type { LedgerRow } from './row.ts';
@@ -144,7 +145,7 @@ export function toTrace(run: TracedRun): Trace {
     status: run.status,
     outcome: run.outcome,
     error: run.error,
-    duration_ms: toMicroseconds(run.durationMs),
+    duration_ms: roundedMs(run.durationMs),
     savings: run.savings ? rowSavingsJson(run.savings) : null,
     ...(run.usageCorrected && { usage_corrected: true }),
     stages: run.spans
@@ -165,7 +166,7 @@ function toStage(span: Span): TraceStage {
     ...span.notes,
     name: span.traceAs ?? span.node,
     node: span.node,
-    duration_ms: toMicroseconds(span.busyMs),
+    duration_ms: roundedMs(span.busyMs),
     first_in_ms: orNull(span.firstInMs),
     first_out_ms: orNull(span.firstOutMs),
     last_out_ms: orNull(span.lastOutMs),
@@ -178,7 +179,7 @@ function toAttempt(attempt: Attempt): TraceAttempt {
     provider: attempt.provider,
     model: attempt.model ?? null,
     key: attempt.key ?? null,
-    started_ms: toMicroseconds(attempt.startedMs),
+    started_ms: roundedMs(attempt.startedMs),
     head_ms: orNull(attempt.headMs),
     status: attempt.status ?? null,
     failure: attempt.failure ?? null,
@@ -186,10 +187,5 @@ function toAttempt(attempt: Attempt): TraceAttempt {
 }
 
 function orNull(ms: number | undefined): number | null {
-  return ms === undefined ? null : toMicroseconds(ms);
-}
-
-/** Milliseconds to three places: more would be noise. */
-function toMicroseconds(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
+  return ms === undefined ? null : roundedMs(ms);
 }

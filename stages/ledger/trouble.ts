@@ -1,7 +1,8 @@
 /** What is wrong with the ledger, told once: a full disk under load would otherwise be reported a thousand times a second. */
 import { SvcError } from '../../engine/index.ts';
 
-const DISK_CURE = 'Free space or permissions; rows are kept in memory until they fit no more.';
+const DISK_CURE =
+  'Free some disk space or correct the permissions; rows are kept in memory as long as they fit.';
 
 /** The present trouble of a ledger, and whom to tell. */
 export class Trouble {
@@ -42,7 +43,7 @@ export function diskError(message: string, cause?: unknown): SvcError {
 export function replacedError(file: string, aside: string, why: string): SvcError {
   return new SvcError(
     'internal',
-    `The ledger ${file} was damaged (${why}); it lies at ${aside} now and a new one was begun`,
+    `The ledger ${file} was damaged (${why}); it was moved to ${aside} and a new one was started`,
     { cure: `Try to save its rows: sqlite3 ${aside} .recover` },
   );
 }

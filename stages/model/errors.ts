@@ -45,9 +45,14 @@ export function missingField(field: string): SvcError {
 
 /** VALIDATION_003: a field of the wrong JSON type; both types in JSON's words (`string`, `array`). */
 export function wrongType(field: string, expected: string, got: string): SvcError {
-  return new SvcError('bad_request', `Field '${field}' must be a ${expected}, got ${got}`, {
-    code: 'VALIDATION_003',
-  });
+  const article = /^[aeiou]/.test(expected) ? 'an' : 'a';
+  return new SvcError(
+    'bad_request',
+    `Field '${field}' must be ${article} ${expected}, got ${got}`,
+    {
+      code: 'VALIDATION_003',
+    },
+  );
 }
 
 /** PROVIDER_001: the provider refused every configured key. */
@@ -114,7 +119,7 @@ export function providerPaced(retryAfterS: number): SvcError {
 /** A spending limit of the configuration would be passed. `why` names the limit and what is left of it. */
 export function spendingLimit(why: string): SvcError {
   return new SvcError('spending_limit', why, {
-    cure: 'Raise the limit under budget, or let the request pass once.',
+    cure: 'Raise the limit under budget, or allow the request once.',
   });
 }
 
@@ -124,7 +129,7 @@ export function spendingUnknown(cause: SvcError): SvcError {
   return new SvcError('unavailable', `${why}: ${cause.message}`, {
     cause,
     retryAfterS: 1,
-    cure: 'Mend the ledger, or set budget.enabled: false.',
+    cure: 'Repair the ledger, or set budget.enabled: false.',
   });
 }
 
@@ -186,7 +191,7 @@ export function methodNotAllowed(allow: readonly string[]): SvcError {
 export function noTunnel(): SvcError {
   return new SvcError(
     'method_not_allowed',
-    'This proxy opens no tunnels: it is a base URL, no HTTPS_PROXY',
+    'This proxy does not open tunnels: use it as a base URL, not as HTTPS_PROXY',
     {
       allowed: ['GET', 'HEAD', 'POST', 'OPTIONS'],
     },
@@ -195,7 +200,7 @@ export function noTunnel(): SvcError {
 
 /** An `Expect` that asks for something other than `100-continue`. */
 export function unknownExpectation(): SvcError {
-  return new SvcError('expectation_failed', 'Of Expect, only 100-continue is understood here');
+  return new SvcError('expectation_failed', 'Of Expect, only 100-continue is supported');
 }
 
 /** The body is larger than `limitBytes`, as sent or once decoded. */

@@ -25,6 +25,6 @@ export function wordsOf(thrown: unknown): string {
     const words = thrown instanceof Error ? thrown.message : String(thrown);
     return (words.split('\n', 1)[0] ?? '').slice(0, 200);
   } catch {
-    return 'something that says nothing of itself';
+    return 'a value without a message';
   }
 }

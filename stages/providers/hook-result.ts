@@ -16,7 +16,7 @@ export function unfitResult(hook: HookName, result: unknown): string | undefined
   if (isThenable(result)) return 'it returned a promise; hooks are synchronous';
   const wanted = MEMBERS[hook];
   if (typeof result === 'object' && wanted.every((member) => member in result)) return undefined;
-  return `it returned something that is no { ${wanted.join(', ')} }; return that, or nothing`;
+  return `it returned something that is not { ${wanted.join(', ')} }; return that, or nothing`;
 }
 
 function isThenable(result: {}): boolean {

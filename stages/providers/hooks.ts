@@ -243,7 +243,7 @@ const OURS = new Set(['host', 'content-length', 'content-encoding', 'expect']);
 
 function toFlat(owner: HookOwner, headers: unknown): string[] {
   if (Object.prototype.toString.call(headers) !== '[object Object]')
-    throw failed(owner, 'request', 'it left headers that are no plain object');
+    throw failed(owner, 'request', 'it left headers that are not a plain object');
   const flat: string[] = [];
   for (const [name, value] of Object.entries(headers as object)) {
     const lower = name.toLowerCase();
@@ -255,7 +255,8 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
       /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
     if (!isSound) {
       const shown = name.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
-      const why = typeof value === 'string' ? 'which cannot be sent' : 'whose value is no string';
+      const why =
+        typeof value === 'string' ? 'which cannot be sent' : 'whose value is not a string';
       throw failed(owner, 'request', `it set the header field '${shown}', ${why}`);
     }
     flat.push(name, value);

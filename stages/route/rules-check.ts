@@ -64,7 +64,9 @@ export function checkRule(value: unknown, context: RuleContext): CheckedRule {
   const rule: Record<string, unknown> = { priority: 0, ...value };
   const faults = Object.keys(rule)
     .filter((name) => !Object.hasOwn(FIELDS, name))
-    .map((name) => `${name} is no part of a rule; a rule has ${Object.keys(FIELDS).join(', ')}`);
+    .map(
+      (name) => `${name} is not a field of a rule; a rule has ${Object.keys(FIELDS).join(', ')}`,
+    );
   for (const name of Object.keys(FIELDS) as FieldName[]) {
     const isRequired = name === 'id' || name === 'target';
     if (rule[name] === undefined && !isRequired) continue;

@@ -52,7 +52,7 @@ export function createRuleStore({ file, providers }: RuleStoreOptions): RuleStor
         { providers: providers(), ids },
       );
       if (!checked.ok)
-        throw new SvcError('bad_request', `The rule is not sound: ${checked.faults.join('; ')}`);
+        throw new SvcError('bad_request', `The rule is not valid: ${checked.faults.join('; ')}`);
       save([...rules, checked.rule]);
       return checked.rule;
     },
@@ -115,7 +115,7 @@ function damaged(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load the route rules: ${reason}`, {
     code: 'CONFIG_001',
     cause,
-    cure: 'Correct the file of route rules, or remove it to begin without rules.',
+    cure: 'Correct the file of route rules, or remove it to start without rules.',
   });
 }
 

@@ -100,7 +100,10 @@ test('a rule that is not sound is told everything that is wrong with it', () => 
     'minTokens 5 is above maxTokens 4',
     "target: there is no provider 'x'; there are p, q",
   ]);
-  assert.match(faults({ id: 'a', target: 'p/m', modle: 'x' })[0]!, /^modle is no part of a rule/);
+  assert.match(
+    faults({ id: 'a', target: 'p/m', modle: 'x' })[0]!,
+    /^modle is not a field of a rule/,
+  );
   assert.equal(faults({}).length, 2);
   for (const value of [null, [], 'x', 3]) assert.match(faults(value)[0]!, /^a rule is an object/);
 });

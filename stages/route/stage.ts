@@ -42,7 +42,7 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
     rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   if (provider === undefined)
-    throw new SvcError('unavailable', `Provider '${name}' is not there; /health says why`);
+    throw new SvcError('unavailable', `Provider '${name}' is not available; /health shows why`);
   refuseElsewhere(request, provider, named, config);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
@@ -189,7 +189,7 @@ function fallbacks(
     const { name, relays } = resolved(named, kind, services.providers);
     const provider = services.providers.get(name);
     if (provider === undefined) {
-      leftOut.push(`${name}: it is not there, /health says why`);
+      leftOut.push(`${name}: it is not available, /health shows why`);
       continue;
     }
     if ([first, ...targets].some((target) => isSame(target, provider, model, request))) continue;

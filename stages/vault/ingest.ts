@@ -144,7 +144,7 @@ function reconcile(
   if (held.root !== '') {
     if (strictest === held.riskClass) return undefined;
     return new SvcError('conflict', `Block '${id}' is part of a file in ${held.root}`, {
-      cure: 'Hand it in under an id of its own, or leave the file out of the index.',
+      cure: 'Ingest it under an id of its own, or leave the file out of the index.',
     });
   }
   const sourcePath = block.sourcePath ?? held.sourcePath;

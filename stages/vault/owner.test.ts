@@ -67,7 +67,7 @@ test('a file of another kind where the log should be is refused by everything, a
       for (const work of works) await refuses(place, work, 'blocks.jsonl');
       const { status, reasons } = await checkVault(place.indexDir);
       assert.is(status, 'broken');
-      assert.match(reasons.join(), /no vault index/);
+      assert.match(reasons.join(), /not a vault index/);
     }
     assert.equal(place.troubles, []);
   }));
@@ -158,7 +158,7 @@ test('whatever else lies where the database should be is left alone, and told of
       const names = readdirSync(place.indexDir);
       const { status, reasons, inTheWay } = await checkVault(place.indexDir);
       assert.equal([status, inTheWay], ['broken', [path]], what);
-      assert.match(reasons.join(), /blocks\.db is no vault index/, what);
+      assert.match(reasons.join(), /blocks\.db is not a vault index/, what);
       for (const work of ['search', 'status'] as const) {
         try {
           await place.open('sqlite')[work]('zebra');

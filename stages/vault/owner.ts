@@ -34,7 +34,7 @@ export function refuseStranger(layout: Layout): void {
 
 /** The error for a file at `path` that svc has not written and will not touch. */
 export function strangersFile(path: string): SvcError {
-  return new SvcError('config', `${path} is no vault index: svc did not write it`, {
+  return new SvcError('config', `${path} is not a vault index: svc did not write it`, {
     cure: 'Set SVC_VAULT_INDEX to another folder, or move that file away.',
   });
 }

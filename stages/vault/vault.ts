@@ -260,7 +260,7 @@ class OpenVault implements OpenedVault {
   #tellDatabase(): void {
     refuseStrangersDatabase(this.#layout);
     const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
-    const what = 'The vault database was damaged; it is made again from the log';
+    const what = 'The vault database was damaged; it is rebuilt from the log';
     this.#options.onTrouble?.({ what, movedTo });
   }
 

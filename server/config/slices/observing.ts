@@ -10,7 +10,7 @@ export const logging = {
     default: 'info',
     flag: '--debug',
     about:
-      'The least important line that is written; debug adds one for every request, with its steps and tries.',
+      'The least important line that is written; debug adds one for every request, with its steps and attempts.',
   }),
   'logging.destination': setting({
     type: oneOf('file', 'stdout'),
@@ -27,13 +27,14 @@ export const logging = {
   'logging.include_request_body': setting({
     type: flag,
     default: false,
-    about: 'Write request bodies into the log, at level info. They hold your prompts.',
+    about: 'Write request bodies into the log, at level info. They contain your prompts.',
     guarded: true,
   }),
   'logging.include_response_body': setting({
     type: flag,
     default: false,
-    about: 'Write response bodies into the log, at level info. They hold what was said to you.',
+    about:
+      'Write response bodies into the log, at level info. They contain what the model answered.',
     guarded: true,
   }),
   'logging.format': setting({
@@ -69,7 +70,8 @@ export const telemetry = {
     type: flag,
     default: false,
     flag: '--telemetry',
-    about: 'Write one line of measurements a request to `telemetry.log_file`. Nothing is sent out.',
+    about:
+      'Write one line of measurements per request to `telemetry.log_file`. Nothing is sent out.',
     loosens: isSwitchedOn,
   }),
   'telemetry.log_file': setting({

@@ -42,7 +42,7 @@ export const providers = {
     default: null,
     defaultText: 'the name, for the four built-in ones',
     about:
-      'The language that it speaks. Needed for every new name. `passthrough` relays what the path says and never rewrites.',
+      'The dialect of its API. Required for every new name. `passthrough` forwards requests by their path and never rewrites them.',
     guarded: true,
   }),
   'providers.<name>.base_url': setting({
@@ -56,13 +56,13 @@ export const providers = {
   'providers.<name>.auth': setting({
     type: oneOf('key', 'none'),
     default: 'key',
-    about: '`none` for a server that wants no key, such as a local model.',
+    about: '`none` for a server that needs no key, such as a local model.',
     guarded: true,
   }),
   'providers.<name>.api_key': setting({
     type: secret,
     default: null,
-    about: 'Key used for requests that bring none, in the header of the kind.',
+    about: 'Key for requests that have none of their own, sent in the header of the kind.',
     secret: true,
     guarded: true,
   }),
@@ -90,12 +90,12 @@ export const providers = {
     type: seconds,
     default: null,
     defaultText: '`advanced.idle_timeout_seconds`',
-    about: 'Seconds without a byte after which a running answer is given up; 0 sets no limit.',
+    about: 'Seconds without a byte after which a running answer is aborted; 0 sets no limit.',
   }),
   'providers.<name>.supports_streaming': setting({
     type: flag,
     default: true,
-    about: 'Off: its answers are fetched whole and sent on as one short stream.',
+    about: 'Off: its answers are fetched whole and forwarded as one short stream.',
   }),
   'providers.<name>.allow_insecure': setting({
     type: flag,
@@ -163,14 +163,14 @@ export const keys = {
     type: seconds,
     default: 60,
     env: ['SVC_KEY_COOLDOWN_429'],
-    about: 'Seconds that a key rests after a 429 without `Retry-After`.',
+    about: 'Seconds for which a key is not used after a 429 without `Retry-After`.',
     guarded: true,
   }),
   'keys.cooldown_401_seconds': setting({
     type: seconds,
     default: 300,
     env: ['SVC_KEY_COOLDOWN_401'],
-    about: 'Seconds that a configured key rests after a 401.',
+    about: 'Seconds for which a configured key is not used after a 401.',
     guarded: true,
   }),
 };
@@ -194,7 +194,7 @@ export const customProviders = {
         { module: path, name: matching(PROVIDER_NAME, 'a provider name') },
         'a map with module and name',
       ),
-      'a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and no more',
+      'a list of maps, each with module and a name of 1 to 64 letters, digits, - and _, and nothing else',
     ),
     default: [],
     about: 'Modules that define a provider, each with the name that it gets here. They run as you.',

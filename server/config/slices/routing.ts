@@ -42,7 +42,7 @@ export const models = {
   'models.<alias>.stream': setting({
     type: flag,
     default: true,
-    about: 'Off: answers of this model are fetched whole and sent on as one short stream.',
+    about: 'Off: answers of this model are fetched whole and forwarded as one short stream.',
     guarded: true,
   }),
 };

@@ -20,7 +20,7 @@ export const security = {
   'security.require_api_key': setting({
     type: flag,
     default: false,
-    about: 'Ask for `X-Svc-Key` from this machine too.',
+    about: 'Require `X-Svc-Key` from this machine too.',
     loosens: isSwitchedOff,
   }),
   'security.api_key': setting({
@@ -49,7 +49,7 @@ export const security = {
     type: count('requests a minute'),
     default: 1000,
     about:
-      'Requests a minute from one address; 0 sets no limit, and left alone it gives way to `rate_limit.requests_per_second`.',
+      'Requests a minute from one address; 0 sets no limit. Where it is not set, `rate_limit.requests_per_second` takes its place.',
     loosens: (next, before) => isRaised(next || null, before || null),
   }),
 };
@@ -87,7 +87,7 @@ export const streaming = {
   'streaming.buffer_tokens': setting({
     type: whole(0, 100_000, 'tokens,'),
     default: 0,
-    about: 'Tokens that are held back and sent together; 0 sends each event as it comes.',
+    about: 'Tokens that are held back and sent together; 0 sends each event as it arrives.',
   }),
   'streaming.flush_interval_ms': setting({
     type: whole(1, 60_000, 'milliseconds,'),
@@ -107,7 +107,7 @@ export const budget = {
   'budget.enabled': setting({
     type: flag,
     default: false,
-    about: 'Refuse with 402 what would go past one of the limits below.',
+    about: 'Refuse with 402 what would exceed one of the limits below.',
     loosens: isSwitchedOff,
   }),
   'budget.total_tokens': setting({
@@ -172,7 +172,7 @@ export const advanced = {
   'advanced.idle_timeout_seconds': setting({
     type: seconds,
     default: 600,
-    about: 'Seconds without a byte after which a running answer is given up; 0 sets no limit.',
+    about: 'Seconds without a byte after which a running answer is aborted; 0 sets no limit.',
   }),
   'advanced.max_bytes_in_flight': setting({
     type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
@@ -185,7 +185,7 @@ export const advanced = {
     type: whole(1, 1_073_741_824, 'bytes,'),
     default: 10_485_760,
     about:
-      'Largest request body, in bytes. Left alone, requests under `/v1` may have 32 MB, as agents with images need.',
+      'Largest request body, in bytes. Where it is not set, requests under `/v1` may have 32 MB, as agents with images need.',
     loosens: isRaised,
   }),
 };

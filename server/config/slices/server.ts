@@ -40,7 +40,7 @@ export const server = {
     type: listOf(HOST, 'a list of host names'),
     default: [],
     guarded: true,
-    about: 'Further names by which this proxy may be called; any other `Host` header is refused.',
+    about: 'Additional names of this proxy; any other `Host` header is refused.',
   }),
 };
 

@@ -23,7 +23,8 @@ export const cache = {
   'cache.enabled': setting({
     type: flag,
     default: true,
-    about: 'Answer from the cache where a request repeats and is deterministic by its own words.',
+    about:
+      'Answer from the cache where a request repeats and is deterministic by its own parameters.',
   }),
   'cache.type': setting({
     type: oneOf('memory', 'disk'),
@@ -44,7 +45,7 @@ export const cache = {
   'cache.eviction': setting({
     type: oneOf('lru'),
     default: 'lru',
-    about: 'Which answer makes room: the one unused for longest.',
+    about: 'Which answer is removed to make room: the least recently used one.',
   }),
 };
 
@@ -53,7 +54,7 @@ export const capture = {
   'capture.enabled': setting({
     type: flag,
     default: false,
-    about: 'Keep requests and answers on disk for `svc replay`. They hold your prompts.',
+    about: 'Keep requests and answers on disk for `svc replay`. They contain your prompts.',
     loosens: isSwitchedOn,
   }),
   'capture.max_mb': setting({
