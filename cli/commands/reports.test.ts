@@ -283,9 +283,9 @@ test('wrong words are told, with what would be right', () =>
       [['models', '--since', 'yesterday'], /not an ISO 8601 date/],
       [['usage', '--since', '2026-02-01', '--until', '2026-01-01'], /not after/],
       [['timeline', '--days', '0'], /from 1 to 366/],
-      [['timeline', '--metric', 'joy'], /none of requests, errors/],
-      [['attribution', '--by', 'mood'], /none of agent, skill/],
-      [['requests', '--outcome', 'fine'], /none of ok, error/],
+      [['timeline', '--metric', 'joy'], /not one of requests, errors/],
+      [['attribution', '--by', 'mood'], /not one of agent, skill/],
+      [['requests', '--outcome', 'fine'], /not one of ok, error/],
       [['report', '--date', 'today'], /not a day/],
     ] as const) {
       const ran = await run(place, argv, { clock });
