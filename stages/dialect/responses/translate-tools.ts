@@ -32,7 +32,7 @@ function declaredTools(body: JsonObject): Declared[] {
   const declared = new Map<string, Declared>();
   for (const list of [body.tools, ...items.map((item) => item.tools)]) {
     for (const one of flattened(list, '')) {
-      declared.set(one.name === '' ? `:${String(one.tool.type)}` : one.name, one);
+      declared.set(one.name === '' ? `:${stringOf(one.tool.type) ?? ''}` : one.name, one);
     }
   }
   return [...declared.values()];
