@@ -23,6 +23,8 @@ export type { Tap } from './source.ts';
 export { KeptSpans } from './spans.ts';
 export { defineStage } from './stage.ts';
 export type {
+  Handlers,
+  Watchers,
   Behaviour,
   Handled,
   HandlerBehaviour,

@@ -1,10 +1,21 @@
 /**
- * The public door for authors: a provider that is code. `plugins/README.md` tells how to
- * write, test and configure one.
+ * The public door for authors: providers that are code, and plugins that bring stages.
+ * `plugins/README.md` tells how to write, test and configure one.
  */
 import type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
+export { definePlugin } from './plugin.ts';
+export type {
+  HandlerStage,
+  OnFault,
+  PluginApi,
+  PluginDefinition,
+  PluginSetup,
+  PluginStage,
+  StreamStage,
+} from './plugin.ts';
+export type { OwnAnswer, StageTools, StreamEvent } from './stage-tools.ts';
 export { testProvider } from './testing.ts';
 export type { ProviderTest } from './testing.ts';
 

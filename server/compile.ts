@@ -19,6 +19,7 @@ import { createCors } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
 import { retuneLog } from './open-log.ts';
+import type { LoadedPlugin } from '../plugins/load-plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
@@ -32,6 +33,8 @@ export interface CompileOptions {
   readonly keys: Keyring;
   /** The providers that are code. */
   readonly custom: CustomProviders;
+  /** The plugins among whose stages they are. */
+  readonly plugins: readonly LoadedPlugin[];
   /** Stages that stand in the graph beside the built-in ones. */
   readonly insertions: readonly Insertion<ProxyFrame>[];
   /** The ports that the listeners really have. */
@@ -160,6 +163,7 @@ export function compileGeneration(options: CompileOptions): Generation {
     providers,
     prices,
     custom,
+    plugins: options.plugins,
     gate: createGate({
       boundHost: config.server.host,
       ports,

@@ -10,6 +10,7 @@ import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
 import type { Cors } from './cors.ts';
 import type { Gate } from './gate.ts';
+import type { LoadedPlugin } from '../plugins/load-plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 
 export interface Generation {
@@ -20,6 +21,8 @@ export interface Generation {
   readonly providers: ReadonlyMap<string, Provider>;
   /** Those of them that are code, and what is wrong with the others. */
   readonly custom: CustomProviders;
+  /** What brought stages of its own. */
+  readonly plugins: readonly LoadedPlugin[];
   /** What tokens cost, the user's own prices included. */
   readonly prices: Prices;
   readonly gate: Gate;

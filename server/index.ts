@@ -24,6 +24,8 @@ import type { Listener, ListenerHandlers } from './listen.ts';
 import { openLog } from './open-log.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
+import { loadPlugins } from '../plugins/load-plugins.ts';
+import type { RunImport } from '../plugins/module.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { fallbackWarnings, refuseLoops } from './providers.ts';
@@ -84,7 +86,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
   const { services } = proxy;
   try {
     await services.ledgerFile.ready();
-    const generations = createGenerations(proxy.compile(options.loaded, 1, proxy.custom));
+    const generations = createGenerations(await proxy.compile(options.loaded, 1, proxy.custom));
     const reload = createReload({
       first: options.loaded,
       load: options.reload,
@@ -126,16 +128,25 @@ async function openProxy(options: StartOptions) {
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const { host, port, wsPort } = config.server;
-  const compile = (from: LoadedConfig, number: number, code: CustomProviders) =>
-    compileGeneration({
+  const runImport: RunImport = (module, work) => watch.importing(module, module.url, work);
+  const compile = async (from: LoadedConfig, number: number, code: CustomProviders) => {
+    const plugins = await loadPlugins(from.config.plugins, {
+      clock,
+      report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
+      runImport,
+    });
+    const insertions = plugins.flatMap((plugin) => plugin.insertions);
+    return compileGeneration({
       number,
       config: from.config,
       services,
       keys,
       ports,
       custom: code,
-      insertions: options.insertions ?? [],
+      plugins,
+      insertions: [...(options.insertions ?? []), ...insertions],
     });
+  };
   return {
     services,
     watch,

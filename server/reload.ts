@@ -41,7 +41,13 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
     number += 1;
     const generation = await options.compile(next, number);
     const modules = changedCode(generations.current.custom, generation.custom);
-    const applied = [...keys, ...modules.map((name) => `custom_providers.${name}`)];
+    const before = new Map(generations.current.plugins.map((one) => [one.module, one.version]));
+    const plugins = generation.plugins.filter((one) => before.get(one.module) !== one.version);
+    const applied = [
+      ...keys,
+      ...modules.map((name) => `custom_providers.${name}`),
+      ...plugins.map(({ name }) => `plugins.${name}`),
+    ];
     generations.swap(generation);
     options.activated(generation);
     running = next;

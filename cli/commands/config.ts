@@ -211,15 +211,35 @@ async function pluginFaults(
   loaded: LoadedConfig | undefined,
   context: CliContext,
 ): Promise<readonly Fault[]> {
-  if (loaded === undefined || loaded.config.customProviders.length === 0) return [];
+  if (loaded === undefined) return [];
+  const stages = await stageFaults(loaded, context);
+  if (loaded.config.customProviders.length === 0) return stages;
   const { loadCustomProviders } = await import('../../server/plugins.ts');
   const { faults } = await loadCustomProviders(loaded.config, context.env);
-  return faults.map(({ name, message }) => ({
+  const providers = faults.map(({ name, message }) => ({
     key: 'custom_providers',
     source: 'file' as const,
     where: name,
     text: `custom_providers: ${name}: ${message}`,
   }));
+  return [...providers, ...stages];
+}
+
+/** The same for plugins that bring stages, one fault a plugin. */
+async function stageFaults(
+  { config }: LoadedConfig,
+  { clock }: CliContext,
+): Promise<readonly Fault[]> {
+  if (config.plugins.length === 0) return [];
+  const { loadPlugins } = await import('../../plugins/load-plugins.ts');
+  const faults: Fault[] = [];
+  for (const entry of config.plugins)
+    await loadPlugins([entry], { clock, report: () => undefined }).catch((thrown: unknown) => {
+      const [, why = String(thrown)] = /\n {2}- ([\s\S]*)$/.exec((thrown as Error).message) ?? [];
+      const text = `plugins: ${why}`;
+      faults.push({ key: 'plugins', source: 'file', where: entry.module, text });
+    });
+  return faults;
 }
 
 class Validate extends Check {

@@ -84,6 +84,7 @@ export interface Config {
   };
   /** By name, without a prototype. */
   readonly providers: Readonly<Record<string, ProviderConfig>>;
+  readonly plugins: readonly { readonly module: string; readonly config?: unknown }[];
   readonly customProviders: readonly { readonly module: string; readonly name: string }[];
   readonly keys: {
     readonly rotation: 'failover' | 'roundrobin';

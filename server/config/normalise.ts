@@ -76,12 +76,13 @@ function rewriting({ get, ...rest }: Values, home: string): Pick<Config, 'compre
 
 function upstreams(
   values: Values,
-): Pick<Config, 'providers' | 'customProviders' | 'keys' | 'routing'> {
+): Pick<Config, 'providers' | 'plugins' | 'customProviders' | 'keys' | 'routing'> {
   const { get, names } = values;
   const fallback = get('routing.fallback');
   return {
     providers: byName(names('providers'), (name) => provider(values, name)),
     customProviders: get('custom_providers'),
+    plugins: get('plugins'),
     keys: {
       rotation: get('keys.rotation'),
       cooldown429Ms: get('keys.cooldown_429_seconds') * 1000,

@@ -6,7 +6,7 @@
 import type { Setting } from './setting.ts';
 import { compression } from './slices/compression.ts';
 import { logging, metrics, telemetry } from './slices/observing.ts';
-import { customProviders, keys, providers, rateLimiting } from './slices/providers.ts';
+import { customProviders, keys, plugins, providers, rateLimiting } from './slices/providers.ts';
 import { models, routing } from './slices/routing.ts';
 import { advanced, budget, rateLimit, security, streaming } from './slices/safety.ts';
 import { outbound, server } from './slices/server.ts';
@@ -30,6 +30,7 @@ export const settings = {
   ...rateLimiting,
   ...rateLimit,
   ...customProviders,
+  ...plugins,
   ...models,
   ...streaming,
   ...telemetry,

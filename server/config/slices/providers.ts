@@ -15,6 +15,7 @@ import {
   shape,
   words,
 } from '../value.ts';
+import type { ValueType } from '../value.ts';
 
 /** The languages that a provider can speak. */
 export const PROVIDER_KINDS = ['messages', 'chat', 'generative', 'passthrough'] as const;
@@ -183,6 +184,31 @@ export const rateLimiting = {
     defaultText: 'no limit',
     about: 'Requests a minute to this provider; further ones wait in a queue.',
     loosens: isRaised,
+  }),
+};
+
+/** One entry of `plugins`: a module, and what its own check of the configuration gets. */
+const PLUGIN: ValueType<{ readonly module: string; readonly config?: unknown }> = {
+  form: 'structure',
+  text: 'a map with module, and config if it takes any',
+  definition: { shape: { module: path.definition, 'config?': anything.definition } },
+  accepts: (value): value is { readonly module: string; readonly config?: unknown } =>
+    typeof value === 'object' &&
+    value !== null &&
+    'module' in value &&
+    path.accepts(value.module) &&
+    Object.keys(value).every((name) => name === 'module' || name === 'config'),
+};
+
+/** `plugins`: modules that bring stages. */
+export const plugins = {
+  plugins: setting({
+    type: listOf(PLUGIN, 'a list of maps, each with module, and config if it takes any'),
+    default: [],
+    about:
+      'Modules that bring stages of their own, each with its configuration. They run as you; one that cannot be used stops the start.',
+    guarded: true,
+    resolve: (list, absolute) => list.map((one) => ({ ...one, module: absolute(one.module) })),
   }),
 };
 

@@ -1,0 +1,89 @@
+/**
+ * The handlers of a plugin's stage with a time budget and a breaker. A fault hurts its own request
+ * alone; a stage that keeps failing is left out, or its requests are refused at once, as its author
+ * has said. Code that never gives the event loop back cannot be stopped from here.
+ */
+import { SvcError } from '../engine/index.ts';
+import type { Clock, Handlers, StageContext } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { HandlerStage } from './plugin.ts';
+
+/** Faults in a row after which the stage rests. */
+export const MOST_FAULTS = 5;
+/** How long it rests. */
+export const REST_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 1000;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- private to the author's stage
+type Context = StageContext<any>;
+type Handler = (frame: ProxyFrame, ctx: Context) => unknown;
+
+/** What is reported of faults: each that ends or skips, and the rest that follows too many. */
+export type ReportFault = (message: string, cause: unknown) => void;
+
+export function guarded(
+  node: string,
+  stage: HandlerStage,
+  clock: Clock,
+  report: ReportFault,
+): Handlers<ProxyFrame, unknown> {
+  const { onFault = 'fail', timeoutMs = DEFAULT_TIMEOUT_MS } = stage;
+  let faults = 0;
+  let restsUntilMs = Number.NEGATIVE_INFINITY;
+
+  function failed(thrown: unknown, ctx: Context): undefined {
+    faults += 1;
+    ctx.note('plugin_fault', thrown instanceof Error ? thrown.message : String(thrown));
+    if (faults >= MOST_FAULTS) {
+      faults = 0;
+      restsUntilMs = clock.monotonicMs() + REST_MS;
+      report(`${node}: ${MOST_FAULTS} faults in a row, it rests for ${REST_MS / 1000} s`, thrown);
+    } else report(`${node}: ${String(thrown)}`, thrown);
+    if (onFault === 'pass') return undefined;
+    throw thrown;
+  }
+
+  const guard =
+    (handler: Handler): Handler =>
+    (frame, ctx) => {
+      if (clock.monotonicMs() < restsUntilMs) {
+        if (onFault === 'pass') return undefined;
+        throw new SvcError('unavailable', `The plugin stage ${node} rests after too many faults`, {
+          retryAfterS: (restsUntilMs - clock.monotonicMs()) / 1000,
+        });
+      }
+      try {
+        const result = handler(frame, ctx);
+        if (!(result instanceof Promise)) {
+          faults = 0;
+          return result;
+        }
+        return inTime(result, timeoutMs, clock).then(
+          (value: unknown) => {
+            faults = 0;
+            return value;
+          },
+          (thrown: unknown) => failed(thrown, ctx),
+        );
+      } catch (thrown) {
+        // An error of the proxy's own kind is the author's answer, not a fault.
+        if (thrown instanceof SvcError) throw thrown;
+        return failed(thrown, ctx);
+      }
+    };
+
+  const handlers = Object.entries(stage.on ?? {}).map(([kind, handler]) => [
+    kind,
+    guard(handler as Handler),
+  ]);
+  return Object.fromEntries(handlers) as Handlers<ProxyFrame, unknown>;
+}
+
+function inTime<T>(work: Promise<T>, timeoutMs: number, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = clock.after(timeoutMs, () =>
+      reject(new Error(`it took longer than ${timeoutMs} ms`)),
+    );
+    work.then(resolve, reject).finally(stop);
+  });
+}

@@ -1,0 +1,144 @@
+/**
+ * Loads the plugins of the configuration and makes their stages. Anything that is wrong with one
+ * of them stops the start or the reload: a stage that redacts must not be missing unnoticed.
+ */
+import { SvcError, defineStage } from '../engine/index.ts';
+import type { Clock, Insertion } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import { guarded } from './guarded.ts';
+import type { ReportFault } from './guarded.ts';
+import { importDefault } from './module.ts';
+import type { RunImport } from './module.ts';
+import type { PluginDefinition, PluginSetup, PluginStage } from './plugin.ts';
+import { stageTools } from './stage-tools.ts';
+
+/** A plugin as configured: an absolute path, and what its own check gets. */
+export interface PluginEntry {
+  readonly module: string;
+  readonly config?: unknown;
+}
+
+export interface LoadedPlugin {
+  readonly name: string;
+  readonly module: string;
+  /** The hash of the module's content. */
+  readonly version: string;
+  readonly insertions: readonly Insertion<ProxyFrame>[];
+}
+
+export interface LoadOptions {
+  readonly clock: Clock;
+  readonly report: ReportFault;
+  readonly runImport?: RunImport;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/** Throws `config` (CONFIG_002) with every plugin that cannot be used, its file, its line where known, and why. */
+export async function loadPlugins(
+  entries: readonly PluginEntry[],
+  options: LoadOptions,
+): Promise<readonly LoadedPlugin[]> {
+  const loaded: LoadedPlugin[] = [];
+  const faults: string[] = [];
+  for (const entry of entries) {
+    try {
+      const plugin = await load(entry, options);
+      if (loaded.some(({ name }) => name === plugin.name))
+        throw new Error(`another plugin is called ${plugin.name} too`);
+      loaded.push(plugin);
+    } catch (thrown) {
+      const why = thrown instanceof Error ? thrown.message : String(thrown);
+      faults.push(`  - ${entry.module}${lineOf(thrown, entry.module)}: ${why}`);
+    }
+  }
+  if (faults.length === 0) return loaded;
+  throw new SvcError('config', `Plugins that cannot be used:\n${faults.join('\n')}`, {
+    code: 'CONFIG_002',
+    cure: 'Mend the file, or take it out of `plugins`.',
+  });
+}
+
+async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlugin> {
+  const { clock, report, runImport = (_module, work) => work() } = options;
+  const source = { module: entry.module, name: entry.module };
+  const { exported, version } = await importDefault(source, runImport);
+  const { name, config, setup } = checkPlugin(exported);
+  const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
+  const { stages } = checkSetup(await setup({ config: checked, tools: stageTools }));
+  const insertions = stages.map((stage) => toInsertion(name, stage, clock, report));
+  return { name, module: entry.module, version, insertions };
+}
+
+function checkPlugin(exported: unknown): PluginDefinition {
+  const plugin = exported as Partial<PluginDefinition> | null | undefined;
+  if (typeof plugin !== 'object' || plugin === null)
+    throw new Error('its default export is no plugin: an object with name and setup');
+  if (typeof plugin.name !== 'string' || !NAME.test(plugin.name))
+    throw new Error('name: letters, digits, - and _ are wanted');
+  if (typeof plugin.setup !== 'function') throw new Error('setup: a function is wanted');
+  if (plugin.config !== undefined && typeof plugin.config !== 'function')
+    throw new Error('config: an arktype type or a function is wanted');
+  return plugin as PluginDefinition;
+}
+
+/** An arktype type returns its faults as a list with a summary. */
+function checkConfig(value: unknown): unknown {
+  if (Array.isArray(value) && 'summary' in value && typeof value.summary === 'string')
+    throw new Error(`config: ${value.summary}`);
+  return value;
+}
+
+function checkSetup(result: unknown): PluginSetup {
+  const { stages } = (result ?? {}) as Partial<PluginSetup>;
+  if (!Array.isArray(stages)) throw new Error('setup: an object with a list of stages is wanted');
+  for (const stage of stages as unknown[]) {
+    const isStage = typeof stage === 'object' && stage !== null;
+    const has = (field: string) => isStage && field in stage;
+    if (!has('on') && !has('watch') && !has('transform') && !has('settled'))
+      throw new Error('setup: a stage has on, watch, settled or transform');
+    if (has('before') === has('after'))
+      throw new Error('setup: a stage stands before or after a node, one of the two');
+  }
+  return { stages: stages as readonly PluginStage[] };
+}
+
+function toInsertion(
+  plugin: string,
+  stage: PluginStage,
+  clock: Clock,
+  report: ReportFault,
+): Insertion<ProxyFrame> {
+  const { name = plugin, before, after, order, needs, answers } = stage;
+  const build = defineStage<ProxyFrame, undefined, undefined>({
+    name,
+    ...(needs !== undefined && { needs }),
+    ...(answers !== undefined && { answers }),
+    build() {
+      if ('transform' in stage) return { transform: (ctx) => stage.transform(ctx) };
+      const { open, watch, settled } = stage;
+      return {
+        ...(open && { open }),
+        ...(watch && { watch }),
+        ...(settled && { settled }),
+        on: guarded(name, stage, clock, report),
+      };
+    },
+  });
+  return {
+    stage: build(undefined, undefined),
+    plugin,
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(order !== undefined && { order }),
+  };
+}
+
+/** `:12` where what was thrown says a line of the module, else nothing. */
+function lineOf(thrown: unknown, module: string): string {
+  const stack = thrown instanceof Error ? String(thrown.stack) : '';
+  const file = module.split('/').at(-1) ?? module;
+  const escaped = file.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const line = new RegExp(`/${escaped}(?:\\?v=[0-9a-f]+)?:(\\d+)`).exec(stack)?.[1];
+  return line === undefined ? '' : `:${line}`;
+}

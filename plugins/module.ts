@@ -1,0 +1,91 @@
+/**
+ * Imports a module that the configuration names. It is checked to be the user's own before any of
+ * it runs, and imported under the hash of its content, so that a reload takes up what was changed.
+ * Old versions of a changed module stay in memory.
+ */
+import { createHash } from 'node:crypto';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A module as configured: an absolute path, and the name under which it is known. */
+export interface PluginSource {
+  readonly module: string;
+  readonly name: string;
+}
+
+/** A module as it is about to be imported. */
+export interface PluginModule extends PluginSource {
+  /** The hash of its content. */
+  readonly version: string;
+  /** What is imported: the file, with its version in the query. */
+  readonly url: string;
+}
+
+/** Runs the import of a module. */
+export type RunImport = <T>(module: PluginModule, work: () => T) => T;
+
+/** A module that has not finished by then waits for something that does not come. */
+const IMPORT_MS = 5000;
+
+/** The default export of a module, undefined where it has none. Throws what is wrong as a sentence. */
+export async function importDefault(
+  { module, name }: PluginSource,
+  runImport: RunImport,
+): Promise<{ readonly exported: unknown; readonly version: string; readonly url: string }> {
+  const path = await realpath(module).catch(() => {
+    throw new Error('it does not exist');
+  });
+  refuseLanguage(path);
+  await refuseForeign(path);
+  const version = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+    .slice(0, 16);
+  const url = `${pathToFileURL(path).href}?v=${version}`;
+  const exported: unknown = await inTime(
+    runImport({ module, name, version, url }, () => import(url)),
+  );
+  const isModule = typeof exported === 'object' && exported !== null && 'default' in exported;
+  return { exported: isModule ? exported.default : undefined, version, url };
+}
+
+function refuseLanguage(path: string): void {
+  const extension = extname(path);
+  if (extension === '.js' || extension === '.mjs') return;
+  const isTypeScript = extension === '.ts' || extension === '.mts';
+  if (isTypeScript && 'typescript' in process.features && process.features.typescript !== false)
+    return;
+  throw new Error(
+    isTypeScript
+      ? 'this version of Node runs no TypeScript; compile it, or use Node 22.18 or newer'
+      : 'a module ends in .js or .mjs',
+  );
+}
+
+/** Throws where somebody else could change what would run as the user. */
+async function refuseForeign(path: string): Promise<void> {
+  const uid = process.getuid?.();
+  for (const each of [path, dirname(path)]) {
+    const { mode, uid: owner } = await stat(each);
+    const what = each === path ? 'the file' : 'its folder';
+    if (uid !== undefined && owner !== uid && owner !== 0)
+      throw new Error(`${what} belongs to another user`);
+    // In a sticky folder others cannot replace files that are not theirs.
+    const isSticky = each !== path && (mode & 0o1000) !== 0;
+    if ((mode & 0o022) !== 0 && !isSticky)
+      throw new Error(`${what} may be written by others; \`chmod go-w ${each}\` ends that`);
+  }
+}
+
+async function inTime(importing: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('it did not finish loading')), IMPORT_MS);
+  });
+  try {
+    return await Promise.race([importing, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a plugin is: a name, the check of its configuration, and a `setup` that returns stages with
+ * their places in the graph. A module's default export is one; a plain object of the same shape is
+ * as good as `definePlugin`, since `setup` gets all that a stage needs.
+ */
+import type { Handlers, Settlement, StageContext, Watchers } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { StageTools } from './stage-tools.ts';
+
+/** What becomes of a request when the plugin's own code throws or takes too long. */
+export type OnFault = 'fail' | 'pass';
+
+/** What every stage of a plugin says; it stands before or after one node of the graph. */
+interface Placed {
+  /** Its node in graph, trace and log; default: the plugin's name. */
+  readonly name?: string;
+  readonly before?: string;
+  readonly after?: string;
+  /** Where several plugins stand at one place, the lower comes first; default 0. */
+  readonly order?: number;
+  /** `events`: chunks reach it as whole events of a stream, never encoded. */
+  readonly needs?: 'events';
+  /** True if it may answer a request itself. */
+  readonly answers?: boolean;
+}
+
+/** A stage of handlers. A handler returns what stands in its frame's place: see `Handled`. */
+export interface HandlerStage extends Placed {
+  /** Makes the state of one request, found at `ctx.state`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- private to the author's stage
+  readonly open?: (ctx: StageContext<undefined>) => any;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
+  readonly on?: Handlers<ProxyFrame, any>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
+  readonly watch?: Watchers<ProxyFrame, any>;
+  /** Called once a request, when its answer has ended or was given up. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
+  readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<any>) => void;
+  /** `fail` (the default) ends the request, `pass` lets the frame through as it came. */
+  readonly onFault?: OnFault;
+  /** Milliseconds that one handler may wait for a promise; default 1000. */
+  readonly timeoutMs?: number;
+}
+
+/** A stage with a stream of its own, for timers and buffering. */
+export interface StreamStage extends Placed {
+  readonly transform: (
+    ctx: StageContext<undefined>,
+  ) => ReadableWritablePair<ProxyFrame, ProxyFrame>;
+}
+
+export type PluginStage = HandlerStage | StreamStage;
+
+export interface PluginSetup {
+  readonly stages: readonly PluginStage[];
+}
+
+export interface PluginApi<Config> {
+  /** What stands under `config` in the configuration, as the check returned it. */
+  readonly config: Config;
+  /** Frames, edits of requests and answers. */
+  readonly tools: StageTools;
+}
+
+/**
+ * @example
+ * export default definePlugin({
+ *   name: 'footer',
+ *   setup: ({ tools }) => ({
+ *     stages: [{ after: 'forward', needs: 'events', on: { end: (end) => [tools.toChunk(': checked\n\n'), end] } }],
+ *   }),
+ * });
+ */
+export interface PluginDefinition<Config = unknown> {
+  /** Letters, digits, `-` and `_`. */
+  readonly name: string;
+  readonly version?: string;
+  /**
+   * Checks the configuration: an arktype type, or any function that returns the value or throws.
+   * Left out, the configuration reaches `setup` as it is.
+   */
+  readonly config?: (value: unknown) => Config;
+  readonly setup: (api: PluginApi<Config>) => PluginSetup | Promise<PluginSetup>;
+}
+
+/** Gives a definition its types. */
+export function definePlugin<Config>(
+  definition: PluginDefinition<Config>,
+): PluginDefinition<Config> {
+  return Object.freeze(definition);
+}

@@ -1,0 +1,114 @@
+/** What the author of a stage needs of frames and requests, handed to `setup` so that a module needs no import. */
+import type { Answer } from '../engine/index.ts';
+import { END, toChunk } from '../stages/model/frame.ts';
+import type { ChunkFrame, EndFrame, ProxyFrame, RequestFrame } from '../stages/model/frame.ts';
+import { headerValue } from '../stages/model/headers.ts';
+import {
+  appendText,
+  isRewritable,
+  modelOf,
+  replaceText,
+  setModel,
+  setParam,
+  textOf,
+} from '../stages/model/request.ts';
+import type { ProxyRequest } from '../stages/model/request.ts';
+import { encodeEvent } from '../stages/wire/events.ts';
+
+/** An answer that a stage gives itself. */
+export interface OwnAnswer {
+  /** Default 200. */
+  readonly status?: number;
+  /** Header fields besides the content type. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The document, or the events of a stream in the client's dialect. */
+  readonly body: { readonly json: unknown } | { readonly events: readonly StreamEvent[] };
+}
+
+export interface StreamEvent {
+  readonly event?: string;
+  /** Text, or what is written as JSON. */
+  readonly data: unknown;
+}
+
+export interface StageTools {
+  /** A chunk of the answer, from bytes or text. */
+  toChunk(bytes: Uint8Array | string): ChunkFrame;
+  /** One server-sent event as bytes. */
+  toEvent(event: StreamEvent): Buffer;
+  readonly end: EndFrame;
+  /** The whole answer to a request, to be returned by a handler of `request`. */
+  answer(frame: RequestFrame, answer: OwnAnswer): Answer<ProxyFrame>;
+  /** A header of the request as the client sent it, whatever its case. */
+  header(request: ProxyRequest, name: string): string | undefined;
+  modelOf(request: ProxyRequest): string | undefined;
+  /** False where a request must go out as it came in; edits then throw. */
+  isRewritable(request: ProxyRequest): boolean;
+  /** The blocks whose text may be replaced, with the text as it would go out now. */
+  texts(request: ProxyRequest): readonly { readonly index: number; readonly text: string }[];
+  /** Each edit returns another frame. */
+  replaceText(frame: RequestFrame, index: number, text: string): RequestFrame;
+  appendText(frame: RequestFrame, message: number, text: string): RequestFrame;
+  setParam(frame: RequestFrame, name: string, value: unknown): RequestFrame;
+  setModel(frame: RequestFrame, model: string): RequestFrame;
+}
+
+export const stageTools: StageTools = Object.freeze({
+  toChunk: (bytes: Uint8Array | string) =>
+    toChunk(typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes)),
+  toEvent: ({ event, data }: StreamEvent) =>
+    encodeEvent(event, typeof data === 'string' ? data : JSON.stringify(data)),
+  end: END,
+  answer: toAnswer,
+  header: (request: ProxyRequest, name: string) =>
+    headerValue(request.original.body.headers, name.toLowerCase()),
+  modelOf,
+  isRewritable,
+  texts: (request: ProxyRequest) =>
+    request.original
+      .blocks()
+      .filter(
+        ({ index, path }) =>
+          path !== undefined && request.original.protectedBy(index) === undefined,
+      )
+      .map((block) => ({ index: block.index, text: textOf(request, block) })),
+  replaceText(frame: RequestFrame, index: number, text: string): RequestFrame {
+    const { request } = frame;
+    const block = request.original.blocks().find((each) => each.index === index);
+    if (block === undefined) throw new TypeError(`The request has no block ${index}`);
+    return { ...frame, request: replaceText(request, block, text) };
+  },
+  appendText: (frame: RequestFrame, message: number, text: string) => ({
+    ...frame,
+    request: appendText(frame.request, message, text),
+  }),
+  setParam: (frame: RequestFrame, name: string, value: unknown) => ({
+    ...frame,
+    request: setParam(frame.request, name, value),
+  }),
+  setModel: (frame: RequestFrame, model: string) => ({
+    ...frame,
+    request: setModel(frame.request, model),
+  }),
+});
+
+function toAnswer({ request }: RequestFrame, { status = 200, headers = {}, body }: OwnAnswer) {
+  const isStream = 'events' in body;
+  const bytes = isStream
+    ? Buffer.concat(body.events.map((event) => stageTools.toEvent(event)))
+    : Buffer.from(JSON.stringify(body.json));
+  const type = isStream ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8';
+  const frames: ProxyFrame[] = [
+    {
+      kind: 'head',
+      status,
+      headers: ['content-type', type, ...Object.entries(headers).flat()],
+      request,
+      attempts: [],
+      streaming: isStream,
+    },
+    toChunk(bytes),
+    END,
+  ];
+  return frames;
+}
