@@ -1,6 +1,6 @@
 /** What commands print on a screen: it fits 80 columns, and nothing from outside commands it. */
 import { request } from 'node:http';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -14,6 +14,13 @@ import type { Place } from './testing.ts';
 const HOSTILE = 'claude-\u001b[31mred\u001b]0;owned\u0007\u009b2J\r\nerror: forged';
 const LONG_MODEL = 'claude-opus-with-a-very-long-name-4-1-20250805-preview-of-the-next-one';
 const COLUMNS = 80;
+
+const PACKAGE = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+/** Those of the process in the terminal: `doctor` looks at both. */
+const REAL_VERSIONS = {
+  nodeVersion: process.versions.node,
+  version: (JSON.parse(PACKAGE) as { readonly version: string }).version,
+};
 
 /** Each command with something to show; those that only change a switch are among them. */
 const COMMANDS: readonly (readonly string[])[] = [
@@ -218,7 +225,7 @@ test('every command fits 80 columns and breaks no word', () =>
         assert.ok(shown.join('').trim() !== '', argv.join(' '));
         for (const line of shown)
           if (line.length > COLUMNS) tooWide.push(`${argv.join(' ')}: ${line}`);
-        const whole = await run(place, argv);
+        const whole = await run(place, argv, REAL_VERSIONS);
         for (const part of brokenParts(shown.join('\n'), `${whole.stdout}\n${whole.stderr}`))
           broken.push(`${argv.join(' ')}: ${part}`);
       }
