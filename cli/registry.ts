@@ -39,6 +39,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/auth.ts')).authCommands,
   },
   {
+    words: ['audit'],
+    load: async () => (await import('./commands/audit.ts')).auditCommands,
+  },
+  {
     words: ['integrate'],
     load: async () => (await import('./integrate/command.ts')).integrateCommands,
   },

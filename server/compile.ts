@@ -176,6 +176,7 @@ export function compileGeneration(options: CompileOptions): Generation {
     cors: createCors(security.allowedOrigins),
     activate() {
       retuneLog(services.log, config, custom);
+      services.audit.enable(config.audit.enabled);
       keys.setConfigKey(security.apiKey ?? undefined);
       services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
       services.spending.configure(spendingSettings(config));

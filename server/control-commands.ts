@@ -14,7 +14,7 @@ export interface ControlledProxy {
   readonly app: App;
   readonly services: Pick<
     ServerServices,
-    'afterwards' | 'log' | 'learned' | 'router' | 'spending' | 'states'
+    'afterwards' | 'audit' | 'log' | 'learned' | 'router' | 'spending' | 'states'
   >;
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
@@ -48,6 +48,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       log_level: log.level,
       log_destination: log.isEnabled('error') ? proxy.logDestination : null,
       running: app.running.size,
+      audit: services.audit.isEnabled,
     }),
     pause: () => pause(true),
     resume: () => pause(false),

@@ -9,6 +9,7 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { askThrough } from './ask-provider.ts';
+import { audited, auditModules } from './audit-trail.ts';
 import { createKeyring } from './auth.ts';
 import { compileGeneration } from './compile.ts';
 import type { Variables } from './config/env.ts';
@@ -93,6 +94,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       compile: proxy.recompile,
       generations,
       log: services.log,
+      audit: services.audit,
       activated: (generation) => prepare(services, generation),
     });
     const front = openFront(options, services, generations, reload);
@@ -215,7 +217,7 @@ async function takeCommands(
     if (states.stop(name, message))
       log.error(`custom provider ${name}: ${message}`, { cause: thrown });
   });
-  const commands = controlCommands({
+  const plainCommands = controlCommands({
     app,
     services,
     logDestination: config.logging.destination,
@@ -228,6 +230,7 @@ async function takeCommands(
     stop: () => lifecycle.stop(),
     vault: vaultCommands(services.vault, config.vault),
   });
+  const commands = audited(plainCommands, services.audit);
   const control = hasControl
     ? await openControl(config.home, commands, (request) => app.fetch(request))
     : undefined;
@@ -244,6 +247,8 @@ async function takeCommands(
   const [port = 0, wsPort = 0] = ports();
   log.info('listening', { host, port, wsPort, version });
   const { current } = generations;
+  services.audit.add({ kind: 'proxy', event: 'started', details: { version, host, port } });
+  auditModules(services.audit, [...current.custom.byName.keys()], current.plugins, current);
   const warnings = [...loaded.warnings, ...fallbackWarnings(config, current.providers)];
   for (const warning of warnings) log.warning(warning);
   for (const reason of pluginReasons(current.custom)) log.error(reason);

@@ -57,6 +57,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     for (const listener of listeners) listener.destroy();
     await closed;
     services.log.info('stopped');
+    services.audit.add({ kind: 'proxy', event: 'stopped', details: {} });
     await services.close();
   }
 

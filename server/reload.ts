@@ -3,6 +3,8 @@
  * a fault changes nothing; what cannot change in a running proxy is named.
  */
 import { toSvcError } from '../engine/index.ts';
+import type { AuditLog } from '../stages/audit/log.ts';
+import { auditRefusal, auditReload } from './audit-trail.ts';
 import { compareConfigs } from './config/reload.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Generation, Generations } from './generation.ts';
@@ -17,6 +19,7 @@ export interface ReloadOptions {
   readonly compile: (loaded: LoadedConfig, number: number) => Promise<Generation>;
   readonly generations: Generations;
   readonly log: Log;
+  readonly audit: AuditLog;
   /** Called when a new generation is in force. */
   readonly activated: (generation: Generation) => void;
 }
@@ -30,7 +33,7 @@ function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): strin
 
 /** Makes the reload; calls run one after another. */
 export function createReload(options: ReloadOptions): () => Promise<ReloadReport> {
-  const { generations, log } = options;
+  const { generations, log, audit } = options;
   let running = options.first;
   let number = 1;
   let last: Promise<unknown> = Promise.resolve();
@@ -48,7 +51,13 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
       ...modules.map((name) => `custom_providers.${name}`),
       ...plugins.map(({ name }) => `plugins.${name}`),
     ];
+    // Before it is in force: it may turn the audit log off.
+    const wasAudited = audit.isEnabled;
+    const changes = { applied: keys, needsRestart, modules, plugins };
+    const note = () => auditReload(audit, changes, generation);
+    if (wasAudited) note();
     generations.swap(generation);
+    if (!wasAudited) note();
     options.activated(generation);
     running = next;
     log.info('configuration reloaded', { applied, needsRestart });
@@ -67,6 +76,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
 
   function refuse(thrown: unknown): never {
     const error = toSvcError(thrown);
+    auditRefusal(audit, error);
     log.error('configuration not reloaded', { reason: error.message, cause: error.cause });
     throw error;
   }

@@ -10,6 +10,9 @@ import type { AnswerStore } from '../stages/answers/answer.ts';
 import { openDiskAnswers } from '../stages/answers/disk.ts';
 import { createFlights } from '../stages/answers/flights.ts';
 import { createMemoryAnswers } from '../stages/answers/memory.ts';
+import { auditFiles } from '../stages/audit/files.ts';
+import { createAuditLog } from '../stages/audit/log.ts';
+import type { AuditLog } from '../stages/audit/log.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
 import { createCompressThread } from '../stages/compress/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
@@ -32,6 +35,7 @@ import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
+import { requestEvent } from './audit-trail.ts';
 import { createAfterwardsFaults } from './afterwards-faults.ts';
 import type { AfterwardsFaults } from './afterwards-faults.ts';
 import { decisionsFile } from './config/home.ts';
@@ -60,6 +64,8 @@ export interface ServerServices extends SharedServices {
    */
   readonly ledger: { record(row: LedgerRow, reason?: string): void };
   readonly ledgerFile: LedgerWriter;
+  /** Off until a generation is activated that wants it. */
+  readonly audit: AuditLog;
   /** Reads of the ledger's file, in a thread of their own. */
   readonly questions: LedgerQuestions;
   /** When these services were opened, in milliseconds since the epoch. */
@@ -104,6 +110,11 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       options.onTrouble?.(error);
     },
   });
+  const audit = createAuditLog({
+    files: auditFiles(config.home),
+    clock,
+    onTrouble: (error) => log.error(`audit: ${error.message}`, { cause: error }),
+  });
   const questions = askLedger(config.ledger.db);
   const window = createSessionWindow(startedMs);
   const spending = createSpendingGuard(spendingSettings(config), clock);
@@ -143,10 +154,12 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
         ledgerFile.record(row);
         window.add(row);
         metrics.add(row);
+        if (audit.isEnabled) audit.add(requestEvent(row));
         tell(row, reason);
       },
     },
     ledgerFile,
+    audit,
     questions,
     startedMs,
     statusOf: (kind) => errorTable[kind].status,
@@ -172,6 +185,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
       afterwards.flush();
       await questions.close();
       await ledgerFile.close();
+      await audit.close();
       await compressor.close();
       await vault.close();
       await decisions.flush();

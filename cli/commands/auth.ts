@@ -4,6 +4,7 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { StoredKey } from '../../server/auth.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toSeconds } from '../flags.ts';
@@ -47,6 +48,7 @@ class Auth extends Command<CliContext> {
     }
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
     const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
+    await noteKeyEvent(context, 'generated', stored);
     if (this.json) printJson(context, { key, ...shown(stored, context.clock.wallMs()) });
     else print(context, key);
     note(context, `Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
@@ -109,6 +111,7 @@ class Revoke extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const revoked = (await storeOf(context)).revoke(this.key);
+    await noteKeyEvent(context, 'revoked', revoked);
     if (this.json) printJson(context, shown(revoked, context.clock.wallMs()));
     else
       print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);

@@ -132,6 +132,7 @@ export interface Config {
     readonly windowMs: number;
     readonly retentionDays: number;
   };
+  readonly audit: { readonly enabled: boolean };
   readonly telemetry: { readonly enabled: boolean; readonly logFile: string };
   readonly security: {
     readonly requireApiKey: boolean;

@@ -170,7 +170,7 @@ function storage(
 function observing(
   { get }: Values,
   home: string,
-): Pick<Config, 'logging' | 'metrics' | 'telemetry'> {
+): Pick<Config, 'logging' | 'metrics' | 'audit' | 'telemetry'> {
   return {
     logging: {
       enabled: get('logging.enabled'),
@@ -187,6 +187,7 @@ function observing(
       windowMs: get('metrics.collection_window_seconds') * 1000,
       retentionDays: get('metrics.retention_days'),
     },
+    audit: { enabled: get('audit.enabled') },
     telemetry: {
       enabled: get('telemetry.enabled'),
       logFile: get('telemetry.log_file') ?? join(home, 'telemetry.jsonl'),

@@ -5,7 +5,7 @@
  */
 import type { Setting } from './setting.ts';
 import { compression } from './slices/compression.ts';
-import { logging, metrics, telemetry } from './slices/observing.ts';
+import { audit, logging, metrics, telemetry } from './slices/observing.ts';
 import { customProviders, keys, plugins, providers, rateLimiting } from './slices/providers.ts';
 import { models, routing } from './slices/routing.ts';
 import { advanced, budget, rateLimit, security, streaming } from './slices/safety.ts';
@@ -20,6 +20,7 @@ export const settings = {
   ...cache,
   ...logging,
   ...metrics,
+  ...audit,
   ...security,
   ...advanced,
   ...vault,

@@ -1,5 +1,5 @@
 /** What is written down about the work: logs, metrics, telemetry. */
-import { asPath, isSwitchedOn, setting } from '../setting.ts';
+import { asPath, isSwitchedOff, isSwitchedOn, setting } from '../setting.ts';
 import { days, flag, oneOf, path, whole } from '../value.ts';
 
 /** `logging.*`. */
@@ -42,6 +42,17 @@ export const logging = {
     default: 'json',
     about: 'One JSON object a line, or lines for reading.',
     needsRestart: true,
+  }),
+};
+
+/** `audit.*`: who did what, in a log that shows tampering. */
+export const audit = {
+  'audit.enabled': setting({
+    type: flag,
+    default: false,
+    about:
+      'Keep `audit.jsonl`: requests without their contents, changes of settings and keys, loaded modules and commands, in a chain of HMACs that `svc audit verify` checks. It grows until `svc audit prune`.',
+    loosens: isSwitchedOff,
   }),
 };
 

@@ -1,0 +1,39 @@
+/** What commands write to the audit log of their home folder, beside a proxy that may run. */
+import { toSvcError } from '../engine/error.ts';
+import type { StoredKey } from '../server/auth.ts';
+import { homeOf } from './context.ts';
+import type { CliContext } from './context.ts';
+import { toLoadOptions } from './flags.ts';
+import { note } from './output.ts';
+import { controlIfRunning } from './remote.ts';
+
+/** Notes what happened to a key, where the audit log is on. It has happened: a log that fails stops nothing. */
+export async function noteKeyEvent(
+  context: CliContext,
+  event: 'generated' | 'revoked',
+  { id, label }: Pick<StoredKey, 'id' | 'label'>,
+): Promise<void> {
+  try {
+    if (!(await isAudited(context))) return;
+    const [{ auditFiles }, { withAuditLock }, { appendEvents }] = await Promise.all([
+      import('../stages/audit/files.ts'),
+      import('../stages/audit/log.ts'),
+      import('../stages/audit/append.ts'),
+    ]);
+    const files = auditFiles(homeOf(context));
+    const atMs = context.clock.wallMs();
+    const details = { key_id: id, label };
+    await withAuditLock(files, () => appendEvents(files, [{ atMs, kind: 'key', event, details }]));
+  } catch (thrown) {
+    note(context, `! The audit log could not be written: ${toSvcError(thrown).message}`);
+  }
+}
+
+/** As the proxy that runs has it; where none runs, as the next start would. */
+async function isAudited(context: CliContext): Promise<boolean> {
+  const status = await controlIfRunning(homeOf(context), 'status');
+  if (status !== undefined) return status['audit'] === true;
+  const { loadConfig } = await import('../server/config/load.ts');
+  const { config } = await loadConfig(toLoadOptions({}, context));
+  return config.audit.enabled;
+}

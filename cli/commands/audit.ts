@@ -1,0 +1,308 @@
+/** `svc audit list|export|verify|prune|summary`: the log that shows tampering. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { auditFiles } from '../../stages/audit/files.ts';
+import { withAuditLock } from '../../stages/audit/log.ts';
+import { pruneAudit } from '../../stages/audit/prune.ts';
+import { AUDIT_KINDS } from '../../stages/audit/record.ts';
+import type { AuditRecord } from '../../stages/audit/record.ts';
+import { verifyAudit } from '../../stages/audit/verify.ts';
+import type { AuditVerdict } from '../../stages/audit/verify.ts';
+import { toUsd } from '../../stages/ledger/figures.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { spanOf, wholeNumber } from '../ledger.ts';
+import { colorsFor, counted, dollars, figure, note, pairs, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+const HOW_ON =
+  'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';
+
+/** The commands' options for a part of the log. */
+abstract class AuditCommand extends Command<CliContext> {
+  files() {
+    return auditFiles(homeOf(this.context));
+  }
+
+  /** Says on stderr what is wrong with a log that was read all the same. */
+  warn({ fault, warnings }: AuditVerdict): void {
+    for (const warning of warnings) note(this.context, `! ${warning}`);
+    if (fault !== undefined) note(this.context, `! ${fault.text}; what follows is not shown`);
+  }
+}
+
+function toKind(typed: string | undefined): AuditRecord['kind'] | undefined {
+  const known = AUDIT_KINDS.find((kind) => kind === typed);
+  if (typed === undefined || known !== undefined) return known;
+  throw new SvcError('usage', `--kind: ${JSON.stringify(typed)} is no kind of record`, {
+    cure: `There are ${AUDIT_KINDS.join(', ')}.`,
+  });
+}
+
+class List extends AuditCommand {
+  static override paths = [['audit', 'list']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The newest records of the audit log, oldest first',
+    details: HOW_ON,
+    examples: [
+      ['The newest 50', '$0 audit list'],
+      ['What happened to keys this year', '$0 audit list --kind key --since 2026-01-01'],
+    ],
+  });
+
+  since = Option.String('--since', { description: 'From this ISO 8601 date or time on (UTC)' });
+  kind = Option.String('--kind', { description: `One of ${AUDIT_KINDS.join(', ')}` });
+  limit = Option.String('--limit', '50', { description: 'How many at most; 50' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const { sinceMs } = await spanOf(this.since, undefined);
+    const kind = toKind(this.kind);
+    const most = wholeNumber('--limit', this.limit, 1, 100_000);
+    const found: AuditRecord[] = [];
+    const verdict = await verifyAudit(this.files(), (record) => {
+      if (record.atMs < sinceMs || (kind !== undefined && record.kind !== kind)) return;
+      found.push(record);
+      if (found.length >= 2 * most) found.splice(0, found.length - most);
+    });
+    const records = found.slice(-most).map(toJson);
+    if (this.json) {
+      printJson(context, { records, fault: verdict.fault?.text ?? null });
+      return 0;
+    }
+    if (records.length === 0) note(context, 'No record is there.');
+    else {
+      const { printTable } = await import('../table.ts');
+      printTable(
+        context,
+        ['>#', 'time (UTC)', 'kind', 'event', 'details'],
+        records.map(({ seq, time, kind: what, event, ...details }) => [
+          String(seq),
+          time.slice(0, 19).replace('T', ' '),
+          what,
+          event,
+          detailsText(details),
+        ]),
+      );
+    }
+    this.warn(verdict);
+    return 0;
+  }
+}
+
+function toJson({ seq, atMs, kind, event, details }: AuditRecord) {
+  return { seq, time: new Date(atMs).toISOString(), kind, event, ...details };
+}
+
+function detailsText(details: Readonly<Record<string, unknown>>): string {
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}
+
+class Export extends AuditCommand {
+  static override paths = [['audit', 'export']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The whole audit log on stdout',
+    details: `As it stands in the file (jsonl), or as a table for spreadsheets (csv). ${HOW_ON}`,
+    examples: [
+      ['As it stands', '$0 audit export'],
+      ['For a spreadsheet', '$0 audit export --format csv'],
+    ],
+  });
+
+  format = Option.String('--format', 'jsonl', { description: 'jsonl or csv' });
+
+  async execute() {
+    const { context, format } = this;
+    if (format !== 'jsonl' && format !== 'csv')
+      throw new SvcError('usage', `--format: ${JSON.stringify(format)} is neither jsonl nor csv`);
+    const isCsv = format === 'csv';
+    if (isCsv) context.stdout.write(`${CSV_COLUMNS.join(',')}\r\n`);
+    const verdict = await verifyAudit(this.files(), (record, { bytes }) => {
+      context.stdout.write(isCsv ? csvRow(toJson(record)) : `${bytes.toString('latin1')}\n`);
+    });
+    this.warn(verdict);
+    return verdict.fault === undefined ? 0 : exitCodes.internal;
+  }
+}
+
+const CSV_COLUMNS = [
+  'seq',
+  'time',
+  'kind',
+  'event',
+  'id',
+  'model',
+  'provider',
+  'status',
+  'error',
+  'input_tokens',
+  'output_tokens',
+  'tokens_saved',
+  'cost_nano_usd',
+  'other',
+];
+
+function csvRow(record: Readonly<Record<string, unknown>>): string {
+  const others = Object.entries(record).filter(([name]) => !CSV_COLUMNS.includes(name));
+  const other = others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
+  const values: Readonly<Record<string, unknown>> = { ...record, other };
+  return `${CSV_COLUMNS.map((name) => csvCell(values[name] ?? null)).join(',')}\r\n`;
+}
+
+function csvCell(value: unknown): string {
+  if (value === null) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // A spreadsheet would run what begins like a formula, and a client chooses the model's name.
+  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+class Verify extends AuditCommand {
+  static override paths = [['audit', 'verify']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Check that no record of the audit log was edited, removed, moved or cut off',
+    details: `Exits with 1 and names the first bad record otherwise. Records that were cut off are missed as long as the anchor is there; who can write all files of the home folder, its key included, can forge them all. ${HOW_ON}`,
+    examples: [['Check it', '$0 audit verify']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const verdict = await verifyAudit(this.files());
+    const { fault, records, firstSeq, lastSeq, anchoredSeq, pruned, hasTornTail, warnings } =
+      verdict;
+    const code = fault === undefined ? 0 : exitCodes.internal;
+    if (this.json) {
+      printJson(context, {
+        valid: fault === undefined,
+        records,
+        first_record: firstSeq,
+        last_record: lastSeq,
+        anchored_record: anchoredSeq,
+        pruned_records: pruned,
+        torn_last_line: hasTornTail,
+        warnings,
+        fault: fault ?? null,
+      });
+      return code;
+    }
+    const colors = colorsFor(context.stdout, context.env);
+    for (const warning of warnings) note(context, `! ${warning}`);
+    if (fault !== undefined) {
+      print(context, `${colors.red('✗')} ${fault.text}`);
+      note(
+        context,
+        `${counted(records, 'record')} before that ${records === 1 ? 'is' : 'are'} sound.`,
+      );
+      return code;
+    }
+    const span = records === 0 ? '' : `, ${firstSeq} to ${lastSeq}`;
+    const before = pruned === 0 ? '' : `; ${counted(pruned, 'older one')} pruned`;
+    print(context, `${colors.green('ok')} ${counted(records, 'record')}${span}${before}`);
+    if (hasTornTail)
+      note(context, 'A crash cut the last line short; the next record takes its place.');
+    return code;
+  }
+}
+
+class Prune extends AuditCommand {
+  static override paths = [['audit', 'prune']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Remove the records from before a date; the rest can still be verified',
+    details: `A sealed first line says how many were removed, and so does a record. ${HOW_ON}`,
+    examples: [['All of last year', '$0 audit prune --before 2026-01-01']],
+  });
+
+  before = Option.String('--before', {
+    description: 'This ISO 8601 date or time (UTC)',
+    required: true,
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const nowMs = context.clock.wallMs();
+    const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
+    const beforeMs = parseIsoDate(this.before);
+    if (beforeMs === undefined || beforeMs > nowMs)
+      throw new SvcError(
+        'usage',
+        `--before: ${JSON.stringify(this.before)} is no date in the past`,
+        {
+          cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
+        },
+      );
+    const files = this.files();
+    // Before the lock, which would make the home folder.
+    await verifyAudit(files);
+    const removed = await withAuditLock(files, () => pruneAudit(files, beforeMs, nowMs));
+    if (this.json) printJson(context, { removed, before: new Date(beforeMs).toISOString() });
+    else print(context, `Removed ${counted(removed, 'record')}`);
+    return 0;
+  }
+}
+
+class Summary extends AuditCommand {
+  static override paths = [['audit', 'summary']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What the audit log holds: how many records of each kind, and from when',
+    details: HOW_ON,
+    examples: [['Look', '$0 audit summary']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const events = new Map<string, number>();
+    const times: number[] = [];
+    let costNanoUsd: number | null = null;
+    const verdict = await verifyAudit(this.files(), ({ kind, event, atMs, details }) => {
+      if (kind === 'start') return;
+      const name = `${kind} ${event}`;
+      events.set(name, (events.get(name) ?? 0) + 1);
+      times[0] ??= atMs;
+      times[1] = atMs;
+      const cost = details['cost_nano_usd'];
+      if (typeof cost === 'number') costNanoUsd = (costNanoUsd ?? 0) + cost;
+    });
+    const [firstMs, lastMs] = times.map((atMs) => new Date(atMs).toISOString());
+    const counts = [...events].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    if (this.json)
+      printJson(context, {
+        records: verdict.records,
+        pruned_records: verdict.pruned,
+        from: firstMs ?? null,
+        until: lastMs ?? null,
+        by_event: Object.fromEntries(counts),
+        cost_usd: toUsd<number | null>(costNanoUsd),
+        fault: verdict.fault?.text ?? null,
+      });
+    else {
+      const rows: (readonly [string, string])[] = [
+        ['Records', figure(verdict.records)],
+        ['Pruned', figure(verdict.pruned)],
+        ['From', firstMs ?? '–'],
+        ['Until', lastMs ?? '–'],
+        ['Cost', dollars(toUsd<number | null>(costNanoUsd))],
+        ...counts.map(([name, count]) => [name, figure(count)] as const),
+      ];
+      for (const line of pairs(colorsFor(context.stdout, context.env), rows)) print(context, line);
+    }
+    this.warn(verdict);
+    return 0;
+  }
+}
+
+export const auditCommands: readonly CliCommand[] = [List, Export, Verify, Prune, Summary];

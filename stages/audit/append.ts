@@ -1,0 +1,137 @@
+/**
+ * Appends events to the chain. The caller holds the lock. Whatever has happened to the log, what
+ * follows is written, and in such a way that a verification finds what happened.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { SvcError } from '../../engine/index.ts';
+import { createKey, openToAppend, openToRead, readAnchor, readKey, writeAnchor } from './files.ts';
+import type { AuditFiles } from './files.ts';
+import { lastLine } from './lines.ts';
+import type { AuditEvent, ChainEnd } from './record.ts';
+import { EMPTY_CHAIN, openRecord, sealEvent } from './record.ts';
+
+/** What is known of the log from the last time that it was appended to. */
+export interface KnownLog {
+  readonly inode: number;
+  readonly sizeBytes: number;
+  readonly end: ChainEnd;
+}
+
+/**
+ * Appends `events` and anchors the new end. With `known` the end need not be looked for where the
+ * file is the same. Throws what the disk says, having taken back what was half written; `config`
+ * where the key of a log is gone.
+ */
+export async function appendEvents(
+  files: AuditFiles,
+  events: readonly AuditEvent[],
+  known?: KnownLog,
+): Promise<KnownLog> {
+  const key = await keyOf(files);
+  const log = await openToAppend(files.log);
+  try {
+    const { ino: inode, size } = await log.stat();
+    const isKnown = known?.inode === inode && known.sizeBytes === size;
+    const from = isKnown
+      ? { end: known.end, notes: [], sizeBytes: size }
+      : await findEnd(files, key, log, size, events[0]?.atMs ?? 0);
+    let { end } = from;
+    let text = '';
+    for (const event of [...from.notes, ...events]) {
+      const sealed = sealEvent(key, end, event);
+      text += `${sealed.line}\n`;
+      end = sealed.end;
+    }
+    await write(log, text, from.sizeBytes);
+    await writeAnchor(files, key, end);
+    return { inode, sizeBytes: from.sizeBytes + text.length, end };
+  } finally {
+    await log.close();
+  }
+}
+
+async function keyOf(files: AuditFiles): Promise<Buffer> {
+  const key = await readKey(files);
+  if (key !== undefined) return key;
+  for (const path of [files.log, files.head]) {
+    const handle = await openToRead(path);
+    await handle?.close();
+    if (handle === undefined) continue;
+    throw new SvcError('config', `${files.key} is gone: the audit log cannot be continued`, {
+      cure: `Put the key back, or move ${files.log} and ${files.head} away to begin a new log.`,
+    });
+  }
+  const made = await createKey(files);
+  // Before the log: a log without an anchor is one that somebody took.
+  await writeAnchor(files, made);
+  return made;
+}
+
+interface FoundEnd {
+  readonly end: ChainEnd;
+  /** What must be written down about the log itself first. */
+  readonly notes: readonly AuditEvent[];
+  readonly sizeBytes: number;
+}
+
+async function findEnd(
+  files: AuditFiles,
+  key: Buffer,
+  log: FileHandle,
+  sizeBytes: number,
+  atMs: number,
+): Promise<FoundEnd> {
+  const anchor = await readAnchor(files, key);
+  const { bytes, endsAt } = await lastLine(log, sizeBytes);
+  const last = openRecord(key, bytes);
+  const note = (event: string, details: AuditEvent['details'] = {}): AuditEvent => ({
+    atMs,
+    kind: 'audit',
+    event,
+    details,
+  });
+  if (anchor === undefined || anchor === 'forged') {
+    const end = last === undefined ? EMPTY_CHAIN : endOf(last);
+    const kept = await endLine(log, sizeBytes, endsAt, last === undefined && endsAt > 0);
+    const isNew = anchor === undefined && kept === 0;
+    return { end, notes: [note(isNew ? 'created' : 'anchor renewed')], sizeBytes: kept };
+  }
+  const isCut = last === undefined ? endsAt > 0 || anchor.seq > 0 : last.seq < anchor.seq;
+  const notes = anchor.seq === 0 && endsAt === 0 ? [note('created')] : [];
+  const kept = await endLine(log, sizeBytes, endsAt, isCut);
+  return { end: isCut || last === undefined ? anchor : endOf(last), notes, sizeBytes: kept };
+}
+
+function endOf({ kind, seq, mac, prev }: { kind: string } & ChainEnd & { prev: string }): ChainEnd {
+  return { seq, mac: kind === 'start' ? prev : mac };
+}
+
+/**
+ * A half line behind the last whole one: a crash left it, and it was never anchored, so it goes.
+ * In a log that was tampered with it is evidence, and is ended so that it stays.
+ */
+async function endLine(
+  log: FileHandle,
+  sizeBytes: number,
+  endsAt: number,
+  isEvidence: boolean,
+): Promise<number> {
+  if (sizeBytes === endsAt) return sizeBytes;
+  if (isEvidence) {
+    await log.appendFile('\n');
+    return sizeBytes + 1;
+  }
+  await log.truncate(endsAt);
+  return endsAt;
+}
+
+async function write(log: FileHandle, text: string, sizeBytes: number): Promise<void> {
+  try {
+    await log.appendFile(text);
+    await log.datasync();
+  } catch (thrown) {
+    // Else the events would be written twice.
+    await log.truncate(sizeBytes).catch(() => undefined);
+    throw thrown;
+  }
+}

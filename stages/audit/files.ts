@@ -1,0 +1,129 @@
+/**
+ * The files of the audit log in the home folder: the log, the key of its chain, the anchored end
+ * of the chain, and the lock of those who append. All have mode 0600, and no link is followed.
+ */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SvcError } from '../../engine/index.ts';
+import { reasonOf } from '../disk-reason.ts';
+import type { ChainEnd } from './record.ts';
+import { EMPTY_CHAIN, macOf } from './record.ts';
+
+/** Absolute paths. */
+export interface AuditFiles {
+  readonly log: string;
+  readonly key: string;
+  /** The anchor: what the last record was, sealed. */
+  readonly head: string;
+  readonly lock: string;
+}
+
+const KEY_BYTES = 32;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW;
+const CREATE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+/** The files of a home folder. */
+export function auditFiles(home: string): AuditFiles {
+  const at = (name: string) => join(home, name);
+  return {
+    log: at('audit.jsonl'),
+    key: at('audit.key'),
+    head: at('audit.head'),
+    lock: at('audit.lock'),
+  };
+}
+
+/** Opens for reading; undefined where there is no such file. Throws `config` for a link and what else cannot be read. */
+export async function openToRead(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, O_RDONLY | O_NOFOLLOW);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new SvcError('config', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** Opens the log for appending, private whatever the umask says. */
+export async function openToAppend(path: string): Promise<FileHandle> {
+  const handle = await open(path, APPEND, 0o600);
+  await handle.chmod(0o600);
+  return handle;
+}
+
+/** Writes `path` anew, so that a reader sees the former file or the whole new one, on the disk. */
+export async function replaceFile(
+  path: string,
+  write: (draft: FileHandle) => Promise<unknown>,
+): Promise<void> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, CREATE, 0o600);
+  try {
+    await handle.chmod(0o600);
+    await write(handle);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+}
+
+/** The key of the chain; undefined where there is none. Throws `config` for a file that is no key of ours, or not private. */
+export async function readKey({ key: path }: AuditFiles): Promise<Buffer | undefined> {
+  const handle = await openToRead(path);
+  if (handle === undefined) return undefined;
+  try {
+    const { mode } = await handle.stat();
+    if ((mode & 0o077) !== 0)
+      throw new SvcError('config', `${path} may be read by others, so that it proves nothing`, {
+        cure: `If nobody has read it: chmod 600 ${path}`,
+      });
+    const text = (await handle.readFile('latin1')).trim();
+    if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex');
+    throw new SvcError('config', `${path} holds no key of an audit log`);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the key, once. */
+export async function createKey({ key: path }: AuditFiles): Promise<Buffer> {
+  const key = randomBytes(KEY_BYTES);
+  await replaceFile(path, (draft) => draft.writeFile(`${key.toString('hex')}\n`));
+  return key;
+}
+
+/** The anchored end; `forged` where the file is not what was written; undefined where there is none. */
+export async function readAnchor(
+  { head }: AuditFiles,
+  key: Buffer,
+): Promise<ChainEnd | 'forged' | undefined> {
+  const handle = await openToRead(head);
+  if (handle === undefined) return undefined;
+  try {
+    const text = await handle.readFile('latin1');
+    const match = /^(\d{1,15}) ([0-9a-f]{64}) [0-9a-f]{64}\n$/.exec(text);
+    const end = { seq: Number(match?.[1]), mac: match?.[2] ?? '' };
+    return match !== null && text === anchorText(key, end) ? end : 'forged';
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Anchors `end`; what it names must be on the disk by then. */
+export async function writeAnchor(
+  { head }: AuditFiles,
+  key: Buffer,
+  end: ChainEnd = EMPTY_CHAIN,
+): Promise<void> {
+  await replaceFile(head, (draft) => draft.writeFile(anchorText(key, end)));
+}
+
+function anchorText(key: Buffer, { seq, mac }: ChainEnd): string {
+  const text = `${seq} ${mac}`;
+  return `${text} ${macOf(key, `anchor ${text}`)}\n`;
+}

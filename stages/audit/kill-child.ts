@@ -1,0 +1,18 @@
+/** Writes an audit log in the folder that it is given, as fast as it can, until it is killed. */
+import { systemClock } from '../../engine/index.ts';
+import { auditFiles } from './files.ts';
+import { createAuditLog } from './log.ts';
+
+const log = createAuditLog({
+  files: auditFiles(process.argv[2] ?? ''),
+  clock: systemClock,
+  onTrouble: (error) => process.stderr.write(`${error.message}\n`),
+});
+log.enable(true);
+for (let n = 0; ; n += 1) {
+  log.add({ kind: 'request', event: 'finished', details: { n, model: 'm'.repeat(n % 200) } });
+  if (n % 20 !== 0) continue;
+  await log.flush();
+  // What was flushed must be there whatever happens next.
+  process.stdout.write(`${log.stats().written}\n`);
+}

@@ -1,0 +1,176 @@
+/**
+ * The audit log of a running process. `add` puts an event into a bounded queue and returns; what
+ * waits is written in batches, by whoever holds the lock, so that the commands of a user and a
+ * proxy append to one chain.
+ */
+import { toSvcError } from '../../engine/index.ts';
+import type { Clock, SvcError } from '../../engine/index.ts';
+import { appendEvents } from './append.ts';
+import type { KnownLog } from './append.ts';
+import type { AuditFiles } from './files.ts';
+import type { AuditEvent } from './record.ts';
+
+/** How long an event waits for others at most. */
+const GATHER_MS = 100;
+/** Sealing one takes some 10 µs, and this thread has streams to serve. */
+const BATCH_EVENTS = 256;
+const MAX_QUEUED = 10_000;
+const RETRY_MS = 1000;
+const LOCK_MS = 5000;
+/** Longest that `close` waits for a disk that does not answer. */
+const CLOSE_MS = 2000;
+
+export interface AuditLog {
+  readonly isEnabled: boolean;
+  /** On, it takes events; off, it notes that and takes no more. */
+  enable(isEnabled: boolean): void;
+  /** Takes an event and returns at once; never throws. Does nothing while it is off. */
+  add(event: Omit<AuditEvent, 'atMs'>): void;
+  /** Resolves when all that was added is on the disk, or the disk has refused it once. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  stats(): AuditStats;
+}
+
+export interface AuditStats {
+  readonly written: number;
+  readonly queued: number;
+  /** Events that are not in the log; a record there says how many. */
+  readonly dropped: number;
+  readonly trouble: SvcError | undefined;
+}
+
+export interface AuditLogOptions {
+  readonly files: AuditFiles;
+  readonly clock: Clock;
+  /** Hears of each trouble once until it is over. */
+  readonly onTrouble: (error: SvcError) => void;
+  readonly maxQueued?: number;
+}
+
+/** An audit log that is off. It touches no file before its first event. */
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  return new QueuedAudit(options);
+}
+
+/** Does `work` alone among all processes that write this log. */
+export async function withAuditLock<T>(files: AuditFiles, work: () => Promise<T>): Promise<T> {
+  const { openLock } = await import('../lock.ts');
+  const lock = openLock(files.lock);
+  try {
+    const release = await lock.acquire({ timeoutMs: LOCK_MS });
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  } finally {
+    lock.close();
+  }
+}
+
+class QueuedAudit implements AuditLog {
+  isEnabled = false;
+  readonly #options: AuditLogOptions;
+  #queue: AuditEvent[] = [];
+  #writing: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #known: KnownLog | undefined;
+  #written = 0;
+  #dropped = 0;
+  /** Dropped events of which no record tells yet. */
+  #untold = 0;
+  #trouble: SvcError | undefined;
+  #isClosed = false;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+  }
+
+  enable(isEnabled: boolean): void {
+    if (isEnabled === this.isEnabled) return;
+    this.isEnabled = true;
+    this.add({ kind: 'audit', event: isEnabled ? 'enabled' : 'disabled', details: {} });
+    this.isEnabled = isEnabled;
+  }
+
+  add(event: Omit<AuditEvent, 'atMs'>): void {
+    if (!this.isEnabled || this.#isClosed) return;
+    const { clock, maxQueued = MAX_QUEUED } = this.#options;
+    if (this.#queue.length >= maxQueued) {
+      this.#dropped += 1;
+      this.#untold += 1;
+      return;
+    }
+    const { kind, event: name, details } = event;
+    this.#queue.push({ atMs: clock.wallMs(), kind, event: name, details });
+    this.#schedule(GATHER_MS);
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#writing !== undefined || this.#isClosed) return;
+    this.#cancelTimer ??= this.#options.clock.after(delayMs, () => {
+      this.#cancelTimer = undefined;
+      void this.#write();
+    });
+  }
+
+  #write(): Promise<void> {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      if (this.#queue.length > 0) this.#schedule(this.#trouble ? RETRY_MS : GATHER_MS);
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    const { files } = this.#options;
+    try {
+      while (this.#queue.length > 0)
+        await withAuditLock(files, async () => {
+          const batch = this.#queue.slice(0, BATCH_EVENTS);
+          const untold = this.#untold;
+          const all = untold === 0 ? batch : [...batch, this.#droppedEvent(untold)];
+          this.#known = await appendEvents(files, all, this.#known);
+          this.#queue.splice(0, batch.length);
+          this.#untold -= untold;
+          this.#written += batch.length;
+        });
+      this.#trouble = undefined;
+    } catch (thrown) {
+      this.#known = undefined;
+      const error = toSvcError(thrown);
+      if (this.#trouble?.message !== error.message) this.#options.onTrouble(error);
+      this.#trouble = error;
+    }
+  }
+
+  #droppedEvent(records: number): AuditEvent {
+    const atMs = this.#options.clock.wallMs();
+    return { atMs, kind: 'audit', event: 'dropped', details: { records } };
+  }
+
+  async flush(): Promise<void> {
+    await this.#writing;
+    if (this.#queue.length > 0) await this.#write();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
+    await Promise.race([this.flush(), late]);
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+  }
+
+  stats(): AuditStats {
+    return {
+      written: this.#written,
+      queued: this.#queue.length,
+      dropped: this.#dropped,
+      trouble: this.#trouble,
+    };
+  }
+}

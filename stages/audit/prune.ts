@@ -1,0 +1,72 @@
+/** Removes the oldest records; a sealed start stands in for them, so that the rest can still be verified. */
+import { SvcError } from '../../engine/index.ts';
+import { appendEvents } from './append.ts';
+import { openToRead, readKey, replaceFile, writeAnchor } from './files.ts';
+import type { AuditFiles } from './files.ts';
+import type { ChainEnd } from './record.ts';
+import { EMPTY_CHAIN, sealStart } from './record.ts';
+import { verifyAudit } from './verify.ts';
+
+const COPY_BYTES = 256 * 1024;
+
+/**
+ * Removes the records from before `beforeMs` and returns how many they were. The caller holds the
+ * lock. Throws `conflict` for a log that does not verify: what is wrong with it would be hidden.
+ */
+export async function pruneAudit(
+  files: AuditFiles,
+  beforeMs: number,
+  nowMs: number,
+): Promise<number> {
+  let removed = 0;
+  let keepFrom: number | undefined;
+  let cut: ChainEnd = EMPTY_CHAIN;
+  let end: ChainEnd = EMPTY_CHAIN;
+  let wholeBytes = 0;
+  const { fault } = await verifyAudit(files, (record, { bytes, offset }) => {
+    const isStart = record.kind === 'start';
+    end = { seq: record.seq, mac: isStart ? record.prev : record.mac };
+    wholeBytes = offset + bytes.length + 1;
+    if (keepFrom !== undefined) return;
+    // Clocks jump: the first record that is young enough keeps all that follow it.
+    if (!isStart && record.atMs >= beforeMs) keepFrom = offset;
+    else {
+      cut = end;
+      if (!isStart) removed += 1;
+    }
+  });
+  if (fault !== undefined)
+    throw new SvcError('conflict', `A log that does not verify is not pruned: ${fault.text}`, {
+      cure: `Keep a copy, then move ${files.log} and ${files.head} away to begin a new log.`,
+    });
+  if (removed === 0) return 0;
+  const key = await readKey(files);
+  const log = await openToRead(files.log);
+  if (key === undefined || log === undefined) throw new SvcError('conflict', 'The log is gone');
+  try {
+    // The start must not stand for more than was anchored.
+    await writeAnchor(files, key, end);
+    const before = new Date(beforeMs).toISOString();
+    await replaceFile(files.log, async (draft) => {
+      await draft.appendFile(`${sealStart(key, cut, { atMs: nowMs, removed, before })}\n`);
+      for (let at = keepFrom ?? wholeBytes; at < wholeBytes;) {
+        const most = Math.min(COPY_BYTES, wholeBytes - at);
+        const { bytesRead, buffer } = await log.read(Buffer.alloc(most), 0, most, at);
+        if (bytesRead === 0) throw new SvcError('conflict', 'The log was cut while it was read');
+        await draft.appendFile(buffer.subarray(0, bytesRead));
+        at += bytesRead;
+      }
+    });
+  } finally {
+    await log.close();
+  }
+  await appendEvents(files, [
+    {
+      atMs: nowMs,
+      kind: 'audit',
+      event: 'pruned',
+      details: { removed, before: new Date(beforeMs).toISOString() },
+    },
+  ]);
+  return removed;
+}

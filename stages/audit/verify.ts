@@ -1,0 +1,221 @@
+/** Walks the chain and finds the first record that is not as it was written. */
+import { SvcError } from '../../engine/index.ts';
+import { openToRead, readAnchor, readKey } from './files.ts';
+import type { AuditFiles } from './files.ts';
+import type { AuditLine } from './lines.ts';
+import { readLines } from './lines.ts';
+import type { AuditRecord, ChainEnd } from './record.ts';
+import { EMPTY_CHAIN, openRecord } from './record.ts';
+
+/** What is wrong, and where. */
+export interface AuditFault {
+  readonly what: 'edited' | 'removed' | 'inserted' | 'swapped' | 'truncated' | 'anchor' | 'key';
+  /** Line of the log, from 1; null where it is about no line. */
+  readonly line: number | null;
+  /** Number of the record, as far as it is known. */
+  readonly seq: number | null;
+  /** The whole fault as one sentence. */
+  readonly text: string;
+}
+
+export interface AuditVerdict {
+  /** Sound records before the first fault. */
+  readonly records: number;
+  readonly firstSeq: number | null;
+  readonly lastSeq: number | null;
+  /** The record that the anchor names. */
+  readonly anchoredSeq: number | null;
+  /** Records that were pruned, by the start of the log. */
+  readonly pruned: number;
+  /** True if a crash cut the last line short; the next record takes its place. */
+  readonly hasTornTail: boolean;
+  /** What no fault is and yet should be known. */
+  readonly warnings: readonly string[];
+  readonly fault: AuditFault | undefined;
+}
+
+/** A sound record with its line. */
+export type Visit = (record: AuditRecord, line: AuditLine) => void;
+
+/**
+ * Verifies the log and visits each sound record before the first fault. It may run while others
+ * append or prune. Throws `not_found` where there is neither a log nor an anchor.
+ */
+export async function verifyAudit(files: AuditFiles, visit: Visit = () => undefined) {
+  const key = await readKey(files);
+  // Before the log, which is written first: the anchor then names what is in the log.
+  const anchor = key && (await readAnchor(files, key));
+  const log = await openToRead(files.log);
+  try {
+    if (log === undefined && anchor === undefined)
+      throw new SvcError('not_found', 'There is no audit log', {
+        cure: '`audit: { enabled: true }` in the configuration and `svc config reload` begin one.',
+      });
+    if (key === undefined) return { ...nothing(), fault: keyFault(files) };
+    const walk = new Walk(key, anchor);
+    if (log !== undefined)
+      for await (const line of readLines(log)) if (!walk.take(line, visit)) break;
+    if (log !== undefined && walk.isGap)
+      for await (const { bytes } of readLines(log)) walk.lookFor(openRecord(key, bytes));
+    return walk.verdict(files);
+  } finally {
+    await log?.close();
+  }
+}
+
+function nothing(): Omit<AuditVerdict, 'fault'> {
+  return {
+    records: 0,
+    firstSeq: null,
+    lastSeq: null,
+    anchoredSeq: null,
+    pruned: 0,
+    hasTornTail: false,
+    warnings: [],
+  };
+}
+
+function keyFault({ key }: AuditFiles): AuditFault {
+  return { what: 'key', line: null, seq: null, text: `${key} is gone: nothing can be verified` };
+}
+
+class Walk {
+  /** True where records are missing, or stand elsewhere. */
+  isGap = false;
+  readonly #key: Buffer;
+  readonly #anchor: ChainEnd | 'forged' | undefined;
+  readonly #warnings: string[] = [];
+  #end = EMPTY_CHAIN;
+  #line = 0;
+  #records = 0;
+  #firstSeq: number | null = null;
+  #pruned = 0;
+  #hasTornTail = false;
+  #isAnchored: boolean;
+  #fault: AuditFault | undefined;
+
+  constructor(key: Buffer, anchor: ChainEnd | 'forged' | undefined) {
+    this.#key = key;
+    this.#anchor = anchor;
+    this.#isAnchored = typeof anchor === 'object' && anchor.seq === 0;
+  }
+
+  /** False once there is a fault. */
+  take(line: AuditLine, visit: Visit): boolean {
+    this.#line += 1;
+    if (!line.isWhole) {
+      this.#hasTornTail = true;
+      return true;
+    }
+    const record = openRecord(this.#key, line.bytes);
+    const expected = this.#end.seq + 1;
+    if (record === undefined) {
+      const text = `Line ${this.#line}, where record ${expected} belongs, was edited or is no record`;
+      return this.#fail('edited', expected, text);
+    }
+    if (record.kind === 'start' && this.#line === 1) this.#start(record);
+    else if (!this.#follow(record, expected)) return false;
+    if (!this.#holdAgainstAnchor(record)) return false;
+    if (record.kind !== 'start') {
+      this.#records += 1;
+      this.#firstSeq ??= record.seq;
+    }
+    if (record.kind === 'audit' && record.event === 'anchor renewed')
+      this.#warnings.push(
+        `The anchor was gone and was made anew with record ${record.seq}: whether records were cut off before it is not known`,
+      );
+    visit(record, line);
+    return true;
+  }
+
+  #start(record: AuditRecord): void {
+    this.#pruned = record.seq;
+    this.#end = { seq: record.seq, mac: record.prev };
+  }
+
+  #follow(record: AuditRecord, expected: number): boolean {
+    const { seq, prev, mac } = record;
+    if (seq > expected) {
+      this.isGap = true;
+      const which = seq === expected + 1 ? `${expected}` : `${expected} to ${seq - 1}`;
+      const text = `Line ${this.#line} holds record ${seq}: record ${which} was removed`;
+      return this.#fail('removed', expected, text);
+    }
+    if (seq < expected || prev !== this.#end.mac) {
+      const text = `Line ${this.#line} holds record ${seq}, which does not belong behind record ${expected - 1}`;
+      return this.#fail('inserted', seq, text);
+    }
+    this.#end = { seq, mac };
+    return true;
+  }
+
+  #holdAgainstAnchor({ seq }: AuditRecord): boolean {
+    const anchor = this.#anchor;
+    if (typeof anchor !== 'object' || anchor.seq !== seq) return true;
+    if (anchor.mac !== this.#end.mac)
+      return this.#fail('anchor', seq, `Record ${seq} is not the one that was anchored`);
+    this.#isAnchored = true;
+    return true;
+  }
+
+  /** A record that is missing at its place may stand at another. */
+  lookFor(record: AuditRecord | undefined): void {
+    const missing = this.#fault;
+    if (record === undefined || record.seq !== missing?.seq || missing.what !== 'removed') return;
+    const text = `Line ${missing.line}: record ${missing.seq} stands at another place of the log`;
+    this.#fault = { ...missing, what: 'swapped', text };
+  }
+
+  verdict(files: AuditFiles): AuditVerdict {
+    if (this.#fault === undefined && !this.#isAnchored) this.#judgeEnd(files);
+    const anchor = this.#anchor;
+    return {
+      records: this.#records,
+      firstSeq: this.#firstSeq,
+      lastSeq: this.#records === 0 ? null : this.#end.seq,
+      anchoredSeq: typeof anchor === 'object' ? anchor.seq : null,
+      pruned: this.#pruned,
+      hasTornTail: this.#hasTornTail,
+      warnings: this.#warnings,
+      fault: this.#fault,
+    };
+  }
+
+  /** The log ends, and the anchored record was not in it. */
+  #judgeEnd({ head }: AuditFiles): void {
+    const { seq } = this.#end;
+    if (this.#anchor === undefined)
+      this.#fail(
+        'anchor',
+        null,
+        `${head} is gone: whether records were cut off is not known`,
+        null,
+      );
+    else if (this.#anchor === 'forged')
+      this.#fail(
+        'anchor',
+        null,
+        `${head} was edited: whether records were cut off is not known`,
+        null,
+      );
+    else if (this.#anchor.seq > seq) {
+      const which =
+        this.#anchor.seq === seq + 1 ? `${seq + 1}` : `${seq + 1} to ${this.#anchor.seq}`;
+      const text = `The log ends after record ${seq}: record ${which} was cut off`;
+      this.#fail('truncated', seq + 1, text, null);
+    } else {
+      const text = `The log begins behind record ${this.#anchor.seq}, which was anchored`;
+      this.#fail('anchor', this.#anchor.seq, text, null);
+    }
+  }
+
+  #fail(
+    what: AuditFault['what'],
+    seq: number | null,
+    text: string,
+    line: number | null = this.#line,
+  ): false {
+    this.#fault = { what, line, seq, text };
+    return false;
+  }
+}
