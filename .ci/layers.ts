@@ -1,7 +1,8 @@
 /**
  * The import rule of the house: engine → stages → plugins → server → cli, each
  * importing only to its left; in `stages` no verb imports a verb and no noun a
- * noun. No file has a name that says nothing. Prints every breach and exits with 1 if there is one.
+ * noun. No file has a name that says nothing, and no import leads in a circle, types included.
+ * Prints every breach and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -113,6 +114,39 @@ function unnamedParts(files: readonly string[]): string[] {
   return [...new Set(parts)].filter((part) => !named.has(part));
 }
 
+/** Static imports alone: what is loaded when it is first needed may well lead back. */
+const STATIC_IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'(\.[^']+)'/g;
+
+/** Each group of files that lead to one another (Tarjan's strongly connected components), sorted. */
+function circlesOf(all: readonly string[]): string[][] {
+  const known = new Set(all);
+  const edges = new Map(
+    all.map((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const targets = [...text.matchAll(STATIC_IMPORT)].map(([, to]) => join(dirname(file), to!));
+      return [file, targets.filter((to) => to !== file && known.has(to))] as const;
+    }),
+  );
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file)!);
+    stack.push(file);
+    for (const to of edges.get(file) ?? []) {
+      if (!index.has(to)) visit(to);
+      if (stack.includes(to)) low.set(file, Math.min(low.get(file)!, low.get(to)!));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1) circles.push(group.toSorted((a, b) => (a < b ? -1 : 1)));
+  };
+  for (const file of all) if (!index.has(file)) visit(file);
+  return circles;
+}
+
 const files = [...LAYERS, 'fixtures', 'bench'].flatMap(sources);
 const breaches = files.flatMap(importsOf).flatMap((each) => {
   const breach = breachOf(each);
@@ -127,6 +161,11 @@ breaches.push(
   ...files
     .filter((file) => EMPTY_NAMES.test(file))
     .map((file) => `${file}: a name that says nothing`),
+);
+breaches.push(
+  ...circlesOf(files.filter((file) => LAYERS.includes(file.split('/')[0]!) && !isTest(file))).map(
+    (circle) => `a circle of imports: ${circle.join(', ')}`,
+  ),
 );
 for (const breach of breaches) process.stdout.write(`${breach}\n`);
 process.stdout.write(`layers: ${files.length} files, ${breaches.length} breaches\n`);

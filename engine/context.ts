@@ -5,6 +5,10 @@
 import type { CancelSignal } from './cancel.ts';
 import type { Clock } from './clock.ts';
 
+/** The state of some stage: private to it, so the engine passes it on and never looks inside. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type StageState = any;
+
 /** Why a run was stopped from outside. */
 export type CancelReason = 'client_gone' | 'timeout' | 'shutdown';
 

@@ -17,7 +17,8 @@ export type { Graph, GraphEdge, GraphFault, GraphNode, Insertion } from './graph
 export { cutText, keptText } from './kept-text.ts';
 export { run } from './run.ts';
 export type { Sink } from './run.ts';
-export type { Outcome, Settlement, Span } from './settle.ts';
+export type { Outcome, Settlement } from './settle.ts';
+export type { Span } from './spans.ts';
 export { Bell, Source } from './source.ts';
 export type { Tap } from './source.ts';
 export { KeptSpans } from './spans.ts';

@@ -3,9 +3,8 @@
  * taken around the handlers by whoever calls them; authors never measure.
  */
 import type { NoteValue, RunInfo, StageContext } from './context.ts';
-import type { PlanNode } from './graph/compile.ts';
 import { keptNote } from './kept-text.ts';
-import type { StageState } from './stage.ts';
+import type { StageState } from './context.ts';
 
 export class NodeRun implements StageContext<StageState> {
   readonly run: RunInfo;
@@ -22,7 +21,7 @@ export class NodeRun implements StageContext<StageState> {
   /** When the frame went in that nothing has come out for yet. */
   #enteredMs: number | undefined;
 
-  constructor(node: Pick<PlanNode<never>, 'name' | 'needsEvents'>, run: RunInfo) {
+  constructor(node: { readonly name: string; readonly needsEvents: boolean }, run: RunInfo) {
     this.run = run;
     this.node = node.name;
     this.needsEvents = node.needsEvents;

@@ -1,6 +1,5 @@
 /** How a run ended, told to every stage exactly once. */
 import type { Frame } from './frame.ts';
-import type { NoteValue } from './context.ts';
 import type { SvcError } from './error.ts';
 import type { KeptSpans } from './spans.ts';
 
@@ -11,20 +10,6 @@ import type { KeptSpans } from './spans.ts';
  * - `partial`: it failed after part of the answer had been handed to the sink.
  */
 export type Outcome = 'ok' | 'error' | 'cancelled' | 'partial';
-
-/** What one node did in a run. Times are milliseconds since the start of the run. */
-export interface Span {
-  readonly node: string;
-  readonly traceAs: string | undefined;
-  readonly firstInMs: number | undefined;
-  readonly firstOutMs: number | undefined;
-  readonly lastOutMs: number | undefined;
-  /** Time spent inside the node's own handlers, waiting for their promises included. */
-  readonly busyMs: number;
-  /** Frames seen. Where chunks are sampled, all are counted and some are timed. */
-  readonly frames: number;
-  readonly notes: { readonly [name: string]: NoteValue };
-}
 
 export interface Settlement<F extends Frame> {
   readonly outcome: Outcome;

@@ -5,7 +5,20 @@
  */
 import type { NoteValue } from './context.ts';
 import type { NodeRun } from './node-run.ts';
-import type { Span } from './settle.ts';
+
+/** What one node did in a run. Times are milliseconds since the start of the run. */
+export interface Span {
+  readonly node: string;
+  readonly traceAs: string | undefined;
+  readonly firstInMs: number | undefined;
+  readonly firstOutMs: number | undefined;
+  readonly lastOutMs: number | undefined;
+  /** Time spent inside the node's own handlers, waiting for their promises included. */
+  readonly busyMs: number;
+  /** Frames seen. Where chunks are sampled, all are counted and some are timed. */
+  readonly frames: number;
+  readonly notes: { readonly [name: string]: NoteValue };
+}
 
 /** Numbers of a node in `#times`, in the order of `NodeRun.writeTimes`. */
 const TIMES = 5;

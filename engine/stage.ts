@@ -6,10 +6,7 @@ import type { Answer } from './answer.ts';
 import type { StageContext } from './context.ts';
 import type { Frame, FrameOf } from './frame.ts';
 import type { Settlement } from './settle.ts';
-
-/** The state of some stage: private to it, so the engine passes it on and never looks inside. */
-// oxlint-disable-next-line typescript/no-explicit-any
-export type StageState = any;
+import type { StageState } from './context.ts';
 
 /**
  * What stands in the place of the frame that a handler got:

@@ -1,6 +1,6 @@
 /** Checks what a module exports as its provider, and says everything that is wrong at once. */
 import { misplacedPath } from '../stages/providers/provider.ts';
-import type { ProviderDefinition } from './index.ts';
+import type { ProviderDefinition } from './provider.ts';
 
 /** A sound definition, or its faults as sentences. */
 export type CheckedDefinition =

@@ -2,7 +2,6 @@
  * The public door for authors: providers that are code, and plugins that bring stages.
  * `plugins/README.md` tells how to write, test and configure one.
  */
-import type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
 export { definePlugin } from './plugin.ts';
@@ -18,59 +17,5 @@ export type {
 export type { OwnAnswer, StageTools, StreamEvent } from './stage-tools.ts';
 export { testProvider } from './testing.ts';
 export type { ProviderTest } from './testing.ts';
-
-/**
- * A provider. Only `kind` and `baseUrl` must be given; the name under which it is used is the
- * one in `custom_providers`.
- *
- * @example
- * export default defineProvider({
- *   name: 'acme',
- *   kind: 'chat',
- *   baseUrl: 'https://llm.acme.example/api',
- *   auth: { env: 'ACME_API_KEY' },
- *   event(event) {
- *     if (event.data.type === 'keep-alive') return null;
- *   },
- * });
- */
-export interface ProviderDefinition {
-  /** For messages about the module itself. */
-  readonly name?: string;
-  /** The dialect that it speaks: requests are translated into it where they come in another. */
-  readonly kind: 'messages' | 'chat' | 'generative';
-  /** Origin with an optional path prefix. Plain `http:` to this machine only, unless `allowInsecure`. */
-  readonly baseUrl: string;
-  readonly allowInsecure?: boolean;
-  /**
-   * Where its key comes from. `env` names a variable of the proxy's environment; `scheme` is
-   * `key` for the header of the kind (the default) or `bearer`. `none` for a server that wants
-   * no key. Left out, only clients that bring their own key can use it.
-   */
-  readonly auth?: 'none' | { readonly env: string; readonly scheme?: 'key' | 'bearer' };
-  /** Header fields added to every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Other names for its models: alias to model. */
-  readonly modelAliases?: Readonly<Record<string, string>>;
-  /** Members added to every request body that does not have them. */
-  readonly extraBody?: Readonly<Record<string, unknown>>;
-  /** False: its answers are fetched whole and forwarded as one short stream. Default true. */
-  readonly supportsStreaming?: boolean;
-  /** Seconds for connecting and the head of the answer; default: that of the built-in provider of its kind. */
-  readonly timeoutSeconds?: number;
-  /** Seconds of silence after which a running answer is aborted; default likewise. */
-  readonly idleTimeoutSeconds?: number;
-  /** US dollars for a million tokens; without them its requests have no price. */
-  readonly pricing?: { readonly inputUsdPer1m: number; readonly outputUsdPer1m: number };
-  /** Changes a request before it is sent, in place or by returning another. Synchronous, at most 50 ms. */
-  readonly request?: (request: HookedRequest) => HookedRequest | void;
-  /** Changes an answer that is one JSON document, errors included, before anybody reads it. */
-  readonly response?: (response: HookedResponse) => HookedResponse | void;
-  /** Changes one event of a streamed answer; `null` drops it. */
-  readonly event?: (event: HookedEvent) => HookedEvent | null | void;
-}
-
-/** Gives a definition its type; a plain object that has the same shape is as good. */
-export function defineProvider(definition: ProviderDefinition): ProviderDefinition {
-  return Object.freeze(definition);
-}
+export { defineProvider } from './provider.ts';
+export type { ProviderDefinition } from './provider.ts';

@@ -1,6 +1,6 @@
 /** Loads the providers that are code. What is wrong with one stops only that one. */
 import { checkDefinition } from './check.ts';
-import type { ProviderDefinition } from './index.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { importDefault } from './module.ts';
 import type { PluginSource, RunImport } from './module.ts';
 

@@ -11,7 +11,8 @@ import type { UpstreamResponse } from '../stages/providers/upstream.ts';
 import { encodeEvent } from '../stages/wire/events.ts';
 import { createSplitter } from '../stages/wire/events.ts';
 import { checkDefinition } from './check.ts';
-import type { HookedEvent, HookedRequest, ProviderDefinition } from './index.ts';
+import type { HookedEvent, HookedRequest } from '../stages/providers/hooks.ts';
+import type { ProviderDefinition } from './provider.ts';
 
 /** What can be asked of a provider under test. Each throws what would fail the attempt in a proxy. */
 export interface ProviderTest {

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../engine/index.ts';
 import { reasonOf } from '../stages/disk-reason.ts';
-import type { LedgerWriter } from '../stages/ledger/writer.ts';
+import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import { lastKnown } from './last-known.ts';
 
 export interface HomeFactsOptions {

@@ -8,7 +8,7 @@ import { Cancelled, toSvcError } from '../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
-import type { BodyFrame } from '../stages/model/frame.ts';
+import type { BodyFrame } from '../stages/model/body.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { collectBody } from './body.ts';
 import { pathOf } from './gate/target.ts';

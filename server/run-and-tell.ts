@@ -1,7 +1,8 @@
 /** A run through the plan whose request and answer the log may be asked to hold. */
 import { run } from '../engine/index.ts';
 import type { Plan, RunInfo, Settlement, Sink } from '../engine/index.ts';
-import type { BodyFrame, ProxyFrame } from '../stages/model/frame.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { BodyFrame } from '../stages/model/body.ts';
 import { MOST_BODY_BYTES } from './log.ts';
 import type { Log } from './log.ts';
 import { credentialsOf } from './log/credentials.ts';

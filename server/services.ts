@@ -27,7 +27,7 @@ import type { Traces } from '../stages/ledger/traces.ts';
 import { createSessionWindow } from '../stages/ledger/window.ts';
 import type { SessionWindow } from '../stages/ledger/window.ts';
 import { createLedgerWriter } from '../stages/ledger/writer.ts';
-import type { LedgerWriter } from '../stages/ledger/writer.ts';
+import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
 import { createProviderStates } from '../stages/providers/states.ts';

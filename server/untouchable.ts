@@ -1,5 +1,5 @@
 /** Requests that must go out byte for byte: the user said so, or a subscription may depend on it. */
-import type { BodyFrame } from '../stages/model/frame.ts';
+import type { BodyFrame } from '../stages/model/body.ts';
 import { headerValue } from '../stages/model/headers.ts';
 import type { Headers } from '../stages/model/headers.ts';
 

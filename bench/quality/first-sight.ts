@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createCanceller, systemClock } from '../../engine/index.ts';
 import { createCompressThread } from '../../stages/compress/compress-thread.ts';
 import type { CompressThread } from '../../stages/compress/compress-thread.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
 import type { Mode } from '../../stages/compress/compressor.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { median } from '../figures.ts';

@@ -5,9 +5,9 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import {
   compressConversation,
   emptyState,
-  type ConversationBlock,
   type ConversationState,
 } from '../../stages/compress/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
 import { keptLines, knownLines, strangeLines } from './kept-lines.ts';
 import { codeFiles, editSamples, grepSamples, listingSamples, spread } from './samples.ts';
 

@@ -7,10 +7,10 @@ import {
   compressConversation,
   emptyState,
   type BlockOutcome,
-  type ConversationBlock,
   type ConversationOptions,
   type ConversationState,
 } from '../../stages/compress/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
 import { unpackSigns } from '../../stages/compress/diff-signs.ts';
 import { unpackFrames } from '../../stages/compress/frames.ts';
 import { ungroupGrep } from '../../stages/compress/grep.ts';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createBlockCache } from '../../stages/compress/cache.ts';
 import {
   compressConversation,
-  type ConversationBlock,
   type ConversationOptions,
 } from '../../stages/compress/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
 import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';

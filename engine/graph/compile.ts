@@ -4,22 +4,13 @@
  */
 import type { Frame, FrameKinds } from '../frame.ts';
 import { isTransform } from '../stage.ts';
-import type { Stage } from '../stage.ts';
 import type { Graph, GraphFault, GraphNode, Insertion } from './declare.ts';
 import { insert } from './insert.ts';
 import { requestPathOf, responsePathOf } from './path.ts';
 import { toFused, toStop, toStreamSegment } from './segment.ts';
 import type { Segment, Stop } from './segment.ts';
 import { validate } from './validate.ts';
-
-export interface PlanNode<F extends Frame> {
-  readonly name: string;
-  readonly stage: Stage<F>;
-  /** Position in the plan's list: where a run keeps this node's context. */
-  readonly index: number;
-  /** True if it may answer, and a stage on its answer's way reads events. */
-  readonly needsEvents: boolean;
-}
+import type { PlanNode } from './segment.ts';
 
 /** A compiled graph: frozen, shared by all runs. */
 export interface Plan<F extends Frame> {

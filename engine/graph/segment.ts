@@ -6,7 +6,16 @@ import type { StageContext } from '../context.ts';
 import type { Frame } from '../frame.ts';
 import { isTransform } from '../stage.ts';
 import type { Handled, TransformBehaviour } from '../stage.ts';
-import type { PlanNode } from './compile.ts';
+import type { Stage } from '../stage.ts';
+
+export interface PlanNode<F extends Frame> {
+  readonly name: string;
+  readonly stage: Stage<F>;
+  /** Position in the plan's list: where a run keeps this node's context. */
+  readonly index: number;
+  /** True if it may answer, and a stage on its answer's way reads events. */
+  readonly needsEvents: boolean;
+}
 
 export type Handler<F extends Frame> = (
   frame: F,

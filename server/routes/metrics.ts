@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Clock } from '../../engine/index.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { knownCost, knownCostSaved, promptCacheRatio, toUsd } from '../../stages/ledger/figures.ts';
-import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
 import type { HistogramView } from '../../stages/ledger/histogram.ts';
 import type { Metrics } from '../../stages/ledger/metrics.ts';
 import type { DayReport } from '../../stages/ledger/queries.ts';

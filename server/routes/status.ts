@@ -1,6 +1,6 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
 import type { Clock } from '../../engine/index.ts';
-import type { LedgerWriter } from '../../stages/ledger/writer.ts';
+import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';

@@ -16,7 +16,7 @@ import {
   rateLimited,
   shuttingDown,
 } from '../../stages/model/errors.ts';
-import type { BodyFrame } from '../../stages/model/frame.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
 import { errorBody } from '../error-response.ts';
 import { refusedRow } from '../refused-row.ts';

@@ -5,7 +5,8 @@ import { dialects } from '../dialect/registry.ts';
 import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { toConversationBlocks } from './conversation-blocks.ts';
-import { compressConversation, emptyState, type ConversationBlock } from './conversation.ts';
+import { compressConversation, emptyState } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { CONVERSATION, SOURCE } from './testing.ts';
 
 test('tool results are named as a reader counts them', () => {

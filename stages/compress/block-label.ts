@@ -1,6 +1,6 @@
 /** Where a block came from, and how later blocks name it. */
 import type { ClassifyHints } from '../model/classify/hints.ts';
-import type { ConversationBlock } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 
 const LABEL_CHARS = 24;
 /** The first thing in a command that looks like a file. */

@@ -12,12 +12,8 @@ import { estimateTokens } from '../model/tokens.ts';
 import { guessExtension } from './code.ts';
 import { CODE_EXTENSIONS } from './code-tools.ts';
 import type { CommentLines } from './compressor.ts';
-import {
-  compressConversation,
-  emptyState,
-  type BlockOutcome,
-  type ConversationBlock,
-} from './conversation.ts';
+import { compressConversation, emptyState, type BlockOutcome } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { loadCodeTools } from './testing.ts';
 import type { JobOptions } from './job.ts';
 import { decodeJson } from './json-decode.ts';

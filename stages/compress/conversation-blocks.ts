@@ -2,7 +2,25 @@
 import type { Block } from '../model/block.ts';
 import { isBillingBlock } from '../model/conversation.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import type { ConversationBlock } from './conversation.ts';
+
+/** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
+export interface ConversationBlock {
+  readonly index: number;
+  readonly role: string;
+  /** Only `tool_result` and `user_text` are ever rewritten. */
+  readonly kind: 'tool_result' | 'user_text' | 'tool_use' | 'other';
+  readonly text: string;
+  /** The message that the block belongs to; blocks of one message may be asked about by that message's text. */
+  readonly message?: number;
+  /** The call that a block of a tool result answers; several blocks may be parts of one result. */
+  readonly toolUseId?: string;
+  readonly toolName?: string;
+  /** The tool's input, parsed. */
+  readonly toolInput?: unknown;
+  readonly isError?: boolean;
+  /** Why the block must not be touched; set by whoever protects. */
+  readonly protectedReason?: string;
+}
 
 /**
  * Every block of the request, in reading order, as the client sent it. The billing line

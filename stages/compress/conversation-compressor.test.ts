@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createGrammarLoader, packagedFile } from '../grammars.ts';
 import { createCodeTools } from './code-tools.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
-import type { ConversationBlock } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import type { JobOutcome } from './job.ts';
 import { LOG } from './testing.ts';
 

@@ -1,11 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBlockCache } from './cache.ts';
-import {
-  compressConversation,
-  type ConversationBlock,
-  type ConversationOptions,
-} from './conversation.ts';
+import { compressConversation, type ConversationOptions } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { CONVERSATION, LOG } from './testing.ts';
 
 test('an algorithm that fails leaves that text as it was, in every turn, and is named', () => {

@@ -8,7 +8,8 @@ import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixturePath } from '../../fixtures/paths.ts';
-import { compressConversation, type ConversationBlock } from './conversation.ts';
+import { compressConversation } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { cleanLine } from './log-clean.ts';
 import { endingLines } from './log-ends.ts';
 

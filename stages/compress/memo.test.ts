@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBlockCache } from './cache.ts';
-import { compressConversation, type ConversationBlock } from './conversation.ts';
+import { compressConversation } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import { ConversationMemo } from './memo.ts';
 import { CONVERSATION as DEFAULTS, LOG, PROSE } from './testing.ts';

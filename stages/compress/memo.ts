@@ -9,11 +9,11 @@ import {
   compressConversation,
   emptyState,
   type BlockOutcome,
-  type ConversationBlock,
   type ConversationOptions,
   type ConversationState,
   type Watch,
 } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 import { queriesOf } from './query.ts';
 import { COMPRESSION_VERSION } from './version.ts';

@@ -1,5 +1,5 @@
 /** What is being asked, block by block. */
-import type { ConversationBlock } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import { splitPasted } from './user-text.ts';
 
 const QUERY_CHARS = 1500;

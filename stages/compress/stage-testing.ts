@@ -10,7 +10,7 @@ import { dialects } from '../dialect/registry.ts';
 import { openLearned } from '../learned/learned.ts';
 import type { Learned } from '../learned/learned.ts';
 import { createLostBlocks } from '../lost/lost-blocks.ts';
-import type { BodyFrame } from '../model/frame.ts';
+import type { BodyFrame } from '../model/body.ts';
 import { render } from '../model/render.ts';
 import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';

@@ -1,7 +1,7 @@
 /** A request that went out as large as it came says why, in words. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { BodyFrame } from '../model/frame.ts';
+import type { BodyFrame } from '../model/body.ts';
 import type { CompressConfig } from './settings.ts';
 import { createBench, posted } from './stage-testing.ts';
 import { unchangedBecause } from './unsaved.ts';

@@ -9,7 +9,7 @@ import type { CompressThread } from './compress-thread.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import { compressConversation } from './conversation.ts';
-import type { ConversationBlock } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import type { CompressJob } from './job.ts';
 import { pinOptions } from './pin.ts';
 import { compressWithinLimit } from './within-limit.ts';

@@ -9,7 +9,7 @@ import type { CancelSignal } from '../../engine/index.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { CompressThread, JobResult } from './compress-thread.ts';
-import type { ConversationBlock } from './conversation.ts';
+import type { ConversationBlock } from './conversation-blocks.ts';
 import type { JobOptions, JobOutcome } from './job.ts';
 import {
   asItIs,

@@ -8,7 +8,8 @@ import type { ProxyFrame } from '../model/frame.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { logFailover } from './failover-log.ts';
 import { passedOver, tryProvider } from './exchange.ts';
-import type { AttemptScope, Choice, Failed, Tried } from './exchange.ts';
+import type { Choice, Failed, Tried } from './exchange.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 import { loadTranslation, prepare } from './prepare.ts';
 import type { Preparation } from './prepare.ts';
 

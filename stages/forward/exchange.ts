@@ -3,7 +3,7 @@
  * that another key would not change.
  */
 import { SvcError, keptText } from '../../engine/index.ts';
-import type { Answer, RunInfo } from '../../engine/index.ts';
+import type { Answer } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { providerFailed, providerKeyRejected, providerLimited } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -12,12 +12,11 @@ import { requestAdmission } from '../providers/admission.ts';
 import type { Admission, Refusal } from '../providers/admission.ts';
 import type { ProviderState } from '../providers/states.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
-import type { Services } from '../services.ts';
-import type { ForwardConfig } from './config.ts';
 import { keepErrorAnswer } from './kept-error.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 import { readAnswer, readable, toFailure } from './read-answer.ts';
 import type { Read } from './read-answer.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 
 /** A provider that did not answer. */
 export interface Failed {
@@ -46,24 +45,6 @@ export interface Choice {
 
 /** What became of one provider. */
 export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
-
-export interface AttemptScope {
-  readonly config: ForwardConfig;
-  readonly services: Services;
-  readonly run: RunInfo;
-  /** True if a stage behind this one reads the events of streams. */
-  readonly needsEvents: boolean;
-  /** Every try so far, for the trace; also where all of them failed. */
-  readonly attempts: Attempt[];
-  /** Chat providers that do not serve the responses path, as found out so far. */
-  readonly chatOnly: Set<string>;
-  /** Whose answer or failure the client sees. */
-  shown(provider: string): void;
-  /** Something that was left out or changed knowingly. */
-  note(text: string): void;
-  /** The same for the log, where each stands once. */
-  leftOut(provider: string, notes: readonly string[]): void;
-}
 
 /** An attempt while it goes on. */
 type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };

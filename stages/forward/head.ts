@@ -9,8 +9,8 @@ import {
 } from '../model/headers.ts';
 import { withRoute } from '../model/request.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
-import type { AttemptScope } from './exchange.ts';
-import type { Prepared } from './prepare.ts';
+import type { AttemptScope } from './attempt-scope.ts';
+import type { Prepared } from './prepared.ts';
 
 /** The head of a relayed answer. What a translation makes of it is in `translated.ts`. */
 export function toHead(

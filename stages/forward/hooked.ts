@@ -6,7 +6,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamRequest } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 
 /** Whose hooks see this exchange; what is passed through unread is nobody's to change. */
 export function hookOwner(

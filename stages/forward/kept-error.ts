@@ -9,9 +9,9 @@ import type { ProxyFrame } from '../model/frame.ts';
 import { readWhole } from '../providers/upstream.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { isBodiless } from './answer.ts';
-import type { AttemptScope } from './exchange.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 import { toHead } from './head.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ERROR_MS = 2_000;

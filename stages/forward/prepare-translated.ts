@@ -10,7 +10,8 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
 import type { Provider } from '../providers/provider.ts';
 import { mayStream, modelAt } from './prepare.ts';
-import type { Preparation, PrepareOptions, Reading } from './prepare.ts';
+import type { Preparation, PrepareOptions } from './prepare.ts';
+import type { Reading } from './prepared.ts';
 
 /** The same request for an answer in one piece, to be told to the client as one short stream. */
 export function toOneDocument(request: ProxyRequest, from: TranslatableDialect) {

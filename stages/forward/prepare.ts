@@ -3,55 +3,17 @@
  * dialect, translated where they do not, or the reason why this provider cannot
  * carry it.
  */
-import type { CancelSignal } from '../../engine/index.ts';
-import type { Dialect } from '../dialect/dialect.ts';
 import { kindByCredential } from '../dialect/endpoints.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
-import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
 import { isRewritable, modelOf, relayedIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
-import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
+import type { Provider, ProviderName } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { askForUsage, mustAskForUsage } from './usage-chunk.ts';
-
-/** How an answer has to be changed before the client may see it. */
-export type Reading =
-  | { readonly how: 'relay'; readonly asked: boolean }
-  /** The client asked for a stream and the provider may not stream. */
-  | {
-      readonly how: 'one-document';
-      readonly from: TranslatableDialect;
-      readonly wishes: AnswerWishes;
-    }
-  | {
-      readonly how: 'translate';
-      readonly from: TranslatableDialect;
-      readonly wishes: AnswerWishes;
-    };
-
-/** A request that can go to one provider, with any key. */
-export interface Prepared {
-  readonly provider: Provider;
-  readonly target: RouteTarget;
-  /** The request as it stands for this provider. */
-  readonly request: ProxyRequest;
-  /** The model that this provider is asked for. */
-  readonly model: string | undefined;
-  /** The dialect in which the provider answers. */
-  readonly dialect: Dialect;
-  readonly reading: Reading;
-  /** True if the provider may not know the path at all; then its 404 says nothing of the request. */
-  readonly isGuess: boolean;
-  /** What was left out or changed knowingly. */
-  readonly notes: readonly string[];
-  wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
-  /** The answer as the provider's own code leaves it; absent for a provider that is no code. */
-  answered?(response: UpstreamResponse): UpstreamResponse;
-}
+import type { Prepared } from './prepared.ts';
 
 /** The request ready, why this provider cannot have it, or that it first takes `translation`. */
 export type Preparation =

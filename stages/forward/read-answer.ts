@@ -15,19 +15,12 @@ import type { DecodedCopy } from '../providers/decoded-body.ts';
 import type { UpstreamResponse } from '../providers/upstream.ts';
 import { decodeBody } from '../wire/decode.ts';
 import { MAX_GATHERED_BYTES, gather, isBodiless, isDocument, stream } from './answer.ts';
-import type { AttemptScope } from './exchange.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 import { toHead } from './head.ts';
 import { ErrorEvent, HOLD_LIMITS, hold } from './hold.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared } from './prepared.ts';
 import { watch } from './watched-body.ts';
-
-export interface ReadOptions {
-  /** True while another provider could still take over. */
-  readonly mustHold: boolean;
-  /** Is told how the exchange goes, and given back at its end. */
-  readonly admission: Admission;
-  readonly scope: AttemptScope;
-}
+import type { ReadOptions } from './attempt-scope.ts';
 
 /** The answer, or why there is none; `relay` is what the provider said instead. */
 export type Read =

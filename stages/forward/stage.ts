@@ -8,7 +8,7 @@ import { losesSaving, RELAYED_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
-import type { AttemptScope } from './exchange.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
 

@@ -20,7 +20,7 @@ import { withoutHeaders } from '../model/headers.ts';
 import { readWhole } from '../providers/upstream.ts';
 import type { Services } from '../services.ts';
 import { createEventReader } from '../wire/events.ts';
-import type { Prepared, Reading } from './prepare.ts';
+import type { Prepared, Reading } from './prepared.ts';
 import { tellWhole } from './tell-whole.ts';
 import { withoutUsage } from './usage-chunk.ts';
 

@@ -4,7 +4,7 @@ import { streamCutShort } from '../model/errors.ts';
 import type { HeadFrame } from '../model/frame.ts';
 import { isPlain } from '../model/headers.ts';
 import { EventCursor } from '../wire/events.ts';
-import type { ReadOptions } from './read-answer.ts';
+import type { ReadOptions } from './attempt-scope.ts';
 
 /**
  * A longer event goes on in parts. Half of a shorter one is held: nobody can use it, and behind a

@@ -8,7 +8,7 @@ import { openLedgerReader } from './database.ts';
 import type { LedgerRow } from './row.ts';
 import { ledgerRow } from './row.ts';
 import { fromStored } from './tables.ts';
-import type { LedgerWriter, LedgerWriterOptions } from './writer.ts';
+import type { LedgerWriter, LedgerWriterOptions } from './writer-contract.ts';
 import { createLedgerWriter } from './writer.ts';
 
 /** A writer with what it complained of. */

@@ -15,7 +15,7 @@ import type {
   LedgerWriter,
   LedgerWriterOptions,
   LedgerWriterStats,
-} from './writer.ts';
+} from './writer-contract.ts';
 
 /** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
 const MAX_BATCH_MS = 10;

@@ -8,31 +8,7 @@ import { roundedMs } from './figures.ts';
 import { KeptRun } from './kept-run.ts';
 import { rowSavingsJson } from './report.ts';
 import type { LedgerRow } from './row.ts';
-
-/** What a finished run says of itself. */
-export interface FinishedRun {
-  readonly id: string;
-  /** Wall time of the first byte of the request, in milliseconds since the epoch. */
-  readonly startedMs: number;
-  readonly endpoint: string;
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly status: number | null;
-  readonly outcome: LedgerRow['outcome'];
-  /** What the client was told, where the run itself failed. The error is not kept: its stack holds on to the run. */
-  readonly error: string | null;
-  readonly durationMs: number;
-  /** Writes what its stages did over the spans of a run that is kept no more. */
-  readonly spans: (into: KeptSpans) => void;
-  /** Kept as they are unless all went well: of a run that was ended it may be told later why they failed. */
-  readonly attempts: readonly Attempt[];
-}
-
-/** What the ledger's row says of a run's saving. */
-export type TraceSavings = Pick<
-  LedgerRow,
-  'savedTokens' | 'addedTokens' | 'costSavedNanoUsd' | 'costAddedNanoUsd'
->;
+import type { FinishedRun, TraceSavings } from './kept-run.ts';
 
 /** What a trace is made of. */
 export type TracedRun = Omit<FinishedRun, 'spans'> & {

@@ -7,7 +7,7 @@ import type { RunInfo, Settlement } from '../../engine/index.ts';
 import type { UsageObserver } from '../dialect/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
-import type { TraceSavings } from '../ledger/traces.ts';
+import type { TraceSavings } from '../ledger/kept-run.ts';
 import { clientSession } from '../model/conversation.ts';
 import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';

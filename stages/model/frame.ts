@@ -5,28 +5,11 @@
  */
 import type { FrameKinds } from '../../engine/index.ts';
 import type { UsageObserver } from '../dialect/dialect.ts';
-import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { Headers } from './headers.ts';
 import type { ProxyRequest } from './request.ts';
 import type { Usage } from './usage.ts';
-
-/** A request as it came in: collected under the gate and the size cap. */
-export interface BodyFrame {
-  readonly kind: 'body';
-  readonly method: string;
-  /** Path and query as sent, such as `/v1/messages?beta=true`. */
-  readonly target: string;
-  readonly headers: Headers;
-  /** The body as it was on the wire, in whatever `Content-Encoding` it had. */
-  readonly wireBytes: Buffer;
-  /** The body decoded; the same buffer where nothing was encoded or nothing may be decoded. */
-  readonly bytes: Buffer;
-  /** How this path is served; found by the server's router before the body was read. */
-  readonly endpoint: Endpoint;
-  /** Why this request must go out as it came in, or undefined where stages may edit it. `size`: it has too many values to be parsed. */
-  readonly untouchable?: 'bypass' | 'paused' | 'subscription' | 'size' | undefined;
-}
+import type { BodyFrame } from './body.ts';
 
 /** A request that was understood, with the edits that stages made to it. */
 export interface RequestFrame {

@@ -11,7 +11,7 @@ import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, ProtectedReason } from './block.ts';
-import type { BodyFrame } from './frame.ts';
+import type { BodyFrame } from './body.ts';
 import { protectedReasons } from './protect.ts';
 
 /** What never changes in a request, however often it is edited. */

@@ -2,7 +2,7 @@
 import { modelInPath } from '../dialect/endpoints.ts';
 import { createPathScanner } from '../wire/json-path.ts';
 import type { ByteSpan } from '../wire/json-path.ts';
-import type { BodyFrame } from './frame.ts';
+import type { BodyFrame } from './body.ts';
 import { headerValue } from './headers.ts';
 
 /** Longer than any model's name, and short enough to be parsed for each request. */

@@ -3,7 +3,7 @@ import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
 import type { Operation } from '../dialect/endpoints.ts';
 import { modelInPath } from '../dialect/endpoints.ts';
-import type { BodyFrame } from '../model/frame.ts';
+import type { BodyFrame } from '../model/body.ts';
 import { tokensOfLength } from '../model/input-size.ts';
 import { isEncoded, scalarAt, spansOf } from '../model/unread-model.ts';
 import type { Usage } from '../model/usage.ts';
