@@ -23,6 +23,16 @@ const jobOf = (...names: string[]): CompressJob => ({
 const newThread = () => createCompressThread({ cacheEntries: 10, clock: createManualClock() });
 const { signal: stays } = createCanceller();
 
+/** Results enough that a thread works on them for many seconds. */
+const SLOW = Array.from({ length: 2000 }, (_, index) => `slow${index}`);
+const SHORT_MS = 300;
+
+async function msOf(done: Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await Promise.race([done, setTimeout(5000)]);
+  return performance.now() - startedMs;
+}
+
 /** How many results were looked for in vain by the time that a job with one block is done. */
 async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
   const thread = newThread();
@@ -70,6 +80,37 @@ test('a small job goes to the thread while that is free, and waits for no other 
   assert.is('where' in beside && beside.where, 'inline');
   assert.is(await busy, 'thread');
   await thread.close();
+});
+
+test('a job that takes long is overtaken by a second thread, which ends when it is idle', async () => {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 10, clock });
+  thread.prepare('hybrid');
+  let isSlowDone = false;
+  const slow = thread.run(jobOf(...SLOW), 0, stays).then((result) => {
+    isSlowDone = true;
+    return result;
+  });
+  let isNextDone = false;
+  const next = thread.run(jobOf('b'), 0, stays).then((result) => {
+    isNextDone = true;
+    return result;
+  });
+  await setTimeout(SHORT_MS);
+  assert.not.ok(isNextDone, 'a second thread was started at once');
+  clock.advance(250);
+  const overtakenMs = await msOf(next);
+  assert.ok(isNextDone, 'the next job waits for the slow one');
+  const besideMs = await msOf(thread.run(jobOf('c'), 0, stays));
+  assert.not.ok(isSlowDone, `the slow job was done within ${overtakenMs} + ${besideMs} ms`);
+  // The second thread is warm now, and its results are its own.
+  assert.ok(besideMs < 1000, `${besideMs} ms`);
+  assert.is(thread.figures().entries, 2);
+  clock.advance(60_000);
+  assert.is(thread.figures().entries, 0);
+  assert.is(thread.figures().misses, 2);
+  await thread.close();
+  assert.is('failed' in (await slow) && 'cancelled', 'cancelled');
 });
 
 /** Compiling the grammars takes more of a processor than this, waiting for it far less. */

@@ -1,9 +1,11 @@
 /**
  * Compression off the event loop, in a thread that does one job at a time. While it is busy,
- * small conversations do not wait for it: they are done where the request is. A job whose
- * time runs out while it is worked on ends that thread, and so do a fault that kills it
- * and, of a job that may take as long as it likes, the client that leaves: what was
- * decided by then is kept, and the jobs behind go to a new thread.
+ * small conversations do not wait for it: they are done where the request is. Larger ones
+ * wait a moment; behind a job that takes longer than that, a second thread does them, which
+ * ends again when it is no longer needed. A job whose time runs out while it is worked on
+ * ends its thread, and so do a fault that kills it and, of a job that may take as long as
+ * it likes, the client that leaves: what was decided by then is kept, and the jobs behind
+ * go to another thread.
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../engine/index.ts';
@@ -20,6 +22,15 @@ import type {
 
 /** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
+
+/**
+ * How long a job may be worked on before those behind it overtake it. Nearly all jobs take
+ * less, and a thread with its parsers takes some 100 ms and 50 MB.
+ */
+const OVERTAKEN_AFTER_MS = 250;
+const MAX_THREADS = 2;
+/** How long a second thread may have nothing to do before it ends. */
+const IDLE_MS = 30_000;
 
 /** Outcomes of all blocks, or of the first ones and why there are no more. */
 export type JobResult =
@@ -54,6 +65,19 @@ interface Waiting {
   readonly finish: (result: JobResult) => void;
 }
 
+interface Thread {
+  readonly worker: Worker;
+  /** What it works on. */
+  current: Waiting | undefined;
+  /** True when what it works on takes long. */
+  isHeld: boolean;
+  /** Stops what is due later: to overtake its job, or to end it when idle. */
+  stopTimer: () => void;
+  figures: CacheFigures;
+}
+
+const nothing = (): void => {};
+
 export function createCompressThread(options: CompressThreadOptions): CompressThread {
   return new ThreadedCompressor(options);
 }
@@ -62,14 +86,14 @@ class ThreadedCompressor implements CompressThread {
   #options: CompressThreadOptions;
   #inline: Promise<ConversationCompressor> | undefined;
   #inlineFigures: () => CacheFigures = () => NO_FIGURES;
-  #worker: Worker | undefined;
+  /** Oldest first; the first free one gets a job, so that the second is idle when one is enough. */
+  #threads: Thread[] = [];
   /** The mode that every thread makes itself ready for at its start; undefined before anything is expected. */
   #prepared: Mode | undefined;
   #queue: Waiting[] = [];
-  /** What the thread works on. */
-  #current: Waiting | undefined;
   #nextId = 1;
-  #figures: CacheFigures = NO_FIGURES;
+  /** Hits and misses of threads that have ended. */
+  #ended = { hits: 0, misses: 0 };
 
   constructor(options: CompressThreadOptions) {
     this.#options = options;
@@ -77,7 +101,8 @@ class ThreadedCompressor implements CompressThread {
 
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
     const chars = job.blocks.reduce((sum, block) => sum + block.text.length, 0);
-    const isFree = this.#current === undefined;
+    const isFree =
+      this.#threads.length === 0 || this.#threads.some(({ current }) => current === undefined);
     if (isFree || chars > INLINE_CHARS || job.options.mode === 'aggressive') {
       return this.#runThreaded(job, maxTimeMs, signal);
     }
@@ -93,8 +118,11 @@ class ThreadedCompressor implements CompressThread {
   prepare(mode: Mode): void {
     const isNews = mode !== this.#prepared;
     this.#prepared = mode;
-    if (this.#worker === undefined) this.#thread();
-    else if (isNews) this.#worker.postMessage({ prepare: mode } satisfies ToCompressor);
+    if (this.#threads.length === 0) this.#start();
+    else if (isNews) {
+      for (const { worker } of this.#threads)
+        worker.postMessage({ prepare: mode } satisfies ToCompressor);
+    }
   }
 
   /** The algorithms are many files: to load them takes the event loop 100 ms, which few processes ever need. */
@@ -116,14 +144,16 @@ class ThreadedCompressor implements CompressThread {
       };
       const waiting: Waiting = { message, decided: [], finish };
       const onAbort = (): void => {
-        if (waiting !== this.#current) this.#leave(waiting, 'cancelled');
+        const thread = this.#threadOf(waiting);
+        if (thread === undefined) this.#leave(waiting, 'cancelled');
         // A job in work goes on within its time: what it finds out the next turn need not.
         else if (maxTimeMs > 0) resolve({ failed: 'cancelled', decided: [] });
-        else void this.#endThread('cancelled');
+        else void this.#end(thread, 'cancelled');
       };
       const onTimeout = (): void => {
-        if (waiting === this.#current) void this.#endThread('timeout');
-        else this.#leave(waiting, 'timeout');
+        const thread = this.#threadOf(waiting);
+        if (thread === undefined) this.#leave(waiting, 'timeout');
+        else void this.#end(thread, 'timeout');
       };
       const stopTimer = maxTimeMs > 0 ? this.#options.clock.after(maxTimeMs, onTimeout) : undefined;
       signal.addEventListener('abort', onAbort, { once: true });
@@ -132,46 +162,81 @@ class ThreadedCompressor implements CompressThread {
     });
   }
 
-  /** Hands the oldest job to the thread if that has nothing to do. */
-  #next(): void {
-    if (this.#current !== undefined) return;
-    this.#current = this.#queue.shift();
-    if (this.#current !== undefined)
-      this.#thread().postMessage(this.#current.message satisfies ToCompressor);
+  #threadOf(waiting: Waiting): Thread | undefined {
+    return this.#threads.find(({ current }) => current === waiting);
   }
 
-  #thread(): Worker {
-    if (this.#worker !== undefined) return this.#worker;
+  /** Hands the oldest jobs to the threads that have nothing to do. */
+  #next(): void {
+    while (this.#queue.length > 0) {
+      const thread = this.#free();
+      if (thread === undefined) return;
+      this.#work(thread, this.#queue.shift()!);
+    }
+  }
+
+  /** A thread that has nothing to do, a new one where all that there are take long, or none. */
+  #free(): Thread | undefined {
+    const free = this.#threads.find(({ current }) => current === undefined);
+    if (free !== undefined || this.#threads.length >= MAX_THREADS) return free;
+    return this.#threads.every(({ isHeld }) => isHeld) ? this.#start() : undefined;
+  }
+
+  #work(thread: Thread, waiting: Waiting): void {
+    thread.stopTimer();
+    thread.current = waiting;
+    thread.stopTimer = this.#options.clock.after(OVERTAKEN_AFTER_MS, () => {
+      thread.isHeld = true;
+      this.#next();
+    });
+    thread.worker.postMessage(waiting.message satisfies ToCompressor);
+  }
+
+  #start(): Thread {
     const worker = new Worker(new URL('./compress-worker.js', import.meta.url), {
       workerData: { cacheEntries: this.#options.cacheEntries },
       execArgv: [],
     });
-    worker.unref();
-    worker.on('message', (message: FromCompressor) => this.#onMessage(message));
-    const onBroken = (): void => {
-      if (this.#worker === worker) void this.#endThread('broken');
+    const thread: Thread = {
+      worker,
+      current: undefined,
+      isHeld: false,
+      stopTimer: nothing,
+      figures: NO_FIGURES,
     };
+    worker.unref();
+    worker.on('message', (message: FromCompressor) => this.#onMessage(thread, message));
+    const onBroken = (): void => void this.#end(thread, 'broken');
     worker.once('error', onBroken);
     worker.once('exit', onBroken);
-    this.#worker = worker;
+    this.#threads.push(thread);
     if (this.#prepared !== undefined)
       worker.postMessage({ prepare: this.#prepared } satisfies ToCompressor);
-    return worker;
+    return thread;
   }
 
-  #onMessage(message: FromCompressor): void {
-    const current = this.#current;
+  #onMessage(thread: Thread, message: FromCompressor): void {
+    const current = thread.current;
     if (current?.message.id !== message.id) return;
     if ('failure' in message) {
-      this.#current = undefined;
       current.finish({ failed: 'broken', decided: current.decided });
-      return this.#next();
+      return this.#rest(thread);
     }
     current.decided.push(...message.outcomes);
     if (!('done' in message)) return;
-    this.#figures = message.done;
-    this.#current = undefined;
+    thread.figures = message.done;
     current.finish({ outcomes: current.decided, where: 'thread' });
+    this.#rest(thread);
+  }
+
+  /** Makes a thread free whose job is done. A second one ends when it stays so. */
+  #rest(thread: Thread): void {
+    thread.stopTimer();
+    thread.current = undefined;
+    thread.isHeld = false;
+    thread.stopTimer = this.#options.clock.after(IDLE_MS, () => {
+      if (thread !== this.#threads[0]) void this.#end(thread, 'cancelled');
+    });
     this.#next();
   }
 
@@ -180,34 +245,39 @@ class ThreadedCompressor implements CompressThread {
     waiting.finish({ failed, decided: [] });
   }
 
-  /** Ends the thread and the job in work; the next one gets a new thread. Resolves when the old one is gone. */
-  async #endThread(failed: 'timeout' | 'cancelled' | 'broken'): Promise<void> {
-    const worker = this.#worker;
-    const current = this.#current;
-    this.#worker = undefined;
-    this.#current = undefined;
-    const gone = worker?.terminate();
+  /** Ends a thread and the job in work; the next one gets another thread. Resolves when the old one is gone. */
+  async #end(thread: Thread, failed: 'timeout' | 'cancelled' | 'broken'): Promise<void> {
+    if (!this.#threads.includes(thread)) return;
+    const { worker, current, figures } = thread;
+    thread.stopTimer();
+    thread.current = undefined;
+    this.#threads = this.#threads.filter((other) => other !== thread);
+    this.#ended.hits += figures.hits;
+    this.#ended.misses += figures.misses;
+    const gone = worker.terminate();
     current?.finish({ failed, decided: current.decided });
     // A job that has less time than a thread takes to begin would else end every one of them.
-    if (failed !== 'broken' && this.#prepared !== undefined) this.#thread();
+    if (failed !== 'broken' && this.#prepared !== undefined && this.#threads.length === 0)
+      this.#start();
     this.#next();
     await gone;
   }
 
   figures(): CacheFigures {
-    const inline = this.#inlineFigures();
-    const threaded = this.#figures;
+    const live = [this.#inlineFigures(), ...this.#threads.map(({ figures }) => figures)];
+    const sum = (of: (figures: CacheFigures) => number): number =>
+      live.reduce((total, figures) => total + of(figures), 0);
     return {
-      entries: inline.entries + threaded.entries,
-      sizeBytes: inline.sizeBytes + threaded.sizeBytes,
-      hits: inline.hits + threaded.hits,
-      misses: inline.misses + threaded.misses,
+      entries: sum(({ entries }) => entries),
+      sizeBytes: sum(({ sizeBytes }) => sizeBytes),
+      hits: this.#ended.hits + sum(({ hits }) => hits),
+      misses: this.#ended.misses + sum(({ misses }) => misses),
     };
   }
 
   async close(): Promise<void> {
     this.#prepared = undefined;
     for (const waiting of this.#queue) this.#leave(waiting, 'cancelled');
-    await this.#endThread('cancelled');
+    await Promise.all(this.#threads.map((thread) => this.#end(thread, 'cancelled')));
   }
 }
