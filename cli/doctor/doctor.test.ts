@@ -92,6 +92,13 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       assert.match(result.of('Clients'), /ok: Claude Code goes through svc/);
       assert.match(result.of('SQLite'), /^ok: 3\./);
       assert.not.match(JSON.stringify(result.findings), /key-1/);
+
+      // The program that people start is a bundle, in which other parts of libraries are.
+      const shipped = await start(place, ['doctor', '--online-keys'], env).ended;
+      assert.is(shipped.code, 0, shipped.stdout);
+      assert.match(shipped.stdout, /✓ Upstream +messages answers/);
+      assert.match(shipped.stdout, /✓ Keys +MSGPROV_API_KEY is valid/);
+      assert.match(shipped.stderr, /All is well|0 faults/);
     } finally {
       proxy.child.kill('SIGTERM');
       await proxy.ended;

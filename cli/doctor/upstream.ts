@@ -14,47 +14,55 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fin
   if (loaded === undefined) return [];
   const { config } = loaded;
   const targets = Object.values(config.providers).filter(({ baseUrl }) => baseUrl !== null);
-  const [{ createOutbound }, { request }] = await Promise.all([
-    import('../../server/outbound.ts'),
-    import('undici'),
-  ]);
-  const dispatcher = createOutbound(config.outbound);
+  const [{ createOutbound }, { createUpstream }, { createCanceller, createTurn }] =
+    await Promise.all([
+      import('../../server/outbound.ts'),
+      import('../../stages/providers/undici-upstream.ts'),
+      import('../../engine/index.ts'),
+    ]);
+  const upstream = createUpstream(createOutbound(config.outbound), createTurn());
   const skewsMs: number[] = [];
   try {
     const findings = await Promise.all(
       targets.map(async (target) => {
+        const { origin, pathname } = new URL(target.baseUrl ?? '');
         try {
-          const { statusCode, headers, body } = await request(target.baseUrl ?? '', {
+          const { status, headers, body } = await upstream.send({
+            origin,
+            path: pathname,
             method: 'HEAD',
-            dispatcher,
-            headersTimeout: ANSWER_MS,
-            bodyTimeout: ANSWER_MS,
-            signal: AbortSignal.timeout(ANSWER_MS),
+            headers: [],
+            body: undefined,
+            headTimeoutMs: ANSWER_MS,
+            idleTimeoutMs: ANSWER_MS,
+            signal: createCanceller().signal,
           });
-          await body.dump();
-          const { date } = headers;
-          const serverMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
-          if (!Number.isNaN(serverMs)) skewsMs.push(context.clock.wallMs() - serverMs);
-          if (statusCode < 500) return ok('Upstream', `${target.name} answers (${target.baseUrl})`);
+          body.cancel(new Error('the head is enough'));
+          const at = headers.findIndex((one, place) => place % 2 === 0 && /^date$/i.test(one));
+          const serverMs = Date.parse(headers[at + 1] ?? '');
+          if (at >= 0 && !Number.isNaN(serverMs)) skewsMs.push(context.clock.wallMs() - serverMs);
+          if (status < 500) return ok('Upstream', `${target.name} answers (${target.baseUrl})`);
           return warning(
             'Upstream',
-            `${target.name} answers with ${statusCode}`,
+            `${target.name} answers with ${status}`,
             'Its status page may say why.',
           );
         } catch (thrown) {
-          return unreachable(target, config, thrown as Error);
+          if (!(thrown instanceof SvcError)) throw thrown;
+          return unreachable(target, config, thrown);
         }
       }),
     );
     return [...findings, ...skewFinding(skewsMs)];
   } finally {
-    await dispatcher.close();
+    await upstream.close();
   }
 }
 
-function unreachable(target: ProviderConfig, config: Config, error: Error): Finding {
-  const code = (error as NodeJS.ErrnoException).code ?? error.name;
-  const text = `${target.name} cannot be reached (${target.baseUrl}): ${code}`;
+function unreachable(target: ProviderConfig, config: Config, error: SvcError): Finding {
+  const { code } = (error.cause ?? {}) as { code?: unknown };
+  const why = typeof code === 'string' ? code : error.message;
+  const text = `${target.name} cannot be reached (${target.baseUrl}): ${why}`;
   const proxy = config.outbound.httpsProxy;
   const cure =
     proxy === null
