@@ -55,6 +55,14 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./doctor/command.ts')).doctorCommands,
   },
   {
+    words: ['service', 'uninstall'],
+    load: async () => (await import('./service/command.ts')).serviceCommands,
+  },
+  {
+    words: ['completion'],
+    load: async () => (await import('./completion/command.ts')).completionCommands,
+  },
+  {
     words: ['demo'],
     load: async () => (await import('./commands/demo.ts')).demoCommands,
   },

@@ -1,0 +1,43 @@
+/** `svc completion`: prints what makes a shell complete the commands and options of svc. */
+import { Cli, Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { nearest } from '../../server/config/distance.ts';
+import type { CliContext } from '../context.ts';
+import type { CliCommand } from '../registry.ts';
+import { loadCommands } from '../registry.ts';
+import { completionScript, shells } from './scripts.ts';
+
+class Completion extends Command<CliContext> {
+  static override paths = [['completion']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'A script that lets bash, zsh or fish complete commands and options',
+    details: 'The script holds the commands of this version; make it again after an update.',
+    examples: [
+      ['bash: in ~/.bashrc', 'eval "$($0 completion bash)"'],
+      ['zsh: in ~/.zshrc', 'eval "$($0 completion zsh)"'],
+      ['fish', '$0 completion fish > ~/.config/fish/completions/svc.fish'],
+    ],
+  });
+
+  shell = Option.String({ name: 'bash|zsh|fish' });
+
+  async execute() {
+    const { context } = this;
+    const shell = shells.find((one) => one === this.shell);
+    if (shell === undefined) {
+      const near = nearest(this.shell, [...shells]);
+      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+      throw new SvcError(
+        'usage',
+        `svc completes in bash, zsh and fish, not in '${this.shell}'${hint}`,
+      );
+    }
+    const cli = new Cli<CliContext>({ binaryName: 'svc' });
+    for (const command of await loadCommands(undefined)) cli.register(command);
+    context.stdout.write(completionScript(shell, cli.definitions()));
+    return 0;
+  }
+}
+
+export const completionCommands: readonly CliCommand[] = [Completion];

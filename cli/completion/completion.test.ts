@@ -1,0 +1,52 @@
+/** Completion as the shells do it, where they are installed. */
+import { spawnSync } from 'node:child_process';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+
+async function script(shell: string): Promise<string> {
+  const place = makePlace();
+  const { code, stdout, stderr } = await run(place, ['completion', shell]);
+  place.dispose();
+  assert.is(code, 0, stderr);
+  return stdout;
+}
+
+/** What bash offers for the words of a line. */
+function offered(source: string, words: readonly string[]): readonly string[] {
+  const list = words.map((word) => `'${word}'`).join(' ');
+  const ask = `${source}\nCOMP_WORDS=(${list}); COMP_CWORD=${words.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', ask], { encoding: 'utf8' });
+  assert.is(status, 0, stderr);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+test('bash offers commands, subcommands and the options of each', async () => {
+  const source = await script('bash');
+  assert.equal(offered(source, ['svc', 'integ']), ['integrate']);
+  assert.equal(offered(source, ['svc', 'config', 'val']), ['validate']);
+  assert.equal(offered(source, ['svc', 'doctor', '--on']), ['--online-keys']);
+  assert.equal(offered(source, ['svc', 'integrate', 'codex', '--ap']), ['--apply']);
+  assert.equal(offered(source, ['svc', 'config', 'show', '--json', '--cha']), ['--changed']);
+  assert.equal(offered(source, ['svc', 'no-such', 'demo', '--js']), []);
+});
+
+for (const shell of ['zsh', 'fish'])
+  test(`${shell} has every command; its parser takes the script where it is installed`, async () => {
+    const source = await script(shell);
+    for (const word of ['integrate', 'doctor', 'validate', 'online-keys'])
+      assert.match(source, word);
+    const parsed = spawnSync(shell, ['-n'], { input: source, encoding: 'utf8' });
+    if (parsed.error === undefined) assert.equal([parsed.status, parsed.stderr], [0, '']);
+  });
+
+test('a shell that is not known', async () => {
+  const place = makePlace();
+  const { code, stderr } = await run(place, ['completion', 'bsh']);
+  assert.is(code, exitCodes.usage);
+  assert.match(stderr, /did you mean bash/);
+  place.dispose();
+});
+
+test.run();

@@ -1,0 +1,110 @@
+/** Completion scripts for shells, made from the commands' own definitions. */
+import type { Definition } from 'clipanion';
+import { optionNames, pathOf } from '../syntax.ts';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+/** What may follow the words of a command: subcommands and options. */
+interface Choices {
+  /** `''` at the top, else `config` or `config show`. */
+  readonly words: string;
+  readonly subcommands: readonly { readonly name: string; readonly about: string }[];
+  readonly options: readonly { readonly name: string; readonly about: string }[];
+}
+
+/** The script of `shell`. */
+export function completionScript(shell: Shell, definitions: readonly Definition[]): string {
+  const choices = choicesOf(definitions);
+  if (shell === 'fish') return fishScript(choices);
+  return shell === 'zsh'
+    ? `#compdef svc\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(choices)}`
+    : bashScript(choices);
+}
+
+function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
+  const known = new Map(definitions.map((one) => [pathOf(one).join(' '), one]));
+  const prefixes = new Set(['']);
+  for (const path of known.keys()) {
+    const words = path.split(' ');
+    words.forEach((_, at) => prefixes.add(words.slice(0, at + 1).join(' ')));
+  }
+  return [...prefixes].map((words) => {
+    const definition = known.get(words);
+    const below = [...prefixes].filter(
+      (one) => one !== '' && one.split(' ').slice(0, -1).join(' ') === words,
+    );
+    return {
+      words,
+      subcommands: below.map((path) => ({
+        name: path.split(' ').at(-1) ?? '',
+        about: known.get(path)?.description?.trim() ?? '',
+      })),
+      options: [
+        { name: '--help', about: 'What it takes' },
+        ...(definition === undefined
+          ? []
+          : definition.options.flatMap((option) =>
+              optionNames({ ...definition, options: [option] }).map((name) => ({
+                name,
+                about: option.description?.trim() ?? '',
+              })),
+            )),
+      ],
+    };
+  });
+}
+
+/** One `case` over the words so far; where nothing is known, file names are completed. */
+function bashScript(choices: readonly Choices[]): string {
+  const cases = choices.map(({ words, subcommands, options }) => {
+    const names = [...subcommands, ...options].map(({ name }) => name).join(' ');
+    return `    '${words}') choices='${names}' ;;`;
+  });
+  return `# Completion of svc: eval "$(svc completion bash)"
+_svc() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words='' word choices
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in
+      -*) ;;
+      *) words="\${words:+$words }$word" ;;
+    esac
+  done
+  while :; do
+    case "$words" in
+${cases.map((line) => `  ${line}`).join('\n')}
+      *' '*) words="\${words% *}"; continue ;;
+      *) choices='' ;;
+    esac
+    break
+  done
+  COMPREPLY=($(compgen -W "$choices" -- "$current"))
+}
+complete -o default -F _svc svc
+`;
+}
+
+function fishScript(choices: readonly Choices[]): string {
+  const lines = choices.flatMap(({ words, subcommands, options }) => {
+    const condition = `'__svc_at "${words}"'`;
+    const entry = (kind: string, about: string) =>
+      `complete -c svc -n ${condition} ${kind} -d ${quoted(about)}`;
+    return [
+      ...subcommands.map(({ name, about }) => entry(`-f -a ${name}`, about)),
+      ...options.map(({ name, about }) =>
+        entry(name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`, about),
+      ),
+    ];
+  });
+  return `# Completion of svc: svc completion fish | source
+function __svc_at
+  set -l words (string match -v -- '-*' (commandline -opc)[2..-1])
+  test "$words" = "$argv[1]"
+end
+${lines.join('\n')}
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
+}

@@ -1,0 +1,89 @@
+/** `svc service print` and `svc uninstall`: how the proxy becomes part of a machine, and how it leaves. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { undo } from '../integrate/apply.ts';
+import { printUndone } from '../integrate/command.ts';
+import { readIntegrations } from '../integrate/records.ts';
+import { note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { stopProxy } from '../stopping.ts';
+import { deleteData } from './own-data.ts';
+import { serviceKinds, servicePaths, serviceStarts, unitText } from './unit.ts';
+
+class ServicePrint extends Command<CliContext> {
+  static override paths = [['service', 'print']];
+  static override usage = Command.Usage({
+    category: 'Run',
+    description: 'A service file of systemd or launchd that starts the proxy with the machine',
+    details: 'It is only printed. Keys are not in it: they belong into the config file.',
+    examples: [
+      ['For this machine', '$0 service print'],
+      ['Linux', '$0 service print systemd > ~/.config/systemd/user/svc.service'],
+    ],
+  });
+
+  kind = Option.String({ required: false, name: 'systemd|launchd' });
+
+  async execute() {
+    const { context } = this;
+    const wanted = this.kind ?? (process.platform === 'darwin' ? 'launchd' : 'systemd');
+    const kind = serviceKinds.find((one) => one === wanted);
+    if (kind === undefined)
+      throw new SvcError('usage', `svc service print takes systemd or launchd, not '${wanted}'`);
+    const { entry } = context;
+    context.stdout.write(unitText({ kind, node: process.execPath, entry, home: homeOf(context) }));
+    note(context, `It belongs into ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
+    return 0;
+  }
+}
+
+class Uninstall extends Command<CliContext> {
+  static override paths = [['uninstall']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Stop the proxy and take back what integrate wrote; data stays unless --data',
+    details:
+      'Clients go straight to their providers again. The program itself is removed by what installed it. --data deletes what svc keeps in its home folder for good: ledger, keys, configuration, logs; what others put there stays.',
+    examples: [
+      ['Leave the machine as it was, keep the data', '$0 uninstall'],
+      ['Delete the data, too', '$0 uninstall --data'],
+    ],
+  });
+
+  data = Option.Boolean('--data', false, {
+    description: 'Delete ledger, keys and configuration, too',
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    const undone = readIntegrations(home).map((entry) => undo(home, entry));
+    const stopped = await stopProxy(home, context, false);
+    const left = this.data ? deleteData(home) : [];
+    if (this.json) {
+      printJson(context, {
+        undone,
+        stopped_pid: stopped?.pid ?? null,
+        data_deleted: this.data,
+        left,
+      });
+      return 0;
+    }
+    for (const one of undone) printUndone(context, one);
+    print(context, stopped === undefined ? 'svc did not run' : `Stopped (pid ${stopped.pid})`);
+    const short = shortPath(home, context);
+    if (!this.data) print(context, `${short} stays; --data deletes what svc keeps there`);
+    else if (left.length === 0) print(context, `${short} is deleted`);
+    else print(context, `What svc kept in ${short} is deleted; not its own: ${left.join(', ')}`);
+    note(
+      context,
+      'A service file stays until you remove it, and so does the program: npm uninstall -g svc.',
+    );
+    return 0;
+  }
+}
+
+export const serviceCommands: readonly CliCommand[] = [ServicePrint, Uninstall];

@@ -1,0 +1,70 @@
+/** The service files as their own tools read them, and leaving a machine as it was. */
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { runningInstance } from '../daemon.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../testing.ts';
+
+test('the systemd unit starts this program with this home, whatever is in the path', async () => {
+  const place = makePlace();
+  const home = join(place.folder, 'a "b" 100% $HOME');
+  const env = { ...place.env, SVC_HOME: home };
+  const { code, stdout } = await run(place, ['service', 'print', 'systemd'], {
+    env,
+    entry: '/opt/s v c/main.js',
+  });
+  assert.is(code, 0);
+  assert.match(stdout, `ExecStart="${process.execPath}" "/opt/s v c/main.js" "serve"\n`);
+  assert.match(stdout, String.raw`Environment="SVC_HOME=${place.folder}/a \"b\" 100%% $$HOME"`);
+  assert.not.ok(fs.existsSync(home), 'printing makes nothing');
+  const file = join(place.folder, 'svc.service');
+  fs.writeFileSync(file, stdout.replaceAll('/opt/s v c/main.js', '/dev/null'));
+  const checked = spawnSync('systemd-analyze', ['--user', 'verify', file], { encoding: 'utf8' });
+  if (checked.error === undefined) assert.not.match(checked.stderr, /svc\.service:\d+/);
+  place.dispose();
+});
+
+test('the launchd list is XML; another kind is refused', async () => {
+  const place = makePlace();
+  const env = { ...place.env, SVC_HOME: '/a&b' };
+  const { stdout } = await run(place, ['service', 'print', 'launchd'], { env });
+  assert.match(stdout, '<string>/a&amp;b</string>');
+  const parse =
+    'import plistlib,sys; d = plistlib.loads(sys.stdin.buffer.read()); print(d["EnvironmentVariables"]["SVC_HOME"], d["ProgramArguments"][-1])';
+  const read = spawnSync('python3', ['-c', parse], { input: stdout, encoding: 'utf8' });
+  if (read.error === undefined) assert.is(read.stdout, '/a&b serve\n', read.stderr);
+  assert.is((await run(place, ['service', 'print', 'initd'])).code, exitCodes.usage);
+  place.dispose();
+});
+
+test('uninstall stops the proxy and gives clients back; data go with --data alone', async () => {
+  const place = makePlace();
+  const settings = join(place.folder, '.claude/settings.json');
+  fs.mkdirSync(join(place.folder, '.claude'));
+  fs.writeFileSync(settings, '{"a": 1}');
+  const started = await run(place, ['start', '--background', '--port', '0']);
+  assert.is(started.code, 0, started.stderr);
+  await run(place, ['integrate', 'claude', '--apply']);
+  assert.match(fs.readFileSync(settings, 'utf8'), 'ANTHROPIC_BASE_URL');
+
+  const kept = await run(place, ['uninstall']);
+  assert.is(kept.code, 0, kept.stderr);
+  assert.is(fs.readFileSync(settings, 'utf8'), '{"a": 1}');
+  assert.is(runningInstance(place.home), undefined);
+  assert.ok(fs.existsSync(join(place.home, 'monitor.db')));
+
+  // Somebody else's file in the same folder is not ours to delete.
+  fs.writeFileSync(join(place.home, 'thesis.txt'), 'x');
+  const gone = await run(place, ['uninstall', '--data', '--json']);
+  assert.equal(JSON.parse(gone.stdout).left, ['thesis.txt']);
+  assert.equal(fs.readdirSync(place.home), ['thesis.txt']);
+  fs.rmSync(join(place.home, 'thesis.txt'));
+  await run(place, ['uninstall', '--data']);
+  assert.not.ok(fs.existsSync(place.home));
+  place.dispose();
+});
+
+test.run();
