@@ -39,6 +39,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/auth.ts')).authCommands,
   },
   {
+    words: ['check-alerts'],
+    load: async () => (await import('./commands/alerts.ts')).alertCommands,
+  },
+  {
     words: ['audit'],
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },

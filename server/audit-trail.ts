@@ -79,7 +79,12 @@ export function auditModules(
 }
 
 /** Commands that change nothing; `status` alone is asked every second by some. */
-const READING: ReadonlySet<string> = new Set(['status', 'provider-status', 'list-models']);
+const READING: ReadonlySet<string> = new Set([
+  'status',
+  'provider-status',
+  'list-models',
+  'check-alerts',
+]);
 /** Inputs of other commands that only ask. */
 const ASKING: ReadonlySet<unknown> = new Set(['status', 'list']);
 

@@ -2,6 +2,7 @@
 import { SvcError } from '../engine/index.ts';
 import type { Learned } from '../stages/learned/learned.ts';
 import type { RuleStore } from '../stages/route/rules-store.ts';
+import type { AlertWatch } from './alerts/watch.ts';
 import type { App } from './app.ts';
 import type { ControlCommands } from './control.ts';
 import type { ReloadReport } from './routes/config.ts';
@@ -19,6 +20,7 @@ export interface ControlledProxy {
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
   readonly routeRules: RuleStore;
+  readonly alerts: Pick<AlertWatch, 'check'>;
   /** The models of the provider that the input names. */
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
@@ -75,6 +77,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       if (input === 'allow') spending.allowNext();
       return spendingJson(spending);
     },
+    'check-alerts': () => proxy.alerts.check(),
     'list-models': (input) => proxy.listModels(input),
     'provider-status': () => statesJson(states),
     'provider-force-health'(input) {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { SvcError, systemClock } from '../engine/index.ts';
 import type { Clock, Insertion } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import { watchAlerts } from './alerts/watch.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { askThrough } from './ask-provider.ts';
@@ -217,7 +218,9 @@ async function takeCommands(
     if (states.stop(name, message))
       log.error(`custom provider ${name}: ${message}`, { cause: thrown });
   });
+  const alerts = watchAlerts({ config: () => generations.current.config, services });
   const plainCommands = controlCommands({
+    alerts,
     app,
     services,
     logDestination: config.logging.destination,
@@ -240,6 +243,7 @@ async function takeCommands(
     services,
     clock,
     async closeOthers() {
+      alerts.stop();
       door.close();
       await control?.close();
     },

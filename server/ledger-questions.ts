@@ -24,6 +24,8 @@ export interface LedgerQuestions {
   savings(nowMs: number, sinceMs?: number): Promise<SavingsReport>;
   /** The 24 hours before `nowMs`. Rejects where the file cannot be read. */
   lastDay(nowMs: number): Promise<DayReport>;
+  /** Any other question. Rejects likewise. */
+  ask<T>(work: (reader: LedgerReader, queries: Opened['queries']) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,10 @@ export function askLedger(file: string): LedgerQuestions {
     async lastDay(nowMs) {
       const { reader, queries } = await opened();
       return queries.lastDayReport(reader, nowMs);
+    },
+    async ask(work) {
+      const { reader, queries } = await opened();
+      return work(reader, queries);
     },
     async close() {
       if (opening !== undefined) await (await opening).reader.destroy();

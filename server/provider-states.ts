@@ -1,5 +1,6 @@
 /** How the providers are doing, as `svc provider-status` shows it, and the operator's word on it. */
 import { SvcError } from '../engine/index.ts';
+import { unhealthyBecause } from '../stages/providers/health.ts';
 import type { ProviderStates, ProviderStateView } from '../stages/providers/states.ts';
 
 /** Every provider by name. Keys are told by their labels; nothing in here is secret. */
@@ -59,4 +60,13 @@ export function forceHealth(states: ProviderStates, input: unknown) {
     'bad_request',
     'provider-force-health takes a provider and healthy or unhealthy',
   );
+}
+
+/** What is wrong with providers, one line each. */
+export function providerReasons(states: ProviderStates): string[] {
+  return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
+    if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];
+    if (breaker.state === 'open') return [`provider ${name}: its circuit breaker is open`];
+    return known.state === 'unhealthy' ? [`provider ${name}: ${unhealthyBecause(known)}`] : [];
+  });
 }

@@ -1,6 +1,7 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
 import { BlockList, isIP } from 'node:net';
 import { misplacedPath } from '../../stages/providers/provider.ts';
+import { checkAlerts } from './alert-checks.ts';
 import { nearest } from './distance.ts';
 import { fault, quote, type Fault, type Place } from './fault.ts';
 import type { ChosenName } from './layer.ts';
@@ -21,6 +22,7 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...checkReferences(values, chosen),
     ...checkFallbackModels(values),
     ...checkCustom(values),
+    ...checkAlerts(values),
     ...checkOutbound(values),
     ...checkOrigins(values),
     ...checkFormats(values),

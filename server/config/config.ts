@@ -2,6 +2,7 @@
  * The configuration as the program uses it: names in camel case, units in the names,
  * null for "none" and for "no limit". Deeply frozen; a reload makes a new one.
  */
+import type { AlertMetric } from '../alerts/metrics.ts';
 import type { ProviderKind } from './slices/providers.ts';
 
 export type { ProviderKind } from './slices/providers.ts';
@@ -132,6 +133,16 @@ export interface Config {
     readonly windowMs: number;
     readonly retentionDays: number;
   };
+  readonly alerts: readonly {
+    readonly name: string;
+    readonly metric: AlertMetric;
+    /** Exactly one of the two limits is there. */
+    readonly above: number | null;
+    readonly below: number | null;
+    readonly windowMs: number;
+    readonly message: string | null;
+    readonly cooldownMs: number;
+  }[];
   readonly audit: { readonly enabled: boolean };
   readonly telemetry: { readonly enabled: boolean; readonly logFile: string };
   readonly security: {

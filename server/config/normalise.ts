@@ -1,7 +1,9 @@
 /** From settled values to the configuration: units, derived defaults, frozen. */
 import { isAbsolute, join } from 'node:path';
+import type { AlertMetric } from '../alerts/metrics.ts';
 import type { Config, ProviderConfig, ProviderKey, ProviderKind } from './config.ts';
 import { sourceRank } from './fault.ts';
+import type { WrittenAlert } from './slices/alerts.ts';
 import type { Values } from './names.ts';
 import { PUBLIC_BASE_URLS } from './slices/providers.ts';
 
@@ -170,7 +172,7 @@ function storage(
 function observing(
   { get }: Values,
   home: string,
-): Pick<Config, 'logging' | 'metrics' | 'audit' | 'telemetry'> {
+): Pick<Config, 'logging' | 'metrics' | 'alerts' | 'audit' | 'telemetry'> {
   return {
     logging: {
       enabled: get('logging.enabled'),
@@ -187,6 +189,7 @@ function observing(
       windowMs: get('metrics.collection_window_seconds') * 1000,
       retentionDays: get('metrics.retention_days'),
     },
+    alerts: get('alerts').map(alert),
     audit: { enabled: get('audit.enabled') },
     telemetry: {
       enabled: get('telemetry.enabled'),
@@ -237,6 +240,24 @@ function limits({ get, from }: Values): Config['limits'] {
     maxRequestBytes,
     maxBytesInFlight: get('advanced.max_bytes_in_flight'),
     maxProxiedRequestBytes: chosen ? maxRequestBytes : PROXIED_BODY_BYTES,
+  };
+}
+
+const MINUTE_MS = 60_000;
+/** Of a rule that says nothing of them. */
+const ALERT_WINDOW_MINUTES = 5;
+const ALERT_COOLDOWN_MINUTES = 60;
+
+function alert({ name, when, message, cooldown_minutes }: WrittenAlert): Config['alerts'][number] {
+  return {
+    name,
+    // Others were refused before.
+    metric: when.metric as AlertMetric,
+    above: when.above ?? null,
+    below: when.below ?? null,
+    windowMs: (when.window_minutes ?? ALERT_WINDOW_MINUTES) * MINUTE_MS,
+    message: message ?? null,
+    cooldownMs: (cooldown_minutes ?? ALERT_COOLDOWN_MINUTES) * MINUTE_MS,
   };
 }
 

@@ -4,6 +4,7 @@
  * is made from these rows.
  */
 import type { Setting } from './setting.ts';
+import { alerts } from './slices/alerts.ts';
 import { compression } from './slices/compression.ts';
 import { audit, logging, metrics, telemetry } from './slices/observing.ts';
 import { customProviders, keys, plugins, providers, rateLimiting } from './slices/providers.ts';
@@ -21,6 +22,7 @@ export const settings = {
   ...logging,
   ...metrics,
   ...audit,
+  ...alerts,
   ...security,
   ...advanced,
   ...vault,

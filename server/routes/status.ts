@@ -6,10 +6,10 @@ import type { Totals } from '../../stages/ledger/figures.ts';
 import { sessionJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { SpendingGuard } from '../../stages/budget/spending.ts';
-import { unhealthyBecause } from '../../stages/providers/health.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';
+import { providerReasons } from '../provider-states.ts';
 import { spendingJson } from '../spending.ts';
 import type { VaultFacts } from '../vault-facts.ts';
 import type { Route } from '../router.ts';
@@ -105,15 +105,6 @@ function reasons(
   list.push(...providerReasons(states));
   if (draining()) list.push('the proxy is shutting down');
   return list;
-}
-
-/** What is wrong with providers, one line each. */
-function providerReasons(states: ProviderStates): string[] {
-  return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
-    if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];
-    if (breaker.state === 'open') return [`provider ${name}: its circuit breaker is open`];
-    return known.state === 'unhealthy' ? [`provider ${name}: ${unhealthyBecause(known)}`] : [];
-  });
 }
 
 /** The share of this session's input tokens that was not sent, 0 to 1; `null` before any input was measured. */

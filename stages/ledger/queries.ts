@@ -49,6 +49,27 @@ export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<
   return inSpan(db, span).select(totalColumns).executeTakeFirstOrThrow();
 }
 
+/**
+ * The latency that `share` (0 to 1) of the span's timed requests do not exceed, in milliseconds:
+ * by nearest rank, one that some request really had; `null` where none was timed.
+ */
+export async function latencyPercentile(
+  db: LedgerReader,
+  span: TimeSpan,
+  share: number,
+): Promise<number | null> {
+  const { timed } = await totalsOf(db, span);
+  if (timed === 0) return null;
+  const row = await inSpan(db, span)
+    .where('latencyMs', 'is not', null)
+    .select('latencyMs')
+    .orderBy('latencyMs')
+    .limit(1)
+    .offset(Math.max(0, Math.ceil(share * timed) - 1))
+    .executeTakeFirst();
+  return row?.latencyMs ?? null;
+}
+
 /** What was spent from `sinceMs` on. */
 export interface Spent {
   readonly costNanoUsd: number;

@@ -1,0 +1,69 @@
+/** `svc check-alerts`: evaluates the rules of `alerts`. */
+import { Command, Option } from 'clipanion';
+import type { AlertsJson } from '../../server/alerts/evaluate.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { toLoadOptions } from '../flags.ts';
+import { colorsFor, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { controlIfRunning } from '../remote.ts';
+
+class CheckAlerts extends Command<CliContext> {
+  static override paths = [['check-alerts']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Evaluate the alert rules; exits with 1 when one fires',
+    details:
+      'A running proxy evaluates the rules that it has in force. Without one, or with --config, the rules of the configuration are evaluated on the ledger; what only a running proxy knows is then not measured.',
+    examples: [
+      ['Look', '$0 check-alerts'],
+      ['For a script', '$0 check-alerts --json'],
+    ],
+  });
+
+  config = Option.String('--config', { description: 'Config file with the rules and the ledger' });
+  json = Option.Boolean('--json,--raw', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const { alerts, firing } = await this.evaluate();
+    if (this.json) printJson(context, { firing, alerts });
+    else if (alerts.length === 0)
+      note(context, 'There is no rule. `svc config show` tells how `alerts` are written.');
+    else {
+      const colors = colorsFor(context.stdout, context.env);
+      for (const { firing: isFiring, value, text } of alerts) {
+        const calm = value === null ? colors.yellow('?') : colors.green('ok');
+        print(context, `${isFiring ? colors.red('✗') : calm} ${text}`);
+      }
+    }
+    return firing ? exitCodes.internal : 0;
+  }
+
+  private async evaluate(): Promise<AlertsJson> {
+    const { context } = this;
+    if (this.config === undefined) {
+      const answer = await controlIfRunning(homeOf(context), 'check-alerts');
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
+      if (answer !== undefined) return answer as unknown as AlertsJson;
+    }
+    const [{ loadConfig }, { alertsJson, evaluateAlerts }, { withLedger }] = await Promise.all([
+      import('../../server/config/load.ts'),
+      import('../../server/alerts/evaluate.ts'),
+      import('../ledger.ts'),
+    ]);
+    const flags = this.config === undefined ? {} : { config: this.config };
+    const { config } = await loadConfig(toLoadOptions(flags, context));
+    if (config.alerts.length === 0) return alertsJson([]);
+    const results = await evaluateAlerts(config.alerts, {
+      nowMs: context.clock.wallMs(),
+      home: config.home,
+      live: undefined,
+      ask: (work) => withLedger(context, this.config, work),
+    });
+    return alertsJson(results);
+  }
+}
+
+export const alertCommands: readonly CliCommand[] = [CheckAlerts];

@@ -1,0 +1,150 @@
+/** Evaluates the rules, and remembers in the home folder since when each fires. */
+import { constants } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toSvcError } from '../../engine/index.ts';
+import type { Config } from '../config/config.ts';
+import { writePrivateFile } from '../config/home.ts';
+import { measure } from './measure.ts';
+import type { MeasureOptions } from './measure.ts';
+
+export type AlertRule = Config['alerts'][number];
+
+/** What is kept of a rule between evaluations; times in milliseconds since the epoch. */
+export interface AlertState {
+  /** Since when it fires; null while it does not. */
+  readonly sinceMs: number | null;
+  /** When it was last announced. */
+  readonly announcedMs: number | null;
+  /** Whether the present firing was announced. */
+  readonly isAnnounced: boolean;
+}
+
+export interface AlertResult {
+  readonly rule: AlertRule;
+  /** What was measured; null where nothing was. */
+  readonly value: number | null;
+  /** Why it could not be measured. */
+  readonly trouble: string | undefined;
+  readonly isFiring: boolean;
+  readonly sinceMs: number | null;
+  /** What is to be announced now: `begun`, unless the cooldown of an earlier one lasts, or `ended`. */
+  readonly news: 'begun' | 'ended' | undefined;
+}
+
+const QUIET: AlertState = { sinceMs: null, announcedMs: null, isAnnounced: false };
+
+/** Evaluates all rules and writes their states; throws `config` where they cannot be written. */
+export async function evaluateAlerts(
+  rules: readonly AlertRule[],
+  options: MeasureOptions,
+): Promise<readonly AlertResult[]> {
+  const file = join(options.home, 'alerts.json');
+  const states = await readStates(file);
+  const evaluated = await Promise.all(
+    rules.map(async (rule) => {
+      let trouble: string | undefined;
+      const value = await measure(rule.metric, rule.windowMs, options).catch((thrown: unknown) => {
+        trouble = toSvcError(thrown).message;
+        return null;
+      });
+      return judge(rule, value, trouble, states.get(rule.name) ?? QUIET, options.nowMs);
+    }),
+  );
+  const kept = evaluated.map(({ result, state }) => [result.rule.name, state]);
+  if (JSON.stringify(kept) !== JSON.stringify([...states]))
+    writePrivateFile(file, `${JSON.stringify(kept)}\n`);
+  return evaluated.map(({ result }) => result);
+}
+
+/** One rule against what was measured. A measurement that failed ends nothing and begins nothing. */
+export function judge(
+  rule: AlertRule,
+  value: number | null,
+  trouble: string | undefined,
+  before: AlertState,
+  nowMs: number,
+): { readonly result: AlertResult; readonly state: AlertState } {
+  const holds = trouble === undefined ? exceeds(rule, value) : before.sinceMs !== null;
+  const of = (state: AlertState, news: AlertResult['news']) => ({
+    state,
+    result: { rule, value, trouble, isFiring: holds, sinceMs: state.sinceMs, news },
+  });
+  if (!holds) {
+    const news = before.isAnnounced ? 'ended' : undefined;
+    return of({ sinceMs: null, announcedMs: before.announcedMs, isAnnounced: false }, news);
+  }
+  const sinceMs = before.sinceMs ?? nowMs;
+  const isCooling =
+    before.announcedMs !== null &&
+    nowMs >= before.announcedMs &&
+    nowMs < before.announcedMs + rule.cooldownMs;
+  if (before.isAnnounced || isCooling) return of({ ...before, sinceMs }, undefined);
+  return of({ sinceMs, announcedMs: nowMs, isAnnounced: true }, 'begun');
+}
+
+/** What was not measured exceeds nothing: no request is no slow one. */
+function exceeds({ above, below }: AlertRule, value: number | null): boolean {
+  if (value === null) return false;
+  return (above !== null && value > above) || (below !== null && value < below);
+}
+
+/** In words, such as `slow: p95_latency_ms is 31200, fires above 20000: a provider is slow`. */
+export function alertText({ rule, value, trouble }: AlertResult): string {
+  const limit = rule.above === null ? `below ${rule.below}` : `above ${rule.above}`;
+  const now = value === null ? 'not measured' : String(Number(value.toFixed(4)));
+  const message = rule.message === null ? '' : `: ${rule.message}`;
+  const why = trouble === undefined ? '' : ` (${trouble})`;
+  return `${rule.name}: ${rule.metric} is ${now}${why}, fires ${limit}${message}`;
+}
+
+/** The results as JSON. */
+export function alertsJson(results: readonly AlertResult[]) {
+  return {
+    firing: results.some(({ isFiring }) => isFiring),
+    alerts: results.map((result) => ({
+      name: result.rule.name,
+      metric: result.rule.metric,
+      above: result.rule.above,
+      below: result.rule.below,
+      value: result.value,
+      firing: result.isFiring,
+      since: result.sinceMs === null ? null : new Date(result.sinceMs).toISOString(),
+      news: result.news ?? null,
+      message: result.rule.message,
+      trouble: result.trouble ?? null,
+      text: alertText(result),
+    })),
+  };
+}
+
+export type AlertsJson = ReturnType<typeof alertsJson>;
+
+/** A file that is not there, or not ours, is one without states: the alerts begin anew. */
+async function readStates(file: string): Promise<ReadonlyMap<string, AlertState>> {
+  const states = new Map<string, AlertState>();
+  try {
+    const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
+    const parsed: unknown = JSON.parse(await readFile(file, { encoding: 'utf8', flag }));
+    for (const entry of Array.isArray(parsed) ? (parsed as unknown[]) : []) {
+      const [name, state]: unknown[] = Array.isArray(entry) ? entry : [];
+      if (typeof name === 'string' && isState(state)) states.set(name, state);
+    }
+  } catch {
+    states.clear();
+  }
+  return states;
+}
+
+function isState(value: unknown): value is AlertState {
+  if (typeof value !== 'object' || value === null) return false;
+  const isTime = (time: unknown) => time === null || Number.isSafeInteger(time);
+  return (
+    'sinceMs' in value &&
+    isTime(value.sinceMs) &&
+    'announcedMs' in value &&
+    isTime(value.announcedMs) &&
+    'isAnnounced' in value &&
+    typeof value.isAnnounced === 'boolean'
+  );
+}

@@ -1,0 +1,77 @@
+/** Measures what rules watch: each figure as the ledger defines it. */
+import { statfs } from 'node:fs/promises';
+import type { LedgerReader } from '../../stages/ledger/database.ts';
+import { averageLatencyMs, knownCost, savedPercent, toUsd } from '../../stages/ledger/figures.ts';
+import type { Totals } from '../../stages/ledger/figures.ts';
+import type { AlertMetric } from './metrics.ts';
+
+export type LedgerQueries = typeof import('../../stages/ledger/queries.ts');
+
+/** What a running proxy alone knows. */
+export interface LiveFigures {
+  readonly unhealthyProviders: number;
+  readonly droppedRows: number;
+}
+
+export interface MeasureOptions {
+  readonly nowMs: number;
+  readonly home: string;
+  readonly live: LiveFigures | undefined;
+  readonly ask: <T>(
+    work: (reader: LedgerReader, queries: LedgerQueries) => Promise<T>,
+  ) => Promise<T>;
+}
+
+type Measure = (windowMs: number, options: MeasureOptions) => Promise<number | null>;
+
+const MEASURES: Readonly<Record<AlertMetric, Measure>> = {
+  error_rate: overWindow(({ requests, errors }) => (requests === 0 ? null : errors / requests)),
+  errors: overWindow(({ errors }) => errors),
+  requests: overWindow(({ requests }) => requests),
+  p50_latency_ms: latency(0.5),
+  p95_latency_ms: latency(0.95),
+  p99_latency_ms: latency(0.99),
+  average_latency_ms: overWindow(averageLatencyMs),
+  cost_usd: overWindow(costUsd),
+  saved_percent: overWindow(savedPercent),
+  cost_today_usd: today(costUsd),
+  requests_today: today(({ requests }) => requests),
+  disk_free_mb: async (_windowMs, { home }) => {
+    const { bavail, bsize } = await statfs(home);
+    return (bavail * bsize) / 2 ** 20;
+  },
+  unhealthy_providers: async (_windowMs, { live }) => live?.unhealthyProviders ?? null,
+  dropped_rows: async (_windowMs, { live }) => live?.droppedRows ?? null,
+};
+
+/** The value of a metric; null where there was nothing to measure. Rejects where it could not be. */
+export function measure(
+  metric: AlertMetric,
+  windowMs: number,
+  options: MeasureOptions,
+): Promise<number | null> {
+  return MEASURES[metric](windowMs, options);
+}
+
+function overWindow(of: (sums: Totals) => number | null): Measure {
+  return (windowMs, { nowMs, ask }) =>
+    ask(async (reader, queries) =>
+      of(await queries.totalsOf(reader, { sinceMs: nowMs - windowMs })),
+    );
+}
+
+function today(of: (sums: Totals) => number | null): Measure {
+  return (_windowMs, { nowMs, ask }) =>
+    ask(async (reader, queries) => of(await queries.totalsOfToday(reader, nowMs)));
+}
+
+function latency(share: number): Measure {
+  return (windowMs, { nowMs, ask }) =>
+    ask((reader, queries) =>
+      queries.latencyPercentile(reader, { sinceMs: nowMs - windowMs }, share),
+    );
+}
+
+function costUsd(sums: Totals): number | null {
+  return toUsd(knownCost(sums));
+}

@@ -1,0 +1,32 @@
+/** The figures that an alert may watch. Their definitions are those of every other surface. */
+
+/** `window` is over the rule's window, `day` over the present UTC day, `now` at this moment; `live` is known to a running proxy alone. */
+export type MetricSpan = 'window' | 'day' | 'now' | 'live';
+
+/** Each metric with the span that it is of. */
+export const ALERT_METRICS = {
+  /** Failed requests by all, 0 to 1. */
+  error_rate: 'window',
+  errors: 'window',
+  requests: 'window',
+  p50_latency_ms: 'window',
+  p95_latency_ms: 'window',
+  p99_latency_ms: 'window',
+  average_latency_ms: 'window',
+  cost_usd: 'window',
+  /** Saved tokens as a percentage of the clients' input tokens. */
+  saved_percent: 'window',
+  cost_today_usd: 'day',
+  requests_today: 'day',
+  /** Mebibytes free on the disk of the home folder. */
+  disk_free_mb: 'now',
+  unhealthy_providers: 'live',
+  /** Rows that the ledger has lost since the start. */
+  dropped_rows: 'live',
+} as const satisfies Readonly<Record<string, MetricSpan>>;
+
+export type AlertMetric = keyof typeof ALERT_METRICS;
+
+export function isAlertMetric(name: string): name is AlertMetric {
+  return Object.hasOwn(ALERT_METRICS, name);
+}

@@ -1,0 +1,77 @@
+/** The alerts of a running proxy: evaluated every minute, and at once when a command asks. */
+import { toSvcError } from '../../engine/index.ts';
+import { providerReasons } from '../provider-states.ts';
+import type { Config } from '../config/config.ts';
+import type { ServerServices } from '../services.ts';
+import { alertText, alertsJson, evaluateAlerts } from './evaluate.ts';
+import type { AlertResult, AlertsJson } from './evaluate.ts';
+
+export const EVERY_MS = 60_000;
+
+export interface AlertWatch {
+  /** Evaluates the rules in force now; rejects where their states cannot be written. */
+  check(): Promise<AlertsJson>;
+  stop(): void;
+}
+
+export interface AlertWatchOptions {
+  readonly config: () => Config;
+  readonly services: Pick<
+    ServerServices,
+    'afterwards' | 'clock' | 'ledgerFile' | 'log' | 'questions' | 'states'
+  >;
+}
+
+/** Begins to watch: the first evaluation is a minute from now. Without rules nothing is asked. */
+export function watchAlerts({ config, services }: AlertWatchOptions): AlertWatch {
+  const { afterwards, clock, ledgerFile, log, questions, states } = services;
+  let last: Promise<unknown> = Promise.resolve();
+  let stopped = false;
+  let cancel = clock.after(EVERY_MS, evaluateAndGoOn);
+
+  async function evaluate(): Promise<readonly AlertResult[]> {
+    const { alerts, home } = config();
+    if (alerts.length === 0) return [];
+    afterwards.flush();
+    await ledgerFile.flush();
+    const results = await evaluateAlerts(alerts, {
+      nowMs: clock.wallMs(),
+      home,
+      live: {
+        unhealthyProviders: providerReasons(states).length,
+        droppedRows: ledgerFile.stats().dropped,
+      },
+      ask: (work) => questions.ask(work),
+    });
+    for (const result of results) {
+      if (result.news === 'begun') log.warning(`alert begins: ${alertText(result)}`);
+      if (result.news === 'ended') log.info(`alert ends: ${alertText(result)}`);
+    }
+    return results;
+  }
+
+  /** One after another: two at once would announce a beginning twice. */
+  function inTurn(): Promise<readonly AlertResult[]> {
+    const result = last.then(evaluate, evaluate);
+    last = result;
+    return result;
+  }
+
+  function evaluateAndGoOn(): void {
+    void inTurn()
+      .catch((thrown: unknown) =>
+        log.error(`alerts: ${toSvcError(thrown).message}`, { cause: thrown }),
+      )
+      .finally(() => {
+        if (!stopped) cancel = clock.after(EVERY_MS, evaluateAndGoOn);
+      });
+  }
+
+  return {
+    check: async () => alertsJson(await inTurn()),
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
