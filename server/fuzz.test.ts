@@ -139,7 +139,12 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
       const options = { port: proxy.port, seed: SEED, from, to, concurrency: CONCURRENCY };
       // Bodies are not kept: what is sent follows from its index.
       for (const each of await sendHostile(options)) ended.push(withoutBody(each));
-      assert.is(proxy.child.exitCode ?? proxy.child.signalCode, null, 'the process lives');
+      const death = proxy.child.exitCode ?? proxy.child.signalCode;
+      assert.is(
+        death,
+        null,
+        `the process died near ${ended.filter(isUnanswered).slice(0, 3).map(nameOf).join('; ')}`,
+      );
       const { rss, heapUsed } = await memoryOf(proxy.child);
       const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
       print(
@@ -151,7 +156,7 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
     print(`fuzz: valid ones: ${countsOf(ended.filter(({ sent }) => sent.isValid))}`);
     const rows = await rowsOf(join(home, 'monitor.db'), ended.filter((e) => e.isOnLedger).length);
     checkRows(ended, rows);
-    const unanswered = ended.filter(({ problem }) => problem !== undefined);
+    const unanswered = ended.filter(isUnanswered);
     assert.equal(unanswered.slice(0, 5).map(nameOf), [], `${unanswered.length} without an answer`);
     await checkAlive(proxy.port);
   } finally {
@@ -160,6 +165,10 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
     rmSync(home, { recursive: true, force: true });
   }
 });
+
+function isUnanswered({ problem }: Ended): boolean {
+  return problem !== undefined;
+}
 
 function withoutBody(ended: Ended): Ended {
   return { ...ended, sent: { ...ended.sent, body: Buffer.alloc(0), rawHeaders: [] } };
