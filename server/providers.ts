@@ -14,7 +14,7 @@ function toProvider(config: ProviderSettings, baseUrl: string): Provider {
     kind: config.kind,
     baseUrl,
     origin: url.origin,
-    pathPrefix: url.pathname.replace(/\/+$/, ''),
+    pathPrefix: url.pathname.replace(/(?<!\/)\/+$/, ''),
     keys: config.keys.map(({ scheme, secret, label }) => ({
       scheme: scheme === 'bearer' ? ('bearer' as const) : ('key' as const),
       secret,
@@ -35,7 +35,7 @@ function toCustom(name: string, custom: CustomProvider, config: Config): Provide
   const { definition, secret, version } = custom;
   const { auth, request, response, event } = definition;
   const builtIn = config.providers[definition.kind];
-  const baseUrl = definition.baseUrl.replace(/\/+$/, '');
+  const baseUrl = definition.baseUrl.replace(/(?<!\/)\/+$/, '');
   const scheme = typeof auth === 'object' && auth.scheme === 'bearer' ? 'bearer' : 'api-key';
   const label = typeof auth === 'object' ? auth.env : name;
   const { timeoutSeconds, idleTimeoutSeconds } = definition;

@@ -172,7 +172,7 @@ function toBaseUrl(given: unknown): string {
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new SvcConfigError(`baseUrl '${given}' must begin with http:// or https://`);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '');
 }
 
 function toKey(given: unknown): string {

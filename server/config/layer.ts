@@ -144,7 +144,7 @@ function foundIn(value: unknown, { type, secret }: Setting<unknown>): string {
   return at === -1 ? found : `${found} as item ${at + 1}`;
 }
 
-const VARIABLE = /\$\{([^}]*)\}/g;
+const VARIABLE = /\$\{([^{}]*)\}/g;
 
 /** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
 function fillVariables(

@@ -114,7 +114,7 @@ function provider({ get, from }: Values, name: string): ProviderConfig {
   return {
     name,
     kind,
-    baseUrl: baseUrl === null ? null : baseUrl.replace(/\/+$/, ''),
+    baseUrl: baseUrl === null ? null : baseUrl.replace(/(?<!\/)\/+$/, ''),
     auth: get('providers.<name>.auth', name),
     keys: keysOf(from, name),
     requestTimeoutMs: toMs(timeoutS),

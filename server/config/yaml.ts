@@ -192,5 +192,5 @@ class Walk {
 /** The parser's words without the pieces of source in them, which may be a key's. */
 function withoutSource(message: string): string {
   const line = message.split('\n', 1)[0] ?? '';
-  return line.replace(/: \S.*$/, '').replace(/!\S+/g, 'tag');
+  return line.replace(/: \S[^]*$/, '').replace(/!\S+/g, 'tag');
 }

@@ -205,7 +205,7 @@ function secretForms(secret: string): { source: string; length: number }[] {
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     bytes.toString('base64'),
-    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64').replace(/(?<!=)=+$/, ''),
     bytes.toString('base64url'),
   ];
   if (bytes.length >= SHORT) {
@@ -230,7 +230,7 @@ function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2].map((shift) => {
     const coded = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
-      .replace(/=+$/, '');
+      .replace(/(?<!=)=+$/, '');
     const bits = (shift + bytes.length) * 8;
     // The first character that holds no bit of the filler, and the last that holds only ours.
     return coded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));

@@ -232,8 +232,8 @@ function withOurCors(theirs: readonly string[], ours: readonly string[]): string
 
 /** Two lists of field names as one, each name once. */
 function joined(list: string, more: string): string {
-  const names = list === '' ? [] : list.split(/\s*,\s*/);
-  for (const name of more.trim().split(/\s*,\s*/)) {
+  const names = list === '' ? [] : list.split(',').map((name) => name.trim());
+  for (const name of more.split(',').map((each) => each.trim())) {
     if (!names.some((each) => each.toLowerCase() === name.toLowerCase())) names.push(name);
   }
   return names.join(', ');

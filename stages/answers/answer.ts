@@ -47,7 +47,7 @@ export function largestAnswer(maxBytes: number): number {
 
 /** Fields of one exchange: sent again they would tell a client of limits, cookies and ids that are not its own. */
 const OF_ONE_EXCHANGE =
-  /^(?:set-cookie2?|date|age|server-timing|retry-after(?:-ms)?|content-length|cf-ray|alt-svc|.*request-?id|.*trace-?id|.*ratelimit.*|.*processing-ms)$/;
+  /^(?:set-cookie2?|date|age|server-timing|retry-after(?:-ms)?|content-length|cf-ray|alt-svc)$|ratelimit|(?:request-?id|trace-?id|processing-ms)$/;
 
 /** True for a response field (lower case) that is kept with an answer. */
 export function isKeptHeader(lowerName: string): boolean {

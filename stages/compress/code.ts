@@ -92,7 +92,7 @@ function asComment(note: string, extension: string): string {
 const GUESSES: readonly (readonly [string, RegExp])[] = [
   [
     'py',
-    /^(?:from [\w.]+ import |import \w[\w.]*$|(?:async )?def \w+\(.*|class \w+.*:$|\s+self\.)/m,
+    /^(?:from [\w.]+ import |import \w[\w.]*$|(?:async )?def \w+\(.*|class \w.*:$|[ \t]+self\.)/m,
   ],
   ['go', /^package \w+$|^func (?:\(|\w+\()/m],
   ['rs', /^(?:pub )?(?:fn|impl|mod|use) [\w<:]+|^#\[derive/m],
@@ -102,7 +102,7 @@ const GUESSES: readonly (readonly [string, RegExp])[] = [
   ],
   ['cpp', /^#\s*(?:include|define|ifndef|ifdef|pragma)\b/m],
   ['php', /^<\?php/m],
-  ['rb', /^(?:require ['"]|\s*def \w+[?!]?(?:\(|$)|\s*end$)/m],
+  ['rb', /^(?:require ['"]|[ \t]*def \w+[?!]?(?:\(|$)|[ \t]*end$)/m],
   [
     'ts',
     /^(?:import|export) .*|^(?:const|let|var) \w+|^(?:async )?function \w+|^interface \w+|require\(/m,

@@ -27,8 +27,8 @@ export function readYaml(text: string): ConfigReading | undefined {
 
 function looksLikeYaml(text: string): boolean {
   return (
-    !/^\s*\[[^\]]{1,100}\]\s*$/m.test(text) &&
-    /^\s*(?:- )?["']?[\w./ -]{1,80}["']?:(?: |\r?$)/m.test(text)
+    !/^[ \t]*\[[^\]]{1,100}\][ \t]*$/m.test(text) &&
+    /^[ \t]*(?:- )?["']?[\w./ -]{1,80}["']?:(?: |\r?$)/m.test(text)
   );
 }
 

@@ -56,11 +56,15 @@ function sharedDirectory(paths: readonly string[]): string {
   return root.length > 1 && !root.includes(']') ? root : '';
 }
 
+const ROOT_MARK = '; ~/ is ';
+
 /** The text that packed frames stand for; undefined where the text is not ours. */
 export function unpackFrames(text: string): string | undefined {
   const [header = '', ...lines] = text.split('\n');
   if (!header.startsWith(OPENING)) return undefined;
-  const root = /; ~\/ is (.+)\]$/.exec(header)?.[1] ?? '';
+  const at = header.indexOf(ROOT_MARK);
+  const hasRoot = at >= 0 && header.endsWith(']');
+  const root = hasRoot ? header.slice(at + ROOT_MARK.length, -1) : '';
   return lines
     .map((line) => {
       if (line.startsWith('|')) return line.slice(1);

@@ -20,7 +20,7 @@ const LAID_OUT =
   /^(?:#{1,6} |\s*[-*+•] |\s*\d{1,3}[.)] |\s*\||\s*>|\s*[<+!|=]| {4}|\t|={3,}|-{3,}|.{0,80}:$)/;
 /** Spans that someone may need to the letter. */
 const MUST_KEEP =
-  /`[^`]+`|https?:\/\/|(?:^|\s)(?:\.{0,2}\/)?[\w.-]+\/[\w./-]{3,}|\b[0-9a-f]{8,}\b|[\w.-]+@[\w.-]+\.\w+|\b(?:error|exception|warning|failed|traceback)\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+\(\)|\b[a-z]+[A-Z]\w+\b/;
+  /`[^`]+`|https?:\/\/|(?:^|\s)(?:\.{0,2}\/)?[\w.-]+\/[\w./-]{3,}|\b[0-9a-f]{8,}\b|(?<![\w.-])[\w.-]+@[\w.-]+\.\w+|\b(?:error|exception|warning|failed|traceback)\b|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+\(\)|\b[a-z]+[A-Z]\w+\b/;
 /** An instruction is not material to be thinned out. */
 const INSTRUCTION =
   /\b(?:you|your|please|must|should|shall|do not|don't|never|always|make sure|ensure|important|note that|remember|required?)\b|^(?:use|write|add|fix|run|create|implement|return|explain|summari[sz]e|answer|find|list)\b/i;

@@ -95,9 +95,9 @@ function copies(chunks: readonly Chunk[]): readonly boolean[] {
   });
 }
 
-const AROUND = /^["'“”‘’([]+|[.,;:!"'“”‘’)\]…]+$/g;
+const AROUND = /^["'“”‘’([]+(?:[.,;:!"'“”‘’)\]…]+$)?|(?<![.,;:!"'“”‘’)\]…])[.,;:!"'“”‘’)\]…]+$/g;
 /** Of a number only what ends a clause can go: 5' is not 5". */
-const BEHIND_NUMBER = /[.,;:)]+$/;
+const BEHIND_NUMBER = /(?<![.,;:)])[.,;:)]+$/;
 
 /**
  * A sentence without what cannot carry meaning: white space, and punctuation around its

@@ -29,7 +29,7 @@ export function headerList(headers: Headers, name: string): string | undefined {
 /** True if the body behind `headers` is what it says, without a `Content-Encoding`. */
 export function isPlain({ headers }: { readonly headers: Headers }): boolean {
   const encoding = headerValue(headers, 'content-encoding');
-  return encoding === undefined || /^\s*(?:identity)?\s*$/i.test(encoding);
+  return encoding === undefined || /^(?:identity)?$/i.test(encoding.trim());
 }
 
 /** A copy without the fields that `drop` (given a lower-case name) says to leave out. */

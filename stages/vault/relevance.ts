@@ -151,7 +151,7 @@ function wordsOf(
   for (const { 0: text, index } of texts) {
     const own = tokenizer.terms(text);
     const whole = own.at(-1);
-    const isName = own.length > 1 && whole === text.replace(/[./-]+$/, '').toLowerCase();
+    const isName = own.length > 1 && whole === text.replace(/(?<![./-])[./-]+$/, '').toLowerCase();
     if (isName) add(whole, own.slice(0, -1));
     else for (const term of own) add(term, [], !isHeading && isProperAt(query, index, text));
   }

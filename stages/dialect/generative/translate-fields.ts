@@ -44,7 +44,9 @@ export interface GenerativeTarget {
 
 /** Reads `…/models/<model>:<method>?alt=sse`; undefined for any other path. */
 export function readGenerativeTarget(target: string): GenerativeTarget | undefined {
-  const match = /\/models\/([^?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target);
+  const at = target.indexOf('/models/');
+  if (at < 0) return undefined;
+  const match = /^\/models\/([^?]+):([A-Za-z]+)(?:\?(.*))?$/.exec(target.slice(at));
   if (match === null) return undefined;
   const [, model, method, query] = match;
   const events = new URLSearchParams(query ?? '').get('alt') === 'sse';

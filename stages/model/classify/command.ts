@@ -177,7 +177,7 @@ function filesOf(name: string, args: readonly string[]): readonly string[] {
   const isBare = name === 'tar' && args[0]?.startsWith('-') === false;
   const files = operands
     .slice(isScripted || isBare ? 1 : 0)
-    .filter((word) => word !== '-' && !/^\+?\d*[,:]?\d*$/.test(word));
+    .filter((word) => word !== '-' && !/^\+?\d*(?:[,:]\d*)?$/.test(word));
   return name === 'git'
     ? files.filter((word) => word.includes(':')).map((word) => word.slice(word.indexOf(':') + 1))
     : files;

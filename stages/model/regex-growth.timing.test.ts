@@ -1,0 +1,138 @@
+/**
+ * Every regular expression of the program, written out or put together, on texts made from
+ * itself to take it long. One that takes more than three times as long for twice the text
+ * lets one message hold up all others.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { attacksOn, textOf } from '../../fixtures/regex-attacks.ts';
+import type { Attack } from '../../fixtures/regex-attacks.ts';
+import { regexLiteralsOf } from '../../fixtures/regex-literals.ts';
+import { BOUNDED } from '../../fixtures/regex-bounds.ts';
+import type { Bound } from '../../fixtures/regex-bounds.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const NO_PRODUCT = /\.d\.ts$|\.test\.ts$|testing\.ts$|\.corpus\.ts$/;
+
+/** Quadratic work takes longer than this long before the longest text. */
+const FLOOR_MS = 5;
+const MOST_GROWTH = 3.2;
+/** In steps so small that not even exponential work takes long at the one that shows it. */
+const REPEATS = [8, 16, 20, 24, 28, 32, 48, 64, 96, 128, 256, 512, 1024, 4096];
+const SCREENED_CHARS = 25_000;
+const MOST_CHARS = 100_000;
+
+interface Found {
+  readonly place: string;
+  readonly file: string;
+  readonly pattern: RegExp;
+}
+
+function sources(): string[] {
+  return ['stages', 'server', 'plugins'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter(
+        (entry) => entry.isFile() && entry.name.endsWith('.ts') && !NO_PRODUCT.test(entry.name),
+      )
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+}
+
+function literalsIn(path: string): Found[] {
+  const file = relative(ROOT, path);
+  return regexLiteralsOf(readFileSync(path, 'utf8')).map(({ line, source, flags }) => ({
+    file,
+    place: `${file}:${line}`,
+    pattern: new RegExp(source, flags),
+  }));
+}
+
+/** Those that modules put together when they load. */
+async function composedIn(paths: readonly string[]): Promise<Found[]> {
+  const found: Found[] = [];
+  const Original = globalThis.RegExp;
+  for (const path of paths) {
+    const file = relative(ROOT, path);
+    if (!/^(?:export )?const \w+ = new RegExp\(/m.test(readFileSync(path, 'utf8'))) continue;
+    globalThis.RegExp = new Proxy(Original, {
+      construct(target, [source, flags]: [string | RegExp, string | undefined]) {
+        const pattern = new target(source, flags);
+        found.push({ file, place: file, pattern });
+        return pattern;
+      },
+    });
+    try {
+      await import(pathToFileURL(join(ROOT, 'dist', file.replace(/\.ts$/, '.js'))).href);
+    } finally {
+      globalThis.RegExp = Original;
+    }
+  }
+  return found;
+}
+
+function timeOf(pattern: RegExp, text: string, rounds = 1): number {
+  let bestMs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    pattern.lastIndex = 0;
+    const startedMs = performance.now();
+    text.replace(pattern, '');
+    bestMs = Math.min(bestMs, performance.now() - startedMs);
+  }
+  return bestMs;
+}
+
+/** Another process that runs meanwhile makes one of these too large, seldom both. */
+const MEASURED = [1, 2];
+
+/** What the time grows by from half of the text to all of it; 0 where all of it takes no time. */
+function doublingOf(pattern: RegExp, attack: Attack, repeats: number, onceMs: number): number {
+  const half = timeOf(pattern, textOf(attack, Math.ceil(repeats / 2)), 3);
+  const whole = onceMs > 500 ? onceMs : timeOf(pattern, textOf(attack, repeats), 3);
+  return whole < FLOOR_MS ? 0 : whole / Math.max(half, 0.2);
+}
+
+/** What the time grew by when the text became twice as long, where that is too much. */
+function growthOf(pattern: RegExp, attack: Attack, mostChars: number): number | undefined {
+  const screened = Math.floor(Math.min(SCREENED_CHARS, mostChars) / attack.pump.length);
+  const sizes = [...REPEATS.filter((repeats) => repeats < screened), screened];
+  for (let repeats = sizes.shift(); repeats !== undefined; repeats = sizes.shift()) {
+    const once = timeOf(pattern, textOf(attack, repeats));
+    if (once < FLOOR_MS) continue;
+    const growth = Math.min(...MEASURED.map(() => doublingOf(pattern, attack, repeats, once)));
+    if (growth >= MOST_GROWTH) return growth;
+    const doubled = repeats * 2;
+    if (sizes.length === 0 && doubled * attack.pump.length <= Math.min(MOST_CHARS, mostChars))
+      sizes.push(doubled);
+  }
+  return undefined;
+}
+
+test('no regular expression takes more than linear time', async () => {
+  const paths = sources();
+  const found = [...paths.flatMap(literalsIn), ...(await composedIn(paths))];
+  assert.ok(found.length > 600, `${found.length} patterns`);
+  const slow: string[] = [];
+  const used = new Set<Bound>();
+  for (const { file, place, pattern } of found) {
+    const bound = BOUNDED.find(
+      (each) => each.file === file && pattern.source.startsWith(each.start),
+    );
+    if (bound !== undefined) used.add(bound);
+    for (const attack of attacksOn(pattern)) {
+      const growth = growthOf(pattern, attack, bound?.chars ?? MOST_CHARS);
+      if (growth === undefined) continue;
+      slow.push(
+        `${place} ${String(pattern)} grew ${growth.toFixed(1)} times on ${JSON.stringify(attack)}`,
+      );
+      break;
+    }
+  }
+  assert.equal(slow, []);
+  const unused = BOUNDED.filter((bound) => !used.has(bound));
+  assert.equal(unused, []);
+});
+
+test.run();
