@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { forkProxy, killProxy } from '../fixtures/proxy-process.ts';
+import { withProxy } from '../fixtures/proxy.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import { openLedgerReader } from '../stages/ledger/database.ts';
 import { sendHostile } from './fuzz-testing.ts';
@@ -165,6 +166,22 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
     rmSync(home, { recursive: true, force: true });
   }
 });
+
+test('a status without a stream is forwarded to a client that asked for one', () =>
+  withProxy({}, async (t) => {
+    const path = '/v1beta/models/gemini-fixture-1:streamGenerateContent?alt=sse';
+    const body = json({ contents: [{ role: 'user', parts: [{ text: 'hello' }] }] });
+    for (const [name, status] of [
+      ['redirect', 302],
+      ['204', 204],
+      ['304', 304],
+    ] as const) {
+      t.upstream.script(undefined, name);
+      const answer = await exchange(t.proxy.port, { path, body });
+      assert.is(answer.status, status, name);
+      assert.ok(answer.whole, name);
+    }
+  }));
 
 function isUnanswered({ problem }: Ended): boolean {
   return problem !== undefined;

@@ -54,6 +54,7 @@ function isOurs(name: string): boolean {
 
 /** True if the answer is a stream, of events or as one list, that can be seen to end in the middle. */
 function mustEnd({ request, dialect }: Prepared, response: UpstreamResponse, isEvents: boolean) {
-  if (response.status >= 400 || !isPlain(response)) return false;
+  // A redirect, or a status without a body, is whole without a stream.
+  if (response.status >= 300 || response.status === 204 || !isPlain(response)) return false;
   return isEvents || (dialect.name === 'generative' && request.original.facts.stream);
 }
