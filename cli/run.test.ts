@@ -38,7 +38,8 @@ test('every example but those for a shell is a command line that is understood',
     for (const [, example] of examples ?? []) {
       if (example.includes('$') || example === 'svc --version') continue;
       assert.not.throws(
-        () => cli.process(wordsOf(example).slice(1), {} as never),
+        // Where the output goes is the shell's business.
+        () => cli.process(wordsOf(example.split(' > ', 1)[0]!).slice(1), {} as never),
         `${path}: ${example}`,
       );
     }

@@ -3,7 +3,7 @@ const POOL_BYTES = 12 * 256;
 const PREFIX = 'req_';
 /** Digits of the time, which suffice until the year 2059: as text, ids then sort as their times do. */
 const TIME_DIGITS = 8;
-/** Digits in base 64, of 6 bits each. */
+/** Digits in base 64, of nearly 6 bits each. */
 const RANDOM_DIGITS = 16;
 const RANDOM_AT = PREFIX.length + TIME_DIGITS;
 const ID_CHARS = RANDOM_AT + RANDOM_DIGITS;
@@ -15,7 +15,7 @@ export interface RequestIdSources {
 }
 
 /**
- * Makes ids such as `req_mh8s0k2a4f…`: the time in base 36 and 96 random bits, matching
+ * Makes ids such as `req_mh8s0k2a4f…`: the time in base 36 and more than 95 random bits, matching
  * `^[A-Za-z0-9_-]{1,64}$`. The ledger's rows are found by their ids; where those of one moment
  * lie side by side, a batch touches a few pages of the file instead of one a row.
  */
@@ -28,7 +28,10 @@ export function createRequestIds({ wallMs, randomBytes }: RequestIdSources): () 
   const id = Buffer.from(PREFIX.padEnd(ID_CHARS), 'latin1');
   return () => {
     if (at >= pool.length) {
-      pool = Buffer.from(randomBytes(POOL_BYTES).toString('base64url'), 'latin1');
+      // Letters and digits alone: the end of an id is typed on a command line, where a dash begins
+      // an option, and is selected by a double click.
+      const digits = randomBytes(POOL_BYTES).toString('base64');
+      pool = Buffer.from(digits.replaceAll('+', 'a').replaceAll('/', 'b'), 'latin1');
       at = 0;
     }
     const nowMs = Math.floor(wallMs());

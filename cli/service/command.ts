@@ -20,7 +20,7 @@ class ServicePrint extends Command<CliContext> {
     details: 'It is only printed. Keys are not in it: they belong into the config file.',
     examples: [
       ['For this machine', '$0 service print'],
-      ['Linux', '$0 service print systemd > ~/.config/systemd/user/svc.service'],
+      ['For ~/.config/systemd/user/svc.service', '$0 service print systemd'],
     ],
   });
 

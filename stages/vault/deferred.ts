@@ -36,7 +36,7 @@ export function deferVault(options: VaultOptions): Vault {
       const nowMs = options.clock.monotonicMs();
       if (nowMs < nextLookMs) return isThere;
       nextLookMs = nowMs + LOOK_MS;
-      const sizeBytes = statSync(log, { throwIfNoEntry: false })?.size;
+      const sizeBytes = sizeOf(log);
       isThere = sizeBytes !== undefined;
       isLarge = options.backend === 'json_blocks' && (sizeBytes ?? 0) > LARGE_LOG_BYTES;
       if (isThere) void open();
@@ -55,4 +55,13 @@ export function deferVault(options: VaultOptions): Vault {
     settled: async () => (await opening)?.settled(),
     close: async () => (await opening)?.close(),
   };
+}
+
+/** Undefined where there is no such file, or nobody can look: a folder may have become a file. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size;
+  } catch {
+    return undefined;
+  }
 }
