@@ -112,7 +112,8 @@ function comparable(request: CanonicalRequest, to: TranslatableDialect): Record<
     })),
     mode: choice?.mode ?? 'auto',
     only: choice?.mode === 'none' || (all && to === 'messages') ? undefined : choice?.only,
-    parallel: request.tools.length > 0 && request.parallelTools === false,
+    // A generative model cannot be kept to one call at a time; the trace says so.
+    parallel: to !== 'generative' && request.tools.length > 0 && request.parallelTools === false,
     stop: request.stop,
     stream: request.stream,
     format: request.responseFormat?.kind,

@@ -12,7 +12,6 @@ import type { AnswerContext, AnswerWishes } from '../translate-dialect.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
 import { unwrapFreeform, wrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
-import { toolName } from './translate-items.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 import {
@@ -86,7 +85,7 @@ export function readResponsesResponse(body: unknown): CanonicalResponse {
 
 function readOutputItem(item: JsonObject): CanonicalBlock[] {
   const id = stringOf(item.call_id) ?? '';
-  const name = toolName(item);
+  const name = stringOf(item.name) ?? '';
   switch (item.type) {
     case 'message':
       return objectsOf(item.content).map((part) =>

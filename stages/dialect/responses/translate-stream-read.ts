@@ -10,7 +10,6 @@ import { wrapFreeform } from '../translate-freeform.ts';
 import { isObject, numberOf, objectOf, parseJson, stringOf, wordOf } from '../translate-json.ts';
 import { BlockSerializer } from '../translate-serial.ts';
 import { readResponsesError, readResponsesStop } from './translate-answer.ts';
-import { toolName } from './translate-items.ts';
 import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
 import { toResponsesUsage } from './usage.ts';
 
@@ -116,7 +115,7 @@ class ResponsesReader implements StreamReader {
     const key = itemKey(data);
     this.#said.set(key, false);
     const id = stringOf(item.call_id) ?? '';
-    const name = isClientSearch(item) ? TOOL_SEARCH : toolName(item);
+    const name = isClientSearch(item) ? TOOL_SEARCH : (stringOf(item.name) ?? '');
     return this.#serial.open(key, { kind: 'toolUse', id, name });
   }
 
