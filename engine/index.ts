@@ -6,7 +6,7 @@ export type { CancelSignal, Canceller } from './cancel.ts';
 export { createManualClock, systemClock } from './clock.ts';
 export type { Clock, ManualClock } from './clock.ts';
 export { Cancelled } from './context.ts';
-export type { CancelReason, NoteValue, RunInfo, StageContext } from './context.ts';
+export type { CancelReason, NoteValue, RunInfo, StageContext, StageState } from './context.ts';
 export { SvcError, isSvcError, toSvcError } from './error.ts';
 export type { ErrorDetails, ErrorKind } from './error.ts';
 export type { Frame, FrameKinds, FrameOf } from './frame.ts';

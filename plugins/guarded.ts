@@ -4,7 +4,7 @@
  * has said. Code that never gives the event loop back cannot be stopped from here.
  */
 import { SvcError } from '../engine/index.ts';
-import type { Clock, Handlers, StageContext } from '../engine/index.ts';
+import type { Clock, Handlers, StageContext, StageState } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { HandlerStage } from './plugin.ts';
 
@@ -14,8 +14,7 @@ export const MOST_FAULTS = 5;
 export const REST_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 1000;
 
-// oxlint-disable-next-line typescript/no-explicit-any -- private to the author's stage
-type Context = StageContext<any>;
+type Context = StageContext<StageState>;
 type Handler = (frame: ProxyFrame, ctx: Context) => unknown;
 
 /** What is reported of faults: each that ends or skips, and the rest that follows too many. */

@@ -3,7 +3,7 @@
  * their places in the graph. A module's default export is one; a plain object of the same shape is
  * as good as `definePlugin`, since `setup` gets all that a stage needs.
  */
-import type { Handlers, Settlement, StageContext, Watchers } from '../engine/index.ts';
+import type { Handlers, Settlement, StageContext, StageState, Watchers } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { StageTools } from './stage-tools.ts';
 
@@ -27,15 +27,11 @@ interface Placed {
 /** A stage of handlers. A handler returns what stands in its frame's place: see `Handled`. */
 export interface HandlerStage extends Placed {
   /** Makes the state of one request, found at `ctx.state`. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- private to the author's stage
-  readonly open?: (ctx: StageContext<undefined>) => any;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
-  readonly on?: Handlers<ProxyFrame, any>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
-  readonly watch?: Watchers<ProxyFrame, any>;
+  readonly open?: (ctx: StageContext<undefined>) => StageState;
+  readonly on?: Handlers<ProxyFrame, StageState>;
+  readonly watch?: Watchers<ProxyFrame, StageState>;
   /** Called once a request, when its answer has ended or was given up. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- the same state
-  readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<any>) => void;
+  readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: StageContext<StageState>) => void;
   /** `fail` (the default) ends the request, `pass` lets the frame through as it came. */
   readonly onFault?: OnFault;
   /** Milliseconds that one handler may wait for a promise; default 1000. */
