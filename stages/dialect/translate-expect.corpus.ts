@@ -256,13 +256,15 @@ export function fromResponses(response: Loose): Said {
         said.text += stringOf(part.text) ?? stringOf(part.refusal) ?? '';
       }
     }
-    // A search that the client runs is a call with a name of its own: agent-turns.test holds it.
-    if (item.type === 'tool_search_call') throw new Error('a search that the client runs');
     if (item.type === 'function_call') {
       said.calls.push({ name: String(item.name), input: parse(String(item.arguments)) });
     }
     if (item.type === 'custom_tool_call') {
       said.calls.push({ name: String(item.name), input: { input: item.input } });
+    }
+    // A search that the client runs is a call like any other; one of the provider's own is none.
+    if (item.type === 'tool_search_call' && item.execution === 'client') {
+      said.calls.push({ name: 'tool_search', input: item.arguments });
     }
   }
   if (said.calls.length > 0) said.stop = 'toolUse';
