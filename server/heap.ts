@@ -10,7 +10,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 const GROWTH_PERCENT = 40;
 /**
  * Most that one half of the young generation grows to. With 8 MB what requests hold for a moment
- * was copied more often: a tenth of a small request's CPU. More than 16 can only be had by a flag
+ * was copied more often: some 7 % of a small request’s processor time. More than 16 can only be had by a flag
  * at the start of the process.
  */
 const YOUNG_BYTES = 16 * 2 ** 20;

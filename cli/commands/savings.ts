@@ -4,7 +4,7 @@ import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../daemon.ts';
-import { toLoadOptions } from '../flags.ts';
+import { spanOf, withLedger } from '../ledger.ts';
 import {
   colorsFor,
   counted,
@@ -47,13 +47,7 @@ class Savings extends Command<CliContext> {
 
   private async read(): Promise<Json> {
     const { context, since } = this;
-    const { parseIsoDate } = await import('../../server/routes/iso-date.ts');
-    const sinceMs = since === undefined ? 0 : parseIsoDate(since);
-    if (sinceMs === undefined) {
-      throw new SvcError('usage', `--since: ${JSON.stringify(since)} is not an ISO 8601 date`, {
-        cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
-      });
-    }
+    const { sinceMs } = await spanOf(since, undefined);
     const home = homeOf(context);
     if (runningInstance(home) === undefined) return fromLedger(context, this.config, sinceMs);
     return readOwn(
@@ -97,22 +91,10 @@ async function fromLedger(
   file: string | undefined,
   sinceMs: number,
 ): Promise<Json> {
-  const [{ loadConfig }, { openLedgerReader }, { savingsReport }, { savingsJson }] =
-    await Promise.all([
-      import('../../server/config/load.ts'),
-      import('../../stages/ledger/database.ts'),
-      import('../../stages/ledger/queries.ts'),
-      import('../../stages/ledger/report.ts'),
-    ]);
-  const { config } = await loadConfig(
-    toLoadOptions(file === undefined ? {} : { config: file }, context),
+  const { savingsJson } = await import('../../stages/ledger/report.ts');
+  return withLedger(context, file, async (reader, queries) =>
+    savingsJson(await queries.savingsReport(reader, context.clock.wallMs(), sinceMs)),
   );
-  const reader = openLedgerReader(config.ledger.db);
-  try {
-    return savingsJson(await savingsReport(reader, context.clock.wallMs(), sinceMs));
-  } finally {
-    await reader.destroy();
-  }
 }
 
 async function printSavings(

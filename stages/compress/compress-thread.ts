@@ -25,7 +25,7 @@ const INLINE_CHARS = 16 * 1024;
 
 /**
  * How long a job may be worked on before those behind it overtake it. Nearly all jobs take
- * less, and a thread with its parsers takes some 100 ms and 50 MB.
+ * less, and another thread with its parsers is memory that is seldom needed.
  */
 const OVERTAKEN_AFTER_MS = 250;
 const MAX_THREADS = 2;
