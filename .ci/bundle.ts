@@ -3,10 +3,11 @@
  * start. Node spends half a millisecond on every module of a start, and there are some 250.
  * All files lie flat in one folder, so that a thread's entry is found beside whoever starts it.
  */
-import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,10 +34,13 @@ const JOINED = new Set([
 
 function packagesApart(): string[] {
   const file = new URL('../../package.json', import.meta.url);
-  const { dependencies } = JSON.parse(readFileSync(file, 'utf8')) as {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
+    readonly optionalDependencies: Readonly<Record<string, string>>;
   };
-  return Object.keys(dependencies).filter((name) => !JOINED.has(name));
+  return Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (name) => !JOINED.has(name),
+  );
 }
 
 /** A proxy that was started from an earlier build goes on to load its own parts for so long. */
@@ -49,7 +53,7 @@ function prune(folder: string, outputs: readonly string[]): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const isOld = Date.now() - statSync(path).mtimeMs > KEPT_DAYS * DAY_MS;
-    if (isOld && !current.has(name)) rmSync(path);
+    if (isOld && !current.has(name) && name !== DEFINITIONS_FILE) rmSync(path);
   }
 }
 
@@ -71,4 +75,8 @@ const { metafile } = await build({
   logLevel: 'warning',
   metafile: true,
 });
+writeFileSync(
+  `${compiled}app/${DEFINITIONS_FILE}`,
+  JSON.stringify(await loadDefinitions(undefined)),
+);
 prune(`${compiled}app`, Object.keys(metafile.outputs));

@@ -124,6 +124,11 @@ export const commandGroups: readonly CommandGroup[] = [
   },
 ];
 
+/** Whether a command begins with `word`. */
+export function isFirstWord(word: string): boolean {
+  return commandGroups.some(({ words }) => words.includes(word));
+}
+
 /** The commands that may be meant by `word`; all of them where it is not one of ours. */
 export async function loadCommands(word: string | undefined): Promise<readonly CliCommand[]> {
   const group = commandGroups.find(({ words }) => word !== undefined && words.includes(word));

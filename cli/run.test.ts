@@ -1,9 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
+import { readFileSync } from 'node:fs';
+import { Cli } from 'clipanion';
+import type { CliContext } from './context.ts';
+import { DEFINITIONS_FILE, loadDefinitions } from './definitions.ts';
 import { exitCodes, exitMeanings } from './exit.ts';
-import { commandGroups } from './registry.ts';
-import { createCli } from './run.ts';
+import { commandGroups, loadCommands } from './registry.ts';
 import { pathOf } from './syntax.ts';
 import { makePlace, run } from './testing.ts';
 
@@ -11,7 +14,7 @@ const place = makePlace();
 test.after(() => place.dispose());
 
 test('every command has a category, a description and an example that starts with its own name', async () => {
-  const definitions = (await createCli(undefined, '1.0.0')).definitions();
+  const definitions = await loadDefinitions(undefined);
   assert.ok(definitions.length >= 18);
   for (const one of definitions) {
     assert.ok(one.category, one.path);
@@ -33,7 +36,8 @@ function wordsOf(line: string): string[] {
 }
 
 test('every example but those for a shell is a command line that is understood', async () => {
-  const cli = await createCli(undefined, '1.0.0');
+  const cli = new Cli<CliContext>({ binaryName: 'svc' });
+  for (const command of await loadCommands(undefined)) cli.register(command);
   for (const { examples, path } of cli.definitions()) {
     for (const [, example] of examples ?? []) {
       if (example.includes('$') || example === 'svc --version') continue;
@@ -61,11 +65,19 @@ test('help shows every command, and the exit codes of the table', async () => {
   const { code, stdout, stderr } = await run(place, ['--help']);
   assert.is(code, 0);
   assert.is(stderr, '');
-  for (const one of (await createCli(undefined, '1')).definitions())
+  for (const one of await loadDefinitions(undefined))
     assert.ok(stdout.includes(`  ${pathOf(one).join(' ')}`), one.path);
   for (const [number, meaning] of exitMeanings)
     assert.match(stdout, new RegExp(`^ {2}${number} +${meaning}$`, 'm'));
   assert.is((await run(place, [])).stdout, stdout);
+});
+
+test('the definitions beside the bundle are those of the commands', async () => {
+  const file = new URL(`../app/${DEFINITIONS_FILE}`, import.meta.url);
+  assert.equal(
+    JSON.parse(readFileSync(file, 'utf8')),
+    JSON.parse(JSON.stringify(await loadDefinitions(undefined))),
+  );
 });
 
 test('every exit code that can occur is explained', () => {

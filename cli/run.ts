@@ -4,9 +4,10 @@ import { SvcError, isSvcError } from '../engine/error.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
+import { allDefinitions } from './definitions.ts';
 import { commandHelp, overview } from './help.ts';
 import { print, printError, writeLine } from './output.ts';
-import { loadCommands } from './registry.ts';
+import { isFirstWord, loadCommands } from './registry.ts';
 import { explainSyntax } from './syntax.ts';
 
 /** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
@@ -22,26 +23,18 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-/** A command line with every command that `word` may mean. */
-export async function createCli(
-  word: string | undefined,
-  version: string,
-): Promise<Cli<CliContext>> {
-  const cli = new Cli<CliContext>({ binaryName: 'svc', binaryVersion: version });
-  for (const command of await loadCommands(word)) cli.register(command);
-  return cli;
-}
-
 async function dispatch(argv: readonly string[], context: CliContext): Promise<number> {
   const [word] = argv;
   if (word === '--version' || word === '-V' || word === '-v') {
     context.stdout.write(`${context.version}\n`);
     return 0;
   }
-  const cli = await createCli(word, context.version);
   if (word === undefined || word === 'help' || asksForHelp(argv)) {
-    return help(cli, word === 'help' ? argv.slice(1) : argv, context);
+    return help(word === 'help' ? argv.slice(1) : argv, context);
   }
+  if (!isFirstWord(word)) throw explainSyntax(undefined, argv, await allDefinitions());
+  const cli = new Cli<CliContext>({ binaryName: 'svc', binaryVersion: context.version });
+  for (const command of await loadCommands(word)) cli.register(command);
   let command;
   try {
     command = cli.process([...argv], context);
@@ -56,18 +49,11 @@ function asksForHelp(argv: readonly string[]): boolean {
   return argv.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
 }
 
-async function help(
-  cli: Cli<CliContext>,
-  argv: readonly string[],
-  context: CliContext,
-): Promise<number> {
+async function help(argv: readonly string[], context: CliContext): Promise<number> {
   const words = argv.filter((arg) => !arg.startsWith('-'));
-  const definitions = cli.definitions();
-  if (words.length === 0) {
-    for (const line of overview(definitions, context)) print(context, line);
-    return 0;
-  }
-  const text = commandHelp(words, definitions, context);
+  const definitions = await allDefinitions();
+  const text =
+    words.length === 0 ? overview(definitions, context) : commandHelp(words, definitions, context);
   if (text === undefined) throw explainSyntax(undefined, words, definitions);
   for (const line of text) print(context, line);
   return 0;

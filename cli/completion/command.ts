@@ -1,10 +1,10 @@
 /** `svc completion`: prints what makes a shell complete the commands and options of svc. */
-import { Cli, Command, Option } from 'clipanion';
+import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from '../../server/config/distance.ts';
 import type { CliContext } from '../context.ts';
 import type { CliCommand } from '../registry.ts';
-import { loadCommands } from '../registry.ts';
+import { allDefinitions } from '../definitions.ts';
 import { completionScript, shells } from './scripts.ts';
 
 class Completion extends Command<CliContext> {
@@ -33,9 +33,7 @@ class Completion extends Command<CliContext> {
         `svc completes in bash, zsh and fish, not in '${this.shell}'${hint}`,
       );
     }
-    const cli = new Cli<CliContext>({ binaryName: 'svc' });
-    for (const command of await loadCommands(undefined)) cli.register(command);
-    context.stdout.write(completionScript(shell, cli.definitions()));
+    context.stdout.write(completionScript(shell, await allDefinitions()));
     return 0;
   }
 }
