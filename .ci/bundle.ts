@@ -13,7 +13,7 @@ const compiled = fileURLToPath(new URL('..', import.meta.url));
 
 const ENTRIES = [
   'cli/main.js',
-  'stages/compress/compress-worker.js',
+  'stages/compress/worker/compress-worker.js',
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',
   'stages/vault/index-worker.js',

@@ -14,7 +14,7 @@ import { auditFiles } from '../stages/audit/files.ts';
 import { createAuditLog } from '../stages/audit/log.ts';
 import type { AuditLog } from '../stages/audit/log.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
-import { createCompressThread } from '../stages/compress/compress-thread.ts';
+import { createCompressThread } from '../stages/compress/worker/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
 import { createSignatureCache } from '../stages/dialect/translate-ids.ts';

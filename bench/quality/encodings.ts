@@ -6,15 +6,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { applyClass } from '../../stages/compress/apply.ts';
-import { guessExtension } from '../../stages/compress/code.ts';
+import { guessExtension } from '../../stages/compress/code/strip-code.ts';
 import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
-import { compressConversation, emptyState } from '../../stages/compress/conversation.ts';
-import { unpackSigns } from '../../stages/compress/diff-signs.ts';
-import { ungroupGrep } from '../../stages/compress/grep.ts';
-import { unnameHits } from '../../stages/compress/grep-same.ts';
-import { decodeJson } from '../../stages/compress/json-decode.ts';
-import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
-import { unfoldListing } from '../../stages/compress/listing.ts';
+import {
+  compressConversation,
+  emptyState,
+} from '../../stages/compress/conversation/conversation.ts';
+import { unpackSigns } from '../../stages/compress/diff/signs.ts';
+import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
+import { unnameHits } from '../../stages/compress/grep/same-hits.ts';
+import { decodeJson } from '../../stages/compress/json/decode.ts';
+import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
+import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
 import { classify } from '../../stages/model/classify/classify.ts';
 import type { ClassifyHints } from '../../stages/model/classify/hints.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';

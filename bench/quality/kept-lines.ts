@@ -9,21 +9,21 @@ import {
   type BlockOutcome,
   type ConversationOptions,
   type ConversationState,
-} from '../../stages/compress/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
-import { unpackSigns } from '../../stages/compress/diff-signs.ts';
-import { unpackFrames } from '../../stages/compress/frames.ts';
-import { ungroupGrep } from '../../stages/compress/grep.ts';
-import { unnameHits } from '../../stages/compress/grep-same.ts';
-import { decodeJson } from '../../stages/compress/json-decode.ts';
-import { decodeJsonWithin, jsonWithin } from '../../stages/compress/json-within.ts';
-import { printCompact, readJson } from '../../stages/compress/json-lexer.ts';
-import { unfoldListing } from '../../stages/compress/listing.ts';
-import { cleanLine, unfoldLog } from '../../stages/compress/log-clean.ts';
-import { stampLength } from '../../stages/compress/log-score.ts';
-import { markerIn } from '../../stages/compress/marker.ts';
-import { chunkText } from '../../stages/compress/narrative-chunks.ts';
-import { splitPasted } from '../../stages/compress/user-text.ts';
+} from '../../stages/compress/conversation/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
+import { unpackSigns } from '../../stages/compress/diff/signs.ts';
+import { unpackFrames } from '../../stages/compress/trace/pack-frames.ts';
+import { ungroupGrep } from '../../stages/compress/grep/group-grep.ts';
+import { unnameHits } from '../../stages/compress/grep/same-hits.ts';
+import { decodeJson } from '../../stages/compress/json/decode.ts';
+import { decodeJsonWithin, jsonWithin } from '../../stages/compress/json/within.ts';
+import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
+import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
+import { cleanLine, unfoldLog } from '../../stages/compress/log/clean.ts';
+import { stampLength } from '../../stages/compress/log/score.ts';
+import { markerIn } from '../../stages/compress/text/marker.ts';
+import { chunkText } from '../../stages/compress/narrative/chunks.ts';
+import { splitPasted } from '../../stages/compress/conversation/user-text.ts';
 
 /** A line that went out and is neither a line of the input nor decodes to one. */
 export interface StrangeLine {

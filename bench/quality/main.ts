@@ -7,7 +7,7 @@
 import { pathToFileURL } from 'node:url';
 import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
-import { CODE_EXTENSIONS } from '../../stages/compress/code-tools.ts';
+import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../stages/compress/testing.ts';
 import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';

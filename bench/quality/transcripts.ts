@@ -4,12 +4,12 @@
  * prompt cache?
  */
 import { join } from 'node:path';
-import { createBlockCache } from '../../stages/compress/cache.ts';
+import { createBlockCache } from '../../stages/compress/conversation/cache.ts';
 import {
   compressConversation,
   type ConversationOptions,
-} from '../../stages/compress/conversation.ts';
-import type { ConversationBlock } from '../../stages/compress/conversation-blocks.ts';
+} from '../../stages/compress/conversation/conversation.ts';
+import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
 import type { Mode } from '../../stages/compress/compressor.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';

@@ -2,7 +2,7 @@
 import type { Mode } from '../../stages/compress/compressor.ts';
 import { dryRun } from '../../stages/compress/dry-run.ts';
 import type { DryBlock } from '../../stages/compress/dry-run.ts';
-import type { JobOptions } from '../../stages/compress/job.ts';
+import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { counted } from '../output.ts';
 import type { Colors } from '../output.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';

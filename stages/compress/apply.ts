@@ -12,12 +12,12 @@ import {
   type Compressor,
   type LineRange,
 } from './compressor.ts';
-import { GrammarNeeded } from './grammar-needed.ts';
-import { hasMark } from './has-mark.ts';
-import { jsonWithin } from './json-within.ts';
-import { lineBreaks } from './line-breaks.ts';
-import { endingLines } from './log-ends.ts';
-import { followRows, numberRows, removedOf, toRows, type Row } from './line-numbers.ts';
+import { GrammarNeeded } from './code/grammar-needed.ts';
+import { hasMark } from './text/has-mark.ts';
+import { jsonWithin } from './json/within.ts';
+import { lineBreaks } from './text/line-breaks.ts';
+import { endingLines } from './log/ends.ts';
+import { followRows, numberRows, removedOf, toRows, type Row } from './text/line-numbers.ts';
 import { compressorsFor } from './modes.ts';
 
 /** Longest text that is looked at, in characters: a bound on work that needs no clock. */

@@ -31,20 +31,20 @@ import {
   type BodyCounts,
   type ModeName,
   type Sender,
-} from './compress-requests.corpus.ts';
+} from './corpus/requests.corpus.ts';
 import {
   createTextChecks,
   noTexts,
   type TextChecks,
   type TextCounts,
-} from './compress-texts.corpus.ts';
+} from './corpus/texts.corpus.ts';
 import {
   chatTurns,
   lastingPart,
   messagesTurns,
   responsesTurns,
   type Turns,
-} from './compress-turns.corpus.ts';
+} from './corpus/turns.corpus.ts';
 
 const THRESHOLD_TOKENS = 4500;
 

@@ -4,7 +4,7 @@ import { dialects } from '../dialect/registry.ts';
 import { resolveEndpoint } from '../dialect/endpoints.ts';
 import { toRequest } from '../model/request.ts';
 import { dryRun } from './dry-run.ts';
-import type { JobOptions } from './job.ts';
+import type { JobOptions } from './worker/job.ts';
 
 const options: JobOptions = {
   mode: 'hybrid',

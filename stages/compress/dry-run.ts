@@ -1,8 +1,8 @@
 /** What compression would do to a request, block by block, without a proxy and without remembering anything. */
 import type { ProxyRequest } from '../model/request.ts';
-import { createConversationCompressor } from './conversation-compressor.ts';
-import { toConversationBlocks } from './conversation-blocks.ts';
-import type { JobOptions } from './job.ts';
+import { createConversationCompressor } from './worker/conversation-compressor.ts';
+import { toConversationBlocks } from './conversation/blocks.ts';
+import type { JobOptions } from './worker/job.ts';
 import { mayForget } from './may-forget.ts';
 
 /** One block of the request with what would go out for it. */

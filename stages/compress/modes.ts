@@ -4,21 +4,21 @@
  * their failures; code and configuration files are touched in `aggressive` only.
  */
 import type { TextClass } from '../model/classify/classes.ts';
-import { dropBlobs } from './blob.ts';
-import { stripCode } from './code.ts';
+import { dropBlobs } from './blob/drop-blobs.ts';
+import { stripCode } from './code/strip-code.ts';
 import type { Compressor, Mode } from './compressor.ts';
-import { stripConfig } from './config.ts';
-import { shrinkDiff } from './diff.ts';
-import { dropFrameSource } from './frame-source.ts';
-import { packFrames } from './frames.ts';
-import { groupGrep } from './grep.ts';
-import { nameSameHits } from './grep-same.ts';
-import { compressJson } from './json-encode.ts';
-import { foldListing } from './listing.ts';
-import { cleanLog } from './log-clean.ts';
-import { reduceLog } from './log-reduce.ts';
-import { extractNarrative } from './narrative.ts';
-import { shortenTraces } from './trace.ts';
+import { stripConfig } from './config/strip-config.ts';
+import { shrinkDiff } from './diff/shrink-diff.ts';
+import { dropFrameSource } from './trace/frame-source.ts';
+import { packFrames } from './trace/pack-frames.ts';
+import { groupGrep } from './grep/group-grep.ts';
+import { nameSameHits } from './grep/same-hits.ts';
+import { compressJson } from './json/encode.ts';
+import { foldListing } from './listing/fold-listing.ts';
+import { cleanLog } from './log/clean.ts';
+import { reduceLog } from './log/reduce.ts';
+import { extractNarrative } from './narrative/extract.ts';
+import { shortenTraces } from './trace/shorten-traces.ts';
 
 type Table = Readonly<Record<TextClass, readonly Compressor[]>>;
 

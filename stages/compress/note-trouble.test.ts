@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobOutcome } from './job.ts';
+import type { JobOutcome } from './worker/job.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 
 const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({

@@ -5,7 +5,7 @@
  * wins over every pin at once: a user who turns rewriting off expects it to be off.
  */
 import type { Decisions } from '../decisions/decisions.ts';
-import type { JobOptions } from './job.ts';
+import type { JobOptions } from './worker/job.ts';
 import { isMode } from './settings.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 

@@ -3,12 +3,12 @@ import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
 import { estimateTokens } from '../model/tokens.ts';
 import { applyClass } from './apply.ts';
-import { stripCode } from './code.ts';
-import { CODE_EXTENSIONS, grammarFor } from './code-tools.ts';
+import { stripCode } from './code/strip-code.ts';
+import { CODE_EXTENSIONS, grammarFor } from './code/code-tools.ts';
 import type { CompressContext } from './compressor.ts';
-import { stripConfig } from './config.ts';
-import { extractNarrative } from './narrative.ts';
-import { chunkText } from './narrative-chunks.ts';
+import { stripConfig } from './config/strip-config.ts';
+import { extractNarrative } from './narrative/extract.ts';
+import { chunkText } from './narrative/chunks.ts';
 import { loadCodeTools } from './testing.ts';
 
 const context = (query: string, mode: CompressContext['mode'] = 'hybrid'): CompressContext => ({

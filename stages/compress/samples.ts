@@ -1,8 +1,8 @@
 /** What a finished compression has to teach: how much each new block of a kind lost. */
 import type { Block } from '../model/block.ts';
 import { isSkipped } from './compressor.ts';
-import type { JobOptions, JobOutcome } from './job.ts';
-import { isTouched, MIN_TOKENS } from './touched.ts';
+import type { JobOptions, JobOutcome } from './worker/job.ts';
+import { isTouched, MIN_TOKENS } from './conversation/touched.ts';
 
 /** One block on which algorithms of its class worked, in estimated tokens. */
 export interface Sample {

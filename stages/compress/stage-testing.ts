@@ -15,8 +15,8 @@ import { render } from '../model/render.ts';
 import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { createCompressThread } from './compress-thread.ts';
-import type { CompressThread } from './compress-thread.ts';
+import { createCompressThread } from './worker/compress-thread.ts';
+import type { CompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
 import { compress } from './stage.ts';
 

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createManualClock, SvcError, systemClock } from '../../engine/index.ts';
 import { render } from '../model/render.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { createCompressThread } from './compress-thread.ts';
+import { createCompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
 import { createBench, requestOf, textOf } from './stage-testing.ts';
 

@@ -1,13 +1,13 @@
 /** Settings, texts and grammars that tests and measurements of compression share. */
 import type { TextClass } from '../model/classify/classes.ts';
 import type { ApplyContext } from './apply.ts';
-import { createCodeTools, grammarFor } from './code-tools.ts';
+import { createCodeTools, grammarFor } from './code/code-tools.ts';
 import type { CommentLines, CompressContext, Mode } from './compressor.ts';
 import {
   compressConversation,
   type BlockOutcome,
   type ConversationOptions,
-} from './conversation.ts';
+} from './conversation/conversation.ts';
 
 /** What a compressor knows of a text of this class, with no question asked. */
 export function contextFor(kind: TextClass): CompressContext {

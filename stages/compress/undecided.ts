@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Decisions } from '../decisions/decisions.ts';
-import type { ConversationBlock } from './conversation-blocks.ts';
+import type { ConversationBlock } from './conversation/blocks.ts';
 import { pinnedSent, pinSent } from './pin.ts';
 
 /** Characters at either end of a block by which it is known as the last one of a turn. */

@@ -1,7 +1,7 @@
 /** Why a request went out as large as it came, in words for its trace and for `svc status`. */
 import { RELAYED_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import type { JobOutcome } from './job.ts';
+import type { JobOutcome } from './worker/job.ts';
 import type { CompressConfig } from './settings.ts';
 
 const UNTOUCHABLE = {

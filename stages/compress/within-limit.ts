@@ -8,9 +8,9 @@
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { estimateTokens } from '../model/tokens.ts';
-import type { CompressThread, JobResult } from './compress-thread.ts';
-import type { ConversationBlock } from './conversation-blocks.ts';
-import type { JobOptions, JobOutcome } from './job.ts';
+import type { CompressThread, JobResult } from './worker/compress-thread.ts';
+import type { ConversationBlock } from './conversation/blocks.ts';
+import type { JobOptions, JobOutcome } from './worker/job.ts';
 import {
   asItIs,
   rememberSent,

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MOST_GROWTH, measureGrowth } from '../../fixtures/growth.ts';
-import { toConversationBlocks } from '../compress/conversation-blocks.ts';
+import { toConversationBlocks } from '../compress/conversation/blocks.ts';
 import { questionsOf } from '../inject/query.ts';
 import { createRequestSize } from '../learned/request-size.ts';
 import { conversationId } from '../model/conversation.ts';

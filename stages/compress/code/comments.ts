@@ -1,0 +1,41 @@
+/** Which comments of source code stay: those that tools act upon, and those that warn. */
+import { isDirective, isPreserved, keepsBlock, looksAddressed } from './comment-directives.ts';
+import type { LineRange } from '../compressor.ts';
+
+/** C source that cgo compiles stands in the comment right above this line. */
+const CGO = /^\s*(?:import\s+)?"C"/;
+
+/** Of the comments of a text, in order, those that are kept. Comments on lines that follow each other are one to a reader. */
+export function keptComments(
+  lines: readonly string[],
+  comments: readonly LineRange[],
+): ReadonlySet<LineRange> {
+  const kept = new Set<LineRange>();
+  for (const block of blocksOf(lines, comments)) {
+    const from = block[0]!.from;
+    const to = block.at(-1)!.to;
+    const whole = lines.slice(from, to).some(keepsBlock) || CGO.test(lines[to] ?? '');
+    for (const range of block) if (whole || isKept(lines, range)) kept.add(range);
+  }
+  return kept;
+}
+
+function isKept(lines: readonly string[], { from, to }: LineRange): boolean {
+  if (isPreserved(lines[from]!) || lines.slice(from, to).some(isDirective)) return true;
+  return to - from === 1 && looksAddressed(lines[from]!);
+}
+
+function blocksOf(
+  lines: readonly string[],
+  comments: readonly LineRange[],
+): readonly (readonly LineRange[])[] {
+  const blocks: LineRange[][] = [];
+  for (const range of comments) {
+    const open = blocks.at(-1);
+    const last = open?.at(-1);
+    const follows = last?.to === range.from && !lines[last.from]!.startsWith('#!');
+    if (open !== undefined && follows) open.push(range);
+    else blocks.push([range]);
+  }
+  return blocks;
+}

@@ -1,0 +1,159 @@
+/** Formats that are read line by line: INI, properties, `.env`, Dockerfiles, ignore lists. */
+import {
+  beginsInside,
+  configLines,
+  readingOf,
+  type ConfigReader,
+  type ConfigReading,
+} from './reading.ts';
+
+interface LineFormat {
+  /** Lines that are comments where no value goes on. */
+  readonly comment: RegExp;
+  /** What every other line must look like where no value goes on. */
+  readonly entry: RegExp;
+  /** A line that must be there. */
+  readonly needs?: RegExp;
+  /** A line that makes the text something else. */
+  readonly never?: RegExp;
+  /** Indented lines go on with the value above, blank lines between them included. */
+  readonly indented?: true;
+  /** Whether a quote at the start of a value reaches to the next, over lines; else an open one is refused, or no quote means anything. */
+  readonly quotes: 'reach' | 'refused' | 'plain';
+}
+
+const HEREDOC = /<<[-~]?\s*["']?[A-Za-z_]/;
+const INI_ENTRY = /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*[=:]/;
+
+/** INI, systemd units, `.editorconfig`, `.npmrc`. Only what starts a line is taken for a comment. */
+export const readIni = lineReader({
+  comment: /^[#;]/,
+  entry: INI_ENTRY,
+  never: HEREDOC,
+  indented: true,
+  quotes: 'refused',
+});
+
+/** INI by its look alone: there must be a section, and entries must have an equals sign. */
+export const readSections = lineReader({
+  comment: /^[#;]/,
+  entry: /^\[[^\]]+\]\s*(?:[#;].*)?$|^[^\s=:[{<"'][^=:{]*=/,
+  needs: /^\[[^\]]+\]/,
+  never: HEREDOC,
+  indented: true,
+  quotes: 'refused',
+});
+
+/** Java properties: `;` begins a key, and a line that ends in a backslash goes on whatever the next begins with. */
+export const readProperties = lineReader({
+  comment: /^\s*[#!]/,
+  entry: /\S/,
+  quotes: 'plain',
+});
+
+/** `.env`: values in quotes may have many lines. */
+export const readEnv = lineReader({
+  comment: /^\s*#/,
+  entry: /^\s*(?:export\s+)?[\w.-]+\s*=/,
+  never: HEREDOC,
+  quotes: 'reach',
+});
+
+/** Assignments in a file of unknown kind: what `.env`, properties, shell and make agree upon. */
+export const readAssignments = lineReader({
+  comment: /^#/,
+  entry: /^(?:export\s+)?[\w.-]+\s*[:+?]?=/,
+  never: HEREDOC,
+  quotes: 'reach',
+});
+
+/** Dockerfiles without here-documents and with the usual escape character. */
+export const readDockerfile = lineReader({
+  comment: /^\s*#/,
+  entry:
+    /^\s*(?:FROM|RUN|CMD|LABEL|MAINTAINER|EXPOSE|ENV|ADD|COPY|ENTRYPOINT|VOLUME|USER|WORKDIR|ARG|ONBUILD|STOPSIGNAL|HEALTHCHECK|SHELL)\s/i,
+  needs: /^\s*FROM\s/i,
+  never: /<<[-~]?\s*["']?[A-Za-z_]|^\s*#\s*escape\s*=/i,
+  quotes: 'plain',
+});
+
+/** Lists of patterns, as `.gitignore`: only a `#` in the first column begins a comment. */
+export const readPatterns = lineReader({ comment: /^#/, entry: /\S/, quotes: 'plain' });
+
+function lineReader(format: LineFormat): ConfigReader {
+  return (text) => (beginsInside(text) ? undefined : readLines(configLines(text), format));
+}
+
+function readLines(lines: readonly string[], format: LineFormat): ConfigReading | undefined {
+  const comments = new Set<number>();
+  const blanks = new Set<number>();
+  let goesOn = false;
+  let quote: string | undefined;
+  for (const [at, line] of lines.entries()) {
+    if (format.never?.test(line) === true) return undefined;
+    const blank = line.trim() === '';
+    const comment = format.comment.test(line);
+    if (quote !== undefined) {
+      const end = endOfQuote(line, 0, quote);
+      if (end >= 0 && hasOpenQuote(line.slice(end + 1))) return undefined;
+      if (end >= 0) quote = undefined;
+      continue;
+    }
+    if (goesOn || endsInBackslash(line)) {
+      // Programs do not agree whether a comment ends a value that goes on, so it is kept.
+      goesOn = endsInBackslash(line) || (goesOn && comment);
+      continue;
+    }
+    if (comment) comments.add(at);
+    else if (blank) {
+      if (format.indented !== true || !indentedNext(lines, at)) blanks.add(at);
+    } else if (format.indented === true && /^\s/.test(line)) {
+      if (format.quotes === 'refused' && hasOpenQuote(line)) return undefined;
+    } else {
+      if (!format.entry.test(line)) return undefined;
+      const found = format.quotes === 'plain' ? undefined : openQuote(line);
+      if (found === 'odd' || (found !== undefined && format.quotes === 'refused')) return undefined;
+      quote = found;
+    }
+  }
+  if (quote !== undefined) return undefined;
+  if (format.needs !== undefined && !lines.some((line) => format.needs!.test(line)))
+    return undefined;
+  return readingOf(lines, comments, blanks);
+}
+
+function endsInBackslash(line: string): boolean {
+  let count = 0;
+  while (line[line.length - 1 - count] === '\\') count++;
+  return count % 2 === 1;
+}
+
+function indentedNext(lines: readonly string[], at: number): boolean {
+  let next = at + 1;
+  while (lines[next]?.trim() === '') next++;
+  return /^\s/.test(lines[next] ?? '');
+}
+
+/** The quote that the value of an entry leaves open; 'odd' where quotes inside it do not pair. */
+function openQuote(line: string): string | undefined {
+  const value = line.slice(line.indexOf('=') + 1).trimStart();
+  const quote = value[0];
+  if (quote !== '"' && quote !== "'" && quote !== '`')
+    return hasOpenQuote(value) ? 'odd' : undefined;
+  const end = endOfQuote(value, 1, quote);
+  if (end < 0) return quote;
+  return hasOpenQuote(value.slice(end + 1)) ? 'odd' : undefined;
+}
+
+function hasOpenQuote(text: string): boolean {
+  const bare = text.replace(/(?:^|\s)#.*$/s, '');
+  return ['"', "'", '`'].some((quote) => bare.split(quote).length % 2 === 0);
+}
+
+function endOfQuote(text: string, from: number, quote: string): number {
+  for (let at = from; at < text.length; at++) {
+    if (quote === '"' && text[at] === '\\') at++;
+    else if (text[at] === quote) return at;
+  }
+  return -1;
+}

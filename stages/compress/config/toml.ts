@@ -1,0 +1,82 @@
+/** TOML, as far as it takes to know which lines lie inside strings and which are comments. */
+import { beginsInside, configLines, readingOf, type ConfigReading } from './reading.ts';
+
+const KEY = String.raw`(?:[\w-]+|"(?:[^"\\]|\\.){0,200}"|'[^']{0,200}')`;
+const ENTRY = new RegExp(String.raw`^\s*${KEY}(?:\s{0,9}\.\s{0,9}${KEY}){0,20}\s{0,99}=\s*(?=\S)`);
+const SECTION = /^\s*\[.{1,400}\]\s*(?:#.*)?$/;
+/** What begins a value: a string, a list, a table, a number, a date, or one of the words. */
+const VALUE =
+  /^(?:["'[{]|[+-]?\d[\w+\-.:]*(?: \d[\d:.]*Z?)?\s*(?:#|$)|[+-]?(?:inf|nan|true|false)\s*(?:#|$))/;
+
+interface Inside {
+  /** The quotes of the multi-line string that is open. */
+  quotes: string | undefined;
+  /** Open brackets and braces. */
+  depth: number;
+}
+
+/** Reads TOML. */
+export function readToml(text: string): ConfigReading | undefined {
+  if (beginsInside(text)) return undefined;
+  const lines = configLines(text);
+  const comments = new Set<number>();
+  const blanks = new Set<number>();
+  const inside: Inside = { quotes: undefined, depth: 0 };
+  for (const [at, line] of lines.entries()) {
+    let from = 0;
+    if (inside.quotes === undefined) {
+      const start = line.trim()[0];
+      if (start === undefined) blanks.add(at);
+      else if (start === '#') comments.add(at);
+      if (start === undefined || start === '#') continue;
+      if (inside.depth === 0) {
+        if (SECTION.test(line) && !ENTRY.test(line)) continue;
+        const entry = ENTRY.exec(line);
+        if (entry === null || !VALUE.test(line.slice(entry[0].length))) return undefined;
+        from = entry[0].length;
+      }
+    }
+    if (!scan(line, from, inside)) return undefined;
+  }
+  if (inside.quotes !== undefined || inside.depth !== 0) return undefined;
+  return readingOf(lines, comments, blanks);
+}
+
+/** Goes through the values of a line; false where a string of one line is not closed on it. */
+function scan(line: string, from: number, inside: Inside): boolean {
+  for (let at = from; at < line.length;) {
+    const sign = line[at]!;
+    if (inside.quotes !== undefined) {
+      const end = closing(line, at, inside.quotes);
+      if (end < 0) return true;
+      // Two quotes more may stand right before the three that close.
+      at = end + 3;
+      for (let more = 0; more < 2 && line[at] === inside.quotes[0]; more++) at++;
+      inside.quotes = undefined;
+    } else if (sign === '#') return true;
+    else if (sign === '"' || sign === "'") {
+      if (line.startsWith(sign.repeat(3), at)) {
+        inside.quotes = sign.repeat(3);
+        at += 3;
+      } else {
+        const end = closing(line, at + 1, sign);
+        if (end < 0) return false;
+        at = end + 1;
+      }
+    } else {
+      if ('[{'.includes(sign)) inside.depth++;
+      if (']}'.includes(sign) && --inside.depth < 0) return false;
+      at++;
+    }
+  }
+  return true;
+}
+
+/** Where the quotes stand next; a backslash takes a double quote its meaning. */
+function closing(line: string, from: number, quotes: string): number {
+  for (let at = from; at < line.length; at++) {
+    if (quotes[0] === '"' && line[at] === '\\') at++;
+    else if (line.startsWith(quotes, at)) return at;
+  }
+  return -1;
+}

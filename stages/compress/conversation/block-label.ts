@@ -1,0 +1,78 @@
+/** Where a block came from, and how later blocks name it. */
+import type { ClassifyHints } from '../../model/classify/hints.ts';
+import type { ConversationBlock } from './blocks.ts';
+
+const LABEL_CHARS = 24;
+/** The first thing in a command that looks like a file. */
+const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
+
+const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
+const COMMAND_KEYS = ['command', 'cmd', 'script'];
+
+/** Where a tool result came from, as far as the tool's input tells. */
+export function hintsOf(block: ConversationBlock): ClassifyHints {
+  const input =
+    typeof block.toolInput === 'object' && block.toolInput !== null ? block.toolInput : {};
+  const text = (keys: readonly string[]): string | undefined => {
+    for (const key of keys) {
+      const value = (input as Record<string, unknown>)[key];
+      if (typeof value === 'string') return value;
+      if (Array.isArray(value) && value.every((part) => typeof part === 'string'))
+        return value.join(' ');
+    }
+    return undefined;
+  };
+  const command = text(COMMAND_KEYS);
+  const searches = /^(?:grep|search|glob|ls|list|find)/i.test(block.toolName ?? '');
+  const path = command === undefined && !searches ? text(PATH_KEYS) : undefined;
+  return {
+    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
+    ...(command === undefined ? {} : { command }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+/** How many tool results and user texts were seen: what the next one is called. */
+export interface LabelCounts {
+  results: number;
+  userTexts: number;
+  /** The tool result that the last block belonged to, and how many blocks of it there were. */
+  result: string | undefined;
+  parts: number;
+}
+
+export function noLabels(): LabelCounts {
+  return { results: 0, userTexts: 0, result: undefined, parts: 0 };
+}
+
+/**
+ * How later blocks name this one, of which `hints` are known; undefined where they may not refer to it. Tool results
+ * are counted as a reader counts them: one for each call that was answered, whether with
+ * text, with images or with several parts. A later part is named as such.
+ */
+export function labelOf(
+  block: ConversationBlock,
+  { command, path, toolName }: ClassifyHints,
+  counts: LabelCounts,
+): string | undefined {
+  if (block.kind === 'user_text') return `user text ${++counts.userTexts}`;
+  if (!countResult(block, counts) || block.kind !== 'tool_result') return undefined;
+  const said =
+    path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
+  const what = said.slice(said.lastIndexOf('/', said.length - 2) + 1);
+  const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
+  const part = counts.parts > 1 ? `part ${counts.parts} of ` : '';
+  return `${part}result ${counts.results} (${short})`;
+}
+
+/** True for a block of a tool result. A result without a message or an id is one of its own. */
+function countResult(block: ConversationBlock, counts: LabelCounts): boolean {
+  if (block.kind !== 'tool_result' && block.role !== 'tool') return false;
+  const { message, toolUseId } = block;
+  const result = message === undefined ? undefined : `${message} ${toolUseId ?? ''}`;
+  const isPart = result !== undefined && result === counts.result;
+  counts.parts = isPart ? counts.parts + 1 : 1;
+  if (!isPart) counts.results++;
+  counts.result = result;
+  return true;
+}

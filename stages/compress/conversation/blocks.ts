@@ -1,0 +1,65 @@
+/** A request's blocks as the compressor takes them. */
+import type { Block } from '../../model/block.ts';
+import { isBillingBlock } from '../../model/conversation.ts';
+import type { ProxyRequest } from '../../model/request.ts';
+
+/** One block of a conversation, in order. Blocks of any kind count towards the threshold. */
+export interface ConversationBlock {
+  readonly index: number;
+  readonly role: string;
+  /** Only `tool_result` and `user_text` are ever rewritten. */
+  readonly kind: 'tool_result' | 'user_text' | 'tool_use' | 'other';
+  readonly text: string;
+  /** The message that the block belongs to; blocks of one message may be asked about by that message's text. */
+  readonly message?: number;
+  /** The call that a block of a tool result answers; several blocks may be parts of one result. */
+  readonly toolUseId?: string;
+  readonly toolName?: string;
+  /** The tool's input, parsed. */
+  readonly toolInput?: unknown;
+  readonly isError?: boolean;
+  /** Why the block must not be touched; set by whoever protects. */
+  readonly protectedReason?: string;
+}
+
+/**
+ * Every block of the request, in reading order, as the client sent it. The billing line
+ * that changes with every request is left out: counted, it could move the threshold from
+ * one turn to the next.
+ */
+export function toConversationBlocks(request: ProxyRequest): readonly ConversationBlock[] {
+  return request.original
+    .blocks()
+    .filter((block) => !isBillingBlock(block))
+    .map((block) => toConversationBlock(block, request));
+}
+
+function toConversationBlock(block: Block, request: ProxyRequest): ConversationBlock {
+  const reason = request.original.protectedBy(block.index);
+  return {
+    index: block.index,
+    role: block.role,
+    kind: kindOf(block),
+    text: block.text,
+    message: block.message,
+    ...(block.toolUseId === undefined ? {} : { toolUseId: block.toolUseId }),
+    ...(block.toolName === undefined ? {} : { toolName: block.toolName }),
+    ...(block.toolInput === undefined ? {} : { toolInput: parsed(block.toolInput) }),
+    ...(block.isError === undefined ? {} : { isError: block.isError }),
+    ...(reason === undefined ? {} : { protectedReason: reason }),
+  };
+}
+
+function kindOf(block: Block): ConversationBlock['kind'] {
+  if (block.kind === 'tool_result' || block.kind === 'tool_use') return block.kind;
+  return block.kind === 'text' && block.role === 'user' ? 'user_text' : 'other';
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Arguments that the model wrote need not be JSON; as text they are as good a hint.
+    return json;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * A cache of compressed texts. It saves time and nothing else: keys cover all that the
+ * result depends on, so a full, empty or absent cache gives the same bytes.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Applied, ApplyContext } from '../apply.ts';
+
+/** Results by content. */
+export interface BlockCache {
+  keyOf(text: string, context: ApplyContext): string;
+  get(key: string): Applied | undefined;
+  set(key: string, value: Applied): void;
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** Room for results, in characters of output, whatever the number of entries. */
+const MAX_CHARS = 32_000_000;
+
+/** A cache of at most `maxEntries` results; 0 gives one that never holds anything. */
+export function createBlockCache(maxEntries: number): BlockCache {
+  const store =
+    maxEntries > 0
+      ? new LRUCache<string, Applied>({
+          max: maxEntries,
+          maxSize: MAX_CHARS,
+          sizeCalculation: (value) => value.text.length + 200,
+        })
+      : undefined;
+  let hits = 0;
+  let misses = 0;
+  return {
+    keyOf,
+    get(key) {
+      const found = store?.get(key);
+      if (found === undefined) misses++;
+      else hits++;
+      return found;
+    },
+    set: (key, value) => void store?.set(key, value),
+    get entries() {
+      return store?.size ?? 0;
+    },
+    get sizeBytes() {
+      return (store?.calculatedSize ?? 0) * 2;
+    },
+    get hits() {
+      return hits;
+    },
+    get misses() {
+      return misses;
+    },
+  };
+}
+
+function keyOf(text: string, context: ApplyContext): string {
+  const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
+  const hasCode = commentLines !== undefined;
+  const { linesBefore, linesAfter } = context;
+  const place = [linesBefore, linesAfter];
+  const rest = [mode, query, maxChars, logBudgetTokens, hints, hasCode, applied?.id, place];
+  return createHash('sha1')
+    .update(JSON.stringify(rest))
+    .update('\u0000')
+    .update(text)
+    .digest('base64');
+}

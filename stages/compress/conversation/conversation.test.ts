@@ -1,0 +1,219 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { estimateTokens } from '../../model/tokens.ts';
+import { createBlockCache } from './cache.ts';
+import { compressConversation, emptyState } from './conversation.ts';
+import type { ConversationBlock } from './blocks.ts';
+import { hasMark } from '../text/has-mark.ts';
+import { ConversationMemo } from './memo.ts';
+import { splitPasted } from './user-text.ts';
+import { CONVERSATION, LOG, PROSE, SOURCE } from '../testing.ts';
+
+const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
+
+const JSON_ROWS = JSON.stringify(
+  Array.from({ length: 60 }, (_, id) => ({
+    id,
+    name: `item ${id}`,
+    state: id % 9 === 0 ? 'error' : 'ok',
+    tags: ['a', 'b'],
+  })),
+  null,
+  2,
+);
+function conversation(): ConversationBlock[] {
+  const parts: Omit<ConversationBlock, 'index'>[] = [
+    { role: 'system', kind: 'other', text: 'Be brief.' },
+    { role: 'user', kind: 'user_text', message: 0, text: 'Why does the build fail?' },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: LOG,
+      toolName: 'bash',
+      toolInput: { command: 'npm run build' },
+    },
+    { role: 'assistant', kind: 'other', text: SOURCE },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: SOURCE,
+      toolName: 'read',
+      toolInput: { path: 'a.ts' },
+    },
+    { role: 'user', kind: 'tool_result', text: JSON_ROWS, toolName: 'list', isError: true },
+    { role: 'user', kind: 'tool_result', text: JSON_ROWS, toolName: 'list' },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: JSON_ROWS,
+      toolName: 'list',
+      protectedReason: 'document',
+    },
+    {
+      role: 'user',
+      kind: 'user_text',
+      message: 8,
+      text: `Notes:\n\n${PROSE}\n\nWhich bridge was lost in 1812?`,
+    },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: SOURCE,
+      toolName: 'read',
+      toolInput: { path: 'a.ts' },
+    },
+    {
+      role: 'user',
+      kind: 'tool_result',
+      text: `${SOURCE}\n${LOG}`,
+      toolName: 'bash',
+      toolInput: { command: 'cat all' },
+    },
+  ];
+  return parts.map((part, index) => ({ index, ...part }));
+}
+
+test('what must stay stays, what may shrink shrinks', () => {
+  const blocks = conversation();
+  const out = compressConversation(blocks, OPTIONS);
+  const changed = out.filter((outcome) => outcome.changed).map((outcome) => outcome.index);
+  assert.equal(changed, [2, 6, 8, 9, 10]);
+  assert.equal(
+    [0, 1, 3, 4, 5, 7].map((at) => out[at]!.reason),
+    ['kind', 'below-threshold', 'kind', 'no-gain', 'error-result', 'document'],
+  );
+  assert.match(out[2]!.text, 'error TS2322');
+  assert.match(out[9]!.text, '[svc result 2 (a.ts):');
+  assert.ok(out[8]!.text.startsWith('Notes:\n\n'));
+  assert.ok(out[8]!.text.endsWith('\n\nWhich bridge was lost in 1812?'));
+  assert.match(out[8]!.text, 'In the year 1812 the town');
+  for (const outcome of out) {
+    assert.ok(outcome.text.trim() !== '');
+    assert.ok(estimateTokens(outcome.text) <= outcome.tokensBefore);
+  }
+});
+
+test('every beginning gives the same bytes: alone, with caches, after a restart', () => {
+  const blocks = conversation();
+  const whole = compressConversation(blocks, OPTIONS).map((outcome) => outcome.text);
+  const memo = new ConversationMemo(4);
+  const cache = createBlockCache(100);
+  for (let end = 1; end <= blocks.length; end++) {
+    const part = blocks.slice(0, end);
+    const expected = whole.slice(0, end);
+    for (const out of [
+      compressConversation(part, OPTIONS),
+      compressConversation(part, OPTIONS, createBlockCache(0)),
+      memo.compress(part, OPTIONS, cache),
+      new ConversationMemo(0).compress(part, OPTIONS, cache),
+    ]) {
+      assert.equal(
+        out.map((outcome) => outcome.text),
+        expected,
+      );
+    }
+  }
+});
+
+test('a branch off a remembered conversation does not see the other branch', () => {
+  const blocks = conversation();
+  const memo = new ConversationMemo(4);
+  memo.compress(blocks.slice(0, 9), OPTIONS);
+  memo.compress(blocks, OPTIONS);
+  const branch = [...blocks.slice(0, 9), { ...blocks[9]!, text: LOG }];
+  assert.equal(memo.compress(branch, OPTIONS), compressConversation(branch, OPTIONS));
+});
+
+test('compressing what was compressed changes nothing', () => {
+  const blocks = conversation();
+  const once = compressConversation(blocks, OPTIONS);
+  const again = compressConversation(
+    blocks.map((block, at) => ({ ...block, text: once[at]!.text })),
+    OPTIONS,
+  );
+  assert.equal(
+    again.map((outcome) => outcome.text),
+    once.map((outcome) => outcome.text),
+  );
+});
+
+test('what a call wrote is named by the call and by which of its strings it was', () => {
+  const other = SOURCE.replaceAll('load', 'read');
+  const toolInput = { old_string: SOURCE, new_string: other, edits: [{ text: `${other}x` }] };
+  const parts = [
+    { role: 'assistant', kind: 'tool_use', text: 'a', toolName: 'Edit', toolInput },
+    { role: 'assistant', kind: 'tool_use', text: 'b', toolName: 'Edit', toolInput: 'c' },
+    { role: 'user', kind: 'tool_result', text: `was\n${SOURCE}\nis\n${other}\nend` },
+  ] as const;
+  const blocks = parts.map((part, index) => ({ index, ...part }));
+  const state = emptyState();
+  const out = compressConversation(blocks, CONVERSATION, undefined, state)[2]!;
+  assert.match(out.text, 'lines 1–80 of old_string of call 1 (Edit) again]');
+  assert.match(out.text, '[svc new_string of call 1 (Edit):1-80]');
+  assert.is(state.sent.restore(out.text), blocks[2]!.text);
+});
+
+test('strict changes nothing; below the threshold nothing changes either', () => {
+  const blocks = conversation();
+  for (const options of [
+    { ...OPTIONS, mode: 'strict' as const },
+    { ...OPTIONS, thresholdTokens: 1e6 },
+  ]) {
+    assert.ok(
+      compressConversation(blocks, options).every(
+        (outcome, at) => outcome.text === blocks[at]!.text,
+      ),
+    );
+  }
+});
+
+test('text that imitates our marks is data', () => {
+  const text = `[svc lines 1–90 of result 1 (x) again]\n${LOG}`;
+  const [out] = compressConversation([{ index: 0, role: 'user', kind: 'tool_result', text }], {
+    ...OPTIONS,
+    thresholdTokens: 0,
+  });
+  assert.is(out!.text, text);
+  assert.is(out!.reason, 'marked');
+});
+
+test('a mark that a step would bring to the beginning of a line counts, one that source quotes does not', () => {
+  const mark = '[svc omitted 9 of 99 lines here (lines 1–9); the source is complete]';
+  const before = [
+    '',
+    '  ',
+    '+',
+    '    12\t',
+    '   7→',
+    '\u001b[31m',
+    'gone\r',
+    '2026-01-02 10:00:00 ',
+    '# ',
+  ];
+  for (const start of before) assert.ok(hasMark(`a\n${start}${mark}\nb`), JSON.stringify(start));
+  for (const start of ["const text = '", 'see ', '`', 'x.ts:3:'])
+    assert.not.ok(hasMark(`a\n${start}${mark}\nb`), start);
+  const text = `${SOURCE}\nexport const mark = '${mark}';\n${SOURCE}`;
+  const options = { ...CONVERSATION, mode: 'aggressive' } as const;
+  const [once] = compressConversation(
+    [{ index: 0, role: 'user', kind: 'tool_result', text }],
+    options,
+  );
+  assert.ok(once!.changed && once!.text.includes(`'${mark}';`));
+  const [twice] = compressConversation(
+    [{ index: 0, role: 'user', kind: 'tool_result', text: once!.text }],
+    options,
+  );
+  assert.is(twice!.text, once!.text);
+});
+
+test('only what was pasted is taken from a user text', () => {
+  assert.equal(splitPasted('short question'), { intro: '', pasted: '', asked: 'short question' });
+  const text = `Look at this:\n\n${PROSE}\n\nWhat is wrong?`;
+  const parts = splitPasted(text);
+  assert.is(parts.intro + parts.pasted + parts.asked, text);
+  assert.is(parts.asked, '\n\nWhat is wrong?');
+  assert.is(splitPasted('x'.repeat(9000)).pasted, '');
+});
+
+test.run();

@@ -1,0 +1,286 @@
+/**
+ * The causal pass over a conversation: what goes out for a block depends on the mode, the
+ * settings and the blocks up to it, on nothing else. No clock, no later block, no position
+ * from the end and no cache decides a byte, so the rewritten beginning of a conversation
+ * is the same in every turn, on every machine and after every restart.
+ */
+import type { Classification } from '../../model/classify/classes.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import { applyClass, type Applied, type ApplyContext } from '../apply.ts';
+import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
+import type { BlockCache } from './cache.ts';
+import type { AppliedRules, CommentLines, LineRange, Mode } from '../compressor.ts';
+import { GrammarNeeded } from '../code/grammar-needed.ts';
+import { thinGutter } from '../references/gutter.ts';
+import { hasMark } from '../text/has-mark.ts';
+import { lineBreaks } from '../text/line-breaks.ts';
+import { queriesOf } from './query.ts';
+import { nameRepeats } from '../references/name-repeats.ts';
+import { originsOf } from '../references/origins.ts';
+import { SentLines, type Referred } from '../references/repeats.ts';
+import { MIN_TOKENS } from './touched.ts';
+import { isToolOutput, splitPasted } from './user-text.ts';
+import type { ConversationBlock } from './blocks.ts';
+
+export interface ConversationOptions {
+  readonly mode: Mode;
+  readonly maxChars: number;
+  /** A block is eligible from the point on where the estimated tokens up to and including it reach this. */
+  readonly thresholdTokens: number;
+  readonly logBudgetTokens: number;
+  /** What `svc learn apply` froze before the conversation began; absent where nothing was. */
+  readonly applied?: AppliedRules;
+  /** True where prose that a user wrote or pasted may be shortened too. */
+  readonly userProse?: boolean;
+  /** True where the provider may forget what went out: then nothing points into an earlier block. */
+  readonly forgets?: boolean;
+  /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
+  readonly commentLines?: CommentLines;
+}
+
+/** What goes out for one block. */
+export interface BlockOutcome {
+  readonly index: number;
+  readonly text: string;
+  readonly changed: boolean;
+  /**
+   * Why it went out as it came: `kind`, `below-threshold`, `error-result`, `short`, `marked`,
+   * `no-gain`, `strict`, `undecided`, or the reason it is protected.
+   */
+  readonly reason?: string;
+  readonly classification?: Classification;
+  /** Names of the algorithms that changed something. */
+  readonly by: readonly string[];
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly removed: readonly LineRange[];
+  /** Lines that are named by reference to an earlier block. */
+  readonly repeatedLines: number;
+  /** Names of the algorithms that failed on it, and so left it as it was. */
+  readonly failed?: readonly string[];
+  /**
+   * What it was to be decided with and could not be had, in words. That comes not from the
+   * conversation alone, so whoever sends it as it is has to remember that.
+   */
+  readonly undecided?: string;
+}
+
+/** Error results up to this many characters are never touched. */
+const ERROR_CHARS = 8000;
+/** Texts of more lines are not searched for what went out before. */
+const MAX_LINES = 25_000;
+
+/** What is known before a block: grows block by block, and is what a memo keeps. */
+export interface ConversationState {
+  readonly outcomes: BlockOutcome[];
+  readonly sent: SentLines;
+  tokens: number;
+  query: string;
+  calls: number;
+  readonly labels: LabelCounts;
+}
+
+export function emptyState(): ConversationState {
+  const labels = noLabels();
+  return { outcomes: [], sent: new SentLines(), tokens: 0, query: '', calls: 0, labels };
+}
+
+/** Hears what is decided so far, and which block is looked at next. */
+export type Watch = (decided: readonly BlockOutcome[], next: ConversationBlock) => void;
+
+/**
+ * What goes out for every block. `state` may already hold those of the first ones (see
+ * `memo.ts`); it is extended in place, by whole blocks: one for which `GrammarNeeded` is thrown
+ * has left no trace in it. `cache` saves time only. A block that an algorithm fails on
+ * goes out as it was, as far as that algorithm is concerned.
+ */
+export function compressConversation(
+  blocks: readonly ConversationBlock[],
+  options: ConversationOptions,
+  cache?: BlockCache,
+  state: ConversationState = emptyState(),
+  watch?: Watch,
+  queries: readonly string[] = queriesOf(blocks),
+): readonly BlockOutcome[] {
+  for (let at = state.outcomes.length; at < blocks.length; at++) {
+    watch?.(state.outcomes, blocks[at]!);
+    state.outcomes.push(compressBlock(blocks[at]!, queries[at]!, options, cache, state));
+  }
+  return state.outcomes;
+}
+
+function compressBlock(
+  block: ConversationBlock,
+  asked: string,
+  options: ConversationOptions,
+  cache: BlockCache | undefined,
+  state: ConversationState,
+): BlockOutcome {
+  const tokensBefore = estimateTokens(block.text);
+  const tokens = state.tokens + tokensBefore;
+  const query = asked === '' ? state.query : asked;
+  const hints = hintsOf(block);
+  const reason = keptReason(block, options, tokens);
+  const tried =
+    reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : {};
+  const { made, undecided, failed = made?.failed } = tried;
+  const changed = made !== undefined && made.text !== block.text;
+  const text = changed ? made.text : block.text;
+  const unchangedBecause = reason ?? (undecided === undefined ? 'no-gain' : 'undecided');
+  state.tokens = tokens;
+  state.query = query;
+  const removed = changed ? made.removed : [];
+  remember(block, labelOf(block, hints, state.labels), { text, removed }, state);
+  return {
+    index: block.index,
+    text,
+    changed,
+    ...(changed ? {} : { reason: unchangedBecause }),
+    ...(made === undefined ? {} : { classification: made.classification }),
+    by: changed ? made.by : [],
+    tokensBefore,
+    tokensAfter: changed ? estimateTokens(text) : tokensBefore,
+    removed,
+    repeatedLines: changed ? made.repeatedLines : 0,
+    ...(failed === undefined ? {} : { failed }),
+    ...(undecided === undefined ? {} : { undecided }),
+  };
+}
+
+interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
+  readonly made?: Rewritten | undefined;
+}
+
+/** What is not an algorithm of a class must not cost the request either. */
+function attempt(...args: Parameters<typeof rewrite>): Tried {
+  try {
+    return { made: rewrite(...args) };
+  } catch (thrown) {
+    if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
+    if (thrown.trouble === undefined) throw thrown;
+    return { undecided: thrown.message };
+  }
+}
+
+function keptReason(
+  block: ConversationBlock,
+  options: ConversationOptions,
+  tokens: number,
+): string | undefined {
+  if (options.mode === 'strict') return 'strict';
+  if (block.protectedReason !== undefined) return block.protectedReason;
+  if (block.kind !== 'tool_result' && block.kind !== 'user_text') return 'kind';
+  if (block.isError === true && block.text.length <= ERROR_CHARS) return 'error-result';
+  if (tokens < options.thresholdTokens) return 'below-threshold';
+  return hasMark(block.text) ? 'marked' : undefined;
+}
+
+interface Rewritten extends Applied {
+  readonly repeatedLines: number;
+  readonly labels?: ReadonlySet<string>;
+}
+
+/** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
+function rewrite(
+  block: ConversationBlock,
+  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets'>,
+  cache: BlockCache | undefined,
+  state: ConversationState,
+): Rewritten | undefined {
+  const { userProse, forgets, ...rest } = known;
+  const { head, body, tail } = pastedPart(block);
+  if (body === '') return undefined;
+  const linesBefore = lineBreaks(head);
+  const context = { ...rest, linesBefore, linesAfter: lineBreaks(tail) };
+  const small = estimateTokens(body) < MIN_TOKENS;
+  if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
+    return undefined;
+  const applied = small ? undefined : applyCached(body, context, cache);
+  const plain: Applied = applied ?? {
+    text: body,
+    classification: { kind: 'narrative' },
+    by: [],
+    removed: [],
+    removedLines: 0,
+  };
+  const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
+  const texts = plain.text === body ? [plain] : [plain, untouched];
+  const made: Rewritten[] = [
+    { ...plain, repeatedLines: 0 },
+    ...texts.filter(isSearched).flatMap((one) => {
+      const place = {
+        mode: known.mode,
+        before: linesBefore,
+        earlier: forgets !== true,
+        isRun: known.hints.command !== undefined,
+      };
+      const referred = nameRepeats(one, body, state.sent, place);
+      return referred === undefined ? [] : [withReferences(one, referred)];
+    }),
+  ];
+  const candidates = small
+    ? made
+    : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
+  const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
+  const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
+  if (best.labels !== undefined) state.sent.introduce(best.labels);
+  return { ...best, text: head + best.text + tail };
+}
+
+/** A text of a hundred thousand lines is looked through by the algorithms of its class only. */
+function isSearched({ text }: { readonly text: string }): boolean {
+  return text.length <= MAX_LINES || lineBreaks(text, MAX_LINES + 1) <= MAX_LINES;
+}
+
+function withReferences(applied: Applied, { text, lines, labels }: Referred): Rewritten {
+  return { ...applied, text, by: [...applied.by, 'repeats'], repeatedLines: lines, labels };
+}
+
+function thinNumbers(made: Rewritten): readonly Rewritten[] {
+  const text = thinGutter(made.text);
+  return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
+}
+
+function applyCached(text: string, context: ApplyContext, cache: BlockCache | undefined): Applied {
+  if (cache === undefined) return applyClass(text, context);
+  const key = cache.keyOf(text, context);
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const applied = applyClass(text, context);
+  cache.set(key, applied);
+  return applied;
+}
+
+/** Of a tool result the whole; of user text what was pasted, never what was asked. */
+function pastedPart(block: ConversationBlock): { head: string; body: string; tail: string } {
+  if (block.kind === 'tool_result') return { head: '', body: block.text, tail: '' };
+  const parts = splitPasted(block.text);
+  return { head: parts.intro, body: parts.pasted, tail: parts.asked };
+}
+
+/** Makes what went out findable for later blocks. What the model wrote itself counts too: it is always verbatim. */
+function remember(
+  block: ConversationBlock,
+  label: string | undefined,
+  { text, removed }: Pick<BlockOutcome, 'text' | 'removed'>,
+  state: ConversationState,
+): void {
+  if (label !== undefined && isSearched({ text }) && isSearched(block)) {
+    const changed = text !== block.text;
+    const origins = changed ? originsOf(block.text, text, { removed, before: 0 }) : undefined;
+    state.sent.add(label, text, origins);
+  }
+  if (block.kind !== 'tool_use') return;
+  const call = `call ${++state.calls} (${block.toolName ?? 'tool'})`;
+  for (const [name, written] of longStrings('input', block.toolInput))
+    state.sent.add(`${name} of ${call}`, written);
+}
+
+/** The long strings of an input, each under a name that no other of them has. */
+function longStrings(name: string, input: unknown): readonly (readonly [string, string])[] {
+  if (typeof input === 'string') return input.length >= 80 ? [[name, input]] : [];
+  if (typeof input !== 'object' || input === null) return [];
+  return Object.entries(input).flatMap(([key, value]) =>
+    longStrings(name === 'input' ? key : `${name}.${key}`, value),
+  );
+}

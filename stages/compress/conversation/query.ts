@@ -1,0 +1,29 @@
+/** What is being asked, block by block. */
+import type { ConversationBlock } from './blocks.ts';
+import { splitPasted } from './user-text.ts';
+
+const QUERY_CHARS = 1500;
+
+/**
+ * For every block what its own message asks: the short texts of the message, and the first
+ * and last paragraphs of its long ones. Empty for all but user text. Texts further down in
+ * the same message count too, so this is part of what a block's outcome depends on.
+ */
+export function queriesOf(blocks: readonly ConversationBlock[]): readonly string[] {
+  const asked = blocks.map((block) => {
+    if (block.kind !== 'user_text') return '';
+    const parts = splitPasted(block.text);
+    return `${parts.intro}\n${parts.asked}`.slice(-QUERY_CHARS);
+  });
+  const byMessage = new Map<number, string>();
+  blocks.forEach(({ kind, message }, at) => {
+    if (kind !== 'user_text' || message === undefined) return;
+    const before = byMessage.get(message);
+    byMessage.set(message, before === undefined ? asked[at]! : `${before}\n${asked[at]!}`);
+  });
+  return blocks.map(({ kind, message }, at) => {
+    if (kind !== 'user_text') return '';
+    const whole = message === undefined ? asked[at]! : byMessage.get(message)!;
+    return whole.slice(-2 * QUERY_CHARS);
+  });
+}

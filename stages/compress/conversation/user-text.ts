@@ -1,0 +1,59 @@
+/** What a user typed and what they pasted: only long pasted output of tools is ever compressed. */
+import { classify } from '../../model/classify/classify.ts';
+import type { TextClass } from '../../model/classify/classes.ts';
+import { openEnvelope } from '../../model/classify/envelope.ts';
+import { looksLikeProse } from '../../model/classify/prose.ts';
+
+/** A user text in three parts that, joined, are the text. */
+export interface PastedText {
+  /** A short first paragraph: how the material is introduced. */
+  readonly intro: string;
+  /** The material; empty where the text is short or is one paragraph. */
+  readonly pasted: string;
+  /** The last paragraph, with the white space before it. */
+  readonly asked: string;
+}
+
+/** Shorter texts are what someone typed. */
+const SHORT_CHARS = 1500;
+const INTRO_CHARS = 400;
+
+/** Splits a user text. A text of up to 1,500 characters is all asked. */
+export function splitPasted(text: string): PastedText {
+  const end = text.trimEnd().length;
+  const last = text.lastIndexOf('\n\n', end - 1);
+  if (text.length <= SHORT_CHARS || last < 0) return { intro: '', pasted: '', asked: text };
+  const first = text.indexOf('\n\n');
+  const introEnd = first > 0 && first <= INTRO_CHARS && first + 2 < last ? first + 2 : 0;
+  return {
+    intro: text.slice(0, introEnd),
+    pasted: text.slice(introEnd, last),
+    asked: text.slice(last),
+  };
+}
+
+/** Classes that programs print and nobody writes. */
+const PRINTED: ReadonlySet<TextClass> = new Set([
+  'log',
+  'json',
+  'listing',
+  'grep',
+  'diff',
+  'trace',
+]);
+
+/**
+ * True if what a user pasted is plainly output of tools: of a class that only programs write,
+ * with no paragraph of prose in it. An agent without tools of its own sends what commands
+ * printed as the user's words, in a wrapper; that is output whatever its class, prose aside.
+ */
+export function isToolOutput(text: string, pasted: string): boolean {
+  const { kind } = classify(pasted);
+  if (PRINTED.has(kind)) return kind === 'json' || !pasted.split(/\n[ \t]*\n/).some(isProse);
+  const { head, body } = openEnvelope(text);
+  return head !== '' && classify(body).kind !== 'narrative';
+}
+
+function isProse(paragraph: string): boolean {
+  return looksLikeProse(paragraph.split('\n').filter((line) => line.trim() !== ''));
+}

@@ -1,0 +1,50 @@
+/**
+ * Objects with the same keys that are scattered over a document (the owner in every
+ * record of an API's answer): their keys are written once, as a shape, and each object as
+ * its values. The columns of a shape work like those of a table.
+ */
+import type { JsonNode } from './lexer.ts';
+import { planColumns, type Column } from './table.ts';
+
+/** A shape's number and columns. */
+export interface Shape {
+  readonly id: number;
+  readonly columns: readonly Column[];
+}
+
+const MIN_KEYS = 3;
+const MIN_OBJECTS = 3;
+const MIN_KEY_CHARS = 40;
+const MAX_SHAPES = 40;
+
+/** What identifies the shape of an object: its keys in order. */
+export function signatureOf(node: Extract<JsonNode, { kind: 'object' }>): string {
+  return node.keys.join();
+}
+
+/** Shapes worth naming, by signature, numbered in order of first appearance. */
+export function findShapes(root: JsonNode): ReadonlyMap<string, Shape> {
+  const found = new Map<string, JsonNode[]>();
+  visit(root, found);
+  const shapes = new Map<string, Shape>();
+  for (const [signature, objects] of found) {
+    const repeated = signature.length * (objects.length - 1);
+    if (objects.length < MIN_OBJECTS || repeated < MIN_KEY_CHARS || shapes.size >= MAX_SHAPES)
+      continue;
+    const columns = planColumns(objects);
+    if (columns !== undefined) shapes.set(signature, { id: shapes.size + 1, columns });
+  }
+  return shapes;
+}
+
+function visit(node: JsonNode, found: Map<string, JsonNode[]>): void {
+  if (node.kind === 'array') for (const item of node.items) visit(item, found);
+  if (node.kind !== 'object') return;
+  if (node.keys.length >= MIN_KEYS) {
+    const signature = signatureOf(node);
+    const known = found.get(signature);
+    if (known === undefined) found.set(signature, [node]);
+    else known.push(node);
+  }
+  for (const value of node.values) visit(value, found);
+}

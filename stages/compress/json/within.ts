@@ -1,0 +1,78 @@
+/** A JSON document among other lines: what a shell or a client says before or behind what a command printed. */
+import { looksLikeJson } from '../../model/classify/shapes.ts';
+import { decodeJson } from './decode.ts';
+import { readJson } from './lexer.ts';
+import { MARK } from '../text/marker.ts';
+
+/** A text in three parts that, joined, are the text. */
+export interface JsonWithin {
+  readonly head: string;
+  readonly document: string;
+  readonly tail: string;
+}
+
+/** Lines at either end among which the document may begin and end. */
+const EDGE_LINES = 20;
+/** Documents that are read to the end, at most: a bound on work. */
+const MAX_TRIES = 4;
+/** Share of the text that the document must be. */
+const MIN_SHARE = 0.5;
+const MIN_LINES = 3;
+
+/** The document, one value or one a line; undefined where there is none, or nothing beside it. */
+export function jsonWithin(text: string): JsonWithin | undefined {
+  let tries = 0;
+  for (const cut of cuts(text, /^\s*[[{]/, /[\]}]\s*$/)) {
+    if (cut.document.length < text.length * MIN_SHARE || !looksLikeJson(cut.document)) continue;
+    if (cut.head === '' && cut.tail.trim() === '') return undefined;
+    if (isJson(cut.document)) return cut;
+    if (++tries === MAX_TRIES) return undefined;
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  if (readJson(text) !== undefined) return true;
+  const lines = text.trimEnd().split('\n');
+  return lines.length >= MIN_LINES && lines.every((line) => readJson(line) !== undefined);
+}
+
+/** The text with the encoding in it decoded; undefined where there is none among other lines. */
+export function decodeJsonWithin(text: string): string | undefined {
+  for (const { head, document, tail } of cuts(text, /^\[svc JSON/, /./)) {
+    const decoded = document.startsWith(MARK) ? decodeJson(document) : undefined;
+    if (decoded !== undefined) return head + decoded + tail;
+  }
+  return undefined;
+}
+
+/** The ways to cut a text before a line that opens and behind one that closes, the longest first. */
+function* cuts(text: string, opens: RegExp, closes: RegExp): Generator<JsonWithin> {
+  const starts = lineStarts(text);
+  const lineAt = (at: number): string => {
+    const from = starts[at]!;
+    const to = (starts[at + 1] ?? text.length + 1) - 1;
+    return to - from > 400
+      ? text.slice(from, from + 200) + text.slice(to - 200, to)
+      : text.slice(from, to);
+  };
+  const last = starts.length - 1;
+  for (let from = 0; from <= Math.min(EDGE_LINES, last); from++) {
+    if (!opens.test(lineAt(from))) continue;
+    for (let to = last; to >= Math.max(from, last - EDGE_LINES); to--) {
+      if (!closes.test(lineAt(to))) continue;
+      const end = (starts[to + 1] ?? text.length + 1) - 1;
+      yield {
+        head: text.slice(0, starts[from]),
+        document: text.slice(starts[from], end),
+        tail: text.slice(end),
+      };
+    }
+  }
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}

@@ -1,0 +1,53 @@
+/**
+ * File listings, lossless: names that differ only in the middle share what is around it,
+ * as a shell's braces do, and columns of `ls -l` that repeat are written once. No name is
+ * ever dropped. Decoded again before use.
+ */
+import type { Compressed, Compressor } from '../compressor.ts';
+import { shortenRows, widenRows } from './rows.ts';
+import { foldSections, unfoldSections } from './sections.ts';
+import { foldPaths, unfoldPaths } from './tree.ts';
+import { MARK } from '../text/marker.ts';
+
+export const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" holds the indented lines below it; a{b,c}d = abd and acd; names split by blanks]`;
+export const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in; a{b,c}d = abd and acd]`;
+export const ROWS_HEADER = `${MARK}ls -l, complete: `;
+
+/** Shortens the output of ls, find, tree and the like. */
+export const foldListing: Compressor = {
+  name: 'listing',
+  classes: ['listing'],
+  apply(text): Compressed | undefined {
+    const lines = text.split('\n');
+    for (const fold of [foldRows, foldTree, foldNames]) {
+      const out = fold(lines);
+      if (out === undefined || unfoldListing(out) !== text) continue;
+      return out.length >= text.length ? undefined : { text: out, removed: [] };
+    }
+    return undefined;
+  },
+};
+
+function foldRows(lines: readonly string[]): string | undefined {
+  const rows = shortenRows(lines);
+  return rows && `${ROWS_HEADER}${rows.legend}]\n${rows.lines.join('\n')}`;
+}
+
+function foldTree(lines: readonly string[]): string | undefined {
+  const tree = foldSections(lines);
+  return tree && `${TREE_HEADER}\n${tree.join('\n')}`;
+}
+
+function foldNames(lines: readonly string[]): string {
+  return `${NAMES_HEADER}\n${foldPaths(lines).join('\n')}`;
+}
+
+/** The listing that a folded one stands for; undefined where the text is not ours. */
+export function unfoldListing(text: string): string | undefined {
+  const [header, ...lines] = text.split('\n');
+  if (header === undefined) return undefined;
+  if (header === TREE_HEADER) return unfoldSections(lines).join('\n');
+  if (header === NAMES_HEADER) return unfoldPaths(lines).join('\n');
+  if (!header.startsWith(ROWS_HEADER)) return undefined;
+  return widenRows(header.slice(ROWS_HEADER.length, -1), lines).join('\n');
+}

@@ -1,0 +1,119 @@
+/**
+ * How tools say that they are done: 200 and more outputs of tools that ran on one machine,
+ * in `fixtures/tool-logs.jsonl.gz`. Whatever else becomes of them, how they end is there to
+ * the letter, the first time and when the same command says the same again.
+ */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixturePath } from '../../../fixtures/paths.ts';
+import { compressConversation } from '../conversation/conversation.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import { cleanLine } from './clean.ts';
+import { endingLines } from './ends.ts';
+
+interface ToolLog {
+  readonly tool: string;
+  readonly command: string;
+  readonly text: string;
+}
+
+const LOGS = gunzipSync(readFileSync(fixturePath('tool-logs.jsonl.gz')))
+  .toString()
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as ToolLog);
+
+/** What the runners among these tools print as their totals, by tool: written apart from what is tested. */
+const TOTALS: Readonly<Record<string, RegExp>> = {
+  unittest: /^(?:Ran \d+ tests? in|OK$|FAILED \()/,
+  pytest: /^(?:=+ )?(?:\d+ (?:passed|failed)).* in [\d.]+s/,
+  'node --test': /^(?:#|ℹ) (?:tests|pass|fail) \d/,
+  uvu: /^ {2}(?:Total|Passed|Skipped): +\d/,
+  oxlint: /^Found \d+ warnings? and \d+ errors?/,
+  tsc: /^exit code \d/,
+  make: /^exit status \d/,
+  gcc: /^exit status \d/,
+  ctest: /^\d+% tests passed/,
+  javac: /^(?:\d+ (?:errors?|warnings?)$|exit code \d)/,
+  cargo: /^(?:test result: |exit code \d)/,
+  prove: /^(?:Files=|Result: )/,
+  mvn: /^\[INFO\] (?:BUILD|Total time)/,
+  git: /^(?: \d+ files? changed|\[\S+ (?:\(root-commit\) )?[0-9a-f]{7,}\])/,
+  'apt-get': /^\d+ upgraded, \d+ newly installed/,
+  npm: /^(?: {2}(?:Total|Passed|Skipped): +\d|exit code \d)/,
+};
+
+/** The lines that must be there: the last three, and all totals; identical ones count once. */
+function endsOf({ tool, text }: ToolLog): readonly string[] {
+  const lines = text
+    .split('\n')
+    .map(cleanLine)
+    .filter((line) => line.trim() !== '');
+  const pattern = TOTALS[tool];
+  const totals = pattern === undefined ? [] : lines.filter((line) => pattern.test(line));
+  return [...new Set([...lines.slice(-3), ...totals])];
+}
+
+test('there are enough of them, and of enough tools', () => {
+  assert.ok(LOGS.length >= 200, `${LOGS.length}`);
+  assert.ok(new Set(LOGS.map(({ tool }) => tool)).size >= 15);
+});
+
+test('what a tool says at its end is there to the letter, at first and again', () => {
+  const missing: string[] = [];
+  let shrunk = 0;
+  for (const [at, log] of LOGS.entries()) {
+    const block = (index: number): ConversationBlock => ({
+      index,
+      role: 'tool',
+      kind: 'tool_result',
+      message: index,
+      text: log.text,
+      toolName: 'Bash',
+      toolInput: { command: log.command },
+    });
+    const out = compressConversation([block(0), block(1)], {
+      mode: 'hybrid',
+      maxChars: 120,
+      thresholdTokens: 0,
+      logBudgetTokens: 3500,
+    });
+    for (const [turn, outcome] of out.entries()) {
+      shrunk += outcome.changed ? 1 : 0;
+      const said = new Set(outcome.text.split('\n').map(cleanLine));
+      for (const line of endsOf(log))
+        if (!said.has(line))
+          missing.push(
+            `${at} ${log.tool}, time ${turn + 1} (${outcome.classification?.kind}, ${outcome.by.join()}): ${line.slice(0, 90)}`,
+          );
+    }
+  }
+  assert.equal(missing.slice(0, 40), []);
+  assert.ok(shrunk > LOGS.length / 4, `${shrunk}`);
+});
+
+test('of totals that say the same the last few stay, of others all', () => {
+  const lines = [
+    'a',
+    'b',
+    'c',
+    'PASS',
+    'PASS',
+    'PASS',
+    'PASS',
+    'PASS',
+    'Ran 3 tests in 1s',
+    'Ran 4 tests in 1s',
+    'x',
+    'y',
+    'z',
+  ];
+  assert.equal(
+    [...endingLines(lines)].toSorted((a, b) => a - b),
+    [0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12],
+  );
+});
+
+test.run();

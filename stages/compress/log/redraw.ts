@@ -1,0 +1,132 @@
+/**
+ * What carriage returns leave of a line. A terminal shows the last piece only, but a log
+ * is read for what was said: of pieces that show the same progress the last one stays, and
+ * every other piece stays.
+ */
+import { hasTellingNumber, hasTellingWord } from './score.ts';
+
+/** Longest part of a piece that is compared, in characters. */
+const COMPARED = 400;
+/** Pieces of one line that are remembered, and forms that they may have. */
+const MAX_KNOWN = 2000;
+/** A share, a count of a total, a rate, a bar, a spinner or waiting dots. */
+const PROGRESS =
+  /\d ?%|\d ?\/ ?\d|\d of \d|\d ?[kKMGT]i?B\b|[\u2500-\u25ff\u2800-\u28ff]|[=#*>.-]{3}|[|/\\-]$|^[|/\\-] /;
+const WARNING = /warn|deprecat|caution|attention|notice/i;
+const DIGITS = /\d+/g;
+const NUMBER = /\d+(?:[.,:]\d+)*(?: ?(?:[kKMGT]?i?[Bb](?:\/s)?|ms|s|m|h|d)\b)?/g;
+
+/** A line without the earlier states of its progress. */
+export interface Redrawn {
+  readonly text: string;
+  /** Pieces that are gone; white space painted over a line does not count. */
+  readonly dropped: number;
+}
+
+/** Leaves out redraws. A carriage return at the end of the line goes too. */
+export function dropRedraws(line: string): Redrawn {
+  const shown = shownEnd(line, line.length);
+  // Every line of a file with Windows line ends comes here, and few hold more than one piece.
+  if (shown > 0 && line.lastIndexOf('\r', shown - 1) < 0)
+    return { text: line.slice(0, shown), dropped: 0 };
+  const pieceOf = rememberPieces();
+  const kept: string[] = [];
+  let pieces = 0;
+  let later: Piece | undefined;
+  // From the end on: a piece goes for what the next one that shows something says.
+  for (let end = shown; end > 0;) {
+    const start = line.lastIndexOf('\r', end - 1) + 1;
+    const piece = pieceOf(line.slice(start, end));
+    end = shownEnd(line, start - 1);
+    pieces++;
+    if (later === undefined || !isEarlier(piece, later)) kept.push(piece.text);
+    later = piece;
+  }
+  return { text: kept.toReversed().join('\r'), dropped: pieces - kept.length };
+}
+
+/** Where the last piece before `end` ends that is not blank; 0 where there is none. */
+function shownEnd(line: string, end: number): number {
+  let at = Math.max(0, end);
+  while (at > 0 && isBlank(line.charCodeAt(at - 1))) at--;
+  if (at === 0) return 0;
+  const redraw = line.indexOf('\r', at);
+  return redraw < 0 ? end : Math.min(redraw, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+/** What is known of all pieces that differ in their numbers only. */
+interface Form {
+  readonly text: string;
+  shape?: string;
+  isQuiet?: boolean;
+}
+
+/** What is known of all pieces with the same text. */
+interface Piece {
+  readonly text: string;
+  /** Absent where the line has too many. */
+  readonly form: Form | undefined;
+  isProgress?: boolean;
+}
+
+/**
+ * Finds what is known of a piece. A line of a megabyte has many pieces but few forms, numbers
+ * aside: each is looked at once, and what has yet another form says something else.
+ */
+function rememberPieces(): (text: string) => Piece {
+  const pieces = new Map<string, Piece>();
+  const forms = new Map<string, Form>();
+  const formOf = (seen: string): Form | undefined => {
+    const key = seen.replace(DIGITS, '0');
+    const form = forms.get(key) ?? (forms.size < MAX_KNOWN ? { text: key } : undefined);
+    if (form !== undefined) forms.set(key, form);
+    return form;
+  };
+  return (text) => {
+    const known = pieces.get(text);
+    if (known !== undefined) return known;
+    const seen = seenOf(text);
+    const piece = { text, form: PROGRESS.test(seen) ? formOf(seen) : undefined };
+    if (pieces.size < MAX_KNOWN) pieces.set(text, piece);
+    return piece;
+  };
+}
+
+function seenOf(text: string): string {
+  return text.slice(0, COMPARED).trim();
+}
+
+/** True if a piece says the same as the later one, or is an earlier state of its progress. */
+function isEarlier(piece: Piece, later: Piece): boolean {
+  if (piece.text === later.text) return true;
+  piece.isProgress ??= isProgress(piece);
+  const { form } = piece;
+  if (!piece.isProgress || form === undefined) return false;
+  const next = later.form ?? { text: seenOf(later.text) };
+  if (next === form) return true;
+  return saysAgain((form.shape ??= shapeOf(form.text)), (next.shape ??= shapeOf(next.text)));
+}
+
+function isProgress({ text, form }: Piece): boolean {
+  if (form === undefined || hasTellingNumber(seenOf(text))) return false;
+  form.isQuiet ??= !WARNING.test(form.text) && !hasTellingWord(form.text);
+  return form.isQuiet;
+}
+
+/** The words of a piece, with a sign for numbers; bars, spinners and units go. */
+function shapeOf(text: string): string {
+  return text
+    .replace(NUMBER, '#')
+    .replace(/[^\p{L}#]+/gu, ' ')
+    .replace(/#[# ]*/g, '# ')
+    .trim();
+}
+
+/** The later piece says the same, or goes on where the earlier one ended: `done.` */
+function saysAgain(earlier: string, later: string): boolean {
+  return later === earlier || later.startsWith(`${earlier} `);
+}

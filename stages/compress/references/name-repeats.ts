@@ -1,0 +1,68 @@
+/** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
+import type { Classification } from '../../model/classify/classes.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import type { Applied } from '../apply.ts';
+import type { Mode } from '../compressor.ts';
+import { endingLines } from '../log/ends.ts';
+import { MARK } from '../text/marker.ts';
+import { originsOf } from './origins.ts';
+import type { Referred, SentLines } from './repeats.ts';
+
+/** What a reference must save, in estimated tokens, where a fifth of the block is more. */
+const LEAST_SAVED = 40;
+/** Below this many estimated tokens a result is never references alone. */
+const SHORT_RESULT = 400;
+
+export interface RepeatContext {
+  readonly mode: Mode;
+  /** Lines of the block before the text. */
+  readonly before: number;
+  /** False where the provider may have forgotten what went out earlier. */
+  readonly earlier: boolean;
+  /** True if a command printed the text. */
+  readonly isRun: boolean;
+}
+
+/**
+ * What `applied` becomes with its repeats named; undefined where none is worth it. `body` is
+ * the text as it came. A short result that somebody waits for is never references alone, and
+ * of what a program printed the ends and the totals are there to the letter.
+ */
+export function nameRepeats(
+  { text, classification, removed }: Applied,
+  body: string,
+  sent: SentLines,
+  { mode, before, earlier, isRun }: RepeatContext,
+): Referred | undefined {
+  const asItCame = text === body;
+  const literal = isSource(classification, isRun) ? undefined : endingLines(text.split('\n'));
+  const total = estimateTokens(body);
+  const referred = sent.replaceRepeats(text, {
+    before,
+    earlier,
+    own: namesOwn(mode, classification, asItCame),
+    least: Math.min(LEAST_SAVED, total / 5),
+    ...(asItCame ? {} : { origins: originsOf(body, text, { removed, before }) }),
+    ...(literal === undefined ? {} : { literal }),
+  });
+  if (referred === undefined) return undefined;
+  const said = linesOf(referred.text);
+  if (total < SHORT_RESULT && said <= Math.min(literal?.size ?? 0, linesOf(text))) return undefined;
+  return referred;
+}
+
+/** Lines that are neither blank nor ours. */
+function linesOf(text: string): number {
+  return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(MARK)).length;
+}
+
+/** A file, or what reads like one where nothing is known of it, has no end that tells how something went. */
+function isSource({ kind, file }: Classification, isRun: boolean): boolean {
+  return file === true || (!isRun && (kind === 'code' || kind === 'config'));
+}
+
+/** Code and configuration stay readable where they stand; what repeats within JSON its encoder knows. */
+function namesOwn(mode: Mode, { kind }: Classification, asItCame: boolean): boolean {
+  if (kind === 'json') return false;
+  return (kind !== 'code' && kind !== 'config') || (mode === 'aggressive' && asItCame);
+}

@@ -1,0 +1,79 @@
+/**
+ * Where the lines that go out stood in the text that came: references count lines of the
+ * original, whatever was left out or written in another way before them.
+ */
+import { lineContents } from './gutter.ts';
+import { readRepeated } from '../log/clean.ts';
+import { MARK, markerIn, readOmitted } from '../text/marker.ts';
+import { readReference } from './reference.ts';
+import type { LineRange } from '../compressor.ts';
+
+/** Before the first line of the original, as a block has it, stand so many others. */
+interface Place {
+  readonly removed: readonly LineRange[];
+  readonly before: number;
+}
+
+/**
+ * For every line of `text` the number, counted from `before` + 1, of a line of `original`
+ * that says the same; NaN for what is no line of it, markers among them. Numbers rise.
+ */
+export function originsOf(
+  original: string,
+  text: string,
+  { removed, before }: Place,
+): readonly number[] {
+  const places = placesOf(lineContents(original.split('\n')), removed, before);
+  const raw = text.split('\n');
+  let next = before;
+  return lineContents(raw).map((content, at) => {
+    const line = raw[at]!;
+    if (line.startsWith(MARK) || markerIn(line) !== undefined) {
+      next = behindMarker(line, next);
+      return Number.NaN;
+    }
+    const place = firstFrom(places.get(content), next);
+    if (place === undefined) return Number.NaN;
+    next = place + 1;
+    return next;
+  });
+}
+
+/** By content, the places of the lines that were not left out, rising. */
+function placesOf(
+  lines: readonly string[],
+  removed: readonly LineRange[],
+  before: number,
+): ReadonlyMap<string, readonly number[]> {
+  const gone = new Set<number>();
+  for (const { from, to } of removed) for (let at = from; at < to; at++) gone.add(at);
+  const places = new Map<string, number[]>();
+  lines.forEach((line, at) => {
+    if (gone.has(at + before)) return;
+    const known = places.get(line);
+    if (known === undefined) places.set(line, [at + before]);
+    else known.push(at + before);
+  });
+  return places;
+}
+
+function behindMarker(marker: string, next: number): number {
+  const omitted = readOmitted(marker);
+  if (omitted !== undefined) return Math.max(next, omitted.to);
+  const reference = readReference(marker);
+  if (reference !== undefined) return next + reference.to - reference.from + 1;
+  return next + (readRepeated(marker) ?? 0);
+}
+
+/** The first of rising numbers that is at least `least`, by halving. */
+function firstFrom(rising: readonly number[] | undefined, least: number): number | undefined {
+  if (rising === undefined) return undefined;
+  let low = 0;
+  let high = rising.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return rising[low];
+}

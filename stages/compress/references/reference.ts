@@ -1,0 +1,58 @@
+/** The wording of references to lines that went out before, and the way back. */
+import { MARK } from '../text/marker.ts';
+
+/**
+ * How much a reference says: the first of a conversation is a sentence, the others name the
+ * text. None is a number alone: what stood 100 messages ago is found by its file or command.
+ *
+ *     [svc lines 10–19 of result 7 (a.ts) again]    full
+ *     [svc result 8 (b.ts):20-29]                   named
+ */
+export type Words = 'full' | 'named';
+
+/**
+ * The reference to lines `from` to `to`, counted from 1. `numbers` says how they are
+ * numbered anew, '' where they are not.
+ */
+export function writeReference(
+  label: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  words: Words,
+  numbers: string,
+): string {
+  if (words === 'full') {
+    const where = from === to ? `line ${from}` : `lines ${from}–${to}`;
+    return `${MARK}${where} of ${label} again${numbers}]`;
+  }
+  return `${MARK}${label}:${from === to ? from : `${from}-${to}`}${numbers}]`;
+}
+
+const NUMBERS = '(?:, numbered from (?<first>\\d+)(?<arrow> →)?)?\\]$';
+const FULL = new RegExp(
+  `^\\[svc lines? (?<from>\\d+)(?:–(?<to>\\d+))? of (?<label>.+) again${NUMBERS}`,
+  's',
+);
+const SHORT = new RegExp(`^\\[svc (?<label>.+):(?<from>\\d+)(?:-(?<to>\\d+))?${NUMBERS}`, 's');
+
+/** What a reference names: lines `from` to `to`, counted from 1, and how they are numbered anew. */
+export interface Reference {
+  readonly label: string;
+  readonly from: number;
+  readonly to: number;
+  readonly first: number | undefined;
+  readonly separator: string;
+}
+
+/** What a line refers to; undefined where it is no reference. */
+export function readReference(line: string): Reference | undefined {
+  const groups = line.startsWith(MARK) ? (FULL.exec(line) ?? SHORT.exec(line))?.groups : undefined;
+  if (groups === undefined) return undefined;
+  const { label, from, to, first, arrow } = groups;
+  return {
+    label: label!,
+    from: Number(from),
+    to: Number(to ?? from),
+    first: first === undefined ? undefined : Number(first),
+    separator: arrow === undefined ? '\t' : '→',
+  };
+}

@@ -1,0 +1,193 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as fc from 'fast-check';
+import { estimateTokens } from '../../model/tokens.ts';
+import { thinGutter } from './gutter.ts';
+import { SentLines } from './repeats.ts';
+
+const FILE = Array.from(
+  { length: 60 },
+  (_, n) => `  const value${n} = compute(${n}, 'some text ${n * 7}');`,
+);
+const numbered = (lines: readonly string[], first: number, separator = '\t'): string =>
+  lines.map((line, at) => `${String(first + at).padStart(6)}${separator}${line}`).join('\n');
+
+test('a later copy names the first, and the first gives it back', () => {
+  const sent = new SentLines();
+  sent.add('result 1 (cat a.ts)', FILE.join('\n'));
+  const later = ['header that differs', ...FILE.slice(10, 40), 'a new line'].join('\n');
+  const out = sent.replaceRepeats(later)!;
+  assert.is(
+    out.text,
+    'header that differs\n[svc lines 11–40 of result 1 (cat a.ts) again]\na new line',
+  );
+  assert.is(sent.restore(out.text), later);
+});
+
+test('a near copy is what changed between references', () => {
+  const sent = new SentLines();
+  sent.add('result 1 (cat a.ts)', FILE.join('\n'));
+  const changed = FILE.with(30, '  const value30 = other();').join('\n');
+  const out = sent.replaceRepeats(changed)!;
+  assert.is(out.text.split('\n').length, 3);
+  assert.match(out.text, 'const value30 = other();');
+  assert.is(sent.restore(out.text), changed);
+});
+
+test('copies are recognised through line numbers, and get theirs back', () => {
+  for (const separator of ['\t', '→']) {
+    const sent = new SentLines();
+    sent.add('result 1 (read)', numbered(FILE, 1, separator));
+    const again = numbered(FILE.slice(20, 50), 21, separator);
+    const out = sent.replaceRepeats(again)!;
+    assert.match(out.text, 'numbered from 21');
+    assert.is(sent.restore(out.text), again);
+    const plain = FILE.slice(5, 30).join('\n');
+    assert.is(sent.restore(sent.replaceRepeats(plain)!.text), plain);
+  }
+});
+
+test('odd numbering cannot be said in words, so the lines go out', () => {
+  const sent = new SentLines();
+  sent.add('result 1', FILE.join('\n'));
+  const odd = FILE.map((line, at) => `${at + 1}: ${line}`).join('\n');
+  assert.is(sent.replaceRepeats(odd), undefined);
+});
+
+test('a reference is never longer than the lines, in tokens or in bytes', () => {
+  // Every digit and every comma is a token: many of them in few bytes.
+  const digits = (count: number): string[] => Array.from({ length: count }, (_, n) => `${n % 7},`);
+  for (const count of [11, 20]) {
+    const sent = new SentLines();
+    const text = ['const a = [', ...digits(count), '];'].join('\n');
+    sent.add('result 1 (bundle.min.js)', text);
+    const out = sent.replaceRepeats(text)?.text ?? text;
+    assert.ok(Buffer.byteLength(out) <= Buffer.byteLength(text), out);
+    assert.ok(estimateTokens(out) <= estimateTokens(text), out);
+    assert.is(out === text, count === 11);
+  }
+});
+
+test('a text also names its own lines above', () => {
+  const sent = new SentLines();
+  const trace = FILE.slice(0, 12).join('\n');
+  const text = `first failure\n${trace}\nsecond failure\n${trace}\nend`;
+  const out = sent.replaceRepeats(text)!;
+  assert.match(out.text, 'of this text again]');
+  assert.is(sent.restore(out.text), text);
+});
+
+test('markers of ours are never referred to, short runs are not worth it', () => {
+  const sent = new SentLines();
+  sent.add(
+    'result 1',
+    ['a', '[svc omitted 3 of 9 lines here (lines 1–3); the source is complete]', 'b'].join('\n'),
+  );
+  assert.is(sent.replaceRepeats('a\nb\nc\nd'), undefined);
+  sent.add('result 2', 'x\ny\nz');
+  assert.is(sent.replaceRepeats('x\ny\nz'), undefined);
+});
+
+test('one long line is named too, and gives way to a longer run that begins below it', () => {
+  const long = 'a warning 17.4 (E0231) that a tool prints whenever it is called; '.repeat(3);
+  const sent = new SentLines();
+  sent.add('result 1 (make)', ['begin', long, 'end'].join('\n'));
+  sent.add('result 2 (a.ts)', FILE.join('\n'));
+  const later = ['x', long, ...FILE.slice(5, 20), long, 'y'].join('\n');
+  const out = sent.replaceRepeats(later)!;
+  assert.is(
+    out.text,
+    [
+      'x',
+      '[svc line 2 of result 1 (make) again]',
+      '[svc result 2 (a.ts):6-20]',
+      '[svc result 1 (make):2]',
+      'y',
+    ].join('\n'),
+  );
+  assert.is(sent.restore(out.text), later);
+});
+
+test('a numbered view inside a wrapper is recognised, also after its numbers were thinned out', () => {
+  const wrapped = (text: string): string => `<code>0</code>\n<output>\n${text}\n</output>`;
+  const sent = new SentLines();
+  sent.add('result 1 (a.ts)', thinGutter(wrapped(numbered(FILE.slice(0, 20), 1)))!);
+  const later = wrapped(numbered(FILE.slice(4, 24), 5));
+  const out = sent.replaceRepeats(later)!;
+  assert.match(out.text, 'again, numbered from 5]');
+  assert.is(out.text.split('\n').length, 8);
+  assert.is(sent.restore(out.text), later);
+  const thinner = thinGutter(out.text) ?? out.text;
+  assert.is(sent.restore(thinner), later);
+});
+
+test('a reference says all once, then a name and a number; all of them lead back', () => {
+  const sent = new SentLines();
+  const other = FILE.map((line) => line.replace('compute', 'measure'));
+  sent.add('result 1 (read: a.ts)', FILE.join('\n'));
+  sent.add('result 2 (b.ts:3)', numbered(other, 1));
+  const later = [...FILE.slice(0, 9), 'x', ...other.slice(4, 9), 'y', ...FILE.slice(20, 30)];
+  const first = sent.replaceRepeats(later.join('\n'))!;
+  assert.equal(
+    first.text.split('\n').filter((line) => line.length > 1),
+    [
+      '[svc lines 1–9 of result 1 (read: a.ts) again]',
+      '[svc result 2 (b.ts:3):5-9]',
+      '[svc result 1 (read: a.ts):21-30]',
+    ],
+  );
+  assert.is(sent.restore(first.text), later.join('\n'));
+  sent.introduce(first.labels);
+  const view = numbered(other.slice(10, 20), 11, '→');
+  const second = sent.replaceRepeats(`${view}\nz`)!;
+  assert.is(second.text, '[svc result 2 (b.ts:3):11-20, numbered from 11 →]\nz');
+  assert.is(sent.restore(second.text), `${view}\nz`);
+});
+
+test('what a text says again, here or above, always comes back', () => {
+  const line = fc.constantFrom(
+    ...FILE.slice(0, 6),
+    '',
+    '}',
+    'a line of more than forty characters, which is worth a name of its own',
+    "const quoted = '[svc result 1:1-3]'; // and more than forty characters",
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(line, { maxLength: 30 }), { maxLength: 6 }), (texts) => {
+      const sent = new SentLines();
+      texts.forEach((lines, at) => {
+        const text = lines.join('\n');
+        const out = sent.replaceRepeats(text);
+        assert.is(sent.restore(out?.text ?? text), text);
+        assert.ok(estimateTokens(out?.text ?? text) <= estimateTokens(text));
+        if (out !== undefined) sent.introduce(out.labels);
+        sent.add(`result ${at + 1} (f${at}.ts)`, out?.text ?? text);
+      });
+    }),
+    { seed: 5, numRuns: 400 },
+  );
+});
+
+test('a reference into a text with gaps names the lines as the gaps number them', () => {
+  const lines = Array.from({ length: 90 }, (_, n) => `a line of its own, the ${n + 1}th of many`);
+  const before = [
+    lines[0],
+    '[svc omitted 29 of 90 lines here (lines 2–30); the source is complete]',
+    ...lines.slice(30, 50),
+    '[svc omitted lines 51–60]',
+    lines[60],
+    '[svc the line above 19 more times]',
+    ...lines.slice(80),
+  ].join('\n');
+  const sent = new SentLines();
+  sent.add('result 1 (make)', before);
+  const text = [...lines.slice(35, 45), 'between', ...lines.slice(80)].join('\n');
+  const out = sent.replaceRepeats(text)!;
+  assert.is(
+    out.text,
+    '[svc lines 36–45 of result 1 (make) again]\nbetween\n[svc result 1 (make):81-90]',
+  );
+  assert.is(sent.restore(out.text), text);
+});
+
+test.run();

@@ -1,0 +1,357 @@
+/**
+ * Repeats across a conversation: lines that went out before are named by where they
+ * stand, not sent again. Works on runs of lines, so that a second look at part of a file,
+ * with or without line numbers, and a run of tests with the same output both count. Only
+ * text that went out verbatim is ever referred to, and only text that came earlier.
+ */
+import { estimateTokens } from '../../model/tokens.ts';
+import { numbersOfLines } from './numbers-of-lines.ts';
+import { fillGutter, lineContents, numberWidths } from './gutter.ts';
+import { hashLine, hashRun } from './line-hash.ts';
+import { MARK } from '../text/marker.ts';
+import { readReference, writeReference, type Words } from './reference.ts';
+
+const MIN_LINES = 3;
+const MIN_TOKENS_SAVED = 5;
+/** Runs below `MIN_LINES` begin with a line of at least this many characters, and must save more. */
+const LONG_LINE = 40;
+const MIN_TOKENS_SAVED_SHORT = 8;
+/** How many earlier places of the same three lines are tried; more would make repetitive logs slow. */
+const CANDIDATES = 6;
+const PASS_LINES = 50;
+/** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
+const GAP = '\u0000\n';
+
+interface Source {
+  readonly label: string;
+  readonly lines: readonly string[];
+  readonly numbers: readonly number[];
+}
+
+interface Place {
+  readonly source: number;
+  readonly line: number;
+}
+
+interface Run {
+  readonly from: number;
+  readonly to: number;
+  readonly label: string;
+  /** The number of the first line where it stood before. */
+  readonly first: number;
+}
+
+/** Lines of the text in hand that went out verbatim so far, findable like those of earlier blocks. */
+interface OwnLines {
+  readonly lines: readonly string[];
+  readonly numbers: readonly number[];
+  /** Lines whose number is that of the block as it came. */
+  readonly named: readonly boolean[];
+  readonly verbatim: boolean[];
+  readonly places: Map<number, number>;
+  /** Long lines by their own hash. */
+  readonly long: Map<number, number>;
+  readonly options: RepeatOptions;
+}
+
+const NO_LINES: ReadonlySet<number> = new Set();
+
+/** What may be named of a text, and how. */
+export interface RepeatOptions {
+  /** Lines of the block that stand before the text. */
+  readonly before?: number;
+  /** Which line of the block as it came each line was, as `originsOf` tells; absent for a text as it came. */
+  readonly origins?: readonly number[];
+  /** Estimated tokens that each reference must save. */
+  readonly least?: number;
+  /** Lines that go out to the letter, by index. */
+  readonly literal?: ReadonlySet<number>;
+  /** False where the text's own lines must not be named; they may be if absent. */
+  readonly own?: boolean;
+  /** False where nothing earlier may be named; it may be if absent. */
+  readonly earlier?: boolean;
+}
+
+/** What `replaceRepeats` made of a text. */
+export interface Referred {
+  readonly text: string;
+  /** True if nothing but references and blank lines is left. */
+  readonly alone: boolean;
+  /** Lines of the input that now stand in a reference, as a count. */
+  readonly lines: number;
+  /** Which earlier texts it names. */
+  readonly labels: ReadonlySet<string>;
+}
+
+/** All lines that went out so far, findable by content. Grows with the conversation, never shrinks. */
+export class SentLines {
+  /** Labels that a reference has spelled out; the first one is a sentence. */
+  private readonly introduced = new Set<string>();
+  private readonly sources: Source[] = [];
+  private readonly places = new Map<number, Place[]>();
+  /** Where a long line went out first, by its own hash. */
+  private readonly long = new Map<number, Place>();
+
+  /**
+   * Adds what went out for a block. Lines that are markers of ours are no content and are
+   * never referred to, nor is what is no line of the block as it came (`origins`).
+   */
+  add(label: string, text: string, origins?: readonly number[]): void {
+    const raw = text.split('\n');
+    const counted = origins ?? numbersOfLines(raw);
+    const lines: string[] = [];
+    const numbers: number[] = [];
+    let last = Number.NaN;
+    lineContents(raw).forEach((content, at) => {
+      const number = raw[at]!.startsWith(MARK) ? Number.NaN : counted[at]!;
+      const isContent = !Number.isNaN(number);
+      if (lines.length > 0 && (!isContent || number !== last + 1)) {
+        lines.push(GAP);
+        numbers.push(Number.NaN);
+      }
+      if (isContent) {
+        lines.push(content);
+        numbers.push(number);
+      }
+      last = number;
+    });
+    const source = this.sources.push({ label: cleanLabel(label), lines, numbers }) - 1;
+    const hashes = lines.map(hashLine);
+    lines.forEach((content, line) => {
+      const key = hashes[line]!;
+      if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { source, line });
+    });
+    for (let line = 0; line + MIN_LINES <= lines.length; line++) {
+      const key = hashRun(hashes, line);
+      const known = this.places.get(key);
+      if (known === undefined) this.places.set(key, [{ source, line }]);
+      else if (known.length < CANDIDATES) known.push({ source, line });
+    }
+  }
+
+  /** Notes that a text with these references goes out, so that later ones can be shorter. */
+  introduce(labels: ReadonlySet<string>): void {
+    for (const label of labels) this.introduced.add(label);
+  }
+
+  /**
+   * Replaces runs of lines that went out before, in an earlier block or above in this one;
+   * undefined where that saves nothing.
+   */
+  replaceRepeats(text: string, options: RepeatOptions = {}): Referred | undefined {
+    const { before = 0, origins, least = 0, literal = NO_LINES } = options;
+    const raw = text.split('\n');
+    const widths = numberWidths(raw);
+    const lines = lineContents(raw);
+    const hashes = lines.map(hashLine);
+    const numbers = numbersOfLines(raw, before);
+    const own: OwnLines = {
+      lines,
+      numbers,
+      // A reader counts by the markers: what they do not count right cannot be named.
+      named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
+      verbatim: lines.map(() => false),
+      places: new Map(),
+      long: new Map(),
+      options,
+    };
+    const out: string[] = [];
+    const used = new Set<string>();
+    let replaced = 0;
+    let alone = true;
+    for (let at = 0; at < lines.length;) {
+      const found = literal.has(at) ? undefined : this.runAt(own, hashes, at);
+      const run = clipRun(found, widths, literal);
+      const words = used.size + this.introduced.size > 0 ? 'named' : 'full';
+      const reference = run === undefined ? undefined : refer(run, words, raw, widths, least);
+      if (run === undefined || reference === undefined) {
+        // A long run that cannot be referred to is passed whole, or each of its lines would search it anew.
+        const end = run !== undefined && run.to - at > PASS_LINES ? run.to : at + 1;
+        for (; at < end; at++) {
+          out.push(raw[at]!);
+          alone &&= raw[at]!.trim() === '';
+          noteOwn(own, raw, hashes, at);
+        }
+        continue;
+      }
+      out.push(reference);
+      used.add(run.label);
+      replaced += run.to - run.from;
+      at = run.to;
+    }
+    if (replaced === 0) return undefined;
+    return { text: out.join('\n'), alone, lines: replaced, labels: used };
+  }
+
+  private runAt(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    const long = this.longestRun(own, hashes, at);
+    if (long !== undefined) return long;
+    const short = this.shortRun(own, hashes, at);
+    // A short run must not take the first line of a long one.
+    if (short === undefined || short.to - at < 2) return short;
+    return this.longestRun(own, hashes, at + 1) === undefined ? short : { ...short, to: at + 1 };
+  }
+
+  private longestRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    if (at + MIN_LINES > own.lines.length) return undefined;
+    const key = hashRun(hashes, at);
+    const before = own.places.get(key);
+    const length = before === undefined ? 0 : ownRun(own, before, at);
+    let best: Run | undefined;
+    if (before !== undefined && length >= MIN_LINES)
+      best = { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
+    for (const place of this.earlier(own, key)) {
+      const source = this.sources[place.source]!;
+      const same = sameLines(source.lines, place.line, own.lines, at);
+      if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
+        const first = source.numbers[place.line]!;
+        best = { from: at, to: at + same, label: source.label, first };
+      }
+    }
+    return best;
+  }
+
+  private earlier({ options }: OwnLines, key: number): readonly Place[] {
+    return options.earlier === false ? [] : (this.places.get(key) ?? []);
+  }
+
+  /** A run of one or two lines, where the first is long. */
+  private shortRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
+    if (own.lines[at]!.length < LONG_LINE) return undefined;
+    const key = hashes[at]!;
+    const before = own.long.get(key);
+    const length = before === undefined ? 0 : ownRun(own, before, at);
+    if (before !== undefined && length > 0)
+      return { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
+    const place = own.options.earlier === false ? undefined : this.long.get(key);
+    if (place === undefined) return undefined;
+    const source = this.sources[place.source]!;
+    const same = sameLines(source.lines, place.line, own.lines, at);
+    return same === 0
+      ? undefined
+      : { from: at, to: at + same, label: source.label, first: source.numbers[place.line]! };
+  }
+
+  /** The lines that a text with references stands for. */
+  restore(text: string): string {
+    const out: string[] = [];
+    for (const line of fillGutter(text).split('\n'))
+      out.push(...(this.restoreLine(line, out) ?? [line]));
+    return out.join('\n');
+  }
+
+  private restoreLine(line: string, above: readonly string[]): readonly string[] | undefined {
+    const reference = readReference(line);
+    if (reference === undefined) return undefined;
+    const { label, from, to, first, separator } = reference;
+    const source =
+      label === OWN
+        ? { lines: lineContents(above), numbers: numbersOfLines(above) }
+        : this.sources.findLast((known) => known.label === label);
+    const start = source?.numbers.lastIndexOf(from) ?? -1;
+    const lines = start < 0 ? undefined : source?.lines.slice(start, start + to - from + 1);
+    if (first === undefined || lines === undefined) return lines;
+    return lines.map((content, at) => numberLine(first + at, separator) + content);
+  }
+}
+
+function noteOwn(
+  own: OwnLines,
+  raw: readonly string[],
+  hashes: readonly number[],
+  at: number,
+): void {
+  if (own.options.own === false) return;
+  own.verbatim[at] = own.named[at] === true && !raw[at]!.startsWith(MARK);
+  if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
+    own.long.set(hashes[at]!, at);
+  const start = at + 1 - MIN_LINES;
+  if (start >= 0 && own.verbatim[start] === true) own.places.set(hashRun(hashes, start), start);
+}
+
+/** How a text names its own lines. */
+const OWN = 'this text';
+
+/** The reference for a run, or undefined where it would hardly be shorter than the lines, or lose their numbers. */
+function refer(
+  run: Run,
+  words: Words,
+  raw: readonly string[],
+  widths: readonly number[] | undefined,
+  least: number,
+): string | undefined {
+  const lines = raw.slice(run.from, run.to);
+  const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
+  if (numbers === undefined) return undefined;
+  const count = run.to - run.from;
+  const place = { from: run.first, to: run.first + count - 1 };
+  const text = writeReference(run.label, place, words, numbers);
+  const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
+  const replaced = lines.join('\n');
+  // Signs are many tokens in few bytes: what is cheaper by one measure must not cost by the other.
+  if (Buffer.byteLength(text) > Buffer.byteLength(replaced)) return undefined;
+  return estimateTokens(replaced) - estimateTokens(text) >= Math.max(floor, least)
+    ? text
+    : undefined;
+}
+
+/**
+ * The part of a run that is numbered throughout, or not at all, as only that can be said in
+ * one reference, and that ends before a line that must stay.
+ */
+function clipRun(
+  run: Run | undefined,
+  widths: readonly number[] | undefined,
+  literal: ReadonlySet<number>,
+): Run | undefined {
+  if (run === undefined) return undefined;
+  const isNumbered = (at: number): boolean => widths !== undefined && widths[at] !== 0;
+  const numbered = isNumbered(run.from);
+  let to = run.from + 1;
+  while (to < run.to && isNumbered(to) === numbered && !literal.has(to)) to++;
+  return { ...run, to };
+}
+
+function ownRun(own: OwnLines, before: number, at: number): number {
+  let length = 0;
+  while (
+    at + length < own.lines.length &&
+    before + length < at &&
+    own.verbatim[before + length] === true &&
+    own.numbers[before + length] === own.numbers[before]! + length &&
+    own.lines[before + length] === own.lines[at + length]
+  ) {
+    length++;
+  }
+  return length;
+}
+
+function sameLines(a: readonly string[], atA: number, b: readonly string[], atB: number): number {
+  let length = 0;
+  while (atB + length < b.length && a[atA + length] === b[atB + length]) length++;
+  return length;
+}
+
+/** How the lines are numbered, in words; '' where they are not; undefined where that cannot be said in words. */
+function numbersOf(
+  lines: readonly string[],
+  widths: readonly number[] | undefined,
+): string | undefined {
+  if (widths === undefined || widths.every((width) => width === 0)) return '';
+  const first = Number.parseInt(lines[0]!.slice(0, widths[0]), 10);
+  const arrow = lines[0]!.slice(0, widths[0]).endsWith('→');
+  const steady = lines.every(
+    (line, at) => line.slice(0, widths[at]) === numberLine(first + at, arrow ? '→' : '\t'),
+  );
+  return steady ? `, numbered from ${first}${arrow ? ' →' : ''}` : undefined;
+}
+
+/** A line number as `cat -n` and the file viewers of agents print it. */
+function numberLine(number: number, separator: string): string {
+  return `${String(number).padStart(6)}${separator}`;
+}
+
+function cleanLabel(label: string): string {
+  // oxlint-disable-next-line no-control-regex -- a label is one line of plain text
+  return label.replace(/[\u0000-\u001f\]]+/g, ' ').trim();
+}

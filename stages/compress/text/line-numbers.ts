@@ -1,0 +1,92 @@
+/**
+ * Where the lines of a text stood in its block, while one algorithm after another leaves
+ * lines out: every marker names lines of the block as it came, whatever was done before.
+ */
+import type { Compressed, LineRange } from '../compressor.ts';
+import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
+import { readRepeated } from '../log/clean.ts';
+
+/** One line of a text. Notes of ours stand for no line of the block. */
+export interface Row {
+  readonly text: string;
+  readonly range: LineRange | undefined;
+  readonly isOmission: boolean;
+}
+
+/** A text as it came; its first line is line `first` of the block, counted from 0. */
+export function toRows(text: string, first: number): readonly Row[] {
+  return text.split('\n').map((line, at) => ({
+    text: line,
+    range: { from: first + at, to: first + at + 1 },
+    isOmission: false,
+  }));
+}
+
+/**
+ * The rows after an algorithm that left out whole lines, with markers, without or in a
+ * count, and changed none beyond recognition by its place. Undefined for any other.
+ */
+export function followRows(
+  rows: readonly Row[],
+  { text, removed }: Compressed,
+): readonly Row[] | undefined {
+  const out: Row[] = [];
+  let at = 0;
+  let gap = 0;
+  for (const line of text.split('\n')) {
+    const range = removed[gap];
+    if (range?.from === at && isMarkerOf(line, range)) {
+      out.push({ text: line, range: spanOf(rows, range.from, range.to), isOmission: true });
+      at = range.to;
+      gap++;
+      continue;
+    }
+    if (line.startsWith(MARK) && rows[at]?.text !== line) {
+      const times = readRepeated(line) ?? 0;
+      out.push({ text: line, range: spanOf(rows, at, at + times), isOmission: false });
+      at += times;
+      continue;
+    }
+    for (; removed[gap]?.from === at; gap++) at = removed[gap]!.to;
+    const row = rows[at];
+    if (row === undefined) return undefined;
+    out.push({ ...row, text: line });
+    at++;
+  }
+  for (; removed[gap]?.from === at; gap++) at = removed[gap]!.to;
+  return at === rows.length ? out : undefined;
+}
+
+function isMarkerOf(line: string, { from, to }: LineRange): boolean {
+  const named = readOmitted(line);
+  return named?.from === from && named.to === to;
+}
+
+function spanOf(rows: readonly Row[], from: number, to: number): LineRange | undefined {
+  const ranges = rows.slice(from, to).flatMap(({ range }) => (range === undefined ? [] : [range]));
+  return ranges.length === 0 ? undefined : { from: ranges[0]!.from, to: ranges.at(-1)!.to };
+}
+
+/** The rows with markers that name lines of a block that has `total`. */
+export function numberRows(rows: readonly Row[], total: number): readonly Row[] {
+  let announced = false;
+  return rows.map((row) => {
+    if (!row.isOmission || row.range === undefined) return row;
+    const text = announced ? omittedMore(row.range) : omitted(row.range, total);
+    announced = true;
+    return { ...row, text };
+  });
+}
+
+/** The lines between `first` and `end` that no row stands for. */
+export function removedOf(rows: readonly Row[], first: number, end: number): readonly LineRange[] {
+  const removed: LineRange[] = [];
+  let at = first;
+  for (const { range, isOmission } of rows) {
+    if (range === undefined || isOmission) continue;
+    if (range.from > at) removed.push({ from: at, to: range.from });
+    at = range.to;
+  }
+  if (end > at) removed.push({ from: at, to: end });
+  return removed;
+}

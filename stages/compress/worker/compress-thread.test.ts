@@ -1,0 +1,136 @@
+import { setTimeout } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createManualClock } from '../../../engine/index.ts';
+import { createCompressThread } from './compress-thread.ts';
+import type { CompressJob } from './job.ts';
+import { CONVERSATION, LOG } from '../testing.ts';
+
+const options = { ...CONVERSATION, logBudgetTokens: 500 };
+
+/** Some results, each of another program; too much for the event loop. */
+const jobOf = (...names: string[]): CompressJob => ({
+  blocks: names.map((name, index) => ({
+    index,
+    role: 'tool',
+    kind: 'tool_result',
+    text: LOG.replaceAll('module', name).repeat(2),
+    toolName: 'bash',
+  })),
+  options,
+});
+
+const newThread = () => createCompressThread({ cacheEntries: 10, clock: createManualClock() });
+const { signal: stays } = createCanceller();
+
+/** Results enough that a thread works on them for many seconds. */
+const SLOW = Array.from({ length: 2000 }, (_, index) => `slow${index}`);
+const SHORT_MS = 300;
+
+async function msOf(done: Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await Promise.race([done, setTimeout(5000)]);
+  return performance.now() - startedMs;
+}
+
+/** How many results were looked for in vain by the time that a job with one block is done. */
+async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
+  const thread = newThread();
+  if (first.isPrepared === true) thread.prepare('aggressive');
+  const client = createCanceller();
+  const left = thread.run(jobOf('a', 'b', 'c'), first.limitMs, client.signal);
+  client.abort('client_gone');
+  assert.equal(await left, { failed: 'cancelled', decided: [] });
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  await thread.close();
+  return thread.figures().misses;
+}
+
+test('a job without a limit ends when its client leaves, and the next one does not wait for it', async () => {
+  assert.is(await missesAfter({ limitMs: 0 }), 1);
+  assert.is(await missesAfter({ limitMs: 0, isPrepared: true }), 1);
+});
+
+test('a job with a limit goes on within it when its client leaves: the next turn finds it done', async () => {
+  assert.is(await missesAfter({ limitMs: 5000 }), 4);
+});
+
+test('for a client that left before nothing is begun', async () => {
+  const thread = newThread();
+  const client = createCanceller();
+  client.abort('client_gone');
+  const result = await thread.run(jobOf('a'), 0, client.signal);
+  assert.equal(result, { failed: 'cancelled', decided: [] });
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  assert.is(thread.figures().misses, 1);
+  await thread.close();
+});
+
+test('a small job goes to the thread while that is free, and waits for no other while it is not', async () => {
+  const thread = newThread();
+  const whereOf = async (names: string[]): Promise<string> => {
+    const result = await thread.run(jobOf(...names), 0, stays);
+    return 'where' in result ? result.where : result.failed;
+  };
+  assert.is(await whereOf(['a']), 'thread');
+  const text = 'x'.repeat(100);
+  const small = { ...jobOf('b'), blocks: jobOf('b').blocks.map((block) => ({ ...block, text })) };
+  const busy = whereOf(['c', 'd', 'e']);
+  const beside = await thread.run(small, 0, stays);
+  assert.is('where' in beside && beside.where, 'inline');
+  assert.is(await busy, 'thread');
+  await thread.close();
+});
+
+test('a job that takes long is overtaken by a second thread, which ends when it is idle', async () => {
+  const clock = createManualClock();
+  const thread = createCompressThread({ cacheEntries: 10, clock });
+  thread.prepare('hybrid');
+  let isSlowDone = false;
+  const slow = thread.run(jobOf(...SLOW), 0, stays).then((result) => {
+    isSlowDone = true;
+    return result;
+  });
+  let isNextDone = false;
+  const next = thread.run(jobOf('b'), 0, stays).then((result) => {
+    isNextDone = true;
+    return result;
+  });
+  await setTimeout(SHORT_MS);
+  assert.not.ok(isNextDone, 'a second thread was started at once');
+  clock.advance(250);
+  const overtakenMs = await msOf(next);
+  assert.ok(isNextDone, 'the next job waits for the slow one');
+  const besideMs = await msOf(thread.run(jobOf('c'), 0, stays));
+  assert.not.ok(isSlowDone, `the slow job was done within ${overtakenMs} + ${besideMs} ms`);
+  // The second thread is warm now, and its results are its own.
+  assert.ok(besideMs < 1000, `${besideMs} ms`);
+  assert.is(thread.figures().entries, 2);
+  clock.advance(60_000);
+  assert.is(thread.figures().entries, 0);
+  assert.is(thread.figures().misses, 2);
+  await thread.close();
+  assert.is('failed' in (await slow) && 'cancelled', 'cancelled');
+});
+
+/** Compiling the grammars takes more of a processor than this, waiting for it far less. */
+const GRAMMARS_MS = 100;
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+test('a thread that runs already is prepared when code comes to be expected', async () => {
+  const thread = newThread();
+  assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
+  const idleMs = cpuMs();
+  thread.prepare('aggressive');
+  // Compiling the grammars is the only work in this process meanwhile.
+  for (let waits = 0; waits < 20 && cpuMs() - idleMs < GRAMMARS_MS; waits += 1)
+    await setTimeout(250);
+  const spentMs = cpuMs() - idleMs;
+  await thread.close();
+  assert.ok(spentMs >= GRAMMARS_MS, `${spentMs} ms`);
+});
+
+test.run();

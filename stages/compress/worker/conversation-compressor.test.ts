@@ -1,0 +1,113 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createGrammarLoader, packagedFile } from '../../grammars.ts';
+import { createCodeTools } from '../code/code-tools.ts';
+import { createConversationCompressor } from './conversation-compressor.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import type { JobOutcome } from './job.ts';
+import { LOG } from '../testing.ts';
+
+const OPTIONS = {
+  mode: 'aggressive',
+  maxChars: 120,
+  thresholdTokens: 0,
+  logBudgetTokens: 3500,
+} as const;
+const PYTHON = Array.from(
+  { length: 30 },
+  (_, n) =>
+    `# a remark about function ${n}\n# and another one\ndef function_${n}(value):\n    return value + ${n}\n`,
+).join('\n');
+
+const block = (index: number, text: string, toolInput: unknown): ConversationBlock => ({
+  index,
+  role: 'user',
+  kind: 'tool_result',
+  text,
+  toolName: 'bash',
+  toolInput,
+});
+
+test('code shrinks at first sight, whatever other conversations have needed before', async () => {
+  const first = [block(0, PYTHON, { command: 'cat a.py' })];
+  const fresh = await createConversationCompressor(0).compress({ blocks: first, options: OPTIONS });
+  assert.match(fresh[0]!.text!, 'comments and blank lines only');
+  const used = createConversationCompressor(10);
+  const other = [
+    block(0, PYTHON.replaceAll('#', '//'), { path: 'b.rs' }),
+    block(1, 'x', { path: 'c.go' }),
+  ];
+  await used.compress({ blocks: other, options: OPTIONS });
+  assert.equal(await used.compress({ blocks: first, options: OPTIONS }), fresh);
+  assert.equal(await used.compress({ blocks: first, options: OPTIONS }), fresh);
+});
+
+test('a conversation in two languages is told of once, whatever had to be loaded on the way', async () => {
+  const go = PYTHON.replaceAll('# ', '// ').replaceAll(
+    /def (\w+)\(value\):\n\s+(.*)/g,
+    'func $1(value int) int {\n\t$2\n}',
+  );
+  const blocks = [
+    block(0, PYTHON, { command: 'cat a.py' }),
+    block(1, 'nothing of note', {}),
+    block(2, `package a\n${go}`, { command: 'cat c.go' }),
+    block(3, PYTHON.replaceAll('function', 'method'), { command: 'cat d.py' }),
+  ];
+  const told: number[] = [];
+  const all = await createConversationCompressor(0).compress(
+    { blocks, options: OPTIONS },
+    (outcomes) => told.push(...outcomes.map(({ index }) => index)),
+  );
+  assert.equal(told, [...new Set(told)]);
+  assert.equal(
+    all.map(({ index, changed }) => [index, changed]),
+    [
+      [0, true],
+      [1, false],
+      [2, true],
+      [3, true],
+    ],
+  );
+});
+
+test('a grammar that cannot be loaded is tried once a job, and what it was needed for goes out whole', async () => {
+  const asked: string[] = [];
+  let isBroken = true;
+  const loader = createGrammarLoader((name) => {
+    asked.push(name);
+    return isBroken && name === 'python' ? '/nowhere/python.wasm' : packagedFile(name);
+  });
+  const compressor = createConversationCompressor(10, createCodeTools(loader));
+  const rust = PYTHON.replaceAll('# ', '// ').replaceAll(
+    /def (\w+)\(value\):\n\s+(.*)/g,
+    'fn $1(value: i64) -> i64 {\n    $2\n}',
+  );
+  const blocks = [
+    block(0, PYTHON, { command: 'cat a.py' }),
+    block(1, rust, { command: 'cat b.rs' }),
+    block(2, PYTHON, { command: 'cat c.py' }),
+    block(3, LOG, { command: 'make' }),
+  ];
+  const told: JobOutcome[] = [];
+  const job = { blocks, options: OPTIONS };
+  const first = await compressor.compress(job, (outcomes) => told.push(...outcomes));
+  assert.equal(asked, ['python', 'rust']);
+  assert.equal(told, first.slice(0, told.length));
+  assert.equal(
+    first.map(({ changed, reason }) => reason ?? changed),
+    ['undecided', true, 'undecided', true],
+  );
+  assert.match(first[0]!.undecided!, /^the grammar for python cannot be loaded: .*nowhere/);
+  assert.is(first[1]!.undecided, undefined);
+  // Other texts of the language are tried anew, and so are these where nobody remembers them.
+  await compressor.compress({
+    blocks: [block(0, `${PYTHON}\n`, { path: 'd.py' })],
+    options: OPTIONS,
+  });
+  assert.equal(asked, ['python', 'rust', 'python']);
+  isBroken = false;
+  assert.equal(await compressor.compress(job), await createConversationCompressor(0).compress(job));
+  assert.equal(asked, ['python', 'rust', 'python', 'python']);
+});
+
+test.run();

@@ -1,0 +1,66 @@
+/**
+ * Compresses conversations one after another, with everything that makes the
+ * next turn quick. The same object works in a thread of its own and, for small
+ * conversations, right where the request is.
+ */
+import { createBlockCache } from '../conversation/cache.ts';
+import { createCodeTools, type CodeTools } from '../code/code-tools.ts';
+import type { BlockOutcome, Watch } from '../conversation/conversation.ts';
+import { GrammarNeeded } from '../code/grammar-needed.ts';
+import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
+import { ConversationMemo } from '../conversation/memo.ts';
+
+/** Conversations whose state is kept for their next turn. */
+const MAX_CONVERSATIONS = 32;
+/** A block of this many characters takes a millisecond or more. */
+const LONG_CHARS = 4096;
+
+export interface ConversationCompressor {
+  /** The outcomes of all blocks. `tell` hears those so far, each once, before a block that may take long. */
+  compress(
+    job: CompressJob,
+    tell?: (outcomes: readonly JobOutcome[]) => void,
+  ): Promise<readonly JobOutcome[]>;
+  figures(): CacheFigures;
+}
+
+/** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools. */
+export function createConversationCompressor(
+  cacheEntries: number,
+  code: CodeTools = createCodeTools(),
+): ConversationCompressor {
+  const cache = createBlockCache(cacheEntries);
+  const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
+  return {
+    async compress({ blocks, options }, tell) {
+      code.forgetFailures();
+      const isCodeTouched = options.mode === 'aggressive';
+      const full = isCodeTouched ? { ...options, commentLines: code.commentLines } : options;
+      let told = 0;
+      const watch: Watch = (decided, next) => {
+        if (next.text.length < LONG_CHARS || decided.length <= told) return;
+        tell?.(decided.slice(told).map(withoutKeptText));
+        told = decided.length;
+      };
+      for (;;) {
+        try {
+          return memo.compress(blocks, full, cache, watch).map(withoutKeptText);
+        } catch (thrown) {
+          if (!(thrown instanceof GrammarNeeded) || thrown.trouble !== undefined) throw thrown;
+          // From the beginning again, which comes to the same and is quick: results are kept.
+          await code.load(thrown.grammar);
+        }
+      }
+    },
+    figures: () => ({
+      entries: cache.entries,
+      sizeBytes: cache.sizeBytes,
+      hits: cache.hits,
+      misses: cache.misses,
+    }),
+  };
+}
+
+function withoutKeptText({ text, ...rest }: BlockOutcome): JobOutcome {
+  return { ...rest, text: rest.changed ? text : undefined };
+}

@@ -1,0 +1,42 @@
+/** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
+import type { Mode } from '../compressor.ts';
+import type { ConversationOptions, BlockOutcome } from '../conversation/conversation.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+
+/** The options of a conversation without functions, which cannot be copied. */
+export type JobOptions = Omit<ConversationOptions, 'commentLines'>;
+
+export interface CompressJob {
+  readonly blocks: readonly ConversationBlock[];
+  readonly options: JobOptions;
+}
+
+/** Outcomes by block. The texts of unchanged blocks are left out: the asker has them. */
+export type JobOutcome = Omit<BlockOutcome, 'text'> & { readonly text: string | undefined };
+
+export interface CacheFigures {
+  readonly entries: number;
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+export interface CompressMessage {
+  readonly id: number;
+  readonly job: CompressJob;
+}
+
+export type ToCompressor = CompressMessage | { readonly prepare: Mode };
+
+/**
+ * What the thread says of a job: outcomes by and by, in order, each once, before a block
+ * that may take long and at the end; the last message is done or failed.
+ */
+export type FromCompressor =
+  | { readonly id: number; readonly outcomes: readonly JobOutcome[] }
+  | {
+      readonly id: number;
+      readonly outcomes: readonly JobOutcome[];
+      readonly done: CacheFigures;
+    }
+  | { readonly id: number; readonly failure: string };
