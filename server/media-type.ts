@@ -5,14 +5,11 @@
  */
 import { unsupportedMedia } from '../stages/model/errors.ts';
 import type { Endpoint } from '../stages/dialect/endpoints.ts';
-import { headerValue } from '../stages/model/headers.ts';
+import { KEY_FIELDS, headerValue } from '../stages/model/headers.ts';
 import type { Headers } from '../stages/model/headers.ts';
 
 /** `application/json`, or any type whose suffix says that it is JSON (RFC 6839 §3.1), with parameters or without. */
 const JSON_TYPE = /^[ \t]*(?:application\/json|[\w.-]+\/[\w.+-]*\+json)[ \t]*(?:;|$)/i;
-
-/** Fields that carry a provider's key. No form, beacon or image can set one. */
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /** True for the value of a `Content-Type` that names JSON. */
 export function isJsonType(contentType: string | undefined): boolean {
@@ -26,7 +23,7 @@ export function refuseOtherMedia(endpoint: Endpoint, headers: Headers): void {
   if (isJsonType(contentType)) return;
   const isEmpty = (headerValue(headers, 'content-length') ?? '0') === '0';
   if (isEmpty && headerValue(headers, 'transfer-encoding') === undefined) return;
-  const hasKey = CREDENTIALS.some((name) => headerValue(headers, name) !== undefined);
+  const hasKey = KEY_FIELDS.some((name) => headerValue(headers, name) !== undefined);
   if (contentType === undefined && hasKey) return;
   throw unsupportedMedia('This path takes Content-Type: application/json');
 }

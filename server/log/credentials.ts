@@ -1,12 +1,10 @@
 /** What a request says who pays: its own keys, which must not be written down even where the answer repeats them. */
+import { KEY_FIELDS } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 
 const FIELDS: ReadonlySet<string> = new Set([
-  'authorization',
+  ...KEY_FIELDS,
   'proxy-authorization',
-  'x-api-key',
-  'x-goog-api-key',
-  'api-key',
   'x-svc-key',
   'cookie',
 ]);

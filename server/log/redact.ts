@@ -4,6 +4,7 @@
  * in each of the encodings in which they travel, and by the shapes that keys usually have.
  * Known values come first because shapes miss short keys.
  */
+import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 
 /** What replaces a secret. */
 export const REDACTED = '[redacted]';
@@ -40,13 +41,11 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u20
 // oxlint-disable-next-line no-control-regex
 const UNCLEAN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
-// What every shape below contains: most texts end here.
-const HINT =
-  /bearer|basic|[prs]k[-_]|svc[-_]|gh[op][-_]|xox|aiza|:\/\/|[?&][a-z]|api-key|authorization|cookie/i;
-const SHAPES: readonly (readonly [RegExp, string])[] = [
+// What every place below contains: most texts end here.
+const PLACE_HINT = /bearer|basic|:\/\/|[?&][a-z]|api-key|svc-key|authorization|cookie/i;
+/** Places in which credentials of any shape stand. */
+const PLACES: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
-  [/\b(?:sk|pk|rk|svc|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}/g, REDACTED],
-  [/\bAIza[A-Za-z0-9_-]{8,}/g, REDACTED],
   [/([?&](?:key|api[-_]?key|access_token|token|secret)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi, `$1${REDACTED}@`],
   [
@@ -103,9 +102,10 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
       // Escapes go first: inside a secret they would hide it.
       if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
       if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
-      if (HINT.test(text)) {
-        for (const [shape, replacement] of SHAPES) text = text.replace(shape, replacement);
+      if (PLACE_HINT.test(text)) {
+        for (const [place, replacement] of PLACES) text = text.replace(place, replacement);
       }
+      text = withoutCredentials(text, REDACTED);
       if (!isLong && text.length <= LONGEST_TEXT) return text;
       // Half a secret is not recognised, so what may hold one, the window's edge, is left out.
       const end = isLong ? Math.max(0, text.length - longestForm) : text.length;

@@ -6,7 +6,13 @@
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
-import { connectionNamed, headerValue, isHopByHop, withoutHeaders } from '../model/headers.ts';
+import {
+  KEY_FIELDS,
+  connectionNamed,
+  headerValue,
+  isHopByHop,
+  withoutHeaders,
+} from '../model/headers.ts';
 import { render } from '../model/render.ts';
 import { targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
@@ -15,15 +21,7 @@ import type { Provider, ProviderKey } from '../providers/provider.ts';
 import type { UpstreamRequest } from '../providers/upstream.ts';
 
 /** Fields of every kind of credential: none of them may reach a provider that it was not meant for. */
-const CREDENTIALS = new Set([
-  'authorization',
-  'x-api-key',
-  'x-goog-api-key',
-  'api-key',
-  'cookie',
-  'openai-organization',
-  'openai-project',
-]);
+const CREDENTIALS = new Set([...KEY_FIELDS, 'cookie', 'openai-organization', 'openai-project']);
 
 /** Fields that we set ourselves, and `Expect`, which was answered here. */
 const OURS = new Set(['host', 'content-length', 'expect']);

@@ -10,7 +10,7 @@ import type { LeaderSeat } from '../answers/flights.ts';
 import { answerKey, mayKeep } from '../answers/key.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
-import { headerValue } from '../model/headers.ts';
+import { KEY_FIELDS, headerValue } from '../model/headers.ts';
 import { render } from '../model/render.ts';
 import { isRewritable, targetOf, withReport } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -24,9 +24,7 @@ export interface LookupConfig {
 /** Whose answers these are: never anybody else's. */
 function credentialOf(request: ProxyRequest): string {
   const { headers, target } = request.original.body;
-  const own = ['authorization', 'x-api-key', 'x-goog-api-key'].map(
-    (name) => headerValue(headers, name) ?? '',
-  );
+  const own = KEY_FIELDS.map((name) => headerValue(headers, name) ?? '');
   const inQuery = /[?&]key=([^&]*)/.exec(target)?.[1] ?? '';
   const credential = request.route?.targets[0]?.credential ?? 'none';
   return credential === 'client' ? [...own, inQuery].join('\n') : credential;

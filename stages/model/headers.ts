@@ -41,6 +41,14 @@ export function withoutHeaders(headers: Headers, drop: (lowerName: string) => bo
   return kept;
 }
 
+/** Fields that carry a provider's key, whatever its dialect. No form, beacon or image can set one. */
+export const KEY_FIELDS: readonly string[] = Object.freeze([
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+]);
+
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',

@@ -3,10 +3,10 @@
  * `secret`, one that a machine wrote is `generated`, and every other one is `safe`.
  * Mistakes should fall on the side of not sending.
  */
+import { hasCredentialShape } from '../model/credential-shapes.ts';
 import { SAFE, type RiskClass } from './block.ts';
 import { hasCredentialList, type LineRange } from './credential-lists.ts';
 import { hasSetting } from './credential-settings.ts';
-import { hasCredentialShape } from './credential-shapes.ts';
 import { hasNamedCredential } from './credential-values.ts';
 
 const KEY_BEGIN = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/;

@@ -1,4 +1,5 @@
 /** The dialect of everything that passes unread. */
+import { KEY_FIELDS } from '../../model/headers.ts';
 import type { Dialect } from '../dialect.ts';
 import { createObservers } from '../observe.ts';
 import { opaqueErrorEvent } from './event.ts';
@@ -16,5 +17,5 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   isTerminator: () => false,
   errorEvent: opaqueErrorEvent,
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
-  credentialHeaders: Object.freeze(['x-api-key', 'x-goog-api-key', 'authorization', 'api-key']),
+  credentialHeaders: KEY_FIELDS,
 });

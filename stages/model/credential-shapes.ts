@@ -1,16 +1,19 @@
 /**
- * Credentials that are known by their own shape, wherever they stand. The table follows
- * what secret scanners (gitleaks, trufflehog) know; lengths are lower bounds, since a
- * mistake should fall on the side of not sending.
+ * Credentials that are known by their own shape, wherever they stand: the vault does not send
+ * what has one, and the log does not write it. The table follows what secret scanners
+ * (gitleaks, trufflehog) know; lengths are lower bounds, since a mistake should fall on the
+ * side of not giving away.
  *
- * Nearly all text has none, and must be told so fast. Every one of these is at least
+ * Nearly all text has none, and that must be found out fast. Every one of these is at least
  * sixteen characters without a blank, so only runs of that length are looked at, which
  * are found by looking at every sixteenth character; and in a run only at the starts of
  * words, with the few shapes that begin with that character.
  */
 
 /** Regular expressions, with blanks between; each begins with a plain or an escaped character. */
-const SHAPES = [
+const ROWS = [
+  // Our own.
+  'svc_[\\w-]{40}',
   // Clouds.
   'A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}\\b ABSK[A-Za-z0-9+/]{40} AIza[\\w-]{30} AKID[A-Za-z0-9]{32}',
   'ya29\\.[\\w-]{20} GOCSPX-[\\w-]{20} 1//0[\\w-]{30} LTAI[A-Za-z0-9]{16} amzn\\.mws\\.[0-9a-f-]{30}',
@@ -34,7 +37,7 @@ const SHAPES = [
   'rzp_(?:live|test)_[A-Za-z0-9]{14} FLWSECK[_-]\\w{12} access_token\\$[\\w$]{40} EZ[AT]K[A-Za-z0-9]{50} shippo_(?:live|test)_[0-9a-f]{32}',
   'access-(?:sandbox|development|production)-[0-9a-f-]{30}',
   // Messages and mail.
-  'xox[a-z](?:\\.xox[a-z])?-[\\w-]{10} xapp-\\d-[\\w-]{16} hooks\\.slack\\.com/(?:services|workflows|triggers)/[\\w/]{16}',
+  'xox[a-z](?:\\.xox[a-z])?-[\\w-]{11} xapp-\\d-[\\w-]{16} hooks\\.slack\\.com/(?:services|workflows|triggers)/[\\w/]{16}',
   'discord(?:app)?\\.com/api/webhooks/\\d{10,20}/[\\w-]{20}',
   'webhook\\.office\\.com/webhookb2/[\\w-]{30} outlook\\.office\\.com/webhook/[\\w-]{30} hooks\\.zapier\\.com/hooks/catch/\\d+/\\w{5}',
   'SG\\.[\\w-]{16,32}\\.[\\w-]{16} key-[0-9a-zA-Z]{32}\\b xkeysib-[0-9a-f]{40} xsmtpsib-[0-9a-f]{40}',
@@ -51,6 +54,7 @@ const SHAPES = [
   '\\$y\\$[./A-Za-z0-9]+\\$[./A-Za-z0-9]{1,86}\\$[./A-Za-z0-9]{40} \\$(?:argon2(?:id|i|d)|scrypt|pbkdf2)[\\w-]*\\$',
   'pbkdf2_sha\\d+\\$\\d+\\$[^\\s$]+\\$[\\w+/=]{30} bcrypt_sha256\\$\\$2b',
 ];
+const PLAIN_SHAPES = ROWS.flatMap((row) => row.split(' '));
 
 /** The same for shapes that begin with one of several characters. */
 const OPEN_SHAPES: readonly (readonly [string, string])[] = [
@@ -58,7 +62,8 @@ const OPEN_SHAPES: readonly (readonly [string, string])[] = [
   ['MNO', '[MNO][\\w-]{22,27}\\.[\\w-]{6}\\.[\\w-]{27}'],
   ['lt', '(?:live|test)_[0-9a-f]{35}\\b'],
   ['SA', '(?:SK|AC)[0-9a-f]{32}\\b'],
-  ['0123456789', '\\d{8,10}:AA[\\w-]{32}|\\d/\\d{10,20}:[0-9a-f]{32}\\b'],
+  ['0123456789', '\\d{8,10}:AA[\\w-]{32}'],
+  ['0123456789', '\\d/\\d{10,20}:[0-9a-f]{32}\\b'],
   ['0123456789abcdef', '[0-9a-f]{32}-us\\d{1,2}\\b'],
 ];
 
@@ -68,17 +73,44 @@ const ENCODED_KEYS = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'PGP 
   return begin.subarray(0, begin.length - (begin.length % 3)).toString('base64');
 });
 
-/** Shapes that may begin with anything, and the rare characters in them. */
-const MARKED: readonly (readonly [string, RegExp])[] = [
-  ['PRIVATE KEY', /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/],
-  ['PuTTY-User-Key-File', /PuTTY-User-Key-File-\d:/],
-  ['Q~', /[\w~.-]{3}\dQ~[\w~.-]{31}/],
-  ['SHA}', /\{S?SHA\}[A-Za-z0-9+/]{27}/],
-  // A signed token, looked at from the point in its middle: its parts may be of any length.
-  ['.eyJ', /\.eyJ(?<=eyJ[\w-]{10,}\.eyJ)[\w-]{10}/],
-  // 64 bytes, as storage accounts have them; with a dash before it is a checksum.
-  ['==', /(?<![\w+/=-])[A-Za-z0-9+/]{86}==/],
+/** The sources of all shapes that begin where a word does. */
+export const CREDENTIAL_SHAPES: readonly string[] = [
+  ...PLAIN_SHAPES,
+  ...OPEN_SHAPES.map(([, source]) => source),
 ];
+
+interface MarkedShape {
+  /** A rare piece, without which `shape` need not be looked for. */
+  readonly mark: string;
+  readonly shape: RegExp;
+  /** What ends it; without one it ends where its characters do. */
+  readonly end?: RegExp;
+}
+
+/** Shapes that may begin with anything. */
+const MARKED: readonly MarkedShape[] = [
+  {
+    mark: 'PRIVATE KEY',
+    shape: /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY/g,
+    end: /-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-{0,5}/g,
+  },
+  // The rest of such a file is the key.
+  { mark: 'PuTTY-User-Key-File', shape: /PuTTY-User-Key-File-\d:/g, end: /$/g },
+  { mark: 'Q~', shape: /[\w~.-]{3}\dQ~[\w~.-]{31}/g },
+  { mark: 'SHA}', shape: /\{S?SHA\}[A-Za-z0-9+/]{27}/g },
+  // A signed token, looked at from the point in its middle: its parts may be of any length.
+  { mark: '.eyJ', shape: /\.eyJ(?<=eyJ[\w-]{10,}\.eyJ)[\w-]{10}/g },
+  // 64 bytes, as storage accounts have them; with a dash before it is a checksum.
+  { mark: '==', shape: /(?<![\w+/=-])[A-Za-z0-9+/]{86}==/g },
+];
+
+/** What goes on behind the shortest form of a key: its alphabet, and marks between two of its letters. */
+const REST = /(?:[\w-]|[.+/=~$%](?=[\w+/=~$%-]))*={0,2}/y;
+
+/** Keys that somebody repeats in part, or that are shorter than real ones: no reason to hold a text back. */
+const SHORT_KEYS =
+  /\b(?:(?:sk|pk|rk|ghp|gho|xox[abprs])[-_][A-Za-z0-9_-]{8,}|svc_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{8,})/g;
+const SHORT_HINT = /[prs]k[-_]|svc_|gh[op][-_]|xox|AIza/;
 
 /** No shape is shorter than this. */
 const MIN_RUN_CHARS = 16;
@@ -101,9 +133,65 @@ const BY_START = byStart();
 
 /** True when `text` holds something that has the shape of a credential. Linear in its length. */
 export function hasCredentialShape(text: string): boolean {
-  for (const [mark, shape] of MARKED) if (text.includes(mark) && shape.test(text)) return true;
+  if (text.length < MIN_RUN_CHARS) return false;
+  for (const { mark, shape } of MARKED) {
+    shape.lastIndex = 0;
+    if (text.includes(mark) && shape.test(text)) return true;
+  }
+  return spanIn(text, 0) !== undefined;
+}
+
+/** `text` with `replacement` for each credential, its shortened forms included. Linear in its length. */
+export function withoutCredentials(text: string, replacement: string): string {
+  const whole = SHORT_HINT.test(text) ? text.replace(SHORT_KEYS, replacement) : text;
+  if (whole.length < MIN_RUN_CHARS) return whole;
+  let clean = whole;
+  for (const marked of MARKED) {
+    if (clean.includes(marked.mark))
+      clean = without(clean, replacement, (from) => markedSpanIn(clean, from, marked));
+  }
+  return without(clean, replacement, (from) => spanIn(clean, from));
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function without(
+  text: string,
+  replacement: string,
+  next: (from: number) => Span | undefined,
+): string {
+  let kept = '';
+  let from = 0;
+  for (let span = next(0); span !== undefined; span = next(from)) {
+    kept += text.slice(from, Math.max(from, span.from)) + replacement;
+    from = span.to;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+function markedSpanIn(text: string, start: number, { shape, end }: MarkedShape): Span | undefined {
+  shape.lastIndex = start;
+  const found = shape.exec(text);
+  if (found === null) return undefined;
+  let from = found.index;
+  while (from > start && isWordAt(text, from - 1)) from--;
+  if (end === undefined) return { from, to: restEnd(text, shape.lastIndex) };
+  end.lastIndex = shape.lastIndex;
+  return { from, to: end.test(text) ? end.lastIndex : text.length };
+}
+
+function restEnd(text: string, at: number): number {
+  REST.lastIndex = at;
+  return REST.test(text) ? REST.lastIndex : at;
+}
+
+/** The first credential from `start` on that begins where a word does. */
+function spanIn(text: string, start: number): Span | undefined {
   const length = text.length;
-  let last = MIN_RUN_CHARS - 1;
+  let last = start + MIN_RUN_CHARS - 1;
   while (last < length) {
     const first = last - MIN_RUN_CHARS + 1;
     let at = last;
@@ -114,28 +202,33 @@ export function hasCredentialShape(text: string): boolean {
     }
     let end = last + 1;
     while (end < length && KINDS[text.charCodeAt(end)] !== 0) end++;
-    if (isInRun(text, first, end)) return true;
+    const found = spanInRun(text, first, end);
+    if (found !== undefined) return found;
     last = end + MIN_RUN_CHARS;
   }
-  return false;
+  return undefined;
 }
 
-function isInRun(text: string, first: number, end: number): boolean {
+function spanInRun(text: string, first: number, end: number): Span | undefined {
   // The letter of an escape, as in `\nAKIA…` in JSON, is not the first of the word.
   let isStart = true;
   let escaped = first > 0 && text.charCodeAt(first - 1) === BACKSLASH;
   for (let at = first; at < end - MIN_SHAPE_CHARS; at++) {
-    const code = text.charCodeAt(at);
-    const inWord = (KINDS[code]! & IN_WORD) !== 0;
-    if ((isStart || !inWord) && isAt(text, at, code)) return true;
+    const inWord = isWordAt(text, at);
+    if ((isStart || !inWord) && isAt(text, at))
+      return { from: at, to: restEnd(text, BY_START[text.charCodeAt(at)]!.lastIndex) };
     isStart = !inWord || escaped;
     escaped = false;
   }
-  return false;
+  return undefined;
 }
 
-function isAt(text: string, at: number, code: number): boolean {
-  const shapes = BY_START[code];
+function isWordAt(text: string, at: number): boolean {
+  return (KINDS[text.charCodeAt(at)]! & IN_WORD) !== 0;
+}
+
+function isAt(text: string, at: number): boolean {
+  const shapes = BY_START[text.charCodeAt(at)];
   if (shapes === undefined) return false;
   shapes.lastIndex = at;
   return shapes.test(text);
@@ -146,8 +239,8 @@ function byStart(): readonly (RegExp | undefined)[] {
   const add = (starts: string, source: string): void => {
     for (const start of starts) sources.set(start, [...(sources.get(start) ?? []), source]);
   };
-  const plain = SHAPES.flatMap((row) => row.split(' '));
-  for (const source of [...plain, ...ENCODED_KEYS]) add(source.replace('\\', '')[0]!, source);
+  for (const source of [...PLAIN_SHAPES, ...ENCODED_KEYS])
+    add(source.replace('\\', '')[0]!, source);
   for (const [starts, source] of OPEN_SHAPES) add(starts, source);
   const found: (RegExp | undefined)[] = [];
   for (const [start, all] of sources) found[start.charCodeAt(0)] = new RegExp(all.join('|'), 'y');
