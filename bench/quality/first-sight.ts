@@ -12,7 +12,7 @@ import { createCanceller, systemClock } from '../../engine/index.ts';
 import { createCompressThread } from '../../stages/compress/worker/compress-thread.ts';
 import type { CompressThread } from '../../stages/compress/worker/compress-thread.ts';
 import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import type { Mode } from '../../stages/compress/compressor.ts';
+import type { Mode } from '../../stages/compress/rule.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 import { median } from '../figures.ts';
 import { codeFiles } from './samples.ts';

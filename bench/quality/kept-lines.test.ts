@@ -147,6 +147,7 @@ test('a line that mentions a marker is a line like any other', () => {
     tokensAfter: 1,
     removed: [],
     repeatedLines: 0,
+    isTried: true,
   };
   const block = { index: 0, role: 'tool', kind: 'tool_result', text: '' } as const;
   assert.equal(keptLines(outcome, state, block), ['made up [svc x]']);

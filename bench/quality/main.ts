@@ -9,7 +9,7 @@ import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../stages/compress/testing.ts';
-import type { CommentLines, Mode } from '../../stages/compress/compressor.ts';
+import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
 import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
 import { loadCodeReader } from './code-tokens.ts';

@@ -10,7 +10,7 @@ import {
   type ConversationOptions,
 } from '../../stages/compress/conversation/conversation.ts';
 import type { ConversationBlock } from '../../stages/compress/conversation/blocks.ts';
-import type { Mode } from '../../stages/compress/compressor.ts';
+import type { Mode } from '../../stages/compress/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
 import { median } from '../figures.ts';

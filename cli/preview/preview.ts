@@ -1,5 +1,5 @@
 /** `svc preview`: what compression would do to a file, and how that is shown. */
-import type { Mode } from '../../stages/compress/compressor.ts';
+import type { Mode } from '../../stages/compress/rule.ts';
 import { dryRun } from '../../stages/compress/dry-run.ts';
 import type { DryBlock } from '../../stages/compress/dry-run.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';

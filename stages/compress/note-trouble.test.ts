@@ -12,6 +12,7 @@ const outcome = (index: number, more: Partial<JobOutcome>): JobOutcome => ({
   tokensAfter: 1,
   removed: [],
   repeatedLines: 0,
+  isTried: true,
   ...more,
 });
 

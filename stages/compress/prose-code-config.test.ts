@@ -2,10 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
 import { estimateTokens } from '../model/tokens.ts';
-import { applyClass } from './apply.ts';
+import { applyBuiltIn } from './built-in.ts';
 import { stripCode } from './code/strip-code.ts';
 import { CODE_EXTENSIONS, grammarFor } from './code/code-tools.ts';
-import type { CompressContext } from './compressor.ts';
+import type { CompressContext } from './rule.ts';
 import { stripConfig } from './config/strip-config.ts';
 import { extractNarrative } from './narrative/extract.ts';
 import { chunkText } from './narrative/chunks.ts';
@@ -43,7 +43,7 @@ test('chunks joined are the text', () => {
 });
 
 test('with a question, what is near it stays, and every kept sentence is one of the text', () => {
-  const out = extractNarrative.apply(STORY, context('Who was the keeper of the lighthouse?'))!;
+  const out = extractNarrative(STORY, context('Who was the keeper of the lighthouse?'))!;
   assert.match(out.text, 'The lighthouse keeper of Corvo was called Almeida.');
   assert.match(out.text, '`config.yaml`');
   assert.match(out.text, 'You must never drop this sentence.');
@@ -62,7 +62,7 @@ test('without a question only copies go', () => {
     () => 'The same remark about the same weather was printed in every one of the papers that day.',
   );
   const unique = TOWNS.join(' ').replaceAll('market', 'square');
-  const out = extractNarrative.apply(`${unique}\n\n${copies.join(' ')}`, context(''))!;
+  const out = extractNarrative(`${unique}\n\n${copies.join(' ')}`, context(''))!;
   assert.is(out.text.split('The same remark').length, 2);
   for (const town of ['number 3 ', 'number 39 ']) assert.match(out.text, town);
   const numbers = Array.from(
@@ -70,7 +70,7 @@ test('without a question only copies go', () => {
     (_, n) =>
       `The meter in the long corridor showed exactly ${n} units of heat at noon on that day.`,
   ).join(' ');
-  assert.is(extractNarrative.apply(numbers.repeat(1), context('')), undefined);
+  assert.is(extractNarrative(numbers.repeat(1), context('')), undefined);
 });
 
 const CODE: readonly (readonly [string, string, readonly string[]])[] = [
@@ -94,7 +94,7 @@ const CODE: readonly (readonly [string, string, readonly string[]])[] = [
 test('comment lines go, all other lines stay to the letter', async () => {
   const commentLines = await loadCodeTools(['py', 'ts', 'cpp']);
   for (const [extension, text, gone] of CODE) {
-    const out = stripCode.apply(text, {
+    const out = stripCode(text, {
       ...context('', 'aggressive'),
       classification: { kind: 'code', extension },
       commentLines,
@@ -106,7 +106,7 @@ test('comment lines go, all other lines stay to the letter', async () => {
     assert.match(out.text, 'comments and blank lines only; the source is complete]');
     assert.is(commentLines(out.text, extension) === undefined, false, 'still parses');
   }
-  const ts = stripCode.apply(CODE[1]![1], {
+  const ts = stripCode(CODE[1]![1], {
     ...context(''),
     classification: { kind: 'code', extension: 'ts' },
     commentLines,
@@ -126,10 +126,10 @@ test('a numbered view keeps its numbers; broken code is left alone', async () =>
     .split('\n')
     .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
     .join('\n');
-  assert.match(stripCode.apply(numbered, options)!.text, '     4\timport os');
-  assert.is(stripCode.apply('def f(:\n    # a\n    # b\n    x = "\n', options), undefined);
+  assert.match(stripCode(numbered, options)!.text, '     4\timport os');
+  assert.is(stripCode('def f(:\n    # a\n    # b\n    x = "\n', options), undefined);
   assert.is(
-    stripCode.apply(CODE[0]![1], {
+    stripCode(CODE[0]![1], {
       ...options,
       classification: { kind: 'code', extension: 'zig' },
     }),
@@ -142,7 +142,7 @@ test('a numbered view keeps its numbers; broken code is left alone', async () =>
 test('configuration loses comments and stays equal', () => {
   const yaml =
     '# top\n# more\na: 1 # kept\nscript: |\n  # content\n  run\n\n\n\n# gone\nb:\n  - x\n  # gone as well\n  - "# y"\n';
-  const out = stripConfig.apply(yaml, context(''))!.text;
+  const out = stripConfig(yaml, context(''))!.text;
   assert.match(out, '  # content');
   assert.not.match(out, '# gone');
   const read = (text: string): unknown =>
@@ -150,10 +150,10 @@ test('configuration loses comments and stays equal', () => {
   assert.equal(read(out), read(yaml));
   const toml = '# a\n[x]\n# b\nk = """\n# content\n"""\n# c\nv = 1\n';
   assert.is(
-    stripConfig.apply(toml, context(''))!.text.split('\n').slice(1).join('\n'),
+    stripConfig(toml, context(''))!.text.split('\n').slice(1).join('\n'),
     '[x]\nk = """\n# content\n"""\nv = 1\n',
   );
-  assert.is(stripConfig.apply('a: 1\nb: 2\n', context('')), undefined);
+  assert.is(stripConfig('a: 1\nb: 2\n', context('')), undefined);
 });
 
 test('the gates: never larger, never empty, twice is once, blobs only in aggressive', () => {
@@ -170,15 +170,15 @@ test('the gates: never larger, never empty, twice is once, blobs only in aggress
   for (const mode of ['strict', 'hybrid', 'aggressive'] as const) {
     for (const text of texts) {
       const options = { ...context('lighthouse', mode), hints: {} };
-      const out = applyClass(text, options).text;
+      const out = applyBuiltIn(text, options).text;
       assert.ok(estimateTokens(out) <= estimateTokens(text));
       assert.is(out.trim() === '', text.trim() === '');
-      assert.is(applyClass(out, options).text, out);
+      assert.is(applyBuiltIn(out, options).text, out);
       if (mode === 'strict' || (mode === 'hybrid' && text === blob)) assert.is(out, text);
     }
   }
   assert.match(
-    applyClass(blob, { ...context('', 'aggressive'), hints: {} }).text,
+    applyBuiltIn(blob, { ...context('', 'aggressive'), hints: {} }).text,
     'omitted 4800 characters of base64',
   );
 });

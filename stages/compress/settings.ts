@@ -1,5 +1,5 @@
 /** The settings of the compress stage. */
-import type { Mode } from './compressor.ts';
+import type { Mode } from './rule.ts';
 
 export interface CompressConfig {
   readonly enabled: boolean;

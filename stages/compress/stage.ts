@@ -114,7 +114,7 @@ async function compressRequest(
     ctx.note('not_compressed_because', unchangedBecause(result.outcomes, options));
   if (result.where !== undefined) ctx.note('where', result.where);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
-  services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options));
+  services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options.mode));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
 }
 

@@ -1,8 +1,8 @@
 /** Settings, texts and grammars that tests and measurements of compression share. */
 import type { TextClass } from '../model/classify/classes.ts';
-import type { ApplyContext } from './apply.ts';
+import type { ApplyContext } from './rewrite.ts';
 import { createCodeTools, grammarFor } from './code/code-tools.ts';
-import type { CommentLines, CompressContext, Mode } from './compressor.ts';
+import type { CommentLines, CompressContext, Mode } from './rule.ts';
 import {
   compressConversation,
   type BlockOutcome,

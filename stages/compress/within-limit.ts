@@ -88,5 +88,6 @@ function untouched(block: ConversationBlock): JobOutcome {
     tokensAfter: tokens,
     removed: [],
     repeatedLines: 0,
+    isTried: false,
   };
 }

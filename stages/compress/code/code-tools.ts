@@ -5,7 +5,7 @@
  */
 import type { Node, Parser } from 'web-tree-sitter';
 import { createGrammarLoader, type Grammar, type GrammarLoader } from '../../grammars.ts';
-import type { CommentLines, LineRange } from '../compressor.ts';
+import type { CommentLines, LineRange } from '../rule.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
 /** The grammar for a file extension. */

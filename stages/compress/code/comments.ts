@@ -1,6 +1,6 @@
 /** Which comments of source code stay: those that tools act upon, and those that warn. */
 import { isDirective, isPreserved, keepsBlock, looksAddressed } from './comment-directives.ts';
-import type { LineRange } from '../compressor.ts';
+import type { LineRange } from '../rule.ts';
 
 /** C source that cgo compiles stands in the comment right above this line. */
 const CGO = /^\s*(?:import\s+)?"C"/;

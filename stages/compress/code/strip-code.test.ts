@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stripCode } from './strip-code.ts';
 import { CODE_EXTENSIONS } from './code-tools.ts';
-import type { CommentLines } from '../compressor.ts';
+import type { CommentLines } from '../rule.ts';
 import { contextFor, loadCodeTools } from '../testing.ts';
 
 let tools: CommentLines;
@@ -12,7 +12,7 @@ test.before(async () => {
 });
 
 function stripped(text: string, extension: string): string {
-  const out = stripCode.apply(text, {
+  const out = stripCode(text, {
     ...contextFor('code'),
     mode: 'aggressive',
     classification: { kind: 'code', extension },

@@ -6,26 +6,22 @@
 import { lineNumbering } from '../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
 import { hereDocuments, mayBeginInside } from './excerpt.ts';
-import type { Compressed, Compressor, LineRange } from '../compressor.ts';
+import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 
 /** Strips comment lines; needs `context.commentLines`. */
-export const stripCode: Compressor = {
-  name: 'code',
-  classes: ['code'],
-  apply(text, context): Compressed | undefined {
-    const extension = context.classification.extension ?? guessExtension(text);
-    if (context.commentLines === undefined || extension === undefined) return undefined;
-    const raw = text.split('\n');
-    const widths = lineNumbering(raw);
-    const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
-    const known = widths !== undefined && isFirst(raw);
-    if (!known && mayBeginInside(lines, extension)) return undefined;
-    const spare = context.commentLines(lines.join('\n'), extension);
-    const content = hereDocuments(lines, extension);
-    if (spare === undefined || content === undefined) return undefined;
-    return dropLines(raw, lines, { spare, content, extension });
-  },
+export const stripCode: Apply = (text, context) => {
+  const extension = context.classification.extension ?? guessExtension(text);
+  if (context.commentLines === undefined || extension === undefined) return undefined;
+  const raw = text.split('\n');
+  const widths = lineNumbering(raw);
+  const lines = widths === undefined ? raw : raw.map((line, at) => line.slice(widths[at]));
+  const known = widths !== undefined && isFirst(raw);
+  if (!known && mayBeginInside(lines, extension)) return undefined;
+  const spare = context.commentLines(lines.join('\n'), extension);
+  const content = hereDocuments(lines, extension);
+  if (spare === undefined || content === undefined) return undefined;
+  return dropLines(raw, lines, { spare, content, extension });
 };
 
 /** Whether a numbered view begins with the first line of its file. */

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
-import type { CompressContext } from '../compressor.ts';
+import type { CompressContext } from '../rule.ts';
 import { stripConfig } from './strip-config.ts';
 import { contextFor } from '../testing.ts';
 
@@ -16,7 +16,7 @@ function stripped(text: string, extension?: string): string {
     mode: 'aggressive',
     classification: { kind: 'config', ...(extension === undefined ? {} : { extension }) },
   };
-  return stripConfig.apply(text, context)?.text ?? text;
+  return stripConfig(text, context)?.text ?? text;
 }
 
 /** Texts from which the remarks go and nothing else: `[extension, before, after]`. */

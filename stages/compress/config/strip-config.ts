@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isDirective, keepsBlock } from '../code/comment-directives.ts';
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply, Compressed } from '../rule.ts';
 import {
   readAssignments,
   readDockerfile,
@@ -45,17 +45,13 @@ const BY_LOOK: readonly ConfigReader[] = [
 const INSTRUCTION = /^\s*#(?:[!:%$]|\s*(?:syntax|check)\s*=|\s*@)/;
 
 /** Strips comment lines of YAML, TOML, INI, .env, properties, ignore lists and Dockerfiles. */
-export const stripConfig: Compressor = {
-  name: 'config',
-  classes: ['config'],
-  apply(text, { classification }): Compressed | undefined {
-    const readers = READERS[classification.extension ?? ''] ?? BY_LOOK;
-    for (const read of readers) {
-      const reading = read(text);
-      if (reading !== undefined) return strip(text, read, reading);
-    }
-    return undefined;
-  },
+export const stripConfig: Apply = (text, { classification }) => {
+  const readers = READERS[classification.extension ?? ''] ?? BY_LOOK;
+  for (const read of readers) {
+    const reading = read(text);
+    if (reading !== undefined) return strip(text, read, reading);
+  }
+  return undefined;
 };
 
 function strip(

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Applied, ApplyContext } from '../apply.ts';
+import type { Applied, ApplyContext } from '../rewrite.ts';
 
 /** Results by content. */
 export interface BlockCache {

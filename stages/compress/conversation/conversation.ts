@@ -6,10 +6,11 @@
  */
 import type { Classification } from '../../model/classify/classes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyClass, type Applied, type ApplyContext } from '../apply.ts';
+import { applyBuiltIn } from '../built-in.ts';
+import type { Applied, ApplyContext, Rewrite } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
-import type { AppliedRules, CommentLines, LineRange, Mode } from '../compressor.ts';
+import type { AppliedRules, CommentLines, LineRange, Mode } from '../rule.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import { thinGutter } from '../references/gutter.ts';
 import { hasMark } from '../text/has-mark.ts';
@@ -18,7 +19,6 @@ import { queriesOf } from './query.ts';
 import { nameRepeats } from '../references/name-repeats.ts';
 import { originsOf } from '../references/origins.ts';
 import { SentLines, type Referred } from '../references/repeats.ts';
-import { MIN_TOKENS } from './touched.ts';
 import { isToolOutput, splitPasted } from './user-text.ts';
 import type { ConversationBlock } from './blocks.ts';
 
@@ -36,6 +36,8 @@ export interface ConversationOptions {
   readonly forgets?: boolean;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
+  /** The rules to compress with; the built-in ones where left out. Must not change within a conversation. */
+  readonly rewrite?: Rewrite;
 }
 
 /** What goes out for one block. */
@@ -56,6 +58,8 @@ export interface BlockOutcome {
   readonly removed: readonly LineRange[];
   /** Lines that are named by reference to an earlier block. */
   readonly repeatedLines: number;
+  /** True where a rule was meant for it, whether or not it gained anything. */
+  readonly isTried: boolean;
   /** Names of the algorithms that failed on it, and so left it as it was. */
   readonly failed?: readonly string[];
   /**
@@ -65,6 +69,8 @@ export interface BlockOutcome {
   readonly undecided?: string;
 }
 
+/** A tool result below this many tokens is left alone, unless it repeats an earlier one. */
+const MIN_TOKENS = 60;
 /** Error results up to this many characters are never touched. */
 const ERROR_CHARS = 8000;
 /** Texts of more lines are not searched for what went out before. */
@@ -142,6 +148,7 @@ function compressBlock(
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
     removed,
     repeatedLines: changed ? made.repeatedLines : 0,
+    isTried: made?.isTried ?? false,
     ...(failed === undefined ? {} : { failed }),
     ...(undecided === undefined ? {} : { undecided }),
   };
@@ -152,9 +159,9 @@ interface Tried extends Pick<BlockOutcome, 'failed' | 'undecided'> {
 }
 
 /** What is not an algorithm of a class must not cost the request either. */
-function attempt(...args: Parameters<typeof rewrite>): Tried {
+function attempt(...args: Parameters<typeof rewriteBlock>): Tried {
   try {
-    return { made: rewrite(...args) };
+    return { made: rewriteBlock(...args) };
   } catch (thrown) {
     if (!(thrown instanceof GrammarNeeded)) return { failed: ['rewrite'] };
     if (thrown.trouble === undefined) throw thrown;
@@ -181,13 +188,13 @@ interface Rewritten extends Applied {
 }
 
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
-function rewrite(
+function rewriteBlock(
   block: ConversationBlock,
-  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets'>,
+  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets' | 'rewrite'>,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
-  const { userProse, forgets, ...rest } = known;
+  const { userProse, forgets, rewrite = applyBuiltIn, ...rest } = known;
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
   const linesBefore = lineBreaks(head);
@@ -195,15 +202,15 @@ function rewrite(
   const small = estimateTokens(body) < MIN_TOKENS;
   if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
     return undefined;
-  const applied = small ? undefined : applyCached(body, context, cache);
+  const applied = small ? undefined : applyCached(rewrite, body, context, cache);
   const plain: Applied = applied ?? {
     text: body,
     classification: { kind: 'narrative' },
     by: [],
     removed: [],
-    removedLines: 0,
+    isTried: false,
   };
-  const untouched: Applied = { ...plain, text: body, by: [], removed: [], removedLines: 0 };
+  const untouched: Applied = { ...plain, text: body, by: [], removed: [] };
   const texts = plain.text === body ? [plain] : [plain, untouched];
   const made: Rewritten[] = [
     { ...plain, repeatedLines: 0 },
@@ -241,12 +248,17 @@ function thinNumbers(made: Rewritten): readonly Rewritten[] {
   return text === undefined ? [] : [{ ...made, text, by: [...made.by, 'gutter'] }];
 }
 
-function applyCached(text: string, context: ApplyContext, cache: BlockCache | undefined): Applied {
-  if (cache === undefined) return applyClass(text, context);
+function applyCached(
+  rewrite: Rewrite,
+  text: string,
+  context: ApplyContext,
+  cache: BlockCache | undefined,
+): Applied {
+  if (cache === undefined) return rewrite(text, context);
   const key = cache.keyOf(text, context);
   const known = cache.get(key);
   if (known !== undefined) return known;
-  const applied = applyClass(text, context);
+  const applied = rewrite(text, context);
   cache.set(key, applied);
   return applied;
 }

@@ -15,7 +15,7 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { guessExtension } from '../code/strip-code.ts';
 import { CODE_EXTENSIONS } from '../code/code-tools.ts';
-import type { CommentLines } from '../compressor.ts';
+import type { CommentLines } from '../rule.ts';
 import {
   compressConversation,
   emptyState,

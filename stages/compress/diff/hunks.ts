@@ -1,5 +1,5 @@
 /** Hunks of unified diffs: read whole or not at all, and cut down to the context that is kept. */
-import type { LineRange } from '../compressor.ts';
+import type { LineRange } from '../rule.ts';
 import { packSigns } from './signs.ts';
 
 const CONTEXT = 1;

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyClass } from '../apply.ts';
+import { applyBuiltIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
 import { unpackSigns } from './signs.ts';
 import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../testing.ts';
@@ -12,7 +12,7 @@ const CONTEXT = contextFor('diff');
 test('the sign of a whole new file is said once, and the lines read as in the file', () => {
   const added = SOURCE_LINES.map((line) => `+${line}`);
   const diff = diffOf('src/new.ts', added);
-  const out = shrinkDiff.apply(diff, CONTEXT)!.text;
+  const out = shrinkDiff(diff, CONTEXT)!.text;
   const [header, name, head, ...rest] = out.split('\n');
   assert.match(header!, '"@@+9" / "@@-9" = 9 added / removed lines');
   assert.is(name, '*** src/new.ts (new file mode 100644)');
@@ -27,7 +27,7 @@ test('a deleted file and a long replaced stretch are packed, a small edit keeps 
     'a.ts',
     SOURCE_LINES.map((line) => `-${line}`),
   );
-  assert.match(shrinkDiff.apply(gone, CONTEXT)!.text, '(deleted file mode 100644)\n@@-60\n');
+  assert.match(shrinkDiff(gone, CONTEXT)!.text, '(deleted file mode 100644)\n@@-60\n');
   const both = [
     ' before',
     ...SOURCE_LINES.slice(0, 50).map((line) => `-${line}`),
@@ -37,7 +37,7 @@ test('a deleted file and a long replaced stretch are packed, a small edit keeps 
     '+other',
     ' after',
   ];
-  const out = shrinkDiff.apply(diffOf('b.ts', both, ' f() {'), CONTEXT)!.text;
+  const out = shrinkDiff(diffOf('b.ts', both, ' f() {'), CONTEXT)!.text;
   assert.match(out, '@@ -1,54 +1,53 @@ f() {\n before\n@@-50\n');
   assert.match(out, '\n-one\n+other\n after');
   assert.equal(changesOf(unpackSigns(out)), changesOf(diffOf('b.ts', both)));
@@ -48,7 +48,7 @@ test('the heading of a hunk is not said twice in a row, nor two paths three time
     `@@ -${at},7 +${at},7 @@ class Long {\n a\n b\n c\n-x${at}\n+y${at}\n d\n e\n f`;
   const head =
     'diff --git a/old.ts b/new.ts\nindex 1234567..89abcde 100644\n--- a/old.ts\n+++ b/new.ts';
-  const out = shrinkDiff.apply(`${head}\n${hunk(10)}\n${hunk(50)}\n`, CONTEXT)!.text;
+  const out = shrinkDiff(`${head}\n${hunk(10)}\n${hunk(50)}\n`, CONTEXT)!.text;
   assert.is(out.split('class Long {').length, 2);
   assert.match(out, '@@ -52,3 +52,3 @@\n c\n-x50');
   assert.match(out, 'kept; the source is complete]\n--- a/old.ts\n+++ b/new.ts\n@@ -12,3');
@@ -59,7 +59,7 @@ test('a line that imitates the head of a packed run switches packing off', () =>
     'c.ts',
     SOURCE_LINES.map((line) => `+${line}`),
   )}`;
-  const out = shrinkDiff.apply(diff, CONTEXT)?.text ?? diff;
+  const out = shrinkDiff(diff, CONTEXT)?.text ?? diff;
   assert.match(out, "\n+const value0 = call(0, 'some text');\n");
 });
 
@@ -106,7 +106,7 @@ test('hunk headers of a cut hunk keep true line numbers', () => {
       const moved = diffOf('a.ts', [' first', ...lines, ' last'])
         .replace('@@ -1,', `@@ -${start},`)
         .replace(' +1,', ` +${start + 3},`);
-      const out = unpackSigns(shrinkDiff.apply(moved, CONTEXT)?.text ?? moved);
+      const out = unpackSigns(shrinkDiff(moved, CONTEXT)?.text ?? moved);
       const known = new Set(numberedLines(moved));
       const kept = numberedLines(out);
       for (const line of kept) assert.ok(known.has(line), line);
@@ -126,11 +126,14 @@ test('any diff keeps its changes in order; twice is once; never larger, never em
         Array.from({ length: count }, () => sign + pool[at++ % pool.length]!),
       );
       const diff = diffOf('src/any.ts', lines);
-      const out = shrinkDiff.apply(diff, CONTEXT)?.text ?? diff;
+      const out = shrinkDiff(diff, CONTEXT)?.text ?? diff;
       assert.equal(changesOf(unpackSigns(out)), changesOf(diff));
-      const applied = applyClass(diff, { ...CONTEXT, hints: { command: 'git diff' } }).text;
+      const applied = applyBuiltIn(diff, { ...CONTEXT, hints: { command: 'git diff' } }).text;
       assert.ok(applied.trim() !== '' && estimateTokens(applied) <= estimateTokens(diff));
-      assert.is(applyClass(applied, { ...CONTEXT, hints: { command: 'git diff' } }).text, applied);
+      assert.is(
+        applyBuiltIn(applied, { ...CONTEXT, hints: { command: 'git diff' } }).text,
+        applied,
+      );
     }),
     { seed: 11, numRuns: 300 },
   );

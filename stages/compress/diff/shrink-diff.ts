@@ -6,7 +6,7 @@
  * ways, counts that lie) stays as it is.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import type { Compressed, Compressor, LineRange } from '../compressor.ts';
+import type { Apply, Compressed, LineRange } from '../rule.ts';
 import { readHunk, trimHunk } from './hunks.ts';
 import { isPackedHead, packedLines, SIGNS_LEGEND } from './signs.ts';
 import { MARK } from '../text/marker.ts';
@@ -18,21 +18,17 @@ const GENERATED =
 const WORTH_LEGEND = 20;
 
 /** Shrinks unified diffs as git prints them. */
-export const shrinkDiff: Compressor = {
-  name: 'diff',
-  classes: ['diff'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    // Lines without signs that still tell of changes: what is left out could be one of them.
-    if (!isPlain(lines)) return undefined;
-    // A line that looks like the head of a packed run would be read as one.
-    const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);
-    const least =
-      packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
-        ? packed
-        : shrink(lines, false);
-    return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
-  },
+export const shrinkDiff: Apply = (text) => {
+  const lines = text.split('\n');
+  // Lines without signs that still tell of changes: what is left out could be one of them.
+  if (!isPlain(lines)) return undefined;
+  // A line that looks like the head of a packed run would be read as one.
+  const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);
+  const least =
+    packed !== undefined && packedLines(packed.text) >= WORTH_LEGEND
+      ? packed
+      : shrink(lines, false);
+  return estimateTokens(least.text) < estimateTokens(text) ? least : undefined;
 };
 
 /** Whether every hunk that can be read has lines with signs, as those of `--word-diff` have not. */

@@ -8,7 +8,7 @@
  *     b.ts:7:use(a);      a file with one hit
  *     = {c,d}.ts          files that have the hit on the next line
  */
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { braceRows, namesOf } from '../listing/names.ts';
 import { MARK } from '../text/marker.ts';
 
@@ -25,19 +25,15 @@ interface Hit {
 }
 
 /** Groups grep and ripgrep output by file. */
-export const groupGrep: Compressor = {
-  name: 'grep',
-  classes: ['grep'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    const hits = readHits(lines);
-    if (hits === undefined) return undefined;
-    const root = sharedRoot(hits);
-    const header = root === '' ? `${GREP_HEADER}]` : `${GREP_HEADER}; all below ${root}]`;
-    const out = `${header}\n${print(lines, hits, root).join('\n')}`;
-    if (out.length >= text.length || ungroupGrep(out) !== text) return undefined;
-    return { text: out, removed: [] };
-  },
+export const groupGrep: Apply = (text) => {
+  const lines = text.split('\n');
+  const hits = readHits(lines);
+  if (hits === undefined) return undefined;
+  const root = sharedRoot(hits);
+  const header = root === '' ? `${GREP_HEADER}]` : `${GREP_HEADER}; all below ${root}]`;
+  const out = `${header}\n${print(lines, hits, root).join('\n')}`;
+  if (out.length >= text.length || ungroupGrep(out) !== text) return undefined;
+  return { text: out, removed: [] };
 };
 
 function readHits(lines: readonly string[]): readonly (Hit | undefined)[] | undefined {

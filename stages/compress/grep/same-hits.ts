@@ -6,7 +6,7 @@
  *     352:=93
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 
 const HEADER = `${MARK}hits, complete: "9:=5" has the text of the last 5: above]`;
@@ -18,28 +18,24 @@ const MIN_TOKENS = 6;
 const WORTH = 0.9;
 
 /** Names hits that have the text of one above. */
-export const nameSameHits: Compressor = {
-  name: 'same-hits',
-  classes: ['grep'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    if (lines.some((line) => NAMED.test(line.slice(0, 20)))) return undefined;
-    const textOf = new Map<string, string>();
-    const numberOf = new Map<string, string>();
-    const named = lines.map((line) => {
-      const [, number, content] = HIT.exec(line) ?? [];
-      if (number === undefined || content === undefined) return line;
-      const first = numberOf.get(content);
-      const isFirstStill = first !== undefined && textOf.get(first) === content;
-      textOf.set(number, content);
-      if (isFirstStill && estimateTokens(content) >= MIN_TOKENS) return `${number}:=${first}`;
-      numberOf.set(content, number);
-      return line;
-    });
-    const out = [HEADER, ...named].join('\n');
-    const worth = estimateTokens(out) <= estimateTokens(text) * WORTH;
-    return worth && !isView(lines) ? { text: out, removed: [] } : undefined;
-  },
+export const nameSameHits: Apply = (text) => {
+  const lines = text.split('\n');
+  if (lines.some((line) => NAMED.test(line.slice(0, 20)))) return undefined;
+  const textOf = new Map<string, string>();
+  const numberOf = new Map<string, string>();
+  const named = lines.map((line) => {
+    const [, number, content] = HIT.exec(line) ?? [];
+    if (number === undefined || content === undefined) return line;
+    const first = numberOf.get(content);
+    const isFirstStill = first !== undefined && textOf.get(first) === content;
+    textOf.set(number, content);
+    if (isFirstStill && estimateTokens(content) >= MIN_TOKENS) return `${number}:=${first}`;
+    numberOf.set(content, number);
+    return line;
+  });
+  const out = [HEADER, ...named].join('\n');
+  const worth = estimateTokens(out) <= estimateTokens(text) * WORTH;
+  return worth && !isView(lines) ? { text: out, removed: [] } : undefined;
 };
 
 /** True for a view of a file, whose numbers count up: it is read as code, where a name instead of a line would be in the way. */

@@ -7,7 +7,7 @@ import { printCompact, readJson } from './lexer.ts';
 import { contextFor } from '../testing.ts';
 
 const CONTEXT = contextFor('json');
-const apply = (text: string): string | undefined => compressJson.apply(text, CONTEXT)?.text;
+const apply = (text: string): string | undefined => compressJson(text, CONTEXT)?.text;
 const original = (text: string): string => decodeJson(text) ?? text;
 const compactOf = (text: string): string => printCompact(readJson(text)!);
 

@@ -7,8 +7,8 @@ test('a value of a megabyte on one line takes less than two seconds', () => {
   const context = contextFor('json');
   const text = `[${'1,'.repeat(400_000)}1]`;
   const start = performance.now();
-  compressJson.apply(text, context);
-  compressJson.apply('['.repeat(1e6), context);
+  compressJson(text, context);
+  compressJson('['.repeat(1e6), context);
   assert.ok(performance.now() - start < 2000);
 });
 

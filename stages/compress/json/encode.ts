@@ -2,7 +2,7 @@
  * JSON, lossless: arrays and maps of alike objects become tables, the rest loses its
  * insignificant white space. Every encoding is decoded again before it is used.
  */
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply, Compressed } from '../rule.ts';
 import { decodeJson } from './decode.ts';
 import { printCompact, readJson, type JsonNode } from './lexer.ts';
 import { planColumns, printColumns, printKey, printRow } from './table.ts';
@@ -20,15 +20,11 @@ export const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is a
 export const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
 /** Re-encodes JSON; white space goes, and tables replace repeated keys. */
-export const compressJson: Compressor = {
-  name: 'json',
-  classes: ['json'],
-  apply(text, { mode, classification }) {
-    // An edit names the text that it replaces to the letter.
-    if (mode !== 'aggressive' && classification.file === true) return undefined;
-    const node = readJson(text);
-    return node === undefined ? encodeLines(text) : encodeValue(text, node);
-  },
+export const compressJson: Apply = (text, { mode, classification }) => {
+  // An edit names the text that it replaces to the letter.
+  if (mode !== 'aggressive' && classification.file === true) return undefined;
+  const node = readJson(text);
+  return node === undefined ? encodeLines(text) : encodeValue(text, node);
 };
 
 function encodeValue(text: string, node: JsonNode): Compressed | undefined {

@@ -24,10 +24,10 @@ const GREP = [
 ].join('\n');
 
 test('hits are grouped by file, every path and line number comes back', () => {
-  const out = groupGrep.apply(GREP.repeat(3), CONTEXT)!.text;
+  const out = groupGrep(GREP.repeat(3), CONTEXT)!.text;
   assert.is(ungroupGrep(out), GREP.repeat(3));
   assert.match(out, 'all below src/');
-  assert.is(groupGrep.apply('no hits here\n', CONTEXT), undefined);
+  assert.is(groupGrep('no hits here\n', CONTEXT), undefined);
 });
 
 test('hits without numbers, and lines that are no hits, come back too', () => {
@@ -37,7 +37,7 @@ test('hits without numbers, and lines that are no hits, come back too', () => {
   )
     .concat(['Binary file ./pkg/x.bin matches', '</output_head>', '12:34 odd', 'name'])
     .join('\n');
-  const out = groupGrep.apply(text, CONTEXT)!.text;
+  const out = groupGrep(text, CONTEXT)!.text;
   assert.is(ungroupGrep(out), text);
 });
 
@@ -45,7 +45,7 @@ test('the same hit in many files is written once', () => {
   const text = ['de', 'fi', 'sl', 'vi', 'zh', 'ko', 'ja', 'it']
     .map((name) => `app/locale/${name}/messages.po:msgid "not found"`)
     .join('\n');
-  const out = groupGrep.apply(text, CONTEXT)!.text;
+  const out = groupGrep(text, CONTEXT)!.text;
   assert.match(out, '= {de,fi,sl,vi,zh,ko,ja,it}/messages.po\n:msgid "not found"');
   assert.is(ungroupGrep(out), text);
 });
@@ -53,7 +53,7 @@ test('the same hit in many files is written once', () => {
 test('hits that say the same are named by the line that says it, and come back', () => {
   const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
   const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');
-  const out = nameSameHits.apply(`${text}\n12:other\n`, CONTEXT)!.text;
+  const out = nameSameHits(`${text}\n12:other\n`, CONTEXT)!.text;
   assert.equal(out.split('\n').slice(1), [
     `93:${define}`,
     '352:=93',
@@ -63,9 +63,9 @@ test('hits that say the same are named by the line that says it, and come back',
     '',
   ]);
   assert.is(unnameHits(out), `${text}\n12:other\n`);
-  assert.is(nameSameHits.apply(`${text}\n7:=93\n`, CONTEXT), undefined);
+  assert.is(nameSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
   const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
-  assert.is(nameSameHits.apply(view, CONTEXT), undefined, 'a view of a file is no list of hits');
+  assert.is(nameSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
 });
 
 test('any hits that say the same come back', () => {
@@ -81,7 +81,7 @@ test('any hits that say the same come back', () => {
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 30 }), (hits) => {
       const text = hits.map(([number, content]) => `${number}:${content}`).join('\n');
-      const out = nameSameHits.apply(text, CONTEXT)?.text ?? text;
+      const out = nameSameHits(text, CONTEXT)?.text ?? text;
       assert.is(unnameHits(out) ?? out, text);
       assert.ok(estimateTokens(out) <= estimateTokens(text));
     }),
@@ -108,9 +108,9 @@ test('any lines at all come back or are left alone', () => {
   const text = fc.array(line, { minLength: 3, maxLength: 14 }).map((lines) => lines.join('\n'));
   fc.assert(
     fc.property(text, (sample) => {
-      const grouped = groupGrep.apply(sample, CONTEXT);
+      const grouped = groupGrep(sample, CONTEXT);
       if (grouped !== undefined) assert.is(ungroupGrep(grouped.text), sample);
-      const folded = foldListing.apply(sample, CONTEXT);
+      const folded = foldListing(sample, CONTEXT);
       if (folded !== undefined) assert.is(unfoldListing(folded.text), sample);
     }),
     { numRuns: 500, seed: 11 },
@@ -127,7 +127,7 @@ test('names that differ in the middle share what is around it', () => {
     ...names.map((name) => name.replace('tests', 'old/tests')),
     '',
   ].join('\n');
-  const out = foldListing.apply(text, CONTEXT)!.text;
+  const out = foldListing(text, CONTEXT)!.text;
   assert.match(out, 'test_util_{inventory,jsdump,logging,matching,nodes,rst}.py');
   assert.is(unfoldListing(out), text);
 });
@@ -141,7 +141,7 @@ test('columns of ls -l are written once', () => {
     ...[1, 22, 333, 123456].map((n) => row(n, `file ${n}.txt`)),
     '',
   ].join('\n');
-  const out = foldListing.apply(text, CONTEXT)!.text;
+  const out = foldListing(text, CONTEXT)!.text;
   assert.is(unfoldListing(out), text);
   assert.ok(out.length < text.length * 0.8);
 });
@@ -186,7 +186,7 @@ test('a recursive listing becomes a tree, every directory on a line', () => {
     (_, n) => `./src/parts/of/it/part${n}:\nindex.ts\nindex_test.ts\n`,
   );
   const text = `.:\nsrc\n\n./src/parts/of/it:\nparts\n\n${folders.join('\n')}`;
-  const out = foldListing.apply(text, CONTEXT)!.text;
+  const out = foldListing(text, CONTEXT)!.text;
   assert.is(unfoldListing(out), text);
   assert.ok(out.length < text.length * 0.8, String(out.length / text.length));
 });
@@ -214,7 +214,7 @@ test('any lines with headings come back or are left alone', () => {
       const text = lines.join('\n');
       const tree = foldSections(lines);
       if (tree !== undefined) assert.is(unfoldSections(tree).join('\n'), text);
-      const out = foldListing.apply(text, CONTEXT)?.text ?? text;
+      const out = foldListing(text, CONTEXT)?.text ?? text;
       assert.is(unfoldListing(out) ?? out, text);
       assert.ok(out.length <= text.length);
     }),
@@ -251,7 +251,7 @@ index 1234567..89abcde 100644
 `;
 
 test('a diff keeps every + and - line of source, with true line numbers', () => {
-  const out = shrinkDiff.apply(DIFF, CONTEXT)!.text;
+  const out = shrinkDiff(DIFF, CONTEXT)!.text;
   const lines = out.split('\n');
   for (const kept of ['-old', '+new', '-- dash line', '+++ plus line'])
     assert.ok(lines.includes(kept), kept);
@@ -263,7 +263,7 @@ test('a diff keeps every + and - line of source, with true line numbers', () => 
 
 test('a hunk that does not add up is left as it is', () => {
   const broken = DIFF.replace('@@ -10,9 +10,9 @@', '@@ -10,90 +10,9 @@');
-  const out = shrinkDiff.apply(broken, CONTEXT)?.text ?? broken;
+  const out = shrinkDiff(broken, CONTEXT)?.text ?? broken;
   for (const line of ['one', 'two', 'three', 'six']) assert.match(out, ` ${line}\n`);
 });
 
@@ -281,7 +281,7 @@ test('frames inside libraries go; messages, own frames, first and last frame sta
     'KeyError: 1',
     '',
   ].join('\n');
-  const out = shortenTraces.apply(text, CONTEXT)!;
+  const out = shortenTraces(text, CONTEXT)!;
   for (const kept of ['/app/main.py', '/app/job.py', 'KeyError: 1', 'Traceback'])
     assert.match(out.text, kept);
   assert.not.match(out.text, 'm5.py');

@@ -3,7 +3,7 @@
  * as a shell's braces do, and columns of `ls -l` that repeat are written once. No name is
  * ever dropped. Decoded again before use.
  */
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { shortenRows, widenRows } from './rows.ts';
 import { foldSections, unfoldSections } from './sections.ts';
 import { foldPaths, unfoldPaths } from './tree.ts';
@@ -14,18 +14,14 @@ export const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the direc
 export const ROWS_HEADER = `${MARK}ls -l, complete: `;
 
 /** Shortens the output of ls, find, tree and the like. */
-export const foldListing: Compressor = {
-  name: 'listing',
-  classes: ['listing'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    for (const fold of [foldRows, foldTree, foldNames]) {
-      const out = fold(lines);
-      if (out === undefined || unfoldListing(out) !== text) continue;
-      return out.length >= text.length ? undefined : { text: out, removed: [] };
-    }
-    return undefined;
-  },
+export const foldListing: Apply = (text) => {
+  const lines = text.split('\n');
+  for (const fold of [foldRows, foldTree, foldNames]) {
+    const out = fold(lines);
+    if (out === undefined || unfoldListing(out) !== text) continue;
+    return out.length >= text.length ? undefined : { text: out, removed: [] };
+  }
+  return undefined;
 };
 
 function foldRows(lines: readonly string[]): string | undefined {

@@ -4,7 +4,7 @@
  */
 import { withoutColours } from '../../model/classify/colours.ts';
 import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 import { dropRedraws, type Redrawn } from './redraw.ts';
 
@@ -31,16 +31,12 @@ function redrawn(line: string): Redrawn {
  * Cleans every line and folds runs of equal lines into one with a count. Nothing that can
  * be read is lost but earlier states of progress, and a last line says how many.
  */
-export const cleanLog: Compressor = {
-  name: 'log-clean',
-  classes: ['log', 'trace'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    const isColoured = text.includes(ESCAPE) || text.includes(CARET);
-    const plain = isColoured ? lines.map(plainLine) : lines;
-    const cleaned = text.includes('\r') ? withoutRedraws(plain) : foldRuns(plain);
-    return cleaned === text ? undefined : { text: cleaned, removed: [] };
-  },
+export const cleanLog: Apply = (text) => {
+  const lines = text.split('\n');
+  const isColoured = text.includes(ESCAPE) || text.includes(CARET);
+  const plain = isColoured ? lines.map(plainLine) : lines;
+  const cleaned = text.includes('\r') ? withoutRedraws(plain) : foldRuns(plain);
+  return cleaned === text ? undefined : { text: cleaned, removed: [] };
 };
 
 /** The shorter of: with all states of progress, and with the last ones and a note. */

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyClass } from '../apply.ts';
+import { applyBuiltIn } from '../built-in.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { cleanLine, cleanLog } from './clean.ts';
 import { makeLog, times } from '../testing.ts';
@@ -44,8 +44,8 @@ test('what goes is counted, and goes only where that is shorter', () => {
     times(90, (n) => `tools.tar ${n}% of 40 MB`).join('\r'),
     'all fetched',
   ];
-  const context = { ...CONTEXT, classification: { kind: 'log', log: 'build' } } as const;
-  const out = cleanLog.apply(lines.join('\n'), context)!.text;
+  const context = { ...CONTEXT, classification: { kind: 'log' } } as const;
+  const out = cleanLog(lines.join('\n'), context)!.text;
   assert.match(out, 'tools.tar 89% of 40 MB\nall fetched');
   assert.match(
     out,
@@ -53,7 +53,7 @@ test('what goes is counted, and goes only where that is shorter', () => {
   );
   assert.not.match(out, 'tools.tar 5% of');
   const few = [...times(40, (n) => `Fetching part ${n} of the tools`), 'a 5%\ra 9%'].join('\n');
-  assert.is(cleanLog.apply(few, context), undefined);
+  assert.is(cleanLog(few, context), undefined);
 });
 
 test('records with nothing but carriage returns between them all stay', () => {
@@ -61,7 +61,7 @@ test('records with nothing but carriage returns between them all stay', () => {
     n === 40 ? 'ERROR disk full on node 7' : `INFO step ${n} done`,
   );
   const text = `${records.join('\r')}\nINFO bye\nINFO end\n`;
-  const out = applyClass(text, CONTEXT).text;
+  const out = applyBuiltIn(text, CONTEXT).text;
   for (const record of records) assert.ok(out.includes(record), record);
 });
 
@@ -73,7 +73,7 @@ test('one long line is never dropped whole: it stays, or is cut to what it says'
     [words, 'unit0 loaded'],
   ] as const) {
     for (const input of [text, `starting\n${text}\n`, `${text}\nbye`]) {
-      const { text: out } = applyClass(input, { ...CONTEXT, logBudgetTokens: 1000 });
+      const { text: out } = applyBuiltIn(input, { ...CONTEXT, logBudgetTokens: 1000 });
       assert.ok(out.includes(must), out.slice(0, 200));
       assert.ok(out === input || hasMark(out));
       assert.ok(estimateTokens(out) <= estimateTokens(input));
@@ -86,7 +86,7 @@ test('a failure is found in text whose letters stand apart', () => {
   const error = spaced('ERROR lost shard 4');
   const lines = times(400, (n) => spaced(`unit ${n} loaded from disk`));
   lines[200] = error;
-  assert.ok(applyClass(lines.join('\n'), CONTEXT).text.split('\n').includes(error));
+  assert.ok(applyBuiltIn(lines.join('\n'), CONTEXT).text.split('\n').includes(error));
 });
 
 test.run();

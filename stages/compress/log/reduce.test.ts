@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
-import type { CompressContext } from '../compressor.ts';
+import type { CompressContext } from '../rule.ts';
 import { cleanLine, cleanLog, unfoldLog } from './clean.ts';
 import { reduceLog } from './reduce.ts';
 import { isFailure, scoreLine, templateOf } from './score.ts';
@@ -9,7 +9,7 @@ import { times } from '../testing.ts';
 
 const context = (logBudgetTokens: number): CompressContext => ({
   mode: 'hybrid',
-  classification: { kind: 'log', log: 'ci' },
+  classification: { kind: 'log' },
   query: '',
   maxChars: 120,
   logBudgetTokens,
@@ -24,10 +24,10 @@ test('a line is what a terminal would show of it', () => {
 
 test('runs of equal lines fold, and unfold to what was there', () => {
   const text = `start\n${'Destroying test database\n'.repeat(40)}\n\nend`;
-  const folded = cleanLog.apply(text, context(100))!.text;
+  const folded = cleanLog(text, context(100))!.text;
   assert.match(folded, '[svc the line above 39 more times]');
   assert.is(unfoldLog(folded), text);
-  assert.is(cleanLog.apply('a\na\nb', context(100)), undefined);
+  assert.is(cleanLog('a\na\nb', context(100)), undefined);
 });
 
 test('what states a failure scores high, what only names the word does not', () => {
@@ -63,7 +63,7 @@ function ciLog(): string {
 
 test('a failure and what stands around it survive, within the budget', () => {
   const text = ciLog();
-  const out = reduceLog.apply(text, context(500))!;
+  const out = reduceLog(text, context(500))!;
   assert.ok(estimateTokens(out.text) <= 500);
   assert.match(out.text, 'error TS2322');
   assert.match(out.text, 'const total: number = name;');
@@ -81,7 +81,7 @@ test('what failures leave of the budget goes to lines that say less, never to bl
   );
   const text = lines.join('\n');
   const budget = Math.max(200, Math.round(estimateTokens(text) * 0.25));
-  const out = reduceLog.apply(text, context(budget))!.text;
+  const out = reduceLog(text, context(budget))!.text;
   assert.ok(estimateTokens(out) <= budget);
   assert.ok(estimateTokens(out) > budget * 0.8, `${estimateTokens(out)} of ${budget}`);
   for (const n of [1, 41, 161]) assert.match(out, `INFO batch ${n} begins`);
@@ -91,7 +91,7 @@ test('what failures leave of the budget goes to lines that say less, never to bl
 test('every kept line is a line of the input, and kept and removed add up', () => {
   const text = ciLog();
   const lines = text.split('\n');
-  const out = reduceLog.apply(text, context(800))!;
+  const out = reduceLog(text, context(800))!;
   const prefix = /had "(.*)" before them\]/.exec(out.text)?.[1] ?? '';
   const kept = out.text.split('\n').filter((line) => !line.startsWith('[svc '));
   const known = new Set(lines);
@@ -102,7 +102,7 @@ test('every kept line is a line of the input, and kept and removed add up', () =
 });
 
 test('a small or fitting log is left alone', () => {
-  assert.is(reduceLog.apply('error: no\n', context(3500)), undefined);
+  assert.is(reduceLog('error: no\n', context(3500)), undefined);
 });
 
 test.run();

@@ -5,7 +5,7 @@
  * are kept whole, in order, with markers in the gaps.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply, Compressed } from '../rule.ts';
 import { readRepeated } from './clean.ts';
 import { endingLines } from './ends.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
@@ -25,30 +25,26 @@ const BEFORE = 3;
 const AFTER = 7;
 
 /** Reduces a build, test, CI or system log to at most `logBudgetTokens`. */
-export const reduceLog: Compressor = {
-  name: 'log-reduce',
-  classes: ['log'],
-  apply(text, context): Compressed | undefined {
-    const total = estimateTokens(text);
-    if (total < MIN_TOKENS) return undefined;
-    const lines = text.split('\n');
-    const segmented = lines.map(segmentLine);
-    const segments = segmented.map(seenParts);
-    const suspicious = segments.map((parts) => parts.filter(isSuspicious));
-    const budget = context.logBudgetTokens;
-    if (total <= budget) return undefined;
-    const stamp = sharedStamp(lines);
-    const ranking = rankedScores(lines, segments, suspicious);
-    const ending = endingLines(lines);
-    const rest = segmented.map((one, at) =>
-      cutLine(one, budget / 4, one.line.startsWith(stamp) && !ending.has(at) ? stamp.length : 0),
-    );
-    const scores = spreadScores(ranking);
-    const always = alwaysKept(lines, { rest, segments, ending, budget });
-    const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
-    if (candidate === undefined) return undefined;
-    return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
-  },
+export const reduceLog: Apply = (text, context) => {
+  const total = estimateTokens(text);
+  if (total < MIN_TOKENS) return undefined;
+  const lines = text.split('\n');
+  const segmented = lines.map(segmentLine);
+  const segments = segmented.map(seenParts);
+  const suspicious = segments.map((parts) => parts.filter(isSuspicious));
+  const budget = context.logBudgetTokens;
+  if (total <= budget) return undefined;
+  const stamp = sharedStamp(lines);
+  const ranking = rankedScores(lines, segments, suspicious);
+  const ending = endingLines(lines);
+  const rest = segmented.map((one, at) =>
+    cutLine(one, budget / 4, one.line.startsWith(stamp) && !ending.has(at) ? stamp.length : 0),
+  );
+  const scores = spreadScores(ranking);
+  const always = alwaysKept(lines, { rest, segments, ending, budget });
+  const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
+  if (candidate === undefined) return undefined;
+  return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
 };
 
 /**

@@ -13,7 +13,7 @@ const FILLER = Array.from(
 /** How often `sentence` stands in what goes out for both, between other prose. */
 function kept(first: string, second: string): boolean {
   const text = `${FILLER} ${first} ${second} ${FILLER.replaceAll('evening', 'morning')}`;
-  const out = extractNarrative.apply(text, CONTEXT)?.text ?? text;
+  const out = extractNarrative(text, CONTEXT)?.text ?? text;
   assert.ok(out.includes(first), first);
   return out.includes(second);
 }

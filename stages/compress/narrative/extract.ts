@@ -3,7 +3,7 @@
  * and hold least that anyone could ask for later are left out whole; without a query only
  * copies of earlier sentences are. Kept sentences are never changed inside.
  */
-import type { CompressContext, Compressed, Compressor, LineRange } from '../compressor.ts';
+import type { Apply, CompressContext, Compressed, LineRange } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 import { chunkText, type Chunk } from './chunks.ts';
 import { laterValue, queryScores, wordsOfEach, type Words } from './score.ts';
@@ -26,19 +26,15 @@ const QUERY_WEIGHT = { strict: 0, hybrid: 0, aggressive: 40 } as const;
 const MIN_COPY_CHARS = 40;
 
 /** Leaves out sentences of long prose. */
-export const extractNarrative: Compressor = {
-  name: 'narrative',
-  classes: ['narrative'],
-  apply(text, context): Compressed | undefined {
-    if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
-    const chunks = chunkText(text, context.maxChars);
-    const prose = chunks.filter((chunk) => chunk.droppable).length;
-    if (prose < MIN_CHUNKS) return undefined;
-    const words = wordsOfEach(chunks);
-    const keep = choose(chunks, words, context);
-    const out = print(chunks, keep);
-    return out.removed.length === 0 ? undefined : out;
-  },
+export const extractNarrative: Apply = (text, context) => {
+  if (estimateTokens(text) < MIN_TOKENS || !mayHoldProse(text)) return undefined;
+  const chunks = chunkText(text, context.maxChars);
+  const prose = chunks.filter((chunk) => chunk.droppable).length;
+  if (prose < MIN_CHUNKS) return undefined;
+  const words = wordsOfEach(chunks);
+  const keep = choose(chunks, words, context);
+  const out = print(chunks, keep);
+  return out.removed.length === 0 ? undefined : out;
 };
 
 /** False where the lines are too short for sentences: a megabyte of such lines need not be cut up to see that. */

@@ -1,8 +1,8 @@
 /** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
 import type { Classification } from '../../model/classify/classes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import type { Applied } from '../apply.ts';
-import type { Mode } from '../compressor.ts';
+import type { Applied } from '../rewrite.ts';
+import type { Mode } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { MARK } from '../text/marker.ts';
 import { originsOf } from './origins.ts';

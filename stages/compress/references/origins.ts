@@ -6,7 +6,7 @@ import { lineContents } from './gutter.ts';
 import { readRepeated } from '../log/clean.ts';
 import { MARK, markerIn, readOmitted } from '../text/marker.ts';
 import { readReference } from './reference.ts';
-import type { LineRange } from '../compressor.ts';
+import type { LineRange } from '../rule.ts';
 
 /** Before the first line of the original, as a block has it, stand so many others. */
 interface Place {

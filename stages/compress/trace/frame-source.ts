@@ -3,7 +3,7 @@
  * stack they only repeat what the file and line number name already; the outermost frame
  * and the innermost ones, where the failure is, keep theirs.
  */
-import type { Compressed, Compressor, LineRange } from '../compressor.ts';
+import type { Apply, LineRange } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { MARK } from '../text/marker.ts';
 
@@ -15,18 +15,14 @@ const INNERMOST = 2;
 const MIN_DROPPED = 4;
 
 /** Leaves out the source lines of frames in the middle of long tracebacks. */
-export const dropFrameSource: Compressor = {
-  name: 'frame-source',
-  classes: ['trace'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    const dropped = new Set(stacksOf(lines).flatMap(innerSource));
-    if (dropped.size < MIN_DROPPED) return undefined;
-    for (const at of endingLines(lines)) dropped.delete(at);
-    if (dropped.size < MIN_DROPPED) return undefined;
-    const kept = lines.filter((_, at) => !dropped.has(at));
-    return { text: [HEADER, ...kept].join('\n'), removed: toRanges([...dropped]) };
-  },
+export const dropFrameSource: Apply = (text) => {
+  const lines = text.split('\n');
+  const dropped = new Set(stacksOf(lines).flatMap(innerSource));
+  if (dropped.size < MIN_DROPPED) return undefined;
+  for (const at of endingLines(lines)) dropped.delete(at);
+  if (dropped.size < MIN_DROPPED) return undefined;
+  const kept = lines.filter((_, at) => !dropped.has(at));
+  return { text: [HEADER, ...kept].join('\n'), removed: toRanges([...dropped]) };
 };
 
 /** The lines below a frame that show its source, as line numbers. */

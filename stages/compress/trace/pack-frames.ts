@@ -2,7 +2,7 @@
  * Frames of Python tracebacks, lossless: path, line and name without the words between
  * them, and the directory that the project's frames share written once.
  */
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { MARK } from '../text/marker.ts';
 
 const OPENING = `${MARK}frames are path:line name`;
@@ -16,24 +16,20 @@ const INSTALLED = /site-packages\/|dist-packages\/|\/lib\/python\d|^<|^\/usr\//;
 const HOME = '~/';
 
 /** Writes the frames of Python tracebacks in short. Decoded again before use. */
-export const packFrames: Compressor = {
-  name: 'frames',
-  classes: ['trace', 'log'],
-  apply(text): Compressed | undefined {
-    const lines = text.split('\n');
-    const frames = lines.map((line) => (line.length > MAX_LINE ? null : FRAME.exec(line)));
-    const paths = frames.flatMap((frame) => (frame === null ? [] : [frame[2]!]));
-    if (paths.length < MIN_FRAMES) return undefined;
-    const root = sharedDirectory(paths.filter((path) => !INSTALLED.test(path)));
-    const packed = frames.map((frame, at) => {
-      if (frame === null) return escape(lines[at]!);
-      const [, indent, path, number, name] = frame;
-      return `${indent}${shorten(path!, root)}:${number} ${name}`;
-    });
-    const header = root === '' ? `${OPENING}]` : `${OPENING}; ${HOME} is ${root}]`;
-    const out = [header, ...packed].join('\n');
-    return unpackFrames(out) === text ? { text: out, removed: [] } : undefined;
-  },
+export const packFrames: Apply = (text) => {
+  const lines = text.split('\n');
+  const frames = lines.map((line) => (line.length > MAX_LINE ? null : FRAME.exec(line)));
+  const paths = frames.flatMap((frame) => (frame === null ? [] : [frame[2]!]));
+  if (paths.length < MIN_FRAMES) return undefined;
+  const root = sharedDirectory(paths.filter((path) => !INSTALLED.test(path)));
+  const packed = frames.map((frame, at) => {
+    if (frame === null) return escape(lines[at]!);
+    const [, indent, path, number, name] = frame;
+    return `${indent}${shorten(path!, root)}:${number} ${name}`;
+  });
+  const header = root === '' ? `${OPENING}]` : `${OPENING}; ${HOME} is ${root}]`;
+  const out = [header, ...packed].join('\n');
+  return unpackFrames(out) === text ? { text: out, removed: [] } : undefined;
 };
 
 /** A line that could be taken for a packed frame is told apart by a leading bar. */

@@ -6,7 +6,7 @@ import { contextFor } from '../testing.ts';
 
 const CONTEXT = contextFor('trace');
 
-const short = (text: string): string => shortenTraces.apply(text, CONTEXT)?.text ?? text;
+const short = (text: string): string => shortenTraces(text, CONTEXT)?.text ?? text;
 const js = (path: string): string => `    at run (${path}:10:5)`;
 const java = (name: string): string => `\tat ${name}(File.java:12)`;
 const python = (path: string): string => `  File "${path}", line 7, in f\n    call()`;

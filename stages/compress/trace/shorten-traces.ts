@@ -5,7 +5,7 @@
  */
 import { costsAtLeast } from '../../model/tokens.ts';
 import { cleanLine } from '../log/clean.ts';
-import type { Compressed, Compressor } from '../compressor.ts';
+import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
 import { joinKept } from '../text/marker.ts';
 import { isElsewhere, isLibraryFrame, ownFamilies } from './library.ts';
@@ -19,22 +19,18 @@ const MIN_RUN = 2;
 const NEAREST = 3;
 
 /** Shortens stack traces. */
-export const shortenTraces: Compressor = {
-  name: 'trace',
-  classes: ['trace', 'log'],
-  apply(text, { classification, logBudgetTokens }): Compressed | undefined {
-    // Of a log within its budget nothing is left out.
-    if (classification.kind === 'log' && !costsAtLeast(text, logBudgetTokens + 1)) return undefined;
-    const lines = text.split('\n');
-    const stacks = stacksOf(readFrames(lines));
-    if (stacks.flat().length < 4) return undefined;
-    const families = ownFamilies(stacks.map((stack) => stack.map(({ name }) => name)));
-    const keep = lines.map(() => true);
-    for (const stack of stacks) dropFrames(stack, droppable(stack, lines, families), keep);
-    if (classification.kind === 'log') for (const at of endingLines(lines)) keep[at] = true;
-    const { text: out, removed } = joinKept(lines, keep);
-    return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
-  },
+export const shortenTraces: Apply = (text, { classification, logBudgetTokens }) => {
+  // Of a log within its budget nothing is left out.
+  if (classification.kind === 'log' && !costsAtLeast(text, logBudgetTokens + 1)) return undefined;
+  const lines = text.split('\n');
+  const stacks = stacksOf(readFrames(lines));
+  if (stacks.flat().length < 4) return undefined;
+  const families = ownFamilies(stacks.map((stack) => stack.map(({ name }) => name)));
+  const keep = lines.map(() => true);
+  for (const stack of stacks) dropFrames(stack, droppable(stack, lines, families), keep);
+  if (classification.kind === 'log') for (const at of endingLines(lines)) keep[at] = true;
+  const { text: out, removed } = joinKept(lines, keep);
+  return removed.length > 0 && out.length < text.length ? { text: out, removed } : undefined;
 };
 
 /** A frame's own line and the source lines that belong to it. */

@@ -9,7 +9,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
-import type { Mode } from '../compressor.ts';
+import type { Mode } from '../rule.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
 import type {
   CacheFigures,

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCodeTools } from '../code/code-tools.ts';
-import type { Mode } from '../compressor.ts';
+import type { Mode } from '../rule.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { CompressMessage, FromCompressor, ToCompressor } from './job.ts';
 import { warmUpJob } from './warm-up.ts';

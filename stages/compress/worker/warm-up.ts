@@ -4,7 +4,7 @@
  * most often seen and in the one with the largest grammar.
  */
 import type { CompressJob } from './job.ts';
-import type { Mode } from '../compressor.ts';
+import type { Mode } from '../rule.ts';
 
 const FUNCTIONS = 40;
 

@@ -22,13 +22,9 @@ export const TEXT_CLASSES = [
 
 export type TextClass = (typeof TEXT_CLASSES)[number];
 
-/** Finer kinds of log: who wrote it decides what counts as noise. */
-export type LogKind = 'ci' | 'build' | 'test' | 'system';
-
-/** A classification: the class, with the log kind or the file extension where one is known. */
+/** A classification: the class, with the file extension where one is known. */
 export interface Classification {
   readonly kind: TextClass;
-  readonly log?: LogKind;
   /** Lower case, without the dot: `py`, `ts`, `yaml`. */
   readonly extension?: string;
   /** True if the text is a file as it lies on disk, which an edit may have to match to the letter. */

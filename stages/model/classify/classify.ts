@@ -3,7 +3,7 @@
  * first match wins, over line features of a sample: time is linear in the text with a
  * small constant, and does not depend on how long a line is.
  */
-import type { Classification, LogKind, TextClass } from './classes.ts';
+import type { Classification, TextClass } from './classes.ts';
 import { withoutColours } from './colours.ts';
 import { lineNumbering, openEnvelope } from './envelope.ts';
 import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
@@ -77,13 +77,12 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
     markdownFences: seen.fenced,
   };
   const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
-  return describe(kind, features, expectation);
+  return describe(kind, expectation);
 }
 
-function describe(kind: TextClass, features: FeatureCounts, expected: Expectation): Classification {
+function describe(kind: TextClass, expected: Expectation): Classification {
   return {
     kind,
-    ...(kind === 'log' ? { log: logKind(features) } : {}),
     ...(expected.kind === kind && expected.extension !== undefined
       ? { extension: expected.extension }
       : {}),
@@ -256,14 +255,4 @@ function isCode({ features, markdownFences }: Evidence): boolean {
   if (markdownFences && (features.of('heading') > 0 || features.share('prose') > 0.2)) return false;
   if (features.share('prose') > 0.5 && strong < 0.3) return false;
   return code >= 0.45 && strong >= 0.15 && strong > prose * 0.8;
-}
-
-function logKind(features: FeatureCounts): LogKind {
-  const marks: readonly (readonly [LogKind, number])[] = [
-    ['ci', features.share('ciMark')],
-    ['test', features.share('testMark')],
-    ['build', features.share('buildMark', 'diagnostic')],
-    ['system', features.share('timestamp', 'level') * 0.8],
-  ];
-  return marks.reduce((best, next) => (next[1] > best[1] ? next : best))[0];
 }

@@ -45,6 +45,21 @@ export function printedBy(command: string, depth = 0): Printed {
   return kinds.size === 1 ? printed[0]! : {};
 }
 
+/**
+ * Every program that a command line runs, in order, each by its own name behind what starts
+ * it: `cd` and `pytest` of `cd app && poetry run pytest -q`.
+ */
+export function programsOf(command: string, depth = 0): readonly string[] {
+  return pipelinesOf(command.slice(0, LONGEST))
+    .flat()
+    .flatMap(({ words }) => {
+      const [name, ...args] = unwrap(words);
+      if (name === undefined) return [];
+      const text = depth < MAX_DEPTH ? runText(name, args) : undefined;
+      return [name, ...(text === undefined ? [] : programsOf(text, depth + 1))];
+    });
+}
+
 /** The last program that forms the output decides; what only passes on is looked through. */
 function printedByPipeline(pipeline: Pipeline, depth: number): Printed | 'silent' {
   for (let at = pipeline.length - 1; at >= 0; at--) {

@@ -1,0 +1,236 @@
+/**
+ * Runs rules over one text: those that are meant for it, step by step, with the gates that hold
+ * for all of them, whoever wrote them.
+ */
+import { classify } from '../model/classify/classify.ts';
+import type { Classification, TextClass } from '../model/classify/classes.ts';
+import { programsOf } from '../model/classify/command.ts';
+import { openEnvelope } from '../model/classify/envelope.ts';
+import { expectFrom, type ClassifyHints } from '../model/classify/hints.ts';
+import { costsAtLeast, estimateTokens } from '../model/tokens.ts';
+import { GrammarNeeded } from './code/grammar-needed.ts';
+import { jsonWithin } from './json/within.ts';
+import { endingLines } from './log/ends.ts';
+import {
+  STEPS,
+  type AppliedRules,
+  type CompressContext,
+  type Compressed,
+  type LineRange,
+  type Mode,
+  type Rule,
+  type When,
+} from './rule.ts';
+import { hasMark } from './text/has-mark.ts';
+import { lineBreaks } from './text/line-breaks.ts';
+import { followRows, numberRows, removedOf, toRows, type Row } from './text/line-numbers.ts';
+
+/** Longest text that is looked at, in characters: a bound on work that needs no clock. */
+const WORK_BUDGET_CHARS = 4_000_000;
+
+/** What came out for a text. `text` is the input itself where nothing was gained. */
+export interface Applied {
+  readonly text: string;
+  readonly classification: Classification;
+  /** Names of the rules that changed something, in order. */
+  readonly by: readonly string[];
+  /** Lines left out, numbered as in the block; where lines were encoded anew, as the first lossy rule saw them. */
+  readonly removed: readonly LineRange[];
+  /** True where a rule was meant for the text, whether or not it gained anything. */
+  readonly isTried: boolean;
+  /** Names of the rules that failed on this text, and so did nothing to it. */
+  readonly failed?: readonly string[];
+}
+
+/** What is known of a text beside its characters. */
+export type ApplyContext = Omit<CompressContext, 'classification'> & {
+  readonly hints: ClassifyHints;
+  readonly applied?: AppliedRules;
+  /** Lines of the block before and behind the text; none if not given. */
+  readonly linesBefore?: number;
+  readonly linesAfter?: number;
+};
+
+/**
+ * Compresses one text. The result is never empty, never estimated larger than the input,
+ * and compressing it again changes nothing: a text that carries our marks is left alone,
+ * and one that does not (white space or colours gone) is taken through again until it
+ * stands still.
+ */
+export type Rewrite = (text: string, context: ApplyContext) => Applied;
+
+/** How often an unmarked result is looked at again; two rounds have always sufficed. */
+const MAX_ROUNDS = 4;
+
+/** Compresses with these rules. Throws where two of them have one name. */
+export function rewrite(rules: readonly Rule[]): Rewrite {
+  const twice = rules.find(({ name }, at) => rules.findIndex((one) => one.name === name) < at);
+  if (twice !== undefined) throw new Error(`Two rules of compression are named ${twice.name}`);
+  const ordered = STEPS.flatMap((step) => rules.filter((rule) => rule.step === step));
+  return (text, context) => {
+    let applied = applyOnce(text, context, ordered);
+    for (let round = 1; round < MAX_ROUNDS; round++) {
+      if (applied.by.length === 0 || hasMark(applied.text)) return applied;
+      const again = applyOnce(applied.text, context, ordered);
+      if (again.by.length === 0) return applied;
+      applied = {
+        ...again,
+        by: [...applied.by, ...again.by],
+      };
+    }
+    return { ...applied, text, by: [], removed: [] };
+  };
+}
+
+function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
+  const { hints, linesBefore = 0, linesAfter = 0, applied, ...rest } = context;
+  const { classification, head, body, tail } = opened(text, hints);
+  const unchanged: Applied = {
+    text,
+    classification,
+    by: [],
+    removed: [],
+    isTried: false,
+  };
+  if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
+    return unchanged;
+  if (isSkipped(applied, context.mode, classification.kind, hints.toolName)) return unchanged;
+  const meant = rules.filter(({ when }) => isMeant(when, context, classification));
+  if (meant.length === 0) return unchanged;
+  const first = linesBefore + lineBreaks(head);
+  const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
+  const isPrinted = hints.command !== undefined && classification.file !== true;
+  const isExpected = expectFrom(hints).kind === classification.kind;
+  const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
+    isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
+  const done: Done[] = [];
+  const failed: string[] = [];
+  let current = body;
+  for (const rule of meant) {
+    const result = attempt(rule, current, { ...rest, classification });
+    if (result === 'failed') failed.push(rule.name);
+    if (result === 'failed' || result === undefined || result.text === current) continue;
+    if (!costsAtLeast(current, estimateTokens(result.text))) continue;
+    if (mustKeepEnding(rule) && !keepsEnding(current, result.text)) continue;
+    current = result.text;
+    done.push({ name: rule.name, ...result });
+  }
+  const tried: Applied = {
+    ...unchanged,
+    isTried: true,
+    ...(failed.length === 0 ? {} : { failed }),
+  };
+  if (done.length === 0) return tried;
+  const made = numbered(body, done, first, total);
+  const out = head + made.text + tail;
+  if (made.text.trim() === '' || !costsAtLeast(text, estimateTokens(out) + 1)) return tried;
+  return {
+    ...tried,
+    text: out,
+    by: done.map((one) => one.name),
+    removed: made.removed,
+  };
+}
+
+/** True if what was learned says that output of this class from this tool is left alone. */
+function isSkipped(
+  rules: AppliedRules | undefined,
+  mode: Mode,
+  kind: TextClass,
+  toolName: string | undefined,
+): boolean {
+  return toolName !== undefined && rules?.skip.includes(`${mode} ${kind} ${toolName}`) === true;
+}
+
+const REWRITING: readonly Mode[] = ['hybrid', 'aggressive'];
+
+/** True if every condition holds. */
+function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification): boolean {
+  const { command, toolName, path } = hints;
+  return (
+    when.class.includes(of.kind) &&
+    (when.mode ?? REWRITING).includes(mode) &&
+    (when.extension === undefined || isOneOf(when.extension, of.extension)) &&
+    (when.tool === undefined || isFound(when.tool, toolName)) &&
+    (when.path === undefined || isFound(when.path, path)) &&
+    (when.command === undefined || isFound(when.command, command)) &&
+    (when.program === undefined ||
+      programsOf(command ?? '').some((program) => isOneOf(when.program!, program)))
+  );
+}
+
+const isOneOf = (list: readonly string[], one: string | undefined): boolean =>
+  one !== undefined && list.includes(one);
+
+/** Longer ones say nothing more, and may hold a whole file. */
+const MAX_SEARCHED = 2000;
+
+const isFound = (pattern: RegExp, text: string | undefined): boolean =>
+  text !== undefined && text.slice(0, MAX_SEARCHED).search(pattern) >= 0;
+
+/** True if the lines that tell how a command ended still stand there to the letter. */
+function keepsEnding(before: string, after: string): boolean {
+  const lines = before.split('\n');
+  const kept = new Set(after.split('\n'));
+  return [...endingLines(lines)].every((at) => kept.has(lines[at]!));
+}
+
+/** What a text is, without what stands around it. */
+interface Opened {
+  readonly classification: Classification;
+  readonly head: string;
+  readonly body: string;
+  readonly tail: string;
+}
+
+/** A JSON document is found among other lines, which stay as they are. */
+function opened(text: string, hints: ClassifyHints): Opened {
+  const classification = classify(text, hints);
+  const { head, body, tail } = openEnvelope(text);
+  const within = classification.kind === 'json' ? undefined : jsonWithin(body);
+  if (within === undefined) return { classification, head, body, tail };
+  return {
+    classification: { ...classification, kind: 'json' },
+    head: head + within.head,
+    body: within.document,
+    tail: within.tail + tail,
+  };
+}
+
+/** What the steps made of the text, with every line named by its number in the block. */
+function numbered(body: string, steps: readonly Done[], first: number, total: number): Compressed {
+  const { text } = steps.at(-1)!;
+  const removed = steps.find((step) => step.removed.length > 0)?.removed ?? [];
+  if (removed.length === 0) return { text, removed };
+  let rows: readonly Row[] | undefined = toRows(body, first);
+  for (const step of steps) rows = rows === undefined ? undefined : followRows(rows, step);
+  if (rows === undefined) return { text, removed };
+  return {
+    text: numberRows(rows, total)
+      .map((row) => row.text)
+      .join('\n'),
+    removed: removedOf(rows, first, first + lineBreaks(body) + 1),
+  };
+}
+
+/** What a rule made of the text of the one before. */
+interface Done extends Compressed {
+  readonly name: string;
+}
+
+/**
+ * A fault of one rule costs its saving on this one text. It comes from the text alone, so
+ * the same text is left as it is in every later turn.
+ */
+function attempt(
+  rule: Rule,
+  text: string,
+  context: CompressContext,
+): ReturnType<Rule['apply']> | 'failed' {
+  try {
+    return rule.apply(text, context);
+  } catch (thrown) {
+    if (thrown instanceof GrammarNeeded) throw thrown;
+    return 'failed';
+  }
+}

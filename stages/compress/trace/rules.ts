@@ -1,0 +1,29 @@
+/** Rules for stack traces, which stand in logs too. */
+import { dropFrameSource } from './frame-source.ts';
+import { packFrames } from './pack-frames.ts';
+import { shortenTraces } from './shorten-traces.ts';
+import type { Rule } from '../rule.ts';
+
+export const traceRules: readonly Rule[] = [
+  {
+    name: 'trace',
+    when: { class: ['trace', 'log'] },
+    step: 'drop',
+    endings: 'own',
+    apply: shortenTraces,
+  },
+  {
+    name: 'frame-source',
+    when: { class: ['trace'] },
+    step: 'drop',
+    endings: 'own',
+    apply: dropFrameSource,
+  },
+  {
+    name: 'frames',
+    when: { class: ['trace', 'log'] },
+    step: 'encode',
+    endings: 'checked',
+    apply: packFrames,
+  },
+];
