@@ -36,6 +36,7 @@ const NOUNS = [
   'budget',
   'lost',
   'learned',
+  'prompt-cache',
 ];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);

@@ -205,7 +205,12 @@ function bodyFrame(isStream: boolean): BodyFrame {
 function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
   const byKind = { messages: 'messages', chat: 'chat', generative: 'generative' };
   const routing = { byKind, primary: undefined, relays: false, byModel: new Map(), fallback: [] };
-  const fetching = { streamingEnabled: true, streams: () => true, needsEvents: false };
+  const fetching = {
+    streamingEnabled: true,
+    setsBreakpoints: false,
+    streams: () => true,
+    needsEvents: false,
+  };
   const middle = isOn
     ? [
         lookup({ enabled: true }, services),

@@ -112,6 +112,7 @@ function toPlan(
       keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {
         streamingEnabled: config.streaming.enabled,
+        setsBreakpoints: config.inject.cacheBreakpoints === 'auto',
         streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
       },
     },

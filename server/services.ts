@@ -30,6 +30,7 @@ import { createLedgerWriter } from '../stages/ledger/writer.ts';
 import type { LedgerWriter } from '../stages/ledger/writer-contract.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
 import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
+import { createConversations } from '../stages/prompt-cache/conversations.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
@@ -177,6 +178,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     newToken: () => randomBytes(12).toString('hex'),
     answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },
     decisions,
+    conversations: createConversations(decisions, clock),
     compressor,
     lost: createLostBlocks(),
     learned,

@@ -15,6 +15,7 @@ import type { Prices } from './ledger/prices.ts';
 import type { FoundLater } from './ledger/traces.ts';
 import type { FinishedRun } from './ledger/kept-run.ts';
 import type { LostBlocks } from './lost/lost-blocks.ts';
+import type { Conversations } from './prompt-cache/conversations.ts';
 import type { Provider, ProviderName } from './providers/provider.ts';
 import type { ProviderStates } from './providers/states.ts';
 import type { Upstream } from './providers/upstream.ts';
@@ -59,6 +60,8 @@ export interface Services {
   /** The response cache, and the equal requests that are in the air. */
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;
+  /** Which requests go on with a conversation. */
+  readonly conversations: Conversations;
   /** How every provider is doing: keys, breaker, health, pace. */
   readonly states: ProviderStates;
   /** The rules that send requests elsewhere than they say. */

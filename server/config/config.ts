@@ -34,6 +34,8 @@ export interface ProviderConfig {
   /** Between two reads of a running answer. */
   readonly idleTimeoutMs: number | null;
   readonly supportsStreaming: boolean;
+  /** Whether it takes markers, or a key, that ask it to cache. */
+  readonly promptCache: 'auto' | 'on' | 'off';
   readonly allowInsecure: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly extraBody: Readonly<Record<string, unknown>>;
@@ -73,6 +75,7 @@ export interface Config {
     readonly subscriptionTraffic: boolean;
     readonly http100Keepalive: boolean;
   };
+  readonly inject: { readonly cacheBreakpoints: 'auto' | 'off' };
   readonly vault: {
     readonly enabled: boolean;
     readonly indexPath: string;

@@ -49,7 +49,10 @@ export function vaultIndexPath(values: Values, home: string): string {
   return isAbsolute(name) ? name : join(root ?? home, name);
 }
 
-function rewriting({ get, ...rest }: Values, home: string): Pick<Config, 'compression' | 'vault'> {
+function rewriting(
+  { get, ...rest }: Values,
+  home: string,
+): Pick<Config, 'compression' | 'inject' | 'vault'> {
   return {
     compression: {
       enabled: get('compression.enabled'),
@@ -63,6 +66,7 @@ function rewriting({ get, ...rest }: Values, home: string): Pick<Config, 'compre
       subscriptionTraffic: get('compression.subscription_traffic'),
       http100Keepalive: get('compression.http100_keepalive'),
     },
+    inject: { cacheBreakpoints: get('inject.cache_breakpoints') },
     vault: {
       enabled: get('vault.enabled'),
       indexPath: vaultIndexPath({ get, ...rest }, home),
@@ -120,6 +124,7 @@ function provider({ get, from }: Values, name: string): ProviderConfig {
     requestTimeoutMs: toMs(timeoutS),
     idleTimeoutMs: toMs(idleS),
     supportsStreaming: get('providers.<name>.supports_streaming', name),
+    promptCache: get('providers.<name>.prompt_cache', name),
     allowInsecure: get('providers.<name>.allow_insecure', name),
     headers: bare(get('providers.<name>.headers', name)),
     extraBody: bare(get('providers.<name>.extra_body', name)),

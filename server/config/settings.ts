@@ -6,6 +6,7 @@
 import type { Setting } from './setting.ts';
 import { alerts } from './slices/alerts.ts';
 import { compression } from './slices/compression.ts';
+import { inject } from './slices/inject.ts';
 import { audit, logging, metrics, telemetry } from './slices/observing.ts';
 import { customProviders, keys, plugins, providers, rateLimiting } from './slices/providers.ts';
 import { models, routing } from './slices/routing.ts';
@@ -25,6 +26,7 @@ export const settings = {
   ...alerts,
   ...security,
   ...advanced,
+  ...inject,
   ...vault,
   ...ledger,
   ...keys,

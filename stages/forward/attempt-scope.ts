@@ -3,6 +3,7 @@ import type { RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { Admission } from '../providers/admission.ts';
 import type { Services } from '../services.ts';
+import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 
 export interface AttemptScope {
@@ -19,6 +20,8 @@ export interface AttemptScope {
   shown(provider: string): void;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
+  /** What the provider that is asked now was asked to cache. */
+  cached(caching: Caching | undefined): void;
   /** The same for the log, where each stands once. */
   leftOut(provider: string, notes: readonly string[]): void;
 }

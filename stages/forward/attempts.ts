@@ -110,6 +110,7 @@ function tryTarget(
     if ('needs' in prepared) throw new SvcError('internal', 'The translation was not loaded');
     if ('skip' in prepared) return passedOver(scope, target, prepared.skip);
     for (const text of prepared.ready.notes) scope.note(text);
+    scope.cached(prepared.ready.caching);
     scope.leftOut(provider.name, prepared.ready.notes);
     return tryProvider(prepared.ready, state, choice, scope);
   };

@@ -6,6 +6,8 @@ export interface ForwardConfig {
   readonly streamingEnabled: boolean;
   /** False for a model that may not stream (`models.<alias>.stream`). */
   readonly streams: (model: string | undefined) => boolean;
+  /** True to set cache markers, or a cache key, for a client that sets none. */
+  readonly setsBreakpoints: boolean;
   /** How long another provider may still take over; by default `HOLD_LIMITS`. */
   readonly hold?: HoldLimits;
 }

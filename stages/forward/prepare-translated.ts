@@ -9,6 +9,7 @@ import { modelOf, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
 import type { Provider } from '../providers/provider.ts';
+import { withCachingIn } from './caching.ts';
 import { mayStream, modelAt } from './prepare.ts';
 import type { Preparation, PrepareOptions } from './prepare.ts';
 import type { Reading } from './prepared.ts';
@@ -37,8 +38,9 @@ export function prepareTranslated(
   from: TranslatableDialect,
   target: RouteTarget,
   provider: Provider,
-  { config, services }: PrepareOptions,
+  options: PrepareOptions,
 ): Preparation {
+  const { config, services } = options;
   if (provider.kind === 'passthrough') return { skip: 'it takes no translation' };
   const to: TranslatableDialect = provider.kind;
   const model = modelAt(request, target, provider);
@@ -50,19 +52,21 @@ export function prepareTranslated(
     signatures: services.signatures,
   });
   if ('skip' in translated) return translated;
-  const body = { ...Object.fromEntries(provider.extraBody), ...translated.body };
-  const bytes = Buffer.from(JSON.stringify(body));
+  const whole = { ...Object.fromEntries(provider.extraBody), ...translated.body };
+  const cached = withCachingIn(whole, request, provider, model, options);
+  const bytes = Buffer.from(JSON.stringify(cached.body));
   const dialect = dialects[to];
   return {
     ready: {
       provider,
       target,
-      request,
+      request: cached.request,
       model,
       dialect,
       reading: { how: 'translate', from: to, wishes: translated.wishes },
       isGuess: false,
       notes: translated.notes,
+      caching: cached.caching,
       wire: (key, signal) => ({
         origin: provider.origin,
         path: upstreamPath(provider, translated.path),

@@ -10,6 +10,7 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
+import { withCaching } from './caching.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { askForUsage, mustAskForUsage } from './usage-chunk.ts';
@@ -154,7 +155,8 @@ function prepareSame(
   options: PrepareOptions,
 ): Preparation {
   const { facts, endpoint, dialect } = request.original;
-  let edited = forProvider(request, target, provider);
+  const cached = withCaching(forProvider(request, target, provider), provider, options);
+  let edited = cached.request;
   const from = endpoint.dialect;
   const isWhole =
     facts.stream &&
@@ -176,6 +178,7 @@ function prepareSame(
     reading: whole?.reading ?? { how: 'relay', asked },
     isGuess: isGuess(request, provider),
     notes: [],
+    caching: cached.caching,
     wire(key, signal) {
       const wire = toUpstreamRequest(whole?.request ?? edited, provider, {
         identity,

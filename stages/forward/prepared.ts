@@ -1,5 +1,6 @@
 /** A request made ready for one provider, and how its answer is to be read. */
 import type { CancelSignal } from '../../engine/index.ts';
+import type { Caching } from './caching.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -36,6 +37,8 @@ export interface Prepared {
   readonly isGuess: boolean;
   /** What was left out or changed knowingly. */
   readonly notes: readonly string[];
+  /** What the provider was asked to cache for a client that does not ask; undefined where that is no question. */
+  readonly caching: Caching | undefined;
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
   /** The answer as the provider's own code leaves it; absent for a provider that is no code. */
   answered?(response: UpstreamResponse): UpstreamResponse;

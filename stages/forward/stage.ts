@@ -9,6 +9,7 @@ import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
 import type { AttemptScope } from './attempt-scope.ts';
+import type { Caching } from './caching.ts';
 import type { ForwardConfig } from './config.ts';
 import { createLeftOutLog } from './left-out.ts';
 
@@ -16,6 +17,8 @@ interface Forwarding {
   /** Every try; undefined while no provider is to be asked. */
   attempts: readonly Attempt[] | undefined;
   readonly notes: string[];
+  /** What the last provider that was asked was to cache. */
+  caching: Caching | undefined;
   /** Gives back the place that a stream holds until its run has settled. */
   release: (() => void) | undefined;
 }
@@ -54,11 +57,17 @@ function answer(
       if (losesSaving(isRelayed, request)) ctx.note('not_compressed_because', RELAYED_BECAUSE);
     },
     note: (text) => void notes.push(text),
+    cached: (caching) => void (ctx.state.caching = caching),
   });
 }
 
 /** What was tried, and what a failed run tried too. */
-function tell({ attempts, notes }: Forwarding, ctx: StageContext<Forwarding>): void {
+function tell({ attempts, notes, caching }: Forwarding, ctx: StageContext<Forwarding>): void {
+  if (caching !== undefined) {
+    if ('markers' in caching) ctx.note('cache_breakpoints', caching.markers);
+    else if ('key' in caching) ctx.note('prompt_cache_key', caching.key);
+    else ctx.note('no_cache_breakpoints_because', caching.notBecause);
+  }
   if (attempts !== undefined) ctx.note('tries', attempts.length);
   if (notes.length > 0) ctx.note('notes', notes);
 }
@@ -75,7 +84,12 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
     const chatOnly = new Set<string>();
     const leftOut = createLeftOutLog(services.log);
     return {
-      open: (): Forwarding => ({ attempts: undefined, notes: [], release: undefined }),
+      open: (): Forwarding => ({
+        attempts: undefined,
+        notes: [],
+        caching: undefined,
+        release: undefined,
+      }),
       on: {
         request({ request }, ctx) {
           if (request.original.facts.stream) ctx.state.release = claim(services);

@@ -3,6 +3,7 @@
  */
 import { SvcError } from '../../engine/index.ts';
 import { findSpans } from '../wire/json-path.ts';
+import type { ByteSpan } from '../wire/json-path.ts';
 import type { JsonPath } from './block.ts';
 import { isEdited, textOf } from './request.ts';
 import type { ProxyRequest } from './request.ts';
@@ -23,19 +24,32 @@ export function render(request: ProxyRequest): Rendered {
   const { body } = request.original;
   if (!isEdited(request)) return { bytes: body.wireBytes, encoded: true };
   const wanted = editedPaths(request);
-  const spans = findSpans(
-    body.bytes,
-    wanted.map((edit) => edit.path),
-  );
-  const edits: SpliceEdit[] = [];
-  for (const [index, edit] of wanted.entries()) {
-    const span = spans[index];
-    if (span === undefined)
-      throw new SvcError('internal', 'An edited value has no place in the body');
-    edits.push({ ...span, bytes: Buffer.from(JSON.stringify(edit.value)) });
-  }
+  const { markers } = request.edits;
+  const spans = findSpans(body.bytes, [...wanted.map((edit) => edit.path), ...markers]);
+  if (spans.includes(undefined))
+    throw new SvcError('internal', 'An edited value has no place in the body');
+  const edits: SpliceEdit[] = wanted.map((edit, index) => ({
+    ...spans[index]!,
+    bytes: Buffer.from(JSON.stringify(edit.value)),
+  }));
+  for (const at of markers.keys()) edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
   edits.push(...newParams(request));
   return { bytes: splice(body.bytes, edits), encoded: false };
+}
+
+/** What asks a provider to cache the prefix that ends with the object it stands in. */
+export const CACHE_MARKER = Object.freeze({ type: 'ephemeral' });
+const MARKER = JSON.stringify(CACHE_MARKER);
+const QUOTE = 0x22;
+
+/** The marker as a member of the object at `span`, or around the string there, whose own edits stay possible. */
+function markerAt(bytes: Buffer, span: ByteSpan): readonly SpliceEdit[] {
+  if (bytes[span.start] !== QUOTE) return [insertMember(bytes, span, 'cache_control', MARKER)];
+  const { start, end } = span;
+  return [
+    { start, end: start, bytes: Buffer.from('[{"type":"text","text":') },
+    { start: end, end, bytes: Buffer.from(`,"cache_control":${MARKER}}]`) },
+  ];
 }
 
 interface PathEdit {

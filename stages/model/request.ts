@@ -10,7 +10,7 @@ import { modelInPath, withModelInPath } from '../dialect/endpoints.ts';
 import type { Endpoint } from '../dialect/endpoints.ts';
 import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
-import type { Block, ProtectedReason } from './block.ts';
+import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
 import { protectedReasons } from './protect.ts';
 
@@ -58,6 +58,8 @@ interface Edits {
   readonly texts: ReadonlyMap<number, string>;
   readonly params: ReadonlyMap<string, unknown>;
   readonly appended: ReadonlyMap<number, string>;
+  /** Places that get a cache marker: objects, and strings that become a text block for it. */
+  readonly markers: readonly JsonPath[];
   /** Another path and query than the client's; undefined keeps it. */
   readonly target: string | undefined;
 }
@@ -71,6 +73,8 @@ export interface RequestReport {
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;
+  /** Cache markers that were set for a client that sets none. */
+  readonly breakpoints?: number;
   /** What the request holds of its spending limits; ended once, by whoever knows the cost. Nano-dollars. */
   readonly spending?: {
     /** The limit that another target than the first would pass and may not; changes nothing. Absent where there is no other. */
@@ -103,6 +107,7 @@ const NO_EDITS: Edits = Object.freeze({
   texts: new Map<number, string>(),
   params: new Map<string, unknown>(),
   appended: new Map<number, string>(),
+  markers: [],
   target: undefined,
 });
 
@@ -201,6 +206,11 @@ export function setParam(request: ProxyRequest, name: string, value: unknown): P
   return edited(request, { ...request.edits, params });
 }
 
+/** The request with a cache marker at each of `places`, which are paths into the body. */
+export function setMarkers(request: ProxyRequest, places: readonly JsonPath[]): ProxyRequest {
+  return edited(request, { ...request.edits, markers: places });
+}
+
 /** The request for another model, wherever its dialect names the model: in the body or in the path. */
 export function setModel(request: ProxyRequest, model: string): ProxyRequest {
   const target = withModelInPath(targetOf(request), model);
@@ -265,8 +275,8 @@ export function losesSaving(isRelayed: boolean, { edits }: ProxyRequest): boolea
 
 /** True if rendering would change the bytes. */
 export function isEdited(request: ProxyRequest): boolean {
-  const { texts, params, appended } = request.edits;
-  return texts.size > 0 || params.size > 0 || appended.size > 0;
+  const { texts, params, appended, markers } = request.edits;
+  return texts.size > 0 || params.size > 0 || appended.size > 0 || markers.length > 0;
 }
 
 /** The model that would go out now. */

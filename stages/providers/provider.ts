@@ -26,6 +26,8 @@ export interface Provider {
   /** Longest silence inside a response body, in milliseconds; 0 allows any. */
   readonly idleTimeoutMs: number;
   readonly supportsStreaming: boolean;
+  /** Whether it takes markers, or a key, that ask it to cache; `auto` where model and address must tell. */
+  readonly promptCache: 'auto' | 'on' | 'off';
   readonly modelAliases: ReadonlyMap<string, string>;
   /** Extra header fields, flat; they replace the client's fields of the same name. */
   readonly headers: readonly string[];

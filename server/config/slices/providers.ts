@@ -98,6 +98,12 @@ export const providers = {
     default: true,
     about: 'Off: its answers are fetched whole and forwarded as one short stream.',
   }),
+  'providers.<name>.prompt_cache': setting({
+    type: oneOf('auto', 'on', 'off'),
+    default: 'auto',
+    about:
+      'Whether it takes `cache_control` markers, or `prompt_cache_key` where its kind is `chat`, for `inject.cache_breakpoints`. `auto` knows by model and address.',
+  }),
   'providers.<name>.allow_insecure': setting({
     type: flag,
     default: false,

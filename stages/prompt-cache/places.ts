@@ -1,0 +1,149 @@
+/**
+ * Where a request of the messages dialect may carry cache markers: at the end of its tools, of its
+ * system prompt, of its newest message and of the newest one of the request before. That is where
+ * Claude Code puts them, and no request may have more than four.
+ */
+import { isObject, listOf } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
+import type { JsonPath } from '../model/block.ts';
+import { CACHE_MARKER } from '../model/render.ts';
+import { estimateTokens } from '../model/tokens.ts';
+
+/** Content that the provider takes a marker at. Thinking is none of it. */
+const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result']);
+/** Members whose text the model does not read as such. */
+const OPAQUE = new Set(['data', 'signature']);
+
+/** True if the client has set markers of its own, anywhere, or asks for automatic ones. */
+export function hasMarkers(body: JsonObject): boolean {
+  if (isMarked(body)) return true;
+  const messages = listOf(body['messages']);
+  return [body['tools'], body['system'], ...messages.map((message) => contentOf(message))].some(
+    (list) => listOf(list).some((part) => isMarked(part) || listOf(contentOf(part)).some(isMarked)),
+  );
+}
+
+function isMarked(value: unknown): boolean {
+  return isObject(value) && value['cache_control'] !== undefined && value['cache_control'] !== null;
+}
+
+function contentOf(value: unknown): unknown {
+  return isObject(value) ? value['content'] : undefined;
+}
+
+/**
+ * The places for markers, in the order in which the model reads them: each the path of an object,
+ * or of a string that has to become a text block to carry one. A place before which fewer than
+ * `leastTokens` stand, in the fixed estimator's count, is none: the provider would not cache there.
+ */
+export function placesIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
+  const messages = listOf(body['messages']);
+  const newest = newestFrom(messages, messages.length - 1);
+  const before = newest === undefined ? undefined : lastOfTurnBefore(messages, newest.message);
+  const read = createReader(leastTokens);
+  const places: JsonPath[] = [];
+  const take = (place: JsonPath | undefined) => {
+    if (place !== undefined && read.isEnough()) places.push(place);
+  };
+  read.add(body['tools']);
+  take(lastTool(body['tools']));
+  read.add(body['system']);
+  take(lastOfSystem(body['system']));
+  for (const [at, message] of messages.entries()) {
+    read.add(contentOf(message));
+    if (at === before?.message) take(before.place);
+    if (at === newest?.message) take(newest.place);
+  }
+  return places;
+}
+
+/** Tools that are loaded later are not in the prefix, and the provider refuses a marker at them. */
+function lastTool(tools: unknown): JsonPath | undefined {
+  const list = listOf(tools);
+  const at = list.findLastIndex((tool) => isObject(tool) && tool['defer_loading'] !== true);
+  return at < 0 ? undefined : ['tools', at];
+}
+
+function lastOfSystem(system: unknown): JsonPath | undefined {
+  if (isText(system)) return ['system'];
+  const list = listOf(system);
+  const at = list.findLastIndex((part) => isMarkable(part));
+  return at < 0 ? undefined : ['system', at];
+}
+
+interface Place {
+  readonly message: number;
+  readonly place: JsonPath;
+}
+
+/** The last markable place in a user's message at or before number `from`. */
+function newestFrom(messages: readonly unknown[], from: number): Place | undefined {
+  for (let message = from; message >= 0; message -= 1) {
+    const place =
+      roleOf(messages[message]) === 'user' ? lastIn(messages[message], message) : undefined;
+    if (place !== undefined) return { message, place };
+  }
+  return undefined;
+}
+
+/** The same for what stands before the answer before message number `newest`. */
+function lastOfTurnBefore(messages: readonly unknown[], newest: number): Place | undefined {
+  for (let at = newest - 1; at > 0; at -= 1) {
+    if (roleOf(messages[at]) === 'assistant') return newestFrom(messages, at - 1);
+  }
+  return undefined;
+}
+
+function roleOf(message: unknown): unknown {
+  return isObject(message) ? message['role'] : undefined;
+}
+
+function lastIn(message: unknown, index: number): JsonPath | undefined {
+  const content = contentOf(message);
+  if (isText(content)) return ['messages', index, 'content'];
+  const at = listOf(content).findLastIndex((part) => isMarkable(part));
+  return at < 0 ? undefined : ['messages', index, 'content', at];
+}
+
+function isMarkable(part: unknown): boolean {
+  if (!isObject(part) || !MARKABLE.has(String(part['type']))) return false;
+  return part['type'] !== 'text' || isText(part['text']);
+}
+
+/** An empty text cannot carry a marker. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** Counts what the model reads until there is enough of it: the rest need not be looked at. */
+function createReader(enough: number) {
+  let tokens = 0;
+  const add = (value: unknown): void => {
+    if (tokens >= enough) return;
+    if (typeof value === 'string') tokens += estimateTokens(value);
+    else if (Array.isArray(value)) for (const item of value) add(item);
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) if (!OPAQUE.has(name)) add(member);
+    }
+  };
+  return { add, isEnough: () => tokens >= enough };
+}
+
+/** The body with a marker at each of `places`, which `placesIn` found in it. What is not on the way is shared. */
+export function withMarkers(body: JsonObject, places: readonly JsonPath[]): JsonObject {
+  return places.reduce((marked, place) => markedAt(marked, place, 0) as JsonObject, body);
+}
+
+function markedAt(value: unknown, place: JsonPath, from: number): unknown {
+  const step = place[from];
+  if (step === undefined) {
+    if (typeof value === 'string')
+      return [{ type: 'text', text: value, cache_control: CACHE_MARKER }];
+    return { ...(value as JsonObject), cache_control: CACHE_MARKER };
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, at) => (at === step ? markedAt(item, place, from + 1) : item));
+  }
+  const object = value as JsonObject;
+  return { ...object, [step]: markedAt(object[step], place, from + 1) };
+}
