@@ -19,3 +19,4 @@ export { testProvider } from './testing.ts';
 export type { ProviderTest } from './testing.ts';
 export { defineProvider } from './provider.ts';
 export type { ProviderDefinition } from './provider.ts';
+export type { PluginView } from './view.ts';

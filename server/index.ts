@@ -28,6 +28,7 @@ import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { loadPlugins } from '../plugins/load-plugins.ts';
 import type { RunImport } from '../plugins/module.ts';
+import { createView } from '../plugins/view.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { fallbackWarnings, refuseLoops } from './providers.ts';
@@ -133,13 +134,15 @@ async function openProxy(options: StartOptions) {
   const { host, port, wsPort } = config.server;
   const runImport: RunImport = (module, work) => watch.importing(module, module.url, work);
   const compile = async (from: LoadedConfig, number: number, code: CustomProviders) => {
+    const bound = createView(clock, log);
     const plugins = await loadPlugins(from.config.plugins, {
       clock,
+      view: bound.view,
       report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
       runImport,
     });
     const insertions = plugins.flatMap((plugin) => plugin.insertions);
-    return compileGeneration({
+    const generation = compileGeneration({
       number,
       config: from.config,
       services,
@@ -149,6 +152,8 @@ async function openProxy(options: StartOptions) {
       plugins,
       insertions: [...(options.insertions ?? []), ...insertions],
     });
+    bound.bind(generation);
+    return generation;
   };
   return {
     services,
