@@ -73,6 +73,10 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/docs',
   '/docs/',
   '/openapi.yaml',
+  // What the dashboard's empty page consists of; what it shows is asked for with more than a path.
+  '/dashboard/app.js',
+  '/dashboard/app.css',
+  '/dashboard/icon.svg',
 ]);
 
 /** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */

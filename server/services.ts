@@ -39,6 +39,8 @@ import { deferVault } from '../stages/vault/deferred.ts';
 import { requestEvent } from './audit-trail.ts';
 import { createAfterwardsFaults } from './afterwards-faults.ts';
 import type { AfterwardsFaults } from './afterwards-faults.ts';
+import { createLiveRequests } from './dashboard/live-rows.ts';
+import type { LiveRequests } from './dashboard/live-rows.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
 import { createInFlight } from './in-flight.ts';
@@ -72,6 +74,8 @@ export interface ServerServices extends SharedServices {
   /** When these services were opened, in milliseconds since the epoch. */
   readonly startedMs: number;
   readonly window: SessionWindow;
+  /** Finished requests for whoever watches. */
+  readonly live: LiveRequests;
   readonly traces: Traces;
   /** Collects nothing until a generation is activated; likewise the limits below. */
   readonly metrics: Metrics;
@@ -142,6 +146,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   });
   const metrics = createMetrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
+  const live = createLiveRequests();
   const tell = createRequestLog(log, traces);
   return {
     clock,
@@ -155,6 +160,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
         ledgerFile.record(row);
         window.add(row);
         metrics.add(row);
+        live.add(row);
         if (audit.isEnabled) audit.add(requestEvent(row));
         tell(row, reason);
       },
@@ -165,6 +171,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     startedMs,
     statusOf: (kind) => errorTable[kind].status,
     window,
+    live,
     traces,
     metrics,
     priceList: createPriceList(),
