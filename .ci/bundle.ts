@@ -14,6 +14,7 @@ const compiled = fileURLToPath(new URL('..', import.meta.url));
 
 const ENTRIES = [
   'cli/main.js',
+  'stages/captures/capture-worker.js',
   'stages/compress/worker/compress-worker.js',
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',

@@ -70,8 +70,6 @@ export interface Services {
   readonly spending: SpendingGuard;
   /** Marks that generative models want back with their tool calls. */
   readonly signatures: SignatureCache;
-  /** A new random id of letters and digits. */
-  readonly newToken: () => string;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;

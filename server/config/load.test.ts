@@ -214,10 +214,10 @@ test('the names that users already have are read; base URLs of clients never are
 
 test('settings without a feature yet are accepted and named', async () => {
   const { notInEffect } = await loadText({
-    file: 'capture: {enabled: true}\nserver: {port: 1}',
+    file: 'metrics: {retention_days: 3}\nserver: {port: 1}',
     env: { SVC_REDIS_URL: 'redis://r' },
   });
-  assert.equal(notInEffect, ['capture.enabled', 'shared.redis_url']);
+  assert.equal(notInEffect, ['metrics.retention_days', 'shared.redis_url']);
 });
 
 test('warnings: a misspelt variable, a moved provider, a file with keys that others may read', async () => {

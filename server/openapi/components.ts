@@ -343,7 +343,10 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         }),
       ),
     },
-    { usage_corrected: about(flag, 'True where the provider sent token counts that are none') },
+    {
+      usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
+      capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
+    },
   ),
   Traces: object({ traces: list(ref('Trace'), 200), count: whole }),
   Vault: object({

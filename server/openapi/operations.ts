@@ -352,6 +352,12 @@ const CACHE: Parameter = {
   description: '`on` lets the response cache answer',
   schema: oneOf('on', 'off'),
 };
+const CAPTURE: Parameter = {
+  name: 'x-svc-capture',
+  in: 'header',
+  description: '`on` keeps this request for `svc replay`, `off` does not',
+  schema: oneOf('on', 'off'),
+};
 const VERSION: Parameter = {
   name: 'anthropic-version',
   in: 'header',
@@ -364,7 +370,7 @@ const MODEL: Parameter = {
   description: 'Name of the model',
   schema: text,
 };
-const OURS = [MODE, BYPASS, CACHE];
+const OURS = [MODE, BYPASS, CACHE, CAPTURE];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };

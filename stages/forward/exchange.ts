@@ -115,7 +115,13 @@ export async function tryProvider(
       scope,
     };
     try {
-      const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+      const call = {
+        runId: scope.run.id,
+        attempt: scope.attempts.length - 1,
+        provider: provider.name,
+      };
+      const wire = prepared.wire(admission.key, signal);
+      const sent = await scope.services.upstream.send(wire, call);
       const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
       const tried = read instanceof Promise ? await read : read;
       if (typeof tried !== 'number') return tried;

@@ -215,7 +215,7 @@ async function toAnswer(
   const { reading } = prepared;
   if (reading.how !== 'relay' && head.status < 400) {
     const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, reading, head, body, scope.services);
+    return translatedAnswer(prepared, reading, head, body, scope);
   }
   if (reading.how === 'translate') {
     const { documentOf, translatedError } = await import('./translated.ts');

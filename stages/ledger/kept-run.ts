@@ -45,6 +45,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   durationMs = 0;
   savings: TraceSavings | null = null;
   usageCorrected = false;
+  capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
   readonly #written: KeptAttempt[] = [];
@@ -63,6 +64,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;
+    this.capture = null;
     run.spans(this.spans);
     // What a run was still waiting for when it was ended tells its own end later.
     this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();
