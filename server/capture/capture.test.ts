@@ -144,7 +144,10 @@ const OWN_KEY = 'sk-ant-own-0123456789abcdef';
 
 test('canaries: no key of the client or the configuration reaches the disk, in any form', () =>
   withProxy({ yaml: ON }, async (t) => {
-    const said = `echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
+    const unknown = `AKIA${'ABCD2345'.repeat(2)}`;
+    // Begun and never ended: what stands behind the string is no part of it.
+    const quoted = '-----BEGIN PRIVATE KEY-----';
+    const said = `${unknown} ${quoted} echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
     const body = json(MESSAGE, { messages: [{ role: 'user', content: said }] });
     const echo = gzipSync(JSON.stringify({ type: 'message', content: said, model: 'm' }));
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n';
@@ -164,12 +167,17 @@ test('canaries: no key of the client or the configuration reaches the disk, in a
       encodeURIComponent(OWN_KEY),
       'crumb-canary',
       'generative-key',
+      unknown,
       'Bearer chat-key',
     ])
       for (const file of all) assert.not(file.includes(canary), canary);
     const response = first!.attempts[0]!.response!;
     assert.is(headerValue(response.headers, 'content-encoding'), undefined, 'kept decoded');
-    assert.match(textOf(response.body.bytes), /echo redacted/);
+    assert.match(
+      textOf(response.body.bytes),
+      /^{"type":"message","content":"redacted[^"]*","model":"m"}$/,
+    );
+    assert.is(JSON.parse(textOf(first!.request.body)).model, MESSAGE.model);
     assert.is(first!.request.body.length, body.length, 'a mask is as long as what it covers');
     assert.is(headerValue(first!.request.headers, 'x-api-key')!.length, OWN_KEY.length);
     assert.match(headerValue(second!.attempts[0]!.headers, 'authorization')!, /^Bearer red/);

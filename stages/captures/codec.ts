@@ -142,7 +142,9 @@ function reason(thrown: unknown): string {
 function checked(value: unknown): CaptureRecord {
   const { v, record, blobs } = (value ?? {}) as Partial<Record<string, unknown>>;
   if (v !== VERSION)
-    throw new Error(v === undefined ? 'it has another format' : `its version is ${JSON.stringify(v)}`);
+    throw new Error(
+      v === undefined ? 'it has another format' : `its version is ${JSON.stringify(v)}`,
+    );
   if (!Array.isArray(blobs)) throw new Error('its bytes are missing');
   const found = recordType(unpack(record, blobs, 0));
   if (found instanceof type.errors) throw new Error(found.summary.split('\n', 1)[0]);

@@ -4,6 +4,7 @@
  * encoded body in which something is found is kept decoded, without its encoding.
  */
 import { SvcError } from '../../engine/index.ts';
+import { withoutCredentials } from '../model/credential-shapes.ts';
 import { headerValue } from '../model/headers.ts';
 import { createDecoder } from '../wire/decode.ts';
 import type {
@@ -35,6 +36,13 @@ export function maskOf(length: number): string {
   return MASK.repeat(Math.ceil(length / MASK.length)).slice(0, length);
 }
 
+/** What has the shape of a credential, masked as far as the JSON string in which it stands. */
+function hidden(found: string): string {
+  const end = found.search(/\\?"/);
+  if (end < 0) return maskOf(found.length);
+  return maskOf(end) + withoutCredentials(found.slice(end), hidden);
+}
+
 /**
  * `record` without credentials.
  *
@@ -46,8 +54,11 @@ export async function scrubbed(
   { known }: CaptureSecrets,
 ): Promise<CaptureRecord> {
   const pattern = known.length === 0 ? undefined : new RegExp(known.join('|'), 'g');
-  const mask: Mask = (text) =>
-    pattern === undefined ? text : text.replace(pattern, (found) => maskOf(found.length));
+  const mask: Mask = (text) => {
+    const unknown =
+      pattern === undefined ? text : text.replace(pattern, (found) => maskOf(found.length));
+    return withoutCredentials(unknown, hidden);
+  };
   const { request, attempts, answer } = record;
   const sent = await cleanBody(request.headers, whole(request.body), mask);
   const body = await cleanBody(answer.head?.headers ?? [], answer.body, mask);
