@@ -13,6 +13,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf, wholeNumber } from '../ledger.ts';
+import { localMoment, localTime, zoneName } from '../local-time.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
@@ -76,12 +77,13 @@ class List extends AuditCommand {
     if (records.length === 0) note(context, 'No record is there.');
     else {
       const { printTable } = await import('../table.ts');
+      const nowMs = context.clock.wallMs();
       printTable(
         context,
-        ['>#', 'time (UTC)', 'kind', 'event', 'details'],
+        ['>#', `time (${zoneName(nowMs)})`, 'kind', 'event', 'details'],
         records.map(({ seq, time, kind: what, event, ...details }) => [
           String(seq),
-          time.slice(0, 19).replace('T', ' '),
+          localTime(time, nowMs),
           what,
           event,
           detailsText(details),
@@ -277,14 +279,14 @@ class Summary extends AuditCommand {
       const cost = details['cost_nano_usd'];
       if (typeof cost === 'number') costNanoUsd = (costNanoUsd ?? 0) + cost;
     });
-    const [firstMs, lastMs] = times.map((atMs) => new Date(atMs).toISOString());
+    const [first, last] = times.map((atMs) => new Date(atMs).toISOString());
     const counts = [...events].toSorted(([a], [b]) => (a < b ? -1 : 1));
     if (this.json)
       printJson(context, {
         records: verdict.records,
         pruned_records: verdict.pruned,
-        from: firstMs ?? null,
-        until: lastMs ?? null,
+        from: first ?? null,
+        until: last ?? null,
         by_event: Object.fromEntries(counts),
         cost_usd: toUsd<number | null>(costNanoUsd),
         fault: verdict.fault?.text ?? null,
@@ -293,8 +295,8 @@ class Summary extends AuditCommand {
       const rows: (readonly [string, string])[] = [
         ['Records', figure(verdict.records)],
         ['Pruned', figure(verdict.pruned)],
-        ['From', firstMs ?? '–'],
-        ['Until', lastMs ?? '–'],
+        ['From', localMoment(first ?? '')],
+        ['Until', localMoment(last ?? '')],
         ['Cost', dollars(toUsd<number | null>(costNanoUsd))],
         ...counts.map(([name, count]) => [name, figure(count)] as const),
       ];

@@ -8,7 +8,7 @@ import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { openIn } from '../../stages/ledger/temp-ledger.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run, start } from '../testing.ts';
 import type { Place } from '../testing.ts';
 
 const DAY_MS = 86_400_000;
@@ -328,5 +328,12 @@ test('tables for people: figures under heads, a dash for what is not known, and 
   }
   place.dispose();
 });
+
+test('compare shows the local time with its zone', () =>
+  withReports(async (place) => {
+    const ask = (zone: string) => start(place, ['compare', 'req_0000'], { TZ: zone }).ended;
+    assert.match((await ask('UTC')).stdout, /, 2026-11-20 15:30:00 UTC\n/);
+    assert.match((await ask('Asia/Kolkata')).stdout, /, 2026-11-20 21:00:00 GMT\+5:30\n/);
+  }));
 
 test.run();

@@ -107,7 +107,7 @@ export function checkClients({ context, home, loaded }: Examined): Finding[] {
         warning(
           'Clients',
           `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
-          `\`svc integrate ${id} --apply\` mends it.`,
+          `\`svc integrate ${id} --apply\` fixes it.`,
         ),
       ];
     if (wired === 'yes' && running === undefined)

@@ -100,6 +100,23 @@ test('Codex gets its settings as arguments; a proxy of the network is left out',
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
   }));
 
+test('what follows the client is for the client, also without --', () =>
+  withProxy(async ({ place, env }) => {
+    const client = join(place.folder, 'client');
+    fs.writeFileSync(client, '#!/bin/sh\nprintf "%s|" "$@"\n', { mode: 0o755 });
+    const words = ['-p', 'hi', '--json', '--help', '--quiet', '--', '-x'];
+    for (const separator of [[], ['--']]) {
+      const argv = ['run', '-q', ...separator, client, ...words];
+      const { code, stdout, stderr } = await start(place, argv, env).ended;
+      assert.equal([code, stdout, stderr], [0, `${words.join('|')}|`, '']);
+    }
+    const wrong = await start(place, ['run', '--loud', client, '--json'], env).ended;
+    assert.is(wrong.code, exitCodes.usage);
+    assert.match(wrong.stderr, /svc run has no option --loud/);
+    const help = await start(place, ['run', '--help'], env).ended;
+    assert.match(help.stdout, /svc run/);
+  }));
+
 test('a program that is not there', () =>
   withProxy(async ({ place, env }) => {
     const { code, stderr } = await start(place, ['run', '--', 'no-such-client'], env).ended;

@@ -169,7 +169,8 @@ function toRow(
 
 /**
  * Input tokens that compression took away: estimated, then in the model's own tokens by the
- * ratio learned so far. Null where nothing was compressed or the answer was not measured.
+ * ratio learned so far. 0 where a request that may be rewritten went out unchanged; null where it
+ * may not, or the answer was not measured.
  */
 function savedTokens(
   request: ProxyRequest | undefined,
@@ -177,8 +178,14 @@ function savedTokens(
   ratio: number,
 ): number | null {
   const { estimatedBefore, estimatedAfter } = request?.report ?? {};
-  if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
+  if (request === undefined || input === null) return null;
+  if (estimatedBefore === undefined || estimatedAfter === undefined)
+    return mayBeRewritten(request) ? 0 : null;
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+function mayBeRewritten({ original, isRelayed }: ProxyRequest): boolean {
+  return original.body.untouchable === undefined && !isRelayed && original.endpoint.rewritable;
 }
 
 /**
