@@ -1,4 +1,4 @@
-/** Tries that were followed by another, as `svc status` tells them. */
+/** Tries that were followed by another, as `svc status` lists them. */
 import { localTime, zoneName } from './local-time.ts';
 import type { Json } from './remote.ts';
 import { shortId } from './request-id.ts';

@@ -76,7 +76,7 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
 function checkPlugin(exported: unknown): PluginDefinition {
   const plugin = exported as Partial<PluginDefinition> | null | undefined;
   if (typeof plugin !== 'object' || plugin === null)
-    throw new Error('its default export is no plugin: an object with name and setup');
+    throw new Error('its default export is not a plugin: an object with name and setup');
   if (typeof plugin.name !== 'string' || !NAME.test(plugin.name))
     throw new Error('name: letters, digits, - and _ are wanted');
   if (typeof plugin.setup !== 'function') throw new Error('setup: a function is wanted');

@@ -55,7 +55,7 @@ export interface StartOptions {
   readonly env?: Variables;
   /** Hears what is wrong with the ledger, besides the log: a damaged file that was put aside, a disk that refuses. */
   readonly onTrouble?: (error: SvcError) => void;
-  /** Told by whoever hears what nobody caught; left out, such an error ends the process as ever. */
+  /** Called by whoever handles uncaught errors; left out, such an error ends the process as ever. */
   readonly watch?: PluginWatch;
   /** Stages that stand in the graph beside the built-in ones; default none. */
   readonly insertions?: readonly Insertion<ProxyFrame>[];
@@ -101,7 +101,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     const front = openFront(options, services, generations, reload);
     await proxy.listen(front.handlers);
-    // Now that the ports are known, a provider that points at one of them can be told apart.
+    // Now that the ports are known, a provider that points at one of them can be recognised.
     refuseLoops(generations.current.providers, proxy.host, proxy.ports());
     return await takeCommands(options, proxy, front, generations, reload);
   } catch (thrown) {

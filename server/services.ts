@@ -114,7 +114,7 @@ export interface ServiceOptions {
 /** Rows are made together: in the file they are within 100 ms, of which the writer waits 10. */
 const RECORDED = { withinMs: 5, atMost: 16 };
 
-/** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
+/** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
   const turn = createTurn();

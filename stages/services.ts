@@ -49,7 +49,7 @@ export interface StageLog {
 
 export interface Services {
   readonly clock: Clock;
-  /** For what no client waits for; it is done before anybody is told a figure. */
+  /** For what no client waits for; it is done before any figure is reported. */
   readonly afterwards: Afterwards;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;

@@ -26,7 +26,7 @@ class Auth extends Command<CliContext> {
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy takes it up within a second.',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy accepts it within a second.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],

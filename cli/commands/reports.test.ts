@@ -277,7 +277,7 @@ test('compare: the last request, one by its id, its beginning or end, and none',
     assert.match(none.stderr, /begins or ends with "nobody"/);
   }));
 
-test('wrong words are told, with what would be right', () =>
+test('wrong words are reported, with what would be right', () =>
   withReports(async (place) => {
     for (const [argv, message] of [
       [['models', '--since', 'yesterday'], /not an ISO 8601 date/],

@@ -19,13 +19,13 @@ class Doctor extends Command<CliContext> {
       'It sends no question to a model and no key, so it costs nothing; providers get a HEAD request each unless --offline. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
     examples: [
       ['Look at everything', '$0 doctor'],
-      ['Mend what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
-      ['Also whether the keys hold', '$0 doctor --online-keys'],
+      ['Fix what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
+      ['Also whether the keys are valid', '$0 doctor --online-keys'],
       ['For a bug report or a monitor', '$0 doctor --json'],
     ],
   });
 
-  fix = Option.Boolean('--fix', false, { description: 'Mend what is safe, then look again' });
+  fix = Option.Boolean('--fix', false, { description: 'Fix what is safe, then check again' });
   offline = Option.Boolean('--offline', false, { description: 'Ask no provider' });
   onlineKeys = Option.Boolean('--online-keys', false, {
     description: 'Try each configured key by asking for the list of models',

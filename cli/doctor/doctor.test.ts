@@ -115,12 +115,12 @@ test('no proxy: a client that is pointed at it reaches nobody, and a taken port 
     await run(place, ['integrate', 'claude', '--apply'], { env: { ...place.env, ...env } });
     const result = await examine(place, ['--offline'], env);
     assert.is(result.code, exitCodes.unavailable);
-    assert.match(result.of('Proxy'), /^fault: svc does not run/);
+    assert.match(result.of('Proxy'), /^fault: svc is not running/);
     assert.match(
       result.of('Ports'),
       new RegExp(`^fault: port ${port} is taken by .*pid ${process.pid}`),
     );
-    assert.match(result.of('Clients'), /fault: Claude Code goes through svc, which does not run/);
+    assert.match(result.of('Clients'), /fault: Claude Code goes through svc, which is not running/);
     for (const { level, cure } of result.findings)
       if (level === 'fault' || level === 'warning') assert.ok(cure);
     await new Promise((resolve) => taken.close(resolve));
@@ -217,7 +217,7 @@ test('machine: proxy variables without loopback, an old Node, a clock that is of
 test('for people: a line for each finding, the cure below, and what to do next', () =>
   within(async (place) => {
     const { stdout, stderr } = await run(place, ['doctor', '--offline']);
-    assert.match(stdout, /✗ Proxy +svc does not run\n +> `svc start --background` starts it\.\n/);
+    assert.match(stdout, /✗ Proxy +svc is not running\n +> `svc start --background` starts it\.\n/);
     assert.match(stderr, /1 fault, 0 warnings/);
   }));
 

@@ -65,7 +65,7 @@ test('a client goes through a proxy that was started for it; exit code and recei
     const first = await start(place, [...argv, '7', ...asks], env).ended;
     assert.is(first.code, 7, first.stderr);
     assert.is(first.stdout, 'ANTHROPIC_BASE_URL 200\nOPENAI_BASE_URL 200\n');
-    assert.match(first.stderr, /runs in the background now/);
+    assert.match(first.stderr, /is running in the background now/);
     assert.match(first.stderr, /Requests +2\n/);
     assert.match(first.stderr, /Cost +\$0\.\d{4}; \$0\.\d{4} without svc/);
     assert.is(upstream.requests.length, 2);

@@ -11,7 +11,7 @@ import type { SettingKey } from './settings.ts';
 import { PROVIDER_KINDS, PROVIDER_NAME, PUBLIC_BASE_URLS } from './slices/providers.ts';
 import { isPostgresUrl } from './slices/storage.ts';
 
-/** For a name that only a flag said, which no file and line stands for. */
+/** For a name that only a flag set, which no file and line stands for. */
 const NOWHERE: Place = { source: 'flag', where: '' };
 
 /** Every fault between settings. */
@@ -246,7 +246,7 @@ function checkOrigins(values: Values): readonly Fault[] {
     .flat()
     .filter((origin) => !isOrigin.test(origin))
     .map((origin) => {
-      const text = `${key}: ${quote(origin)} is no origin; write https://host or https://host:port, or *`;
+      const text = `${key}: ${quote(origin)} is not an origin; write https://host or https://host:port, or *`;
       return fault(values.from(key), key, text, { expected: 'https://host' });
     });
 }

@@ -21,7 +21,7 @@ export interface Values {
   readonly all: ReadonlyMap<string, Provenance>;
 }
 
-/** Completes what the sources said with the defaults. */
+/** Completes what the sources set with the defaults. */
 export function complete(
   said: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],

@@ -49,7 +49,7 @@ export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
 /** An attempt while it goes on. */
 type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
 
-/** `target` is not asked; `error` is what is told where nobody else has anything to say. */
+/** `target` is not asked; `error` is the answer where no other provider has one. */
 export function passedOver(
   scope: AttemptScope,
   { provider, model }: RouteTarget,

@@ -1,5 +1,5 @@
 /**
- * Answers in another dialect than the client's: read as they come and told anew,
+ * Answers in another dialect than the client's: read as they come and written anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
 import { Source, SvcError } from '../../engine/index.ts';
@@ -30,7 +30,7 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 type Translating = Exclude<Reading, { how: 'relay' }>;
 
-/** Tells one answer anew; `toFrame` takes out what is there for the meter only. */
+/** Translates one answer; `toFrame` takes out what is there for the meter only. */
 interface Teller {
   readonly translator: Translator;
   readonly toFrame: (events: Buffer) => ChunkFrame;
@@ -68,7 +68,7 @@ export async function documentOf(body: Source<Buffer>): Promise<Buffer> {
 
 /** Fields that speak of the body that the provider sent. */
 const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
-/** What is still true when the answer is told in another dialect. */
+/** What is still true when the answer is written in another dialect. */
 const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
 
 /** The head that the client sees: the provider's own fields speak of another body. */

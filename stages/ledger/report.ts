@@ -340,7 +340,7 @@ export function dashboardJson({
 /** Statuses listed among the failures of the day. */
 const TOP_FAILURES = 10;
 
-/** What a cache that only saves time has to tell. */
+/** What a cache that only saves time has to report. */
 export interface SpeedCacheFigures {
   readonly hits: number;
   readonly misses: number;

@@ -61,7 +61,7 @@ export interface Trace {
   readonly duration_ms: number;
   /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
   readonly savings: ReturnType<typeof rowSavingsJson> | null;
-  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them mended. */
+  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
   readonly usage_corrected?: true;
   /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
   readonly capture?: string;

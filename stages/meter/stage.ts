@@ -66,12 +66,12 @@ function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerR
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
 
-/** What the provider has told, which the client's bytes need not say where it was translated. */
+/** The usage that the provider reported, which the client's bytes need not hold where it was translated. */
 function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
-/** The same; of a stream that was cut off, or that the client forbade to tell it, what was said is estimated. */
+/** The same; of a stream that was cut off, or whose usage the client did not ask for, it is estimated. */
 function usageOf(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
@@ -248,7 +248,7 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
-/** The row, after what the answer teaches, and whether the provider's figures had to be mended. */
+/** The row, after what the answer teaches, and whether the provider's figures had to be corrected. */
 function measuredRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
@@ -294,7 +294,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             fault = { thrown };
           }
           settleSpending(settlement, row, services.spending);
-          // The trace was added with what the engine alone can tell.
+          // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;
           if (outcome !== settlement.outcome || savings !== undefined || usageCorrected) {

@@ -149,7 +149,7 @@ test('a fallback that has no key is left out with a word in the trace', () =>
     async (t) => {
       t.upstream.script(undefined, '500');
       assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
-      assert.match((await stagesOf(t)).get('route') ?? '', 'p: there is no key for it');
+      assert.match((await stagesOf(t)).get('route') ?? '', 'p: it has no key');
     },
     '',
   ));

@@ -20,7 +20,7 @@ import type { ValueType } from '../value.ts';
 /** The languages that a provider can speak. */
 export const PROVIDER_KINDS = ['messages', 'chat', 'generative', 'passthrough'] as const;
 
-/** A provider's language; `passthrough` relays and never rewrites. */
+/** A provider's language; `passthrough` forwards and never rewrites. */
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 /** The public origin of each kind. A passthrough has none: the request's own path decides. */
