@@ -83,7 +83,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       await run(place, ['integrate', 'claude', '--apply']);
       const result = await examine(place, ['--online-keys'], env);
       assert.is(result.code, 0, JSON.stringify(result.findings));
-      assert.match(result.of('Proxy'), /^ok: runs on http/);
+      assert.match(result.of('Proxy'), /^ok: running on http/);
       // Tests run in a program of another version than the proxy.
       assert.match(result.of('Version'), /^warning: the proxy is .*, this is 9\.8\.7/);
       assert.match(result.of('Upstream'), /ok: messages answers/);
@@ -156,7 +156,7 @@ test('--fix closes what others may read, removes a stale pid file and makes the 
     assert.is(fs.statSync(join(place.home, 'logs/svc.log')).mode & 0o777, 0o600);
 
     fs.rmSync(place.home, { recursive: true });
-    assert.match((await examine(place)).of('Home folder'), /^warning: .* is not there yet/);
+    assert.match((await examine(place)).of('Home folder'), /^warning: .* does not exist yet/);
     assert.not.ok(fs.existsSync(place.home), 'looking makes nothing');
     await examine(place, ['--offline', '--fix']);
     assert.is(fs.statSync(place.home).mode & 0o777, 0o700);
