@@ -42,7 +42,11 @@ const NOUNS = [
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
 /** `bench` is the benchmark command's alone, and `fixtures` also the demo's. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
-const MAY_USE_FIXTURES = new Set(['cli/commands/demo.ts', 'cli/commands/benchmark.ts']);
+const MAY_USE_FIXTURES = new Set([
+  'cli/commands/demo.ts',
+  'cli/commands/benchmark.ts',
+  'cli/plugin/bench.ts',
+]);
 
 /** What a browser runs, and the types of what it is sent. */
 const PAGE = 'server/dashboard/page/';
