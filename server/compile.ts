@@ -14,12 +14,11 @@ import type { Services } from '../stages/services.ts';
 import type { ProviderStateSettings } from '../stages/providers/states.ts';
 import type { FallbackTarget, ModelRoute } from '../stages/providers/route-config.ts';
 import type { Keyring } from './auth.ts';
-import type { CaptureSettings } from './capture/captures.ts';
 import type { Config } from './config/config.ts';
 import { createCors } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
-import { retuneLog, secretsOf } from './open-log.ts';
+import { retuneLog } from './open-log.ts';
 import type { LoadedPlugin } from '../plugins/load-plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
@@ -42,7 +41,6 @@ export interface CompileOptions {
   readonly ports: () => readonly number[];
 }
 
-const DAY_MS = 24 * 3600 * 1000;
 const KINDS: readonly EndpointKind[] = ['messages', 'chat', 'generative'];
 
 /** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
@@ -84,24 +82,8 @@ function toPlan(
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
     {
-      compress: {
-        enabled: config.compression.enabled,
-        mode: config.compression.mode,
-        maxChars: config.compression.maxChars,
-        thresholdTokens: config.compression.thresholdTokens,
-        logBudgetTokens: config.compression.logBudgetTokens,
-        userProse: config.compression.userProse,
-        cacheEntries: config.compression.cacheEntries,
-        maxTimeMs: config.compression.maxTimeMs ?? 0,
-      },
-      inject: {
-        enabled: config.vault.enabled,
-        budgetTokens: config.vault.injectBudgetTokens,
-        topK: config.vault.injectTopK,
-        minScore: config.vault.injectMinScore,
-        capsules: config.vault.capsules,
-        capsuleMinChars: config.vault.capsuleMinChars,
-      },
+      compress: config.compression,
+      inject: config.inject,
       route: {
         byKind: byKind(config, providers),
         primary: named ? (config.routing.primary ?? undefined) : undefined,
@@ -114,7 +96,7 @@ function toPlan(
       keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
       forward: {
         streamingEnabled: config.streaming.enabled,
-        setsBreakpoints: config.inject.cacheBreakpoints === 'auto',
+        setsBreakpoints: config.caching.setsBreakpoints,
         streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
       },
     },
@@ -143,12 +125,6 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
     });
   }
   return settings;
-}
-
-function captureSettings(config: Config, custom: CustomProviders): CaptureSettings {
-  const { enabled, maxBytes, retentionDays } = config.capture;
-  const secrets = secretsOf(config, custom);
-  return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
 }
 
 /**
@@ -186,7 +162,6 @@ export function compileGeneration(options: CompileOptions): Generation {
     activate() {
       retuneLog(services.log, config, custom);
       services.audit.enable(config.audit.enabled);
-      services.captures.configure(captureSettings(config, custom));
       keys.setConfigKey(security.apiKey ?? undefined);
       services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
       services.spending.configure(spendingSettings(config));

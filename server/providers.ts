@@ -105,7 +105,7 @@ export function priceOverrides(
   );
 }
 
-/** The warning at the start for fallbacks that have no key. */
+/** What is told at the start of fallbacks that nobody has given a key. */
 export function fallbackWarnings(
   { routing }: Config,
   providers: ReadonlyMap<string, Provider>,

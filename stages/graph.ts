@@ -4,7 +4,7 @@ import { compress } from './compress/stage.ts';
 import type { CompressConfig } from './compress/settings.ts';
 import type { ForwardConfig } from './forward/config.ts';
 import { forward } from './forward/stage.ts';
-import type { InjectConfig } from './inject/config.ts';
+import type { InjectConfig } from './inject/settings.ts';
 import { inject } from './inject/stage.ts';
 import type { KeepConfig } from './keep/stage.ts';
 import { keep } from './keep/stage.ts';

@@ -13,7 +13,6 @@ const NAMES = [
   'routes.json',
   'telemetry.jsonl',
   'backups',
-  'captures',
   'logs',
   'svc.pid',
   'control.sock',

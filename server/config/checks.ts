@@ -1,17 +1,20 @@
 /** What one value alone cannot show: names that must exist, URLs that must be safe. */
 import { BlockList, isIP } from 'node:net';
 import { misplacedPath } from '../../stages/providers/provider.ts';
-import { checkAlerts } from './alert-checks.ts';
+import {
+  PROVIDER_KINDS,
+  PROVIDER_NAME,
+  PUBLIC_BASE_URLS,
+} from '../../stages/providers/settings.ts';
+import { quote } from '../../stages/settings/setting.ts';
+import type { Place } from '../../stages/settings/setting.ts';
 import { nearest } from './distance.ts';
-import { fault, quote, type Fault, type Place } from './fault.ts';
+import { fault, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
-import { proxyFault } from './proxy-address.ts';
-import type { SettingKey } from './settings.ts';
-import { PROVIDER_KINDS, PROVIDER_NAME, PUBLIC_BASE_URLS } from './slices/providers.ts';
-import { isPostgresUrl } from './slices/storage.ts';
+import { fillName, type SettingKey } from './settings.ts';
 
-/** For a name that only a flag set, which no file and line stands for. */
+/** For a name that only a flag said, which no file and line stands for. */
 const NOWHERE: Place = { source: 'flag', where: '' };
 
 /** Every fault between settings. */
@@ -20,15 +23,10 @@ export function crossCheck(values: Values, chosen: readonly ChosenName[]): reado
     ...badNames(chosen),
     ...values.names('providers').flatMap((name) => checkProvider(values, name, chosen)),
     ...checkReferences(values, chosen),
-    ...checkFallbackModels(values),
     ...checkCustom(values),
-    ...checkAlerts(values),
-    ...checkOutbound(values),
-    ...checkOrigins(values),
-    ...checkFormats(values),
+    ...checkEach(values),
     ...checkPorts(values),
     ...checkRate(values),
-    ...checkLedger(values),
   ];
 }
 
@@ -168,28 +166,21 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
   const known = [...values.names('providers'), ...custom];
   // A fallback may name the model to ask there: `provider/model`.
   const fallbacks = [values.get('routing.fallback')].flat().map((it) => it.split('/', 1)[0]!);
-  const named: [SettingKey, string[], string | null][] = [
-    ['routing.primary', [], values.get('routing.primary')],
-    ...fallbacks.map((name): [SettingKey, string[], string] => ['routing.fallback', [], name]),
+  const named: [SettingKey, string, string | null][] = [
+    ['routing.primary', '', values.get('routing.primary')],
+    ...fallbacks.map((name): [SettingKey, string, string] => ['routing.fallback', '', name]),
     ...values
       .names('models')
-      .map((alias): [SettingKey, string[], string | null] => [
+      .map((alias): [SettingKey, string, string | null] => [
         'models.<alias>.provider',
-        [alias],
+        alias,
         values.get('models.<alias>.provider', alias),
       ]),
   ];
   const references = named.flatMap(([key, owner, name]) =>
     name === null || known.includes(name)
       ? []
-      : [
-          unknownProvider(
-            values.from(key, ...owner),
-            key.replace('<alias>', owner[0] ?? ''),
-            name,
-            known,
-          ),
-        ],
+      : [unknownProvider(values.from(key, owner), fillName(key, owner), name, known)],
   );
   const limits = chosen
     .filter((one) => one.section === 'rate_limiting' && !known.includes(one.name))
@@ -197,15 +188,12 @@ function checkReferences(values: Values, chosen: readonly ChosenName[]): readonl
   return [...references, ...limits];
 }
 
-function checkFallbackModels(values: Values): readonly Fault[] {
-  const key = 'routing.fallback';
-  return [values.get(key)]
-    .flat()
-    .filter((target) => target.endsWith('/'))
-    .map((target) => {
-      const text = `${key}: ${quote(target)} names no model; write a provider, or provider/model`;
-      return fault(values.from(key), key, text, { expected: 'provider/model' });
-    });
+/** What a setting has against its own value. */
+function checkEach(values: Values): readonly Fault[] {
+  return [...values.all].flatMap(([key, from]) => {
+    const refusals = from.value === null ? [] : (from.setting.refuse?.(from.value) ?? []);
+    return refusals.map(({ reason, ...details }) => fault(from, key, `${key}: ${reason}`, details));
+  });
 }
 
 function checkCustom(values: Values): readonly Fault[] {
@@ -230,34 +218,6 @@ function unknownProvider(
   return fault(place, key, `${key}: there is no provider ${quote(name)}; ${hint}`);
 }
 
-function checkOutbound(values: Values): readonly Fault[] {
-  return (['outbound.https_proxy', 'outbound.http_proxy'] as const).flatMap((key) => {
-    const from = values.from(key);
-    const reason = typeof from.value === 'string' ? proxyFault(from.value) : undefined;
-    return reason === undefined ? [] : [fault(from, key, `${key}: ${reason}`)];
-  });
-}
-
-/** A browser names a scheme, a host and a port; anything else would match no page. */
-function checkOrigins(values: Values): readonly Fault[] {
-  const key = 'security.allowed_origins';
-  const isOrigin = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+\/?)$/i;
-  return [values.get(key)]
-    .flat()
-    .filter((origin) => !isOrigin.test(origin))
-    .map((origin) => {
-      const text = `${key}: ${quote(origin)} is not an origin; write https://host or https://host:port, or *`;
-      return fault(values.from(key), key, text, { expected: 'https://host' });
-    });
-}
-
-function checkFormats(values: Values): readonly Fault[] {
-  const key = 'streaming.formats';
-  if (values.get(key).length > 0) return [];
-  const text = `${key}: an empty list leaves no format for a stream; name sse, chunked or both`;
-  return [fault(values.from(key), key, text, { expected: 'sse, chunked or both' })];
-}
-
 function checkPorts(values: Values): readonly Fault[] {
   const port = values.get('server.port');
   const wsPort = values.get('server.ws_port');
@@ -278,12 +238,4 @@ function checkRate(values: Values): readonly Fault[] {
   const key = 'rate_limit.requests_per_second';
   const text = `Missing required field '${key}': rate_limit.burst_size means nothing without it`;
   return [fault(burst, key, text)];
-}
-
-function checkLedger(values: Values): readonly Fault[] {
-  const file = values.get('ledger.db');
-  if (file === null || !isPostgresUrl(file)) return [];
-  const text =
-    'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out';
-  return [fault(values.from('ledger.db'), 'ledger.db', text, { expected: 'a path' })];
 }

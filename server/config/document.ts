@@ -1,27 +1,20 @@
 /** The settings as documents show them. */
-import { fillNames, allSettings } from './settings.ts';
+import type { Setting } from '../../stages/settings/setting.ts';
 import { isInEffect } from './not-yet.ts';
-import type { Setting } from './setting.ts';
-import { PROVIDER_VARIABLES } from './slices/providers.ts';
+import { settings } from './settings.ts';
 
 /** The table of all settings in Markdown, one row a setting, in the order of the table. */
 export function settingsTable(): string {
   const head = ['| Key | Variable | Default | Value | Meaning |', '|---|---|---|---|---|'];
-  const rows = allSettings().map(([key, row]) => {
-    const cells = [
-      `\`${key}\``,
-      variables(key, row),
-      defaultOf(row),
-      row.type.text,
-      meaning(key, row),
-    ];
+  const rows = settings.map((row) => {
+    const cells = [`\`${row.key}\``, variables(row), defaultOf(row), row.type.text, meaning(row)];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return [...head, ...rows].join('\n');
 }
 
 /** The default of a setting in words, as Markdown. */
-export function defaultOf(row: Setting<unknown>): string {
+export function defaultOf(row: Setting): string {
   if (row.defaultText !== undefined) return row.defaultText;
   if (row.default === null) return 'none';
   if (Array.isArray(row.default)) {
@@ -31,21 +24,20 @@ export function defaultOf(row: Setting<unknown>): string {
   return `\`${typeof row.default === 'string' ? row.default : JSON.stringify(row.default)}\``;
 }
 
-function variables(key: string, row: Setting<unknown>): string {
-  const own = row.env ?? [];
-  const builtIn = Object.entries(PROVIDER_VARIABLES)
-    .filter(([concrete]) => concrete === fillNames(key, [concrete.split('.')[1] ?? '']))
-    .flatMap(([, names]) => names);
-  return [...own, ...builtIn].map((name) => `\`${name}\``).join(', ');
+function variables({ env = [] }: Setting): string {
+  return Object.values(env)
+    .flat()
+    .map((name) => `\`${name}\``)
+    .join(', ');
 }
 
-function meaning(key: string, row: Setting<unknown>): string {
+function meaning(row: Setting): string {
   const aliases = (row.aliases ?? []).map((alias) => `\`${alias}\``).join(', ');
   return [
     row.about,
     aliases === '' ? '' : `Also ${aliases}.`,
     row.needsRestart === true ? 'Needs a restart.' : '',
-    isInEffect(key) ? '' : 'Not yet in effect.',
+    isInEffect(row.key) ? '' : 'Not yet in effect.',
   ]
     .filter((part) => part !== '')
     .join(' ');

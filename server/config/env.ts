@@ -5,20 +5,19 @@
  */
 import { parseEnv } from 'node:util';
 import { nearest } from './distance.ts';
-import { describe, unreadable, withPlace, wrongValue, type Place, type Source } from './fault.ts';
+import { allows, formOf } from '../../stages/settings/kind.ts';
+import type { Form } from '../../stages/settings/kind.ts';
+import type { Place, Setting, Source } from '../../stages/settings/setting.ts';
+import { describe, unreadable, withPlace, wrongValue } from './fault.ts';
 import type { Entry, Layer } from './layer.ts';
-import type { Setting } from './setting.ts';
-import { allSettings, findSetting, type SettingKey } from './settings.ts';
-import { PROVIDER_VARIABLES } from './slices/providers.ts';
-import type { Form } from './value.ts';
+import { fillName, settings } from './settings.ts';
 
 /** What one variable sets. */
 export interface Variable {
   readonly name: string;
-  readonly key: SettingKey;
   /** The key with the built-in provider's name filled in. */
   readonly concrete: string;
-  readonly setting: Setting<unknown>;
+  readonly setting: Setting;
   /** 0 for the first name of a setting, which beats the later ones. */
   readonly rank: number;
 }
@@ -26,10 +25,19 @@ export interface Variable {
 /** Variables, as the process or a file gives them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-const VARIABLES: readonly Variable[] = [
-  ...allSettings().flatMap(([key, setting]) => toVariables(setting.env ?? [], key)),
-  ...Object.entries(PROVIDER_VARIABLES).flatMap(([key, names]) => toVariables(names, key)),
-];
+const VARIABLES: readonly Variable[] = settings.flatMap((setting) => {
+  const { key, env = [] } = setting;
+  const byName = key.includes('<') ? Object.entries(env) : [['', env] as const];
+  return byName.flatMap(([name, variables]) => {
+    const concrete = fillName(key, name);
+    return (variables as readonly string[]).map((variable, rank) => ({
+      name: variable,
+      concrete,
+      setting,
+      rank,
+    }));
+  });
+});
 
 /** Read where the home folder is found, so that they are no settings. */
 const READ_ELSEWHERE = ['SVC_HOME'];
@@ -130,23 +138,25 @@ export function variableLayer(
       continue;
     }
     const value = variable.setting.resolve?.(parsed, absolute) ?? parsed;
-    const { key, concrete, rank } = variable;
-    entries.push({ ...place, key, concrete, spelled: variable.name, rank, value });
+    const { setting, concrete, rank } = variable;
+    entries.push({ ...place, setting, concrete, spelled: variable.name, rank, value });
   }
   return { source, entries, faults, names: [], warnings: misspelt(variables, places) };
 }
 
 /** What `text` means for this setting, or undefined when it may not say that. */
-export function fromText(text: string, setting: Setting<unknown>): unknown {
-  const value = parseForm(text, setting.type.form);
-  return value !== undefined && setting.type.accepts(value) ? value : undefined;
+export function fromText(text: string, setting: Setting): unknown {
+  const { definition } = setting.type;
+  const value = parseForm(text, formOf(definition));
+  return value !== undefined && allows(definition, value) ? value : undefined;
 }
 
 /** What a variable or a flag may say for this setting. */
-export function textExpected(setting: Setting<unknown>): string {
-  if (setting.type.form === 'boolean') return '0, 1, true or false';
-  if (setting.type.form === 'list') return `${setting.type.text}, separated by commas`;
-  return setting.type.text;
+export function textExpected(setting: Setting): string {
+  const { definition, text } = setting.type;
+  const form = formOf(definition);
+  if (form === 'boolean') return '0, 1, true or false';
+  return form === 'list' ? `${text}, separated by commas` : text;
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
@@ -182,11 +192,4 @@ function misspelt(variables: Variables, places: Places): readonly string[] {
       ? []
       : [withPlace(`${name} is not a variable of svc; did you mean ${near}?`, name, places(name))];
   });
-}
-
-function toVariables(names: readonly string[], concrete: string): readonly Variable[] {
-  const found = findSetting(concrete.split('.'));
-  if (found === undefined || found === 'section') return [];
-  const { key, setting } = found;
-  return names.map((name, rank) => ({ name, key, concrete, setting, rank }));
 }

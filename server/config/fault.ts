@@ -1,25 +1,10 @@
-/** What can be wrong with a configuration, and the one error that lists it all. */
+/** What can be wrong with a configuration, and the one error that tells it all at once. */
 import { SvcError } from '../../engine/error.ts';
+import { quote } from '../../stages/settings/setting.ts';
+import type { Place } from '../../stages/settings/setting.ts';
 import { visible } from '../visible.ts';
 import { nearest } from './distance.ts';
-import { allSpellings, findSetting } from './settings.ts';
-
-/** Where a value came from, weakest first. */
-export type Source = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
-
-const SOURCES: readonly Source[] = ['default', 'file', 'env-file', 'environment', 'flag'];
-
-/** How strong a source is: a higher number overrides a lower one. */
-export function sourceRank(source: Source): number {
-  return SOURCES.indexOf(source);
-}
-
-/** A place: the source, and in words the file and line, the variable or the flag. */
-export interface Place {
-  readonly source: Source;
-  /** `proxy.yaml:12`, `SVC_PORT`, `.env:3 (SVC_PORT)`, `--port`; empty for a default. */
-  readonly where: string;
-}
+import { findSetting, SPELLINGS } from './settings.ts';
 
 /** One thing that is wrong. */
 export interface Fault extends Place {
@@ -80,11 +65,6 @@ export function describe(value: unknown, secret: boolean): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `${value}` : `a ${typeof value}`;
 }
 
-/** Text in quotes, cut at 60 characters, control characters escaped. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
-}
-
 /** CONFIG_001: a file that cannot be read or is not well-formed. */
 export function unreadable(reason: string, cause?: unknown): SvcError {
   return new SvcError('config', `Failed to load config: ${reason}`, { code: 'CONFIG_001', cause });
@@ -104,7 +84,7 @@ export function invalid(faults: readonly Fault[]): SvcError {
 /** The setting that `path` probably meant; the user's own names in it stay as they are. */
 function nearestKey(path: readonly string[]): string | undefined {
   const candidates = new Set<string>();
-  for (const spelling of allSpellings()) {
+  for (const spelling of SPELLINGS) {
     const segments = spelling.split('.');
     const filled = segments.map((segment, index) =>
       segment.startsWith('<') ? (path[index] ?? segment) : segment,

@@ -5,8 +5,6 @@
  */
 import { fault, type Fault } from './fault.ts';
 import { mergeLayers, sameValue, type Entry, type Layer, type Provenance } from './layer.ts';
-import type { Setting } from './setting.ts';
-import { settings } from './settings.ts';
 
 const CURE = 'if you trust the file, pass --config proxy.yaml';
 
@@ -14,8 +12,7 @@ const CURE = 'if you trust the file, pass --config proxy.yaml';
 export function withoutLoosening(found: Layer, own: Layer | undefined): Layer {
   const base = mergeLayers(own === undefined ? [] : [own]).values;
   const faults = found.entries.flatMap((entry): Fault[] => {
-    const { loosens } = settings[entry.key] as Setting<unknown>;
-    if (loosens?.(entry.value, valueBefore(entry, base)) !== true) return [];
+    if (entry.setting.loosens?.(entry.value, valueBefore(entry, base)) !== true) return [];
     const text =
       `${entry.spelled} may be made stricter, not looser, by a proxy.yaml that was merely found ` +
       `in the current folder; ${CURE}`;
@@ -42,7 +39,7 @@ export function foundChanges(
 }
 
 function valueBefore(entry: Entry, base: ReadonlyMap<string, Provenance>): unknown {
-  return base.get(entry.concrete)?.value ?? (settings[entry.key] as Setting<unknown>).default;
+  return base.get(entry.concrete)?.value ?? entry.setting.default;
 }
 
 /** A found file can set no secret, and neither can what stands here. */

@@ -1,28 +1,21 @@
 /**
  * One source of settings, read into entries, and the merge of all sources. Every entry
  * is checked on its own, also one that a stronger source overrides: a fault that hides
- * until a variable is unset is worse than one reported today.
+ * until a variable is unset is worse than one told today.
  */
-import {
-  describe,
-  fault,
-  quote,
-  unknownKey,
-  wrongValue,
-  type Fault,
-  type Place,
-  type Source,
-} from './fault.ts';
-import type { Setting } from './setting.ts';
-import { findSetting, settings, type SettingKey } from './settings.ts';
-import { isMap } from './value.ts';
+import { allows, isMap, itemOf } from '../../stages/settings/kind.ts';
+import { quote } from '../../stages/settings/setting.ts';
+import type { Place, Setting, Source } from '../../stages/settings/setting.ts';
+import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
+import { findSetting, NAMED_SECTIONS } from './settings.ts';
+import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** One setting that a source makes. */
 export interface Entry extends Place {
-  readonly key: SettingKey;
+  readonly setting: Setting;
   readonly concrete: string;
-  /** The key, alias, variable or flag by which it was set. */
+  /** The key, alias, variable or flag by which it was said. */
   readonly spelled: string;
   /** Among several spellings in one source the lowest wins. */
   readonly rank: number;
@@ -46,12 +39,9 @@ export interface Layer {
 
 /** A settled value and where it came from. */
 export interface Provenance extends Place {
-  readonly key: SettingKey;
+  readonly setting: Setting;
   readonly value: unknown;
 }
-
-/** Sections below which the user chooses the names. */
-export const NAMED_SECTIONS: readonly string[] = ['providers', 'models', 'rate_limiting'];
 
 /** How a config file was come by. */
 export interface FileOrigin {
@@ -89,11 +79,11 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
     else faults.push(notASection(path, value, place));
   };
   visit(file.data, []);
-  const chosen = names.filter(({ section }) => NAMED_SECTIONS.includes(section));
+  const chosen = names.filter(({ section }) => NAMED_SECTIONS.has(section));
   return { source: 'file', entries, names: chosen, faults, warnings: [] };
 }
 
-/** Merges layers, weakest first, into one value a key; reports where two spellings disagree. */
+/** Merges layers, weakest first, into one value a key; tells where two spellings disagree. */
 export function mergeLayers(layers: readonly Layer[]): {
   readonly values: ReadonlyMap<string, Provenance>;
   readonly warnings: readonly string[];
@@ -112,8 +102,8 @@ export function mergeLayers(layers: readonly Layer[]): {
         );
       }
     }
-    for (const [concrete, { key, value, source, where }] of winners) {
-      values.set(concrete, { key, value, source, where });
+    for (const [concrete, { setting, value, source, where }] of winners) {
+      values.set(concrete, { setting, value, source, where });
     }
   }
   return { values, warnings };
@@ -124,23 +114,19 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function check(
-  setting: Setting<unknown>,
-  value: unknown,
-  key: string,
-  place: Place,
-): Fault | undefined {
+function check(setting: Setting, value: unknown, key: string, place: Place): Fault | undefined {
   if (value === null && setting.default === null) return undefined;
-  if (setting.type.accepts(value)) return undefined;
+  if (allows(setting.type.definition, value)) return undefined;
   return wrongValue(place, key, foundIn(value, setting), setting.type.text);
 }
 
 /** What is wrong with a value: of a list, its first bad element. */
-function foundIn(value: unknown, { type, secret }: Setting<unknown>): string {
-  const { isItem } = type;
-  const at = Array.isArray(value) && isItem ? value.findIndex((item) => !isItem(item)) : -1;
-  const item: unknown = at === -1 ? value : (value as readonly unknown[])[at];
-  const found = describe(item, secret === true);
+function foundIn(value: unknown, { type, secret }: Setting): string {
+  const item = itemOf(type.definition);
+  const at =
+    Array.isArray(value) && item !== undefined ? value.findIndex((one) => !allows(item, one)) : -1;
+  const wrong: unknown = at === -1 ? value : (value as readonly unknown[])[at];
+  const found = describe(wrong, secret === true);
   return at === -1 ? found : `${found} as item ${at + 1}`;
 }
 
@@ -148,7 +134,7 @@ const VARIABLE = /\$\{([^{}]*)\}/g;
 
 /** Puts what `${NAME}` stands for into a secret, so that the file need not hold it; `unset` is a name that stands for nothing. */
 function fillVariables(
-  { secret }: Setting<unknown>,
+  { secret }: Setting,
   value: unknown,
   variables: FileOrigin['variables'],
 ): { readonly value: unknown; readonly unset?: string | undefined } {
@@ -179,7 +165,7 @@ function unsetVariable(name: string | undefined, key: string, place: Place): Fau
 }
 
 function distrust(
-  setting: Setting<unknown>,
+  setting: Setting,
   key: string,
   place: Place,
   origin: FileOrigin,
@@ -192,17 +178,15 @@ function distrust(
 }
 
 function toEntry(
-  found: Exclude<ReturnType<typeof findSetting>, 'section' | undefined>,
+  { setting, concrete, isAlias }: Found,
   spelled: string,
   raw: unknown,
   place: Place,
   origin: FileOrigin,
 ): Entry {
-  const row: Setting<unknown> = settings[found.key] as Setting<unknown>;
-  const value = raw === null ? null : (row.resolve?.(raw, origin.absolute) ?? raw);
-  const aliasRank = row.aliasesWin === true ? -1 : 1;
-  const rank = found.alias === undefined ? 0 : aliasRank;
-  return { ...place, key: found.key, concrete: found.concrete, spelled, rank, value };
+  const value = raw === null ? null : (setting.resolve?.(raw, origin.absolute) ?? raw);
+  const aliasRank = setting.aliasesWin === true ? -1 : 1;
+  return { ...place, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };
 }
 
 function notASection(path: readonly string[], value: unknown, place: Place): Fault {

@@ -1,10 +1,12 @@
 /**
  * Loads the configuration: defaults, then the config file, then an `.env` file named by
  * the user, then the environment, then flags; each overrides the one before. All faults
- * of all sources are reported at once.
+ * of all sources are told at once.
  */
 import { dirname, join } from 'node:path';
+import { allows } from '../../stages/settings/kind.ts';
 import { crossCheck } from './checks.ts';
+import { toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import {
   fromText,
@@ -19,11 +21,9 @@ import { foundChanges, withoutLoosening } from './found-file.ts';
 import { absolutePath, resolveHome } from './home.ts';
 import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
 import { complete, type Values } from './names.ts';
-import { normalise } from './normalise.ts';
 import { isInEffect } from './not-yet.ts';
 import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
-import { findSetting, settings } from './settings.ts';
-import type { Setting } from './setting.ts';
+import { findSetting } from './settings.ts';
 import { readYaml, YAML_LIMITS } from './yaml.ts';
 
 /** Where settings may come from. Nothing else is looked at. */
@@ -126,7 +126,7 @@ function settle(
   const merged = mergeLayers(layers);
   const values = complete(merged.values, chosen);
   const own = layers.flatMap((layer) => layer.faults);
-  // A value that is wrong by itself is missing here, which would be reported a second time.
+  // A value that is wrong by itself is missing here, which would be told a second time.
   const between = crossCheck(values, chosen).filter(
     ({ key }) => !own.some((one) => one.key === key),
   );
@@ -134,7 +134,7 @@ function settle(
   if (faults.length > 0) return { loaded: undefined, faults };
   const said = [...values.all].filter(([, { source }]) => source !== 'default');
   const loaded: LoadedConfig = {
-    config: normalise(values, home),
+    config: toConfig({ ...values, home }),
     provenance: values.all,
     warnings: [
       ...layers.flatMap((layer) => layer.warnings),
@@ -149,7 +149,9 @@ function settle(
         ),
       ),
     ],
-    notInEffect: said.filter(([, { key }]) => !isInEffect(key)).map(([concrete]) => concrete),
+    notInEffect: said
+      .filter(([, { setting }]) => !isInEffect(setting.key))
+      .map(([concrete]) => concrete),
     configFile,
   };
   return { loaded, faults: [] };
@@ -228,14 +230,14 @@ function flagLayer(
     const { setting } = found;
     const where = setting.flag ?? spelled;
     const value = typeof given === 'string' ? fromText(given, setting) : given;
-    if (value === undefined || !setting.type.accepts(value)) {
+    if (value === undefined || !allows(setting.type.definition, value)) {
       const what = describe(given, setting.secret === true);
       faults.push(wrongValue({ source: 'flag', where: '' }, where, what, textExpected(setting)));
       continue;
     }
     const resolved = setting.resolve?.(value, absolute) ?? value;
-    const { key, concrete } = found;
-    entries.push({ source: 'flag', where, key, concrete, spelled, rank: 0, value: resolved });
+    const { concrete } = found;
+    entries.push({ source: 'flag', where, setting, concrete, spelled, rank: 0, value: resolved });
   }
   return { source: 'flag', entries, names: [], faults, warnings: [] };
 }
@@ -255,7 +257,7 @@ const SPENDING_LIMITS = [
   'budget.per_day_usd',
 ] as const;
 
-/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is reported. */
+/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is told. */
 function idleLimits(values: Values): readonly string[] {
   const set = SPENDING_LIMITS.filter((key) => values.get(key) !== null);
   if (values.get('budget.enabled'))
@@ -280,8 +282,7 @@ function hostChanges(values: Values): readonly string[] {
 function looseFile(file: OpenFile, said: readonly Provenance[]): readonly string[] {
   if ((file.mode & 0o077) === 0) return [];
   const holdsSecret = said.some(
-    ({ key, where }) =>
-      (settings[key] as Setting<unknown>).secret === true && where.startsWith(`${file.name}:`),
+    ({ setting, where }) => setting.secret === true && where.startsWith(`${file.name}:`),
   );
   return holdsSecret
     ? [`${file.name} holds keys and others on this machine may read it: chmod 600 ${file.path}`]

@@ -1,59 +1,58 @@
 /** Fills in the defaults, and knows which providers, models and limits the user named. */
+import type { Setting } from '../../stages/settings/setting.ts';
+import type { Settled } from '../../stages/settings/slice.ts';
+import type { ChosenName, Provenance } from './layer.ts';
 import {
-  fillNames,
-  allSettings,
+  fillName,
+  NAMED_SECTIONS,
   settings,
   type SettingKey,
   type SettingValue,
 } from './settings.ts';
-import { NAMED_SECTIONS, type ChosenName, type Provenance } from './layer.ts';
-import { PROVIDER_KINDS } from './slices/providers.ts';
 
 /** All settled values, defaults included, with typed access. */
-export interface Values {
-  /** The value of a setting; `names` fill the placeholders of its key. */
-  readonly get: <K extends SettingKey>(key: K, ...names: readonly string[]) => SettingValue<K>;
+export interface Values extends Pick<Settled, 'find' | 'names'> {
+  /** The value of a setting; `name` fills the placeholder of its key. */
+  readonly get: <K extends SettingKey>(key: K, name?: string) => SettingValue<K>;
   /** Where the value came from. */
-  readonly from: (key: SettingKey, ...names: readonly string[]) => Provenance;
-  /** The names below a section, the built-in ones first. */
-  readonly names: (section: string) => readonly string[];
+  readonly from: (key: SettingKey, name?: string) => Provenance;
   /** Every concrete key with its value, in the order of the table. */
   readonly all: ReadonlyMap<string, Provenance>;
 }
 
-/** Completes what the sources set with the defaults. */
+/** Completes what the sources said with the defaults. */
 export function complete(
   said: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],
 ): Values {
-  const names = new Map<string, ReadonlySet<string>>(
-    NAMED_SECTIONS.map((section) => {
+  const names = new Map(
+    [...NAMED_SECTIONS].map(([section, builtIn]) => {
       const own = chosen.filter((one) => one.section === section).map((one) => one.name);
-      return [section, new Set(section === 'providers' ? [...PROVIDER_KINDS, ...own] : own)];
+      return [section, [...new Set([...builtIn, ...own])]];
     }),
   );
   const all = new Map<string, Provenance>();
-  for (const [key, row] of allSettings()) {
-    const section = key.split('.', 1)[0] ?? '';
-    const owners = key.includes('<') ? [...(names.get(section) ?? [])].map((name) => [name]) : [[]];
-    for (const owner of owners) {
-      const concrete = fillNames(key, owner);
-      const unset: Provenance = { key, value: row.default, source: 'default', where: '' };
-      all.set(concrete, said.get(concrete) ?? unset);
+  for (const setting of settings) {
+    const owners = setting.key.includes('<') ? names.get(setting.key.split('.', 1)[0]!)! : [''];
+    for (const name of owners) {
+      const concrete = fillName(setting.key, name);
+      all.set(concrete, said.get(concrete) ?? unset(setting));
     }
   }
-  const from = (key: SettingKey, ...owner: readonly string[]): Provenance =>
-    all.get(fillNames(key, owner)) ?? {
-      key,
-      value: settings[key].default,
-      source: 'default',
-      where: '',
-    };
+  const find = (setting: Setting, name: string) =>
+    all.get(fillName(setting.key, name)) ?? unset(setting);
+  const byKey = new Map(settings.map((setting) => [setting.key, setting]));
+  const from = (key: SettingKey, name = '') => find(byKey.get(key)!, name);
   return {
     all,
+    find,
     from,
     // Sound because every entry was checked against the row of this key (layer.ts, env.ts).
-    get: (key, ...owner) => from(key, ...owner).value as SettingValue<typeof key>,
-    names: (section) => [...(names.get(section) ?? [])],
+    get: (key, name) => from(key, name).value as SettingValue<typeof key>,
+    names: (section) => names.get(section) ?? [],
   };
+}
+
+function unset(setting: Setting): Provenance {
+  return { setting, value: setting.default, source: 'default', where: '' };
 }

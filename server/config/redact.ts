@@ -1,17 +1,13 @@
 /** How a value is shown to people: secrets never, the rest as it is. */
 import type { Provenance } from './layer.ts';
-import { settings } from './settings.ts';
-import type { Setting } from './setting.ts';
 
 /** The shortest secret of which the last four characters may be shown. */
 const LONG_ENOUGH = 20;
 
 /** The value as one line of text; a secret as `set (…1a2b)`, or `set` when it is short. */
-export function shown(provenance: Provenance): string {
-  const row = settings[provenance.key] as Setting<unknown>;
-  const { value } = provenance;
-  if (value === null) return row.defaultText?.replaceAll('`', '') ?? 'none';
-  if (row.secret === true) return shownSecret(value);
+export function shown({ setting, value }: Provenance): string {
+  if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';
+  if (setting.secret === true) return shownSecret(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

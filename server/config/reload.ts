@@ -1,8 +1,6 @@
 /** What a reload changes, and what it cannot change in a running proxy. */
 import { sameValue } from './layer.ts';
 import type { LoadedConfig } from './load.ts';
-import { settings } from './settings.ts';
-import type { Setting } from './setting.ts';
 
 /** The concrete keys whose values differ between two configurations. */
 export interface ConfigChange {
@@ -22,12 +20,10 @@ export function compareConfigs(
   for (const concrete of new Set([...running.provenance.keys(), ...next.provenance.keys()])) {
     const before = running.provenance.get(concrete);
     const after = next.provenance.get(concrete);
-    const one = after ?? before;
-    if (one === undefined) continue;
-    const row = settings[one.key] as Setting<unknown>;
+    const { setting } = (after ?? before)!;
     // A provider that came or went differs from nothing by its defaults.
-    const same = sameValue(before?.value ?? row.default, after?.value ?? row.default);
-    if (!same) (row.needsRestart === true ? needsRestart : applied).push(concrete);
+    const same = sameValue(before?.value ?? setting.default, after?.value ?? setting.default);
+    if (!same) (setting.needsRestart === true ? needsRestart : applied).push(concrete);
   }
   return { applied, needsRestart };
 }

@@ -1,11 +1,12 @@
 /** The table is complete, consistent, and everything made from it agrees with it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { allows } from '../../stages/settings/kind.ts';
 import { settingsTable } from './document.ts';
 import { allVariables } from './env.ts';
 import { freshConfig } from './init.ts';
 import { NOT_YET, isInEffect } from './not-yet.ts';
-import { allSettings, allSpellings, findSetting, settings } from './settings.ts';
+import { findSetting, settings, SPELLINGS } from './settings.ts';
 import { loadText } from './testing.ts';
 
 /** The keys of the specification's table, in its order, with their defaults. */
@@ -105,13 +106,11 @@ const MENTIONED = [
 
 test('every key of the specification is there, in its order, with its default', () => {
   const keys = SPECIFIED.map(([key]) => key);
-  const ours = allSettings()
-    .map(([key]) => key as string)
-    .filter((key) => keys.includes(key));
-  assert.equal(ours, keys);
-  for (const [key, value] of SPECIFIED) {
-    assert.equal(settings[key as keyof typeof settings].default, value, key);
-  }
+  const ours = settings.filter(({ key }) => keys.includes(key));
+  assert.equal(
+    ours.map((setting) => [setting.key, setting.default]),
+    SPECIFIED,
+  );
 });
 
 test('every variable of the specification sets something, with its default', () => {
@@ -132,36 +131,36 @@ test('every key that the specification mentions is a setting', () => {
 });
 
 test('no spelling and no variable stands for two settings', () => {
-  const spellings = allSpellings();
-  assert.is(new Set(spellings).size, spellings.length);
+  assert.is(new Set(SPELLINGS).size, SPELLINGS.length);
   const names = allVariables().map((variable) => variable.name);
   assert.is(new Set(names).size, names.length);
   assert.ok(!names.some((name) => /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE)_.*URL$/.test(name)));
 });
 
 test('every default is a value that the setting accepts', () => {
-  for (const [key, row] of allSettings()) {
-    assert.ok(row.default === null || row.type.accepts(row.default), key);
+  for (const row of settings) {
+    assert.ok(row.default === null || allows(row.type.definition, row.default), row.key);
   }
 });
 
 test('every line of the list of unbuilt features names settings', () => {
   for (const entry of NOT_YET) {
     assert.ok(
-      allSettings().some(([key]) => key === entry || key.startsWith(`${entry}.`)),
+      settings.some(({ key }) => key === entry || key.startsWith(`${entry}.`)),
       entry,
     );
   }
   assert.ok(isInEffect('server.port'));
-  assert.not.ok(isInEffect('shared.redis_url'));
+  assert.not.ok(isInEffect('capture.enabled'));
 });
 
 test('secrets, paths and addresses of providers are guarded against a found file', () => {
-  for (const [key, row] of allSettings()) {
+  for (const row of settings) {
+    const { key } = row;
     const risky = row.secret === true || row.resolve !== undefined || key.endsWith('base_url');
     if (risky) assert.ok(row.guarded, key);
   }
-  const settingsByKey = new Map<string, { guarded?: true }>(allSettings());
+  const settingsByKey = new Map(settings.map((row) => [row.key, row]));
   for (const what of ['request', 'response'])
     assert.ok(settingsByKey.get(`logging.include_${what}_body`)?.guarded, what);
 });
@@ -181,14 +180,14 @@ test('a fresh file loads and changes nothing, and so does each of its lines unco
   );
   assert.ok(set.length > 60, `${set.length}`);
   for (const [key, one] of set) {
-    if (key !== 'server.ws_port') assert.equal(one.value, settings[one.key].default, key);
+    if (key !== 'server.ws_port') assert.equal(one.value, one.setting.default, key);
   }
-  for (const [key] of allSettings()) assert.ok(text.includes(`#${key.split('.').at(-1)}: `), key);
+  for (const { key } of settings) assert.ok(text.includes(`#${key.split('.').at(-1)}: `), key);
 });
 
 test('the document has one row a setting with its variables', () => {
   const rows = settingsTable().split('\n').slice(2);
-  assert.is(rows.length, allSettings().length);
+  assert.is(rows.length, settings.length);
   const key = rows.find((row) => row.startsWith('| `providers.<name>.api_key`'));
   assert.match(key ?? '', '`MSGPROV_API_KEY`, `ANTHROPIC_API_KEY`');
   assert.match(rows.join('\n'), '| `SVC_COMPACT` | `true` | true or false |');

@@ -1,4 +1,4 @@
-/** What people see of a configuration, and what a reload prints. */
+/** What people see of a configuration, and what a reload tells them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { variablesOf } from './env.ts';

@@ -1,6 +1,6 @@
 /** The rows of `svc config show`. */
+import type { Source } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
-import type { Source } from './fault.ts';
 import type { LoadedConfig } from './load.ts';
 import { isInEffect } from './not-yet.ts';
 import { shown } from './redact.ts';
@@ -32,6 +32,6 @@ export function showConfig(
       source: provenance.source,
       where: provenance.where,
       variables: variablesOf(key),
-      inEffect: isInEffect(provenance.key),
+      inEffect: isInEffect(provenance.setting.key),
     }));
 }

@@ -5,8 +5,12 @@
  * its size suggests.
  */
 import type { Node, Pair, YAMLMap } from 'yaml';
-import { fault, quote, unreadable, type Fault, type Place } from './fault.ts';
-import { FORBIDDEN_NAMES } from './value.ts';
+import { quote } from '../../stages/settings/setting.ts';
+import type { Place } from '../../stages/settings/setting.ts';
+import { fault, unreadable, type Fault } from './fault.ts';
+
+/** The names that would reach an object's prototype; refused wherever the user chooses a name. */
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** The limits of a config file. */
 export const YAML_LIMITS = {

@@ -1,14 +1,18 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
 import { SvcError } from '../../engine/index.ts';
 import type { SavingsReport } from '../../stages/ledger/queries.ts';
-import { savingsJson } from '../../stages/ledger/report.ts';
-import type { cacheStatsJson } from '../../stages/ledger/report.ts';
+import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
+import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
+import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Route } from '../router.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 export interface SavingsRouteOptions {
-  /** What `/cache-stats` answers. */
-  readonly caches: () => ReturnType<typeof cacheStatsJson>;
+  readonly window: SessionWindow;
+  /** The compression cache, as it stands. */
+  readonly compressionCache: () => SpeedCacheFigures;
+  /** The response cache; null while it is off. */
+  readonly responseCache: () => SpeedCacheFigures | null;
   /** The ledger's answer for requests from `sinceMs` on, the newest ones included. */
   readonly savings: (sinceMs: number) => Promise<SavingsReport>;
 }
@@ -28,7 +32,10 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/cache-stats',
-      handle: () => Response.json(options.caches()),
+      handle: () =>
+        Response.json(
+          cacheStatsJson(options.window, options.compressionCache(), options.responseCache()),
+        ),
     },
   ];
 }

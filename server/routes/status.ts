@@ -16,11 +16,6 @@ import type { Route } from '../router.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;
-  readonly healthBody: () => Promise<string>;
-}
-
-export interface HealthOptions {
-  readonly version: string;
   readonly config: () => Config;
   readonly clock: Clock;
   readonly startedMs: number;
@@ -43,13 +38,10 @@ export interface HealthOptions {
 /** How long one answer of `/health` serves everybody who asks. */
 const HEALTH_CACHE_MS = 1000;
 
-/** What `/health` answers whoever may know it. */
-export type HealthJson = ReturnType<typeof health>;
-
-/** Makes the body of `/health`, a new one at most once a second. */
-export function createHealthBody(options: HealthOptions): () => Promise<string> {
+export function statusRoutes(options: StatusRouteOptions): Route[] {
   let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
-  return () => {
+
+  function healthBody(): Promise<string> {
     const nowMs = options.clock.monotonicMs();
     // Whoever asks right after a provider has failed must not hear that all is well.
     const providers = providerReasons(options.states).join('\n');
@@ -60,16 +52,14 @@ export function createHealthBody(options: HealthOptions): () => Promise<string> 
       cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
     return cached.body;
-  };
-}
+  }
 
-export function statusRoutes({ version, healthBody }: StatusRouteOptions): Route[] {
   return [
     {
       method: 'GET',
       path: '/',
       audience: 'everybody',
-      handle: () => Response.json(root(version)),
+      handle: () => Response.json(root(options.version)),
     },
     { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
     {
@@ -78,7 +68,7 @@ export function statusRoutes({ version, healthBody }: StatusRouteOptions): Route
       audience: 'everybody',
       handle: async (_request, { verdict }) =>
         verdict === 'public'
-          ? Response.json({ status: 'ok', version })
+          ? Response.json({ status: 'ok', version: options.version })
           : new Response(await healthBody(), { headers: { 'Content-Type': 'application/json' } }),
     },
   ];
@@ -96,7 +86,7 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, draining, spending, states, plugins, afterwardsFaults }: HealthOptions,
+  { ledger, draining, spending, states, plugins, afterwardsFaults }: StatusRouteOptions,
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
@@ -128,7 +118,7 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
   return isOff ? 'all conversations' : 'new conversations';
 }
 
-function health(options: HealthOptions, vault: VaultFacts, files: readonly string[]) {
+function health(options: StatusRouteOptions, vault: VaultFacts, files: readonly string[]) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
   const totals = window.totals();
@@ -150,7 +140,7 @@ function health(options: HealthOptions, vault: VaultFacts, files: readonly strin
       rules_loaded: router.loaded,
       smart_routing_hit_rate: router.hitRate,
     },
-    capsule_available: config.vault.enabled && config.vault.capsules,
+    capsule_available: config.vault.enabled && config.inject.capsules,
     budget: spendingJson(options.spending),
     circuit_breakers: {
       ...breakers.providers,

@@ -5,7 +5,7 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Edits that touch neither what tools returned nor the conversation's text. */
+/** Edits that touch neither what tools returned nor what was said. */
 const HARMLESS_EDIT = /^clear_thinking/;
 
 /** True if a request body says so, in any dialect: context edits, compaction, a response kept by the provider, truncation. */

@@ -1,26 +1,87 @@
 /** The settings of the compress stage. */
+import { allows, count, flag, milliseconds, oneOf } from '../settings/kind.ts';
+import { isSwitchedOn, setting } from '../settings/setting.ts';
+import { slice } from '../settings/slice.ts';
+import type { SectionOf } from '../settings/slice.ts';
 import type { Mode } from './rule.ts';
 
-export interface CompressConfig {
-  readonly enabled: boolean;
-  readonly mode: Mode;
-  /** Soft length of a narrative chunk, in characters. */
-  readonly maxChars: number;
-  /** Blocks are eligible from this many estimated tokens of the conversation on. */
-  readonly thresholdTokens: number;
-  /** Estimated tokens that a reduced log may have. */
-  readonly logBudgetTokens: number;
-  /** True where prose that a user wrote or pasted may be shortened too. */
-  readonly userProse: boolean;
-  /** Entries of the speed cache; 0 for none. */
-  readonly cacheEntries: number;
-  /** Longest wait for the compression of one request, in milliseconds; 0 waits as long as it takes. */
-  readonly maxTimeMs: number;
-}
+/** `compression.*`: what is made smaller, how much, and how long that may take. */
+export const compression = slice({
+  enabled: setting('compression.enabled', {
+    type: flag,
+    default: true,
+    env: ['SVC_COMPACT'],
+    about: 'Master switch of all compression.',
+  }),
+  mode: setting('compression.mode', {
+    type: oneOf('strict', 'hybrid', 'aggressive'),
+    default: 'hybrid',
+    env: ['SVC_MODE'],
+    about:
+      '`strict` changes nothing; `hybrid` re-encodes and shortens tool output and pasted text; `aggressive` also code and config files.',
+  }),
+  maxChars: setting('compression.max_chars', {
+    type: count('characters', 1),
+    default: 120,
+    env: ['SVC_COMPACT_MAX_CHARS'],
+    about:
+      'Soft length of a narrative chunk, the unit that is kept or dropped whole, in characters.',
+  }),
+  thresholdTokens: setting('compression.threshold_tokens', {
+    type: count('tokens'),
+    default: 4500,
+    env: ['SVC_COMPACT_THRESHOLD_TOKENS'],
+    aliases: ['compression.min_tokens'],
+    aliasesWin: true,
+    about: 'A block is compressed once the tokens up to and including it reach this.',
+  }),
+  cacheEntries: setting('compression.cache_size', {
+    type: count('entries'),
+    default: 2000,
+    env: ['SVC_COMPACT_CACHE_SIZE'],
+    needsRestart: true,
+    about: 'Compressed blocks kept in memory. It changes speed only, never what is sent.',
+  }),
+  maxTimeMs: setting('compression.max_time_ms', {
+    type: milliseconds,
+    default: 5000,
+    env: ['SVC_MAX_COMPRESSION_TIME_MS'],
+    about: 'Milliseconds after which a block is sent as it was; 0 sets no limit.',
+  }),
+  logBudgetTokens: setting('compression.log_budget_tokens', {
+    type: count('tokens', 1),
+    default: 3500,
+    about:
+      'Tokens to which a longer log is reduced: its ends, totals and failures first. Of a shorter one nothing is left out.',
+  }),
+  userProse: setting('compression.user_prose', {
+    type: flag,
+    default: false,
+    about:
+      'Shorten long prose in user messages too. Off, only pasted output of tools is re-encoded.',
+  }),
+  subscriptionTraffic: setting('compression.subscription_traffic', {
+    type: flag,
+    default: false,
+    about:
+      'Rewrite requests that carry a subscription token too. Off, they go through byte for byte.',
+    loosens: isSwitchedOn,
+  }),
+  http100Keepalive: setting('compression.http100_keepalive', {
+    type: flag,
+    default: false,
+    env: ['SVC_HTTP100_KEEPALIVE'],
+    about: 'Send `100 Continue` before work that can take long.',
+  }),
+});
 
-const MODES: readonly string[] = ['strict', 'hybrid', 'aggressive'];
+/** What of them the stage needs; the rest is decided before it. */
+export type CompressConfig = Omit<
+  SectionOf<typeof compression>,
+  'subscriptionTraffic' | 'http100Keepalive'
+>;
 
 /** True for the name of a mode. */
 export function isMode(value: unknown): value is Mode {
-  return typeof value === 'string' && MODES.includes(value);
+  return allows(compression.members.mode.type.definition, value);
 }

@@ -101,7 +101,7 @@ test('an open breaker of the first provider says more than what a fallback objec
     assert.match(got.text, '"type":"circuit_open"');
   }));
 
-test('where the first provider cannot carry the request, what the fallback objects to is reported', () =>
+test('where the first provider cannot carry the request, what the fallback objects to is told', () =>
   withPair(
     {
       yaml: (url) => `provider: local

@@ -1,5 +1,5 @@
 /**
- * Writes a whole answer as the equivalent short stream of its own dialect. Nothing
+ * Tells a whole answer as the short stream of its own dialect that would have said it. Nothing
  * is left out on the way, unlike in a translation: signatures, citations, encrypted reasoning
  * and members that nobody here knows arrive as the provider sent them.
  */

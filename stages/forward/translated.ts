@@ -1,5 +1,5 @@
 /**
- * Answers in another dialect than the client's: read as they come and written anew,
+ * Answers in another dialect than the client's: read as they come and told anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
 import { Source, SvcError } from '../../engine/index.ts';
@@ -17,11 +17,10 @@ import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
-import { createTokens } from '../model/run-tokens.ts';
 import { readWhole } from '../providers/upstream.ts';
+import type { Services } from '../services.ts';
 import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
-import type { AttemptScope } from './attempt-scope.ts';
 import { tellWhole } from './tell-whole.ts';
 import { withoutUsage } from './usage-chunk.ts';
 
@@ -30,17 +29,13 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 type Translating = Exclude<Reading, { how: 'relay' }>;
 
-/** Translates one answer; `toFrame` takes out what is there for the meter only. */
+/** Tells one answer anew; `toFrame` takes out what is there for the meter only. */
 interface Teller {
   readonly translator: Translator;
   readonly toFrame: (events: Buffer) => ChunkFrame;
 }
 
-function tellerFor(
-  prepared: Prepared,
-  reading: Translating,
-  { services, run }: Pick<AttemptScope, 'services' | 'run'>,
-): Teller {
+function tellerFor(prepared: Prepared, reading: Translating, services: Services): Teller {
   const to = prepared.request.original.endpoint.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
   const { wishes, from } = reading;
@@ -51,9 +46,8 @@ function tellerFor(
     from,
     to,
     wishes: metered,
-    // Of the run, so that a replay gives the same bytes.
-    ids: createTokens(run.id),
-    now: () => run.startedWallMs,
+    ids: services.newToken,
+    now: () => services.clock.wallMs(),
     signatures: services.signatures,
   });
   return { translator, toFrame: isUsageHidden ? withoutUsage : toChunk };
@@ -68,7 +62,7 @@ export async function documentOf(body: Source<Buffer>): Promise<Buffer> {
 
 /** Fields that speak of the body that the provider sent. */
 const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
-/** What is still true when the answer is written in another dialect. */
+/** What is still true when the answer is told in another dialect. */
 const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
 
 /** The head that the client sees: the provider's own fields speak of another body. */
@@ -112,9 +106,9 @@ export async function translatedAnswer(
   reading: Translating,
   head: HeadFrame,
   body: Source<Buffer>,
-  scope: Pick<AttemptScope, 'services' | 'run'>,
+  services: Services,
 ): Promise<Answer<ProxyFrame>> {
-  const teller = tellerFor(prepared, reading, scope);
+  const teller = tellerFor(prepared, reading, services);
   if (!head.streaming || !prepared.request.original.facts.stream) {
     const bytes = await documentOf(body);
     return head.streaming

@@ -2,7 +2,7 @@
 import type { StageContext } from '../../engine/index.ts';
 import type { Services } from '../services.ts';
 import type { BlockSource, SearchHit } from '../vault/index.ts';
-import type { InjectConfig } from './config.ts';
+import type { InjectConfig } from './settings.ts';
 import type { VaultInTime } from './in-time.ts';
 import { toInjection } from './injection.ts';
 import type { Injection, Part } from './injection.ts';

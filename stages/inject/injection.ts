@@ -2,7 +2,7 @@
 import type { BlockSource } from '../vault/index.ts';
 import { isObject } from '../dialect/json-kind.ts';
 import { estimateTokens } from '../model/tokens.ts';
-import type { InjectConfig } from './config.ts';
+import type { InjectConfig } from './settings.ts';
 
 /** What was added to one message, so that it can be added again in every later turn. */
 export interface Injection {

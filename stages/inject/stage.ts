@@ -13,7 +13,7 @@ import type { Services } from '../services.ts';
 import { askVault, withdrawnIn } from './ask.ts';
 import type { Withdrawn } from './ask.ts';
 import { askedIn } from './asked.ts';
-import type { InjectConfig } from './config.ts';
+import type { InjectConfig } from './settings.ts';
 import { createVaultInTime } from './in-time.ts';
 import type { VaultInTime } from './in-time.ts';
 import { ADDED_MARK, readDecided, settingsOf, sourcesOf } from './injection.ts';

@@ -266,8 +266,7 @@ export function relayedIf(isRelayed: boolean, request: ProxyRequest): ProxyReque
 }
 
 /** Why a request goes to some providers as large as it came, in words for its trace. */
-export const RELAYED_BECAUSE =
-  'its provider is of kind passthrough, whose requests are never rewritten';
+export const RELAYED_BECAUSE = 'its provider takes requests as they come';
 
 /** True if `request` was made smaller for nothing: `isRelayed` says that it goes out as it came in. */
 export function losesSaving(isRelayed: boolean, { edits }: ProxyRequest): boolean {

@@ -1,4 +1,4 @@
-/** The reason given for a failed connection: words that hold no address and no secret. */
+/** What a connection that failed is said to have failed of: words that hold no address and no secret. */
 
 const REASONS = new Map([
   ['ECONNREFUSED', 'connection refused'],

@@ -4,7 +4,7 @@
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 
-/** What a hook threw or left behind, as the cause of the error that is reported. */
+/** What a hook threw or left behind, as the cause of the error that is told. */
 class HookFault extends Error {}
 
 /** `bad_gateway` that names provider and hook. */

@@ -1,4 +1,4 @@
-/** What a hook may return. Authors return other things by mistake, and get an error that names what was wanted. */
+/** What a hook may return. Authors return other things by mistake, and are told what was wanted. */
 
 /** The hooks of a provider that is code. */
 export type HookName = 'request' | 'response' | 'event';

@@ -8,7 +8,7 @@ import { createPace } from './pace.ts';
 
 const free = new AbortController().signal;
 
-/** What `enter` came to: milliseconds waited, or the Retry-After sent. */
+/** What `enter` came to: milliseconds waited, or the Retry-After told. */
 async function enter(pace: Pace, signal = free): Promise<number | string> {
   try {
     return await pace.enter(signal);

@@ -1,14 +1,15 @@
 /** Where the proxy listens, and how it reaches out. */
-import { withScheme } from '../proxy-address.ts';
-import { setting } from '../setting.ts';
-import { listOf, matching, port, words } from '../value.ts';
+import { kind, port, words } from '../../../stages/settings/kind.ts';
+import { setting } from '../../../stages/settings/setting.ts';
+import { slice } from '../../../stages/settings/slice.ts';
+import { proxyFault, withScheme } from '../proxy-address.ts';
 
-const HOST = matching(/^[A-Za-z0-9._:%[\]-]+$/, 'a host name or an address');
+const HOST = /^[A-Za-z0-9._:%[\]-]+$/;
 
 /** `server.*`; `proxy.*` says the same. */
-export const server = {
-  'server.host': setting({
-    type: HOST,
+export const server = slice({
+  host: setting('server.host', {
+    type: kind(HOST, 'a host name or an address'),
     default: '127.0.0.1',
     env: ['SVC_HOST'],
     flag: '--host',
@@ -17,8 +18,9 @@ export const server = {
       'Address to listen on. `0.0.0.0` listens everywhere; anything but loopback needs `security.api_key`.',
     needsRestart: true,
     guarded: true,
+    read: (host) => host.replace(/^\[(.*)\]$/, '$1'),
   }),
-  'server.port': setting({
+  port: setting('server.port', {
     type: port,
     default: 8766,
     env: ['SVC_PORT'],
@@ -27,7 +29,8 @@ export const server = {
     about: 'Port to listen on. 0 lets the system choose one.',
     needsRestart: true,
   }),
-  'server.ws_port': setting({
+  /** null means the port after the one that was bound. */
+  wsPort: setting('server.ws_port', {
     type: port,
     default: null,
     defaultText: 'port + 1',
@@ -35,38 +38,42 @@ export const server = {
     aliases: ['proxy.ws_port'],
     about: 'Port of the WebSocket listener.',
     needsRestart: true,
+    example: 8767,
   }),
-  'server.allowed_hosts': setting({
-    type: listOf(HOST, 'a list of host names'),
+  allowedHosts: setting('server.allowed_hosts', {
+    type: kind([HOST, '[]'], 'a list of host names'),
     default: [],
     guarded: true,
     about: 'Additional names of this proxy; any other `Host` header is refused.',
+    read: (hosts): readonly string[] => hosts.map((host) => host.toLowerCase()),
   }),
-};
+});
 
 /** `outbound.*`: the corporate proxy between us and the providers. */
-export const outbound = {
-  'outbound.https_proxy': setting({
+export const outbound = slice({
+  httpsProxy: setting('outbound.https_proxy', {
     type: words,
     default: null,
     resolve: withScheme,
+    refuse: refuseAddress,
     env: ['HTTPS_PROXY', 'https_proxy'],
     about: 'Proxy through which `https:` providers are reached, as a URL.',
     secret: true,
     guarded: true,
     needsRestart: true,
   }),
-  'outbound.http_proxy': setting({
+  httpProxy: setting('outbound.http_proxy', {
     type: words,
     default: null,
     resolve: withScheme,
+    refuse: refuseAddress,
     env: ['HTTP_PROXY', 'http_proxy'],
     about: 'Proxy through which `http:` providers are reached, as a URL.',
     secret: true,
     guarded: true,
     needsRestart: true,
   }),
-  'outbound.no_proxy': setting({
+  noProxy: setting('outbound.no_proxy', {
     type: words,
     default: null,
     env: ['NO_PROXY', 'no_proxy'],
@@ -74,4 +81,9 @@ export const outbound = {
     guarded: true,
     needsRestart: true,
   }),
-};
+});
+
+function refuseAddress(address: string) {
+  const reason = proxyFault(address);
+  return reason === undefined ? [] : [{ reason }];
+}

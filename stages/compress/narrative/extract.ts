@@ -79,7 +79,7 @@ function choose(
   return keep;
 }
 
-/** Which chunks repeat an earlier one word for word. */
+/** Which chunks say, word for word, what an earlier one has said. */
 function copies(chunks: readonly Chunk[]): readonly boolean[] {
   const seen = new Set<string>();
   return chunks.map((chunk) => {

@@ -12,7 +12,7 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   facts: opaqueFacts,
   blocks: opaqueBlocks,
   observeUsage: createObservers(opaqueReader),
-  // That is unknown, so the first byte is taken to count.
+  // Nobody can tell, so the first byte is taken to count.
   isContent: () => true,
   isTerminator: () => false,
   errorEvent: opaqueErrorEvent,

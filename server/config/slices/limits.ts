@@ -1,0 +1,66 @@
+/** `rate_limit.*` and what else bounds requests: how often, how large, how many at once. */
+import { between, count, whole } from '../../../stages/settings/kind.ts';
+import { isRaised, setting } from '../../../stages/settings/setting.ts';
+import { slice } from '../../../stages/settings/slice.ts';
+
+/** What `/v1*` may send when the user set no size: agent turns with images need it. */
+const PROXIED_BODY_BYTES = 32 * 1024 * 1024;
+
+export const limits = slice(
+  {
+    perMinute: setting('security.rate_limit_per_minute', {
+      type: count('requests a minute'),
+      default: 1000,
+      about:
+        'Requests a minute from one address; 0 sets no limit. Where it is not set, `rate_limit.requests_per_second` takes its place.',
+      loosens: (next, before) => isRaised(next || null, before || null),
+    }),
+    perSecond: setting('rate_limit.requests_per_second', {
+      type: between(0.001, 1_000_000, 'requests a second,'),
+      default: null,
+      defaultText: 'no limit',
+      about: 'Requests a second from one address, on average.',
+      guarded: true,
+    }),
+    burst: setting('rate_limit.burst_size', {
+      type: count('requests', 1),
+      default: null,
+      defaultText: 'one second of requests',
+      about: 'Requests that one address may send at once before that average counts.',
+      guarded: true,
+    }),
+    /** What all bodies and messages that have not arrived whole may hold together. */
+    maxBytesInFlight: setting('advanced.max_bytes_in_flight', {
+      type: whole(1_048_576, 1_099_511_627_776, 'bytes,'),
+      default: 536_870_912,
+      about:
+        'Bytes that all request bodies and WebSocket messages which have not arrived whole may hold together; beyond that a request gets 503.',
+      loosens: isRaised,
+    }),
+    /** Of our own endpoints. */
+    maxRequestBytes: setting('advanced.max_request_size_bytes', {
+      type: whole(1, 1_073_741_824, 'bytes,'),
+      default: 10_485_760,
+      about:
+        'Largest request body, in bytes. Where it is not set, requests under `/v1` may have 32 MB, as agents with images need.',
+      loosens: isRaised,
+    }),
+  },
+  ({ perMinute, perSecond, burst, maxBytesInFlight, maxRequestBytes }, { place }) => {
+    // Who sets a rate alone has not asked for the other limit to cap it.
+    const hasMinute = perSecond === null || place('perMinute').source !== 'default';
+    const isSizeSet = place('maxRequestBytes').source !== 'default';
+    return {
+      /** From one address; null for no limit. */
+      requestsPerMinute: (hasMinute && perMinute) || null,
+      /** The limit in its other form: a steady rate with bursts. */
+      rate:
+        perSecond === null
+          ? null
+          : { perSecond, burst: burst ?? Math.max(1, Math.ceil(perSecond)) },
+      maxBytesInFlight,
+      maxRequestBytes,
+      maxProxiedRequestBytes: isSizeSet ? maxRequestBytes : PROXIED_BODY_BYTES,
+    };
+  },
+);

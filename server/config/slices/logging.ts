@@ -1,0 +1,75 @@
+/** What is written down about the work: the log, and telemetry in a local file. */
+import { join } from 'node:path';
+import { days, flag, oneOf, path } from '../../../stages/settings/kind.ts';
+import { asPath, isSwitchedOn, setting } from '../../../stages/settings/setting.ts';
+import { slice } from '../../../stages/settings/slice.ts';
+
+/** `logging.*`. */
+export const logging = slice({
+  enabled: setting('logging.enabled', { type: flag, default: true, about: 'Write a log.' }),
+  level: setting('logging.level', {
+    type: oneOf('debug', 'info', 'warning', 'error'),
+    default: 'info',
+    flag: '--debug',
+    about:
+      'The least important line that is written; debug adds one for every request, with its steps and attempts.',
+  }),
+  destination: setting('logging.destination', {
+    type: oneOf('file', 'stdout'),
+    default: 'file',
+    about: 'Where the log goes.',
+    needsRestart: true,
+  }),
+  retentionDays: setting('logging.retention_days', {
+    type: days,
+    default: 30,
+    about: 'Days after which a log file is deleted.',
+    needsRestart: true,
+  }),
+  includeRequestBody: setting('logging.include_request_body', {
+    type: flag,
+    default: false,
+    about: 'Write request bodies into the log, at level info. They contain your prompts.',
+    guarded: true,
+  }),
+  includeResponseBody: setting('logging.include_response_body', {
+    type: flag,
+    default: false,
+    about:
+      'Write response bodies into the log, at level info. They contain what the model answered.',
+    guarded: true,
+  }),
+  format: setting('logging.format', {
+    type: oneOf('json', 'text'),
+    default: 'json',
+    about: 'One JSON object a line, or lines for reading.',
+    needsRestart: true,
+  }),
+  traces: setting('advanced.enable_trace_logs', {
+    type: flag,
+    default: false,
+    about: 'Write the trace of every request into the log, at level info.',
+  }),
+});
+
+/** `telemetry.*`; nothing is sent anywhere. */
+export const telemetry = slice({
+  enabled: setting('telemetry.enabled', {
+    type: flag,
+    default: false,
+    flag: '--telemetry',
+    about:
+      'Write one line of measurements per request to `telemetry.log_file`. Nothing is sent out.',
+    loosens: isSwitchedOn,
+  }),
+  logFile: setting('telemetry.log_file', {
+    type: path,
+    default: null,
+    defaultText: '`$SVC_HOME/telemetry.jsonl`',
+    about: 'The file that telemetry writes to.',
+    resolve: asPath,
+    guarded: true,
+    needsRestart: true,
+    read: (file, home) => file ?? join(home, 'telemetry.jsonl'),
+  }),
+});

@@ -1,0 +1,14 @@
+/** `audit.*`: who did what, in a log that shows tampering. */
+import { flag } from '../settings/kind.ts';
+import { isSwitchedOff, setting } from '../settings/setting.ts';
+import { slice } from '../settings/slice.ts';
+
+export const audit = slice({
+  enabled: setting('audit.enabled', {
+    type: flag,
+    default: false,
+    about:
+      'Keep `audit.jsonl`: requests without their contents, changes of settings and keys, loaded modules and commands, in a chain of HMACs that `svc audit verify` checks. It grows until `svc audit prune`.',
+    loosens: isSwitchedOff,
+  }),
+});

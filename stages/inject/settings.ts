@@ -1,0 +1,43 @@
+/** `vault.inject_*`: how much of the user's own files a request may get. */
+import { between, count, flag } from '../settings/kind.ts';
+import { setting } from '../settings/setting.ts';
+import { slice } from '../settings/slice.ts';
+import type { SectionOf } from '../settings/slice.ts';
+
+export const inject = slice({
+  /** In the fixed estimator's count; a conversation gets at most four times as many. */
+  budgetTokens: setting('vault.inject_budget', {
+    type: count('tokens'),
+    default: 4000,
+    env: ['SVC_INJECT_BUDGET'],
+    about: 'Most tokens added to one message.',
+  }),
+  topK: setting('vault.inject_top_k', {
+    type: count('blocks'),
+    default: 5,
+    env: ['SVC_INJECT_TOP_K'],
+    about: 'Most blocks added to one message.',
+  }),
+  minScore: setting('vault.inject_min_score', {
+    type: between(0, 1_000_000, 'a BM25 score'),
+    default: 2,
+    env: ['SVC_INJECT_MIN_SCORE'],
+    about: 'BM25 score below which a block is not added, however well it fits the question.',
+  }),
+  /** With the compressors, where that makes them smaller. */
+  capsules: setting('vault.capsules', {
+    type: flag,
+    default: false,
+    env: ['SVC_CAPSULE_BUILDER'],
+    about: 'Shorten long added blocks before they are sent.',
+  }),
+  capsuleMinChars: setting('vault.capsule_min_chars', {
+    type: count('characters'),
+    default: 400,
+    env: ['SVC_CAPSULE_MIN_CHARS'],
+    about: 'Characters from which an added block is shortened.',
+  }),
+});
+
+/** What the stage gets of them; `enabled` is `vault.enabled`. */
+export type InjectConfig = SectionOf<typeof inject> & { readonly enabled: boolean };

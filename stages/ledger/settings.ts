@@ -1,0 +1,54 @@
+/** `ledger.*` and `metrics.*`: what is recorded of each request. */
+import { join } from 'node:path';
+import { days, flag, path, whole } from '../settings/kind.ts';
+import { setting, toMs } from '../settings/setting.ts';
+import { slice } from '../settings/slice.ts';
+
+export const ledger = slice({
+  db: setting('ledger.db', {
+    type: path,
+    default: null,
+    defaultText: '`$SVC_HOME/monitor.db`',
+    env: ['SVC_DB'],
+    about: 'The ledger: path of an SQLite file. A database server is not supported yet.',
+    // A URL may hold a password; a plain path is shown.
+    secret: true,
+    resolve: (value, absolute) => (isPostgresUrl(value) ? value : absolute(value)),
+    guarded: true,
+    needsRestart: true,
+    refuse: (value) =>
+      isPostgresUrl(value)
+        ? [
+            {
+              reason:
+                'a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
+              expected: 'a path',
+            },
+          ]
+        : [],
+    read: (value, home) => value ?? join(home, 'monitor.db'),
+  }),
+});
+
+function isPostgresUrl(value: string): boolean {
+  return /^postgres(ql)?:\/\//.test(value);
+}
+
+export const metrics = slice({
+  enabled: setting('metrics.enabled', {
+    type: flag,
+    default: true,
+    about: 'Collect measurements and serve `/metrics` and `/metrics/dashboard`.',
+  }),
+  windowMs: setting('metrics.collection_window_seconds', {
+    type: whole(1, 86_400, 'seconds,'),
+    default: 60,
+    about: 'Seconds over which rates and percentiles are taken.',
+    read: toMs,
+  }),
+  retentionDays: setting('metrics.retention_days', {
+    type: days,
+    default: 7,
+    about: 'Days for which measured values are kept.',
+  }),
+});

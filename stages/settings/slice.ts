@@ -1,0 +1,127 @@
+/**
+ * A slice: the settings of one part of the program, declared where that part lives, and the
+ * shape in which it gets their values. Slices hold slices, up to the whole configuration.
+ */
+import type { Place, Setting } from './setting.ts';
+
+/** A setting, or settings in a slice of their own. */
+type Member = Setting | AnySlice;
+type Members = Readonly<Record<string, Member>>;
+
+/** The values of a slice's members, as the program uses them. */
+type Values<M extends Members> = {
+  readonly [F in keyof M]: M[F] extends Setting<string, infer _T, infer V> ? V : SectionOf<M[F]>;
+};
+
+/** What a slice may ask about its own members beside their values. */
+export interface Asked<M> {
+  /** `$SVC_HOME`, absolute. */
+  readonly home: string;
+  /** The name that the user chose, below a slice of `each`; else empty. */
+  readonly name: string;
+  /** Where the value of a setting of this slice came from. */
+  readonly place: (field: keyof M & string) => Place;
+}
+
+export interface Slice<M extends Members, S> {
+  readonly members: M;
+  /** The section of the config file whose names the user chooses. */
+  readonly each?: string;
+  /** Names that are there without being configured. */
+  readonly builtIn?: readonly string[];
+  shape(values: Values<M>, asked: Asked<M>): S;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the members' types meet their shape only inside a slice
+type AnySlice = Slice<any, unknown>;
+
+/** What the program gets of a slice. */
+export type SectionOf<S> = S extends { shape(...given: never): infer Section } ? Section : never;
+
+/** Every setting in a slice. */
+export type SettingOf<S> = S extends { readonly members: infer M }
+  ? { [F in keyof M]: M[F] extends Setting ? M[F] : SettingOf<M[F]> }[keyof M]
+  : never;
+
+/** A slice whose members are what the program gets, or which `shape` makes that of. */
+export function slice<M extends Members>(members: M): Slice<M, Values<M>>;
+export function slice<M extends Members, S>(
+  members: M,
+  shape: (values: Values<M>, asked: Asked<M>) => S,
+): Slice<M, S>;
+export function slice<M extends Members>(
+  members: M,
+  shape: (values: Values<M>, asked: Asked<M>) => unknown = (values) => values,
+): Slice<M, unknown> {
+  return { members, shape };
+}
+
+/** A slice for every name below `section`, in a record without a prototype; a null is left out. */
+export function each<M extends Members, S>(
+  section: string,
+  members: M,
+  shape: (values: Values<M>, asked: Asked<M>) => S,
+  builtIn: readonly string[] = [],
+): Slice<M, Readonly<Record<string, NonNullable<S>>>> {
+  // What `shape` makes of one name stands in the record that `build` makes (see there).
+  return { members, shape: shape as never, each: section, builtIn };
+}
+
+function isSetting(member: Member): member is Setting {
+  return 'key' in member;
+}
+
+/** Every setting of a slice, in the order of declaration. */
+export function settingsOf(of: AnySlice): readonly Setting[] {
+  return Object.values(of.members as Members).flatMap((member) =>
+    isSetting(member) ? [member] : settingsOf(member),
+  );
+}
+
+/** The sections whose names the user chooses, each with its built-in names. */
+export function namedSections(of: AnySlice): ReadonlyMap<string, readonly string[]> {
+  const own = of.each === undefined ? [] : [[of.each, of.builtIn ?? []] as const];
+  const inner = Object.values(of.members as Members).flatMap((member) =>
+    isSetting(member) ? [] : [...namedSections(member)],
+  );
+  return new Map([...own, ...inner]);
+}
+
+/** Where `build` finds what was settled. */
+export interface Settled {
+  readonly home: string;
+  readonly names: (section: string) => readonly string[];
+  readonly find: (setting: Setting, name: string) => Place & { readonly value: unknown };
+}
+
+/** What the program gets of `of`; values must be valid. */
+export function build<S extends AnySlice>(of: S, settled: Settled): SectionOf<S> {
+  return toSection(of, settled, '') as SectionOf<S>;
+}
+
+function toSection(of: AnySlice, settled: Settled, name: string): unknown {
+  if (of.each === undefined) return shaped(of, settled, name);
+  const record = Object.create(null) as Record<string, unknown>;
+  for (const one of settled.names(of.each)) {
+    const value = shaped(of, settled, one);
+    if (value !== null) record[one] = value;
+  }
+  return record;
+}
+
+function shaped(of: AnySlice, settled: Settled, name: string): unknown {
+  const members = of.members as Members;
+  const values = Object.entries(members).map(([field, member]) => {
+    if (!isSetting(member)) return [field, toSection(member, settled, name)];
+    const { value } = settled.find(member, name);
+    return [field, member.read === undefined ? value : member.read(value, settled.home)];
+  });
+  return of.shape(Object.fromEntries(values), {
+    home: settled.home,
+    name,
+    place: (field) => {
+      const { source, where } = settled.find(members[field] as Setting, name);
+      return { source, where };
+    },
+  });
+}
