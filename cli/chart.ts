@@ -8,17 +8,3 @@ export function bar(value: number, most: number, columns: number): string {
   const eighths = Math.max(1, Math.round((Math.min(value, most) / most) * columns * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
 }
-
-const HEIGHTS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/** One character a value; a gap where it is `null`. */
-export function sparkline(values: readonly (number | null)[]): string {
-  const most = Math.max(0, ...values.map((value) => value ?? 0));
-  return values
-    .map((value) => {
-      if (value === null) return ' ';
-      if (most === 0) return HEIGHTS[0]!;
-      return HEIGHTS[Math.min(7, Math.round((value / most) * 7))]!;
-    })
-    .join('');
-}

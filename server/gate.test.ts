@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
-import { isOwnField } from './gate.ts';
 import { originForm } from './gate/target.ts';
 import { KEY, type Sketch, gateWith, outcome, request } from './gate/testing.ts';
 
@@ -248,12 +247,6 @@ test('a target becomes its path and query without a URL parser', () => {
   assert.is(originForm('http://localhost:8766'), '/');
   assert.is(originForm('http://localhost:8766?x=1'), '/?x=1');
   assert.is(originForm('*'), '*');
-});
-
-test('own fields are told from others', () => {
-  assert.ok(isOwnField('x-svc-key'));
-  assert.ok(isOwnField('x-svc-mode'));
-  assert.not(isOwnField('x-api-key'));
 });
 
 test('no field of any kind makes a remote peer local or the gate throw', () => {

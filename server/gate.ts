@@ -116,11 +116,6 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** True for a field (lower-case name) that speaks to this proxy and must never reach an upstream: `x-svc-key` and its kin. */
-export function isOwnField(lowerName: string): boolean {
-  return lowerName.startsWith('x-svc-');
-}
-
 interface Standing {
   readonly here: boolean;
   readonly crossSite: boolean;

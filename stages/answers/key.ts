@@ -8,6 +8,7 @@
  * Below the top level the order stays, since a model may be shown it (a tool's schema).
  */
 import { createHash } from 'node:crypto';
+import { isObject } from '../dialect/json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
 import type { Headers } from '../model/headers.ts';
 import { headerValue } from '../model/headers.ts';
@@ -51,9 +52,9 @@ export function answerKey(request: KeyedRequest): string {
 export function mayKeep(headers: Headers, body: unknown): boolean {
   const wish = headerValue(headers, 'x-svc-cache')?.trim().toLowerCase();
   if (wish === 'on' || wish === 'off') return wish === 'on';
-  if (!isRecord(body)) return false;
+  if (!isObject(body)) return false;
   const { generationConfig: config } = body;
-  return body['temperature'] === 0 || (isRecord(config) && config['temperature'] === 0);
+  return body['temperature'] === 0 || (isObject(config) && config['temperature'] === 0);
 }
 
 const BILLING_LINE = '"x-anthropic-billing-header';
@@ -92,8 +93,4 @@ function withoutBilling(system: Buffer): Buffer[] {
 
 function isBilling(body: Buffer, start: number): boolean {
   return body.toString('latin1', start, start + BILLING_LINE.length) === BILLING_LINE;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

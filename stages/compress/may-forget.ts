@@ -2,8 +2,7 @@
  * Whether the provider may let go of what a conversation sent: then nothing that goes out
  * later may be understood only with it.
  */
-
-type Json = Readonly<Record<string, unknown>>;
+import { isObject } from '../dialect/json-kind.ts';
 
 /** Edits that touch neither what tools returned nor what was said. */
 const HARMLESS_EDIT = /^clear_thinking/;
@@ -50,6 +49,3 @@ const isCompaction = (type: unknown): boolean =>
   typeof type === 'string' && /^(?:compact|context_compact)/.test(type);
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

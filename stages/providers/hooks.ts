@@ -12,8 +12,6 @@ import { encodeEvent } from '../wire/events.ts';
 import { createSplitter } from '../wire/events.ts';
 import { decodedResponse } from './decoded-body.ts';
 import { hookFault, isHookFault, wordsOf } from './hook-fault.ts';
-import { unfitResult } from './hook-result.ts';
-import type { HookName } from './hook-result.ts';
 import type { UpstreamRequest, UpstreamResponse } from './upstream.ts';
 
 /** Any JSON value; hooks know their dialect's shapes themselves. */
@@ -262,4 +260,27 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
     flat.push(name, value);
   }
   return flat;
+}
+
+/** The hooks of a provider that is code. */
+type HookName = 'request' | 'response' | 'event';
+
+/** What an object that a hook returns has at least. */
+const MEMBERS: Readonly<Record<HookName, readonly string[]>> = {
+  request: ['path', 'headers', 'body'],
+  response: ['body'],
+  event: ['data'],
+};
+
+/** Why `result` is of no use (authors return other things by mistake), undefined where it is. Throws what a getter of it throws. */
+function unfitResult(hook: HookName, result: unknown): string | undefined {
+  if (result === undefined || result === null) return undefined;
+  if (isThenable(result)) return 'it returned a promise; hooks are synchronous';
+  const wanted = MEMBERS[hook];
+  if (typeof result === 'object' && wanted.every((member) => member in result)) return undefined;
+  return `it returned something that is not { ${wanted.join(', ')} }; return that, or nothing`;
+}
+
+function isThenable(result: {}): boolean {
+  return typeof result === 'object' && 'then' in result && typeof result.then === 'function';
 }

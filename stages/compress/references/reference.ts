@@ -1,5 +1,6 @@
-/** The wording of references to lines that went out before, and the way back. */
-import { MARK } from '../text/marker.ts';
+/** The wording of references to lines that went out before, the way back, and the numbers that they use. */
+import { readRepeated } from '../log/clean.ts';
+import { MARK, readOmitted } from '../text/marker.ts';
 
 /**
  * How much a reference says: the first of a conversation is a sentence, the others name the
@@ -55,4 +56,21 @@ export function readReference(line: string): Reference | undefined {
     first: first === undefined ? undefined : Number(first),
     separator: arrow === undefined ? '\t' : '→',
   };
+}
+
+/**
+ * For every line its number, counted from `before` + 1. Markers stand for the lines that
+ * they name, notes and headers of ours for none; both have the number of what comes next.
+ */
+export function numbersOfLines(lines: readonly string[], before = 0): readonly number[] {
+  let next = before + 1;
+  return lines.map((line) => {
+    if (!line.startsWith(MARK)) return next++;
+    const omitted = readOmitted(line);
+    const reference = readReference(line);
+    if (omitted !== undefined) next = omitted.to + 1;
+    else if (reference !== undefined) next += reference.to - reference.from + 1;
+    else next += readRepeated(line) ?? 0;
+    return next;
+  });
 }

@@ -5,11 +5,9 @@
  * text that went out verbatim is ever referred to, and only text that came earlier.
  */
 import { estimateTokens } from '../../model/tokens.ts';
-import { numbersOfLines } from './numbers-of-lines.ts';
 import { fillGutter, lineContents, numberWidths } from './gutter.ts';
-import { hashLine, hashRun } from './line-hash.ts';
 import { MARK } from '../text/marker.ts';
-import { readReference, writeReference, type Words } from './reference.ts';
+import { numbersOfLines, readReference, writeReference, type Words } from './reference.ts';
 
 const MIN_LINES = 3;
 const MIN_TOKENS_SAVED = 5;
@@ -354,4 +352,20 @@ function numberLine(number: number, separator: string): string {
 function cleanLabel(label: string): string {
   // oxlint-disable-next-line no-control-regex -- a label is one line of plain text
   return label.replace(/[\u0000-\u001f\]]+/g, ' ').trim();
+}
+
+/** A 32-bit hash of a line (FNV-1a over UTF-16 units). */
+function hashLine(line: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/** A key of the three lines from `line` on. */
+function hashRun(hashes: readonly number[], at: number): number {
+  // Three 32-bit hashes mixed into a number below 2^53; equal keys are compared line by line.
+  return (
+    (Math.imul(hashes[at]!, 31) ^ hashes[at + 1]!) * 2097151 +
+    ((hashes[at + 2]! ^ (hashes[at]! >>> 7)) & 0x1fffff)
+  );
 }

@@ -1,6 +1,8 @@
 /** The generative dialect's side of translation. */
-import type { JsonObject } from '../canonical.ts';
-import type { DialectTranslation } from '../translate-dialect.ts';
+import type { CanonicalResponse, JsonObject } from '../canonical.ts';
+import { gatherEvents } from '../translate-answer.ts';
+import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
+import { objectOf, objectsOf } from '../translate-json.ts';
 import {
   readGenerativeError,
   writeGenerativeError,
@@ -10,7 +12,6 @@ import { readGenerativeTarget } from './translate-fields.ts';
 import { readGenerativeRequest } from './translate-read.ts';
 import { createGenerativeReader } from './translate-stream-read.ts';
 import { createGenerativeWriter } from './translate-stream-write.ts';
-import { readGenerativeResponse } from './translate-whole.ts';
 import { writeGenerativeRequest } from './translate-write.ts';
 
 export const generativeTranslation: DialectTranslation = Object.freeze({
@@ -32,3 +33,14 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
   readError: readGenerativeError,
   writeError: writeGenerativeError,
 });
+
+/**
+ * Reads a whole answer: one object, or the array of chunks that a stream without
+ * `alt=sse` is. Both are what a stream says, so the stream's reader reads them.
+ */
+function readGenerativeResponse(body: unknown, context: AnswerContext): CanonicalResponse {
+  const chunks = Array.isArray(body) ? objectsOf(body) : [objectOf(body)];
+  const reader = createGenerativeReader(context);
+  const events = chunks.flatMap((chunk) => [...reader.read({ data: JSON.stringify(chunk) })]);
+  return gatherEvents([...events, ...reader.end()]);
+}

@@ -1,21 +1,45 @@
-/** The dialect of everything that passes unread. */
+/** The dialect of everything that passes unread: all about it is the upstream's to judge. */
+import type { SvcError } from '../../../engine/index.ts';
 import { KEY_FIELDS } from '../../model/headers.ts';
-import type { Dialect } from '../dialect.ts';
+import { encodeEvent } from '../../wire/events.ts';
+import type { Dialect, RequestFacts } from '../dialect.ts';
+import { modelInPath } from '../endpoints.ts';
 import { createObservers } from '../observe.ts';
-import { opaqueErrorEvent } from './event.ts';
-import { opaqueBlocks, opaqueFacts } from './request.ts';
 import { opaqueReader } from './usage.ts';
 
 export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   name: 'opaque',
   validate: () => undefined,
-  facts: opaqueFacts,
-  blocks: opaqueBlocks,
+  facts: (_body, target) => toFacts(target),
+  blocks: () => [],
   observeUsage: createObservers(opaqueReader),
   // Nobody can tell, so the first byte is taken to count.
   isContent: () => true,
   isTerminator: () => false,
-  errorEvent: opaqueErrorEvent,
+  errorEvent: toErrorEvent,
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: KEY_FIELDS,
 });
+
+/** The path may name a model; the body says nothing, since nobody decodes it. */
+function toFacts(target: string): RequestFacts {
+  return Object.freeze({
+    model: modelInPath(target),
+    stream: false,
+    maxOutputTokens: undefined,
+    usageWish: 'unsaid',
+    hasTools: false,
+    hasThinking: false,
+  });
+}
+
+/** An error event that both families of clients understand: a name for one, an `error` member for the other. */
+function toErrorEvent(error: SvcError, requestId: string): Buffer {
+  const code = error.code === undefined ? {} : { code: error.code };
+  const body = {
+    type: 'error',
+    error: { type: error.kind, message: error.message, ...code },
+    request_id: requestId,
+  };
+  return encodeEvent('error', JSON.stringify(body));
+}
