@@ -61,7 +61,7 @@ function sourceState() {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) visit(path);
-      else if (entry.name.endsWith('.ts')) {
+      else if (/\.(?:tsx?|css)$/.test(entry.name)) {
         const { mtimeMs, size } = statSync(path);
         hash.update(`${path} ${size} ${mtimeMs}\n`);
       }

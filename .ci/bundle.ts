@@ -6,6 +6,7 @@
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
 
@@ -13,6 +14,7 @@ const compiled = fileURLToPath(new URL('..', import.meta.url));
 
 const ENTRIES = [
   'cli/main.js',
+  'stages/captures/capture-worker.js',
   'stages/compress/worker/compress-worker.js',
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',
@@ -79,4 +81,39 @@ writeFileSync(
   `${compiled}app/${DEFINITIONS_FILE}`,
   JSON.stringify(await loadDefinitions(undefined)),
 );
-prune(`${compiled}app`, Object.keys(metafile.outputs));
+
+/** Compressed size that script and style of the dashboard may have together. */
+const PAGE_MAX_BYTES = 150 * 1024;
+
+/** Bundles the dashboard's page, and leaves it beside whoever serves it: the bundled program and the compiled one. */
+async function bundlePage(): Promise<string[]> {
+  const page = await build({
+    entryPoints: {
+      'dashboard-page': `${compiled}server/dashboard/page/main.js`,
+      'dashboard-style': fileURLToPath(
+        new URL('../../server/dashboard/page/style.css', import.meta.url),
+      ),
+    },
+    outdir: `${compiled}app`,
+    entryNames: '[name]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'warning',
+    metafile: true,
+  });
+  const outputs = Object.keys(page.metafile.outputs).map((path) => basename(path));
+  let sizeBytes = 0;
+  for (const name of outputs) {
+    const bytes = readFileSync(join(`${compiled}app`, name));
+    sizeBytes += gzipSync(bytes).length;
+    writeFileSync(join(`${compiled}server/dashboard`, name), bytes);
+  }
+  if (sizeBytes > PAGE_MAX_BYTES)
+    throw new Error(`the dashboard has ${sizeBytes} bytes compressed, over ${PAGE_MAX_BYTES}`);
+  return outputs;
+}
+
+prune(`${compiled}app`, [...Object.keys(metafile.outputs), ...(await bundlePage())]);

@@ -42,9 +42,17 @@ const NOUNS = [
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
 /** `bench` is the benchmark command's alone, and `fixtures` also the demo's. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
-const MAY_USE_FIXTURES = new Set(['cli/commands/demo.ts', 'cli/commands/benchmark.ts']);
+const MAY_USE_FIXTURES = new Set([
+  'cli/commands/demo.ts',
+  'cli/commands/benchmark.ts',
+  'cli/plugin/bench.ts',
+]);
 
-const EMPTY_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.ts|\/)/;
+/** What a browser runs, and the types of what it is sent. */
+const PAGE = 'server/dashboard/page/';
+const PAGE_CONTRACT = 'server/dashboard/contract.ts';
+
+const EMPTY_NAMES = /(?:^|\/)(?:utils?|helpers?|common|misc|manager)(?:\.tsx?|\/)/;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)\s*import\s+'([^']+)'/g;
@@ -56,7 +64,7 @@ interface Import {
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
@@ -88,6 +96,8 @@ function breachOf({ from, to }: Import): string | undefined {
     return `${fromLayer} may not import ${toLayer}`;
   if (from.startsWith('server/client/') && !to.startsWith('server/client/'))
     return 'the client adapters import no server internals';
+  if (from.startsWith(PAGE) && !to.startsWith(PAGE) && to !== PAGE_CONTRACT)
+    return `the page runs in a browser and imports of ours only its folder and ${PAGE_CONTRACT}`;
   return fromLayer === 'stages' && toLayer === 'stages'
     ? stageBreach(from, fromPart, toPart)
     : undefined;

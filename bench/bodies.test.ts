@@ -17,7 +17,7 @@ test('the shape of a body says where it goes', () => {
   assert.is(pathOf({ model: 'g', contents: [] }), '/v1beta/models/g:generateContent');
 });
 
-test('what is no request is told with its name', () => {
+test('what is no request is reported with its name', () => {
   assert.throws(() => toBenchBody('x', '{}', 'a/x.json'), /a\/x\.json is no request/);
   assert.throws(() => toBenchBody('x', '[]', 'a/x.json'), /not a JSON object/);
   assert.throws(() => toBenchBody('x', '{', 'a/x.json'), /not a JSON object/);

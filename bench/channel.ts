@@ -94,7 +94,7 @@ export async function startChild<C extends Commands>(
   };
 }
 
-/** Starts the fake upstream, which tells its port on standard output. */
+/** Starts the fake upstream, which writes its port on standard output. */
 export async function startUpstreamProcess(): Promise<Started> {
   const entry = 'fixtures/upstream-main.js';
   const child = forkEntry(entry, { args: ['--record', 'off'] }, 'pipe');

@@ -11,7 +11,7 @@ export interface Answer {
   readonly bodyBytes: number;
 }
 
-/** What a reader tells. */
+/** What a reader returns. */
 export interface AnswerEvents {
   /** The first byte of a body was read. */
   onFirst(): void;

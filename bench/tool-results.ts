@@ -9,7 +9,7 @@ const LINES = 400;
 const times = (line: (n: number) => string, count = LINES): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n');
 
-/** What each tool was asked and what it said. */
+/** What each tool was asked and what it printed. */
 const RESULTS: readonly (readonly [command: string, output: string])[] = [
   [
     `grep -rn handle${SERIAL} src`,

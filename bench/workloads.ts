@@ -19,7 +19,7 @@ export interface Workload {
   readonly length?: number;
 }
 
-/** Header by which the fake upstream is told what to play. */
+/** Header that names the scenario the fake upstream plays. */
 const SCENARIO = 'x-upstream-scenario';
 
 const JSON_BODY_BYTES = 1024;

@@ -6,7 +6,7 @@ import type { BaseContext } from 'clipanion';
 import type { Clock } from '../engine/clock.ts';
 import { resolveHome } from '../server/config/home.ts';
 
-/** Signals, `exit` and `uncaughtException`, as the process tells them. */
+/** Signals, `exit` and `uncaughtException`, as the process emits them. */
 export interface ProcessEvents {
   on(event: string, listener: (told: unknown) => void): unknown;
   off(event: string, listener: (told: unknown) => void): unknown;
@@ -28,7 +28,7 @@ export interface CliContext extends BaseContext {
   /** The compiled entry, for starting ourselves in the background. */
   readonly entry: string;
   readonly events: ProcessEvents;
-  /** Tells the process that started us in the background; absent when nobody waits. */
+  /** Notifies the process that started us in the background; absent when nobody waits. */
   readonly tellParent?: (message: unknown) => void;
 }
 

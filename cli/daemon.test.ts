@@ -100,7 +100,7 @@ test('a file that svc did not write is left alone; one that was cut short is tak
   place.dispose();
 });
 
-test('a folder that may not be read is told, since a proxy may run in it', () => {
+test('a folder that may not be read is reported, since a proxy may run in it', () => {
   const place = makePlace();
   writeFile(place, {});
   // Root may read everything, so it becomes somebody else for the moment.

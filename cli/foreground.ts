@@ -20,7 +20,7 @@ import type { Strays } from './strays.ts';
  * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0
  * after a drain, that of `cancelled` when running requests were cut off.
  *
- * @throws SvcError when it cannot start; whoever started it in the background is told first.
+ * @throws SvcError when it cannot start; the process that started it in the background is notified first.
  */
 export async function runForeground(context: CliContext, flags: ServeFlags): Promise<number> {
   try {
@@ -56,7 +56,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
       version: context.version,
       clock: context.clock,
       onTrouble(error) {
-        // A file that stops the start is told of by whoever reports that.
+        // A file that stops the start is reported by the caller.
         if (started || error.kind !== 'config') printError(context, error);
       },
     }).catch(async (thrown: unknown) => {
@@ -159,7 +159,7 @@ function hasTerminal(): boolean {
   }
 }
 
-/** A port that is taken, told with who has it; anything else as it is. */
+/** The error for a port that is taken, with the process that has it; anything else as it is. */
 async function explainStart(thrown: unknown): Promise<unknown> {
   if (!isSvcError(thrown)) return thrown;
   const cause = thrown.cause as { code?: string; port?: number } | undefined;

@@ -6,11 +6,13 @@ import { colorsFor } from './output.ts';
 import { argumentsOf, pathOf } from './syntax.ts';
 
 /** The order of the sections in the overview; commands of other categories follow. */
-const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Try'];
+const CATEGORIES = ['Run', 'Look', 'Save', 'Vault', 'Providers', 'Configure', 'Extend', 'Try'];
 
 /** What an option's value is called, where its own name does not say it. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--config': 'file',
+  '--folder': 'folder',
+  '--settings': 'yaml',
   '--env-file': 'file',
   '--lines': 'count',
   '--requests': 'count',

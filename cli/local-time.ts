@@ -4,14 +4,31 @@
 export function localTime(timestamp: unknown, nowMs: number): string {
   const date = new Date(typeof timestamp === 'string' ? timestamp : Number.NaN);
   if (Number.isNaN(date.getTime())) return '–';
-  const two = (value: number) => String(value).padStart(2, '0');
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  if (date.toDateString() === new Date(nowMs).toDateString()) return time;
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+  const isToday = date.toDateString() === new Date(nowMs).toDateString();
+  return isToday ? timeOf(date) : dateAndTime(date);
+}
+
+/** `2026-01-31 09:05:07 CET`: a moment on its own, with its date and the zone in force at that time. */
+export function localMoment(timestamp: string): string {
+  const atMs = Date.parse(timestamp);
+  return Number.isNaN(atMs) ? '–' : `${dateAndTime(new Date(atMs))} ${zoneName(atMs)}`;
+}
+
+/** `2026-01-31 09:05:07`, as the user's clock shows it. */
+export function dateAndTime(date: Date): string {
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${timeOf(date)}`;
+}
+
+function timeOf(date: Date): string {
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
 }
 
 /** The name of the zone: `CET`, `GMT+2`, `UTC`. */
-export function zoneName(nowMs: number): string {
-  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(nowMs);
+export function zoneName(atMs: number): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(atMs);
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'local';
 }

@@ -1,6 +1,6 @@
 /**
  * Which process a pid belongs to. A pid alone says nothing after its process
- * has ended and the system has given it away again, so it is always told
+ * has ended and the system has given it away again, so it is always kept
  * together with the moment at which its process started.
  */
 import { spawnSync } from 'node:child_process';

@@ -43,6 +43,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/alerts.ts')).alertCommands,
   },
   {
+    words: ['plugin'],
+    load: async () => (await import('./plugin/command.ts')).pluginCommands,
+  },
+  {
     words: ['audit'],
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },

@@ -1,5 +1,5 @@
-/** Tries that were followed by another, as `svc status` tells them. */
-import { localTime } from './local-time.ts';
+/** Tries that were followed by another, as `svc status` lists them. */
+import { localTime, zoneName } from './local-time.ts';
 import type { Json } from './remote.ts';
 import { shortId } from './request-id.ts';
 
@@ -47,7 +47,10 @@ export function retriesOf(traces: readonly Json[]): readonly Retry[] {
   return retries;
 }
 
-export const retryHead = ['request', 'time', 'tried', 'what happened', 'then', 'outcome'];
+export function retryHead(nowMs: number): string[] {
+  const time = `time (${zoneName(nowMs)})`;
+  return ['request', time, 'tried', 'what happened', 'then', 'outcome'];
+}
 
 /** One retry as a row. */
 export function retryRow(retry: Retry, nowMs: number): string[] {

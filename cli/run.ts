@@ -45,8 +45,15 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<n
 }
 
 function asksForHelp(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return argv.slice(0, end < 0 ? undefined : end).some((arg) => arg === '--help' || arg === '-h');
+  return ownPart(argv).some((arg) => arg === '--help' || arg === '-h');
+}
+
+/** What of a command line is for svc: neither what follows `--` nor what follows the client of `svc run`. */
+function ownPart(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex(
+    (arg, index) => arg === '--' || (index > 0 && argv[0] === 'run' && !arg.startsWith('-')),
+  );
+  return argv.slice(0, end < 0 ? undefined : end);
 }
 
 async function help(argv: readonly string[], context: CliContext): Promise<number> {
@@ -72,5 +79,5 @@ function unexpected(thrown: unknown): SvcError {
 }
 
 function wantsDetails(argv: readonly string[], context: CliContext): boolean {
-  return argv.includes('--debug') || context.env['SVC_DEBUG'] === '1';
+  return ownPart(argv).includes('--debug') || context.env['SVC_DEBUG'] === '1';
 }

@@ -8,7 +8,7 @@ import type { PluginWatch } from '../server/index.ts';
 import type { CliContext } from './context.ts';
 
 export interface Strays {
-  /** Rejects with the first fault of ours, for as long as nobody else was told to end the proxy. */
+  /** Rejects with the first fault of ours, for as long as nothing else was asked to end the proxy. */
   readonly fault: Promise<never>;
   /** From now on `end` is called for each. */
   onFault(end: (thrown: unknown) => void): void;

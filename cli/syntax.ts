@@ -8,7 +8,7 @@ interface Candidate {
   readonly reason: string | null;
 }
 
-/** The usage error for `argv`; `thrown` is what the parser said, if it was asked. */
+/** The usage error for `argv`; `thrown` is the parser's error, if it was run. */
 export function explainSyntax(
   thrown: unknown,
   argv: readonly string[],

@@ -22,7 +22,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
 }
 
-/** A stage that keeps every settlement that it is told. */
+/** A stage that keeps every settlement that it receives. */
 function settledBy(name: string, list: string[]) {
   return stage(name, { settled: ({ outcome }) => void list.push(`${name}:${outcome}`) });
 }

@@ -22,7 +22,7 @@ export const systemClock: Clock = Object.freeze({
   },
 });
 
-/** A clock that stands still until it is told to move. */
+/** A clock that stands still until it is moved. */
 export interface ManualClock extends Clock {
   /** Moves both clocks forward and fires, in order, every timer that has become due. */
   advance(ms: number): void;

@@ -125,7 +125,7 @@ export class RunScope<F extends Frame> implements StepScope<F> {
     });
   }
 
-  /** False for one that was told already. */
+  /** False for one that was reported already. */
   #waitsNoMore(reject: (reason: unknown) => void): boolean {
     const at = this.#waiting.indexOf(reject);
     if (at >= 0) this.#waiting.splice(at, 1);
@@ -176,7 +176,7 @@ export class RunScope<F extends Frame> implements StepScope<F> {
     };
   }
 
-  /** Tells every stage how the run ended, in graph order; one that fails does not stop the next. */
+  /** Reports to every stage how the run ended, in graph order; one that fails does not stop the next. */
   settle(settlement: Settlement<F>, from = 0): Promise<void> | void {
     for (let index = from; index < this.#plan.nodes.length; index += 1) {
       const node = this.#plan.nodes[index]!;

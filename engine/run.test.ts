@@ -23,7 +23,7 @@ function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));
 }
 
-/** A stage that keeps every settlement that it is told. */
+/** A stage that keeps every settlement that it receives. */
 function settledBy(name: string, list: string[]) {
   return stage(name, { settled: ({ outcome }) => void list.push(`${name}:${outcome}`) });
 }
@@ -78,7 +78,7 @@ test('a handler that promises keeps the order of frames', async () => {
   assert.equal(sink.frames, answerOf('a!', 'b!', 'c!'));
 });
 
-test('every way to end is told to every stage exactly once, in graph order', async () => {
+test('every way to end is reported to every stage exactly once, in graph order', async () => {
   const boom = new SvcError('bad_request', 'no');
   const cases: { name: string; stages: () => Stage<TestFrame>[]; outcome: Outcome }[] = [
     { name: 'ok', stages: () => [reader, wholeAnswerer], outcome: 'ok' },

@@ -1,6 +1,6 @@
 /**
  * One run through a plan: the request half is a loop over one frame, the response half a
- * loop that pulls frames through the segments into the sink. How it ended is told to every
+ * loop that pulls frames through the segments into the sink. How it ended is reported to every
  * stage exactly once.
  */
 import { abandon, isWhole, toSource } from './answer.ts';
@@ -31,7 +31,7 @@ export interface Sink<F extends Frame> {
   flush?(): void;
   /** The live answer is complete. Resolves when the last of it has been handed over. */
   end(): void | Promise<void>;
-  /** Tells the client that the run failed, in whatever way is still possible. */
+  /** Reports to the client that the run failed, in whatever way is still possible. */
   fail(error: SvcError): void | Promise<void>;
 }
 

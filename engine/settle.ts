@@ -1,4 +1,4 @@
-/** How a run ended, told to every stage exactly once. */
+/** How a run ended, reported to every stage exactly once. */
 import type { Frame } from './frame.ts';
 import type { SvcError } from './error.ts';
 import type { KeptSpans } from './spans.ts';

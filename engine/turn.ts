@@ -40,12 +40,12 @@ export function createTurn(): Turn {
   return { first: (work) => first.later(work), later: (work) => rest.later(work) };
 }
 
-/** How long work may wait, how much of it, and who is told of what it throws. */
+/** How long work may wait, how much of it, and who is notified of what it throws. */
 export interface AfterwardsOptions {
   readonly withinMs: number;
   /** Pieces of work. */
   readonly atMost: number;
-  /** Called with what a piece of work throws; must not throw itself. Nobody waits for it who could be told. */
+  /** Called with what a piece of work throws; must not throw itself. Nobody waits for its result. */
   readonly onFault: (thrown: unknown) => void;
 }
 

@@ -76,7 +76,9 @@ export function checkDefinition(value: unknown): CheckedDefinition {
   }
   const faults = Object.keys(value)
     .filter((name) => !Object.hasOwn(FIELDS, name))
-    .map((name) => `${name} is no part of a provider; known are ${Object.keys(FIELDS).join(', ')}`);
+    .map(
+      (name) => `${name} is not a part of a provider; known are ${Object.keys(FIELDS).join(', ')}`,
+    );
   for (const [name, { expected, isValid, isRequired }] of Object.entries(FIELDS)) {
     const given = value[name];
     if (given === undefined && isRequired !== true) continue;

@@ -1,6 +1,6 @@
 /**
  * The public door for authors: providers that are code, and plugins that bring stages.
- * `plugins/README.md` tells how to write, test and configure one.
+ * `plugins/README.md` describes how to write, test and configure one.
  */
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
@@ -19,3 +19,4 @@ export { testProvider } from './testing.ts';
 export type { ProviderTest } from './testing.ts';
 export { defineProvider } from './provider.ts';
 export type { ProviderDefinition } from './provider.ts';
+export type { PluginView } from './view.ts';

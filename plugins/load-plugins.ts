@@ -3,14 +3,16 @@
  * of them stops the start or the reload: a stage that redacts must not be missing unnoticed.
  */
 import { SvcError, defineStage } from '../engine/index.ts';
-import type { Clock, Insertion } from '../engine/index.ts';
-import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { Clock, Handlers, Insertion } from '../engine/index.ts';
+import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
+import { withoutHeaders } from '../stages/model/headers.ts';
 import { guarded } from './guarded.ts';
 import type { ReportFault } from './guarded.ts';
 import { importDefault } from './module.ts';
 import type { RunImport } from './module.ts';
 import type { PluginDefinition, PluginSetup, PluginStage } from './plugin.ts';
 import { stageTools } from './stage-tools.ts';
+import type { PluginView } from './view.ts';
 
 /** A plugin as configured: an absolute path, and what its own check gets. */
 export interface PluginEntry {
@@ -29,6 +31,7 @@ export interface LoadedPlugin {
 export interface LoadOptions {
   readonly clock: Clock;
   readonly report: ReportFault;
+  readonly view: PluginView;
   readonly runImport?: RunImport;
 }
 
@@ -60,12 +63,12 @@ export async function loadPlugins(
 }
 
 async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlugin> {
-  const { clock, report, runImport = (_module, work) => work() } = options;
+  const { clock, report, view, runImport = (_module, work) => work() } = options;
   const source = { module: entry.module, name: entry.module };
   const { exported, version } = await importDefault(source, runImport);
   const { name, config, setup } = checkPlugin(exported);
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
-  const { stages } = checkSetup(await setup({ config: checked, tools: stageTools }));
+  const { stages } = checkSetup(await setup({ config: checked, tools: stageTools, view }));
   const insertions = stages.map((stage) => toInsertion(name, stage, clock, report));
   return { name, module: entry.module, version, insertions };
 }
@@ -73,7 +76,7 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
 function checkPlugin(exported: unknown): PluginDefinition {
   const plugin = exported as Partial<PluginDefinition> | null | undefined;
   if (typeof plugin !== 'object' || plugin === null)
-    throw new Error('its default export is no plugin: an object with name and setup');
+    throw new Error('its default export is not a plugin: an object with name and setup');
   if (typeof plugin.name !== 'string' || !NAME.test(plugin.name))
     throw new Error('name: letters, digits, - and _ are wanted');
   if (typeof plugin.setup !== 'function') throw new Error('setup: a function is wanted');
@@ -115,13 +118,17 @@ function toInsertion(
     ...(needs !== undefined && { needs }),
     ...(answers !== undefined && { answers }),
     build() {
-      if ('transform' in stage) return { transform: (ctx) => stage.transform(ctx) };
+      if ('transform' in stage) return { transform: (ctx) => unsized(stage.transform(ctx)) };
       const { open, watch, settled } = stage;
+      const on = guarded(name, stage, clock, report);
       return {
         ...(open && { open }),
         ...(watch && { watch }),
         ...(settled && { settled }),
-        on: guarded(name, stage, clock, report),
+        on:
+          on.chunk === undefined && on.end === undefined
+            ? on
+            : { ...on, head: unsizedHead(on.head) },
       };
     },
   });
@@ -132,6 +139,37 @@ function toInsertion(
     ...(after !== undefined && { after }),
     ...(order !== undefined && { order }),
   };
+}
+
+/** Fields that hold only while a body is as it came. */
+const SIZED = new Set(['content-length', 'content-md5', 'digest', 'content-digest', 'repr-digest']);
+
+function withoutSize(head: HeadFrame): HeadFrame {
+  return { ...head, headers: withoutHeaders(head.headers, (name) => SIZED.has(name)) };
+}
+
+type HeadHandler = NonNullable<Handlers<ProxyFrame, unknown>['head']>;
+
+/** A stage that may change the body must not promise its length: a client would wait for the rest, or miss it. */
+function unsizedHead(handle: HeadHandler = () => undefined): HeadHandler {
+  return (sized, ctx) => {
+    const head = withoutSize(sized);
+    const handled = handle(head, ctx);
+    if (handled instanceof Promise) return handled.then((value) => value ?? head);
+    return handled ?? head;
+  };
+}
+
+function unsized({
+  readable,
+  writable,
+}: ReadableWritablePair<ProxyFrame, ProxyFrame>): ReadableWritablePair<ProxyFrame, ProxyFrame> {
+  const heads = new TransformStream<ProxyFrame, ProxyFrame>({
+    transform(frame, controller) {
+      controller.enqueue(frame.kind === 'head' ? withoutSize(frame) : frame);
+    },
+  });
+  return { writable, readable: readable.pipeThrough(heads) };
 }
 
 /** `:12` where what was thrown says a line of the module, else nothing. */

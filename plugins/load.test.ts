@@ -25,7 +25,7 @@ function write(folder: string, name: string, text: string, mode = 0o600): string
   return path;
 }
 
-/** What is said of one module. */
+/** The faults of one module. */
 async function faultOf(module: string): Promise<string | undefined> {
   const { faults } = await loadProviders([{ module, name: 'one' }]);
   return faults[0]?.message;
@@ -84,7 +84,7 @@ test('other languages and other exports are told apart', () =>
     assert.match((await faultOf(syntax)) ?? '', /c\.mjs: /);
   }));
 
-test('every fault of a definition is told', () => {
+test('every fault of a definition is reported', () => {
   const checked = checkDefinition({
     kind: 'soap',
     baseUrl: 7,

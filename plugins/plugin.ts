@@ -6,6 +6,7 @@
 import type { Handlers, Settlement, StageContext, StageState, Watchers } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { StageTools } from './stage-tools.ts';
+import type { PluginView } from './view.ts';
 
 /** What becomes of a request when the plugin's own code throws or takes too long. */
 export type OnFault = 'fail' | 'pass';
@@ -56,6 +57,8 @@ export interface PluginApi<Config> {
   readonly config: Config;
   /** Frames, edits of requests and answers. */
   readonly tools: StageTools;
+  /** What a request would cost, and the log. */
+  readonly view: PluginView;
 }
 
 /**

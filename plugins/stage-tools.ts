@@ -1,8 +1,10 @@
 /** What the author of a stage needs of frames and requests, handed to `setup` so that a module needs no import. */
-import type { Answer } from '../engine/index.ts';
+import { SvcError } from '../engine/index.ts';
+import type { Answer, ErrorKind } from '../engine/index.ts';
+import type { BodyFrame } from '../stages/model/body.ts';
 import { END, toChunk } from '../stages/model/frame.ts';
 import type { ChunkFrame, EndFrame, ProxyFrame, RequestFrame } from '../stages/model/frame.ts';
-import { headerValue } from '../stages/model/headers.ts';
+import { headerValue, withoutHeaders } from '../stages/model/headers.ts';
 import {
   appendText,
   isRewritable,
@@ -39,12 +41,16 @@ export interface StageTools {
   readonly end: EndFrame;
   /** The whole answer to a request, to be returned by a handler of `request`. */
   answer(frame: RequestFrame, answer: OwnAnswer): Answer<ProxyFrame>;
+  /** The body as it arrived, for a stage before `parse`, with another text in its place. */
+  withBody(frame: BodyFrame, body: Uint8Array | string): BodyFrame;
+  /** An error response in the client's dialect; throw it. */
+  error(kind: ErrorKind, message: string): SvcError;
   /** A header of the request as the client sent it, whatever its case. */
   header(request: ProxyRequest, name: string): string | undefined;
   modelOf(request: ProxyRequest): string | undefined;
   /** False where a request must go out as it came in; edits then throw. */
   isRewritable(request: ProxyRequest): boolean;
-  /** The blocks whose text may be replaced, with the text as it would go out now. */
+  /** The blocks whose text may be replaced: tool output and long user text, with the text as it would go out now. */
   texts(request: ProxyRequest): readonly { readonly index: number; readonly text: string }[];
   /** Each edit returns another frame. */
   replaceText(frame: RequestFrame, index: number, text: string): RequestFrame;
@@ -60,6 +66,12 @@ export const stageTools: StageTools = Object.freeze({
     encodeEvent(event, typeof data === 'string' ? data : JSON.stringify(data)),
   end: END,
   answer: toAnswer,
+  withBody(frame: BodyFrame, body: Uint8Array | string): BodyFrame {
+    const bytes = Buffer.from(body);
+    const headers = withoutHeaders(frame.headers, (name) => name === 'content-encoding');
+    return { ...frame, headers, bytes, wireBytes: bytes };
+  },
+  error: (kind: ErrorKind, message: string) => new SvcError(kind, message),
   header: (request: ProxyRequest, name: string) =>
     headerValue(request.original.body.headers, name.toLowerCase()),
   modelOf,

@@ -1,4 +1,4 @@
-/** Faults in work that is done after an answer: nobody waits for it who could be told, and it ends nothing. */
+/** Faults in work that is done after an answer: nobody waits for its result, and it ends nothing. */
 import type { Log } from './log.ts';
 
 export interface AfterwardsFaults {

@@ -27,6 +27,7 @@ import type { ProxyCall } from './proxy.ts';
 import { allowedMethods, checkAudience } from './router.ts';
 import type { Match, Route, RouteContext, Router } from './router.ts';
 import { Running } from './running.ts';
+import { isEventStream, sendStream } from './send-stream.ts';
 import type { ServerServices } from './services.ts';
 
 export interface AppOptions {
@@ -161,6 +162,8 @@ class HttpApp implements App {
    */
   #takeOne(request: IncomingMessage, verdict: RouteContext['verdict']): RateDecision | undefined {
     const path = pathOf(request.url ?? '/');
+    // An open dashboard must not use up what the agents of the same machine may ask.
+    if (verdict === 'local' && path.startsWith('/dashboard')) return undefined;
     if (path === '/health' || (request.method === 'HEAD' && PROBED.has(path))) return undefined;
     const source = request.socket.remoteAddress ?? '';
     return this.#options.services.limiter.take(verdict === 'public' ? `public ${source}` : source);
@@ -246,6 +249,10 @@ class HttpApp implements App {
       const headers = [...answer.headers].flat();
       headers.push('X-Request-ID', requestId, 'X-Content-Type-Options', 'nosniff');
       headers.push(...this.#options.generations.current.cors.headers(request.headers.origin));
+      if (isEventStream(answer)) {
+        await sendStream(request, response, answer, headers);
+        return;
+      }
       const body = Buffer.from(await answer.arrayBuffer());
       if (answer.status !== 204) headers.push('Content-Length', String(body.length));
       response.writeHead(answer.status, headers);

@@ -122,7 +122,7 @@ test('the configured key is one more, and is dead once replaced', ({ folder }) =
   assert.is(ring.check(''), 'unknown');
 });
 
-test('a broken file is told once and leaves the keys that were read last', ({ folder }) => {
+test('a broken file is reported once and leaves the keys that were read last', ({ folder }) => {
   const { store, ring, clock, file, faults } = open(folder);
   const { key } = store.create({ label: 'laptop' });
   assert.is.not(ring.check(key), 'unknown');
@@ -155,7 +155,9 @@ test('a file that others may write is not believed', ({ folder }) => {
   assert.is.not(ring.check(key), 'unknown');
 });
 
-test('two writers at once: the second is told, and a crash does not lock forever', ({ folder }) => {
+test('two writers at once: the second gets an error, and a crash does not lock forever', ({
+  folder,
+}) => {
   const { store, file } = open(folder);
   store.create({ label: 'one' });
   writeFileSync(`${file}.new`, '');

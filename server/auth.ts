@@ -24,7 +24,7 @@ export interface Keyed {
 export type KeyVerdict = Keyed | 'dead' | 'unknown';
 
 export interface KeyCheck {
-  /** Judges a presented key against all keys, in a time that does not tell which came close. */
+  /** Judges a presented key against all keys, in a time that does not reveal which came close. */
   check(presented: string): KeyVerdict;
 }
 
@@ -107,7 +107,7 @@ interface KnownKey {
 /**
  * The keys of `file` and of the configuration, for the gate. A changed file is noticed within
  * a second of use. A file that cannot be read, or that others may write, leaves the keys that
- * were read last (none at start) and is told to `onFault` once per change.
+ * were read last (none at start) and is reported to `onFault` once per change.
  */
 export function createKeyring(options: {
   file: string;

@@ -13,14 +13,14 @@ const broken = new WeakMap<IncomingMessage, SvcError>();
 /** The latest pieces are put together when there are this many: one of a single byte costs a hundred. */
 const MOST_PIECES = 1024;
 
-/** Tells whoever reads this body, now or later, that no more of it can be read. */
+/** Notifies whoever reads this body, now or later, that no more of it can be read. */
 export function breakBody(message: IncomingMessage, error: SvcError): void {
   broken.set(message, error);
   if (message.listenerCount('error') > 0) message.emit('error', error);
 }
 
 /**
- * The whole body as it was on the wire, at once if it is there; a client that waits for it is told to go on. Rejects with `payload_too_large` above
+ * The whole body as it was on the wire, at once if it is there; a client that waits for it gets 100 Continue. Rejects with `payload_too_large` above
  * `maxBytes`, with `unavailable` when too much is arriving at once, with `bad_request` when the rest
  * does not come, and with the signal's reason when the client leaves.
  */

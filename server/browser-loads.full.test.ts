@@ -9,7 +9,7 @@ import { withProxy } from '../fixtures/proxy.ts';
 import { dump, servePage, startRelay, visit } from './browser-testing.ts';
 import { MESSAGE } from './testing.ts';
 
-/** Doors that open without a script's request, and tell the page nothing: what they did is seen at the upstream. */
+/** Doors that open without a script's request, and give the page no result: what they did is seen at the upstream. */
 function quietPage(port: number): string {
   const proxied = `http://127.0.0.1:${port}/v1`;
   const body = JSON.stringify(MESSAGE);

@@ -47,7 +47,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
         for (const door of ['stats', 'recent', 'message']) {
           assert.match(seen[door] ?? '', /^(?:blocked|401)/, door);
         }
-        // An opaque answer tells the page nothing; that nothing happened is seen below.
+        // An opaque answer shows the page nothing; that nothing happened is seen below.
         for (const door of ['simple', 'ingest', 'reload'])
           assert.match(seen[door] ?? '', /^(?:blocked|0 )/, door);
         assert.is(seen['socket'], 'refused');

@@ -14,11 +14,12 @@ import type { Services } from '../stages/services.ts';
 import type { ProviderStateSettings } from '../stages/providers/states.ts';
 import type { FallbackTarget, ModelRoute } from '../stages/providers/route-config.ts';
 import type { Keyring } from './auth.ts';
+import type { CaptureSettings } from './capture/captures.ts';
 import type { Config } from './config/config.ts';
 import { createCors } from './cors.ts';
 import { createGate } from './gate.ts';
 import type { Generation } from './generation.ts';
-import { retuneLog } from './open-log.ts';
+import { retuneLog, secretsOf } from './open-log.ts';
 import type { LoadedPlugin } from '../plugins/load-plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
@@ -41,6 +42,7 @@ export interface CompileOptions {
   readonly ports: () => readonly number[];
 }
 
+const DAY_MS = 24 * 3600 * 1000;
 const KINDS: readonly EndpointKind[] = ['messages', 'chat', 'generative'];
 
 /** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
@@ -127,6 +129,12 @@ function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>)
   return settings;
 }
 
+function captureSettings(config: Config, custom: CustomProviders): CaptureSettings {
+  const { enabled, maxBytes, retentionDays } = config.capture;
+  const secrets = secretsOf(config, custom);
+  return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
+}
+
 /**
  * Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged
  * route rules, and has then changed nothing.
@@ -162,6 +170,7 @@ export function compileGeneration(options: CompileOptions): Generation {
     activate() {
       retuneLog(services.log, config, custom);
       services.audit.enable(config.audit.enabled);
+      services.captures.configure(captureSettings(config, custom));
       keys.setConfigKey(security.apiKey ?? undefined);
       services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
       services.spending.configure(spendingSettings(config));

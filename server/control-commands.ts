@@ -1,4 +1,4 @@
-/** What `svc` may tell a running proxy over its control socket. */
+/** What `svc` may ask of a running proxy over its control socket. */
 import { SvcError } from '../engine/index.ts';
 import type { Learned } from '../stages/learned/learned.ts';
 import type { RuleStore } from '../stages/route/rules-store.ts';
@@ -64,7 +64,7 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     async learn(input) {
       afterwards.flush();
       const status = learn(learned, input);
-      // Whoever is told that rules are applied may count on them after a crash.
+      // A client that got the answer may count on the rules after a crash.
       await learned.flush();
       return status;
     },

@@ -1,6 +1,6 @@
 /**
  * Commands to a running proxy, over a Unix socket that only its own user may
- * open. They are never reachable over the network. What the proxy tells of itself over
+ * open. They are never reachable over the network. What the proxy reports about itself over
  * HTTP can be read there too, without the key that HTTP may ask for.
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';

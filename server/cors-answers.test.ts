@@ -1,4 +1,4 @@
-/** What browsers are told of proxied answers: by this proxy alone. */
+/** What browsers learn about proxied answers: from this proxy alone. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../fixtures/plain-upstream.ts';
@@ -9,7 +9,7 @@ const BOTH = 'Accept-Encoding, origin';
 const CORS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'] as const;
 const PAGE = 'https://app.example';
 
-test('what a browser may read is said once, by this proxy', async () => {
+test('what a browser may read is declared once, by this proxy', async () => {
   const cases: readonly (readonly [
     yaml: string,
     origin: string | undefined,

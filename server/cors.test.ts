@@ -79,7 +79,7 @@ test('a preflight repeats field names, and nothing else', () => {
   }
 });
 
-test('an OPTIONS that is no preflight is told the methods and no more', () => {
+test('an OPTIONS that is no preflight gets the methods and no more', () => {
   const answer = preflight(['*'], FOREIGN, { requestMethod: undefined });
   assert.equal(Object.keys(answer).toSorted(), ['allow', 'vary']);
   assert.match(preflight(['*'], FOREIGN)['vary'] ?? '', /Origin.*Access-Control-Request-Headers/);

@@ -1,5 +1,5 @@
 /**
- * What `security.allowed_origins` tells a browser. This is advice to browsers about who may
+ * What `security.allowed_origins` answers to a browser. This is advice to browsers about who may
  * read an answer; who may ask is the gate's to say, and `*` here opens nothing there. No
  * answer ever allows credentials: an origin that may read must bring its own key.
  */

@@ -104,7 +104,7 @@ const COMPLETE: readonly (readonly [name: string, sent: Sent, events: Events])[]
   ],
 ];
 
-test('a stream that said its end goes through as it is', () =>
+test('a stream that has its end event goes through as it is', () =>
   withPlainUpstream({}, async (t, upstream) => {
     for (const [name, sent, events] of COMPLETE) {
       upstream.answer(streamOf(...events));
@@ -114,7 +114,7 @@ test('a stream that said its end goes through as it is', () =>
     }
   }));
 
-test('where no error can be said, the connection breaks', () =>
+test('where no error can be written, the connection breaks', () =>
   withPlainUpstream({}, async (t, upstream) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -135,7 +135,7 @@ test('where no error can be said, the connection breaks', () =>
     );
   }));
 
-test('a translated stream as well, and another provider takes over where nothing was said', async () => {
+test('a translated stream as well, and another provider takes over where nothing was sent', async () => {
   const yaml = 'routing: { primary: chat }';
   await withPlainUpstream({ yaml }, async (t, upstream) => {
     upstream.answer(streamOf(chunk({ content: 'Hal' }, null)));

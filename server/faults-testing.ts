@@ -95,7 +95,7 @@ export const EXPECTED: Readonly<Record<Exclude<ScenarioName, AtAccept>, Expected
   br: both(fine),
   zstd: both(fine),
   'gzip-stream': { stream: fine },
-  // What cannot be decoded is relayed as it came, and its end stays unknown.
+  // What cannot be decoded is passed through as it came, and its end stays unknown.
   'gzip-corrupt': { whole: fine, stream: halfDone },
   '100-first': both(fine),
   '103-first': both(fine),

@@ -1,5 +1,5 @@
 /**
- * Every scenario of the fake upstream, through a real proxy: what can be relayed is what a client
+ * Every scenario of the fake upstream, through a real proxy: what can be passed through is what a client
  * without the proxy would get; what cannot is an error with its code, never a clean end, and there
  * is exactly one row for each request.
  */
@@ -16,7 +16,7 @@ import type { Answered } from './testing.ts';
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
 const OURS = /^(?:x-request-id|x-svc-request-id|date)$/i;
 
-/** The fields that a relayed answer must share with the original, in order. */
+/** The fields that an answer passed through must share with the original, in order. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -137,7 +137,7 @@ function mayServeAgain(ending: Ending): boolean {
 const isFine = ({ ending }: Round): boolean => ending.as === 'relayed' && ending.row === 'ok';
 const quick = rounds((name) => !name.startsWith('stall'));
 
-test('what a provider may say arrives as it was said, with one row each', () =>
+test('what a provider may send arrives as it was sent, with one row each', () =>
   withProxy({}, async (t) => {
     const list = quick.filter(isFine);
     for (const round of list) {

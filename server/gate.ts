@@ -16,7 +16,7 @@
  * 6. Local passes, without a key unless one is required. Others need `X-Svc-Key`: 401.
  *    A key that was revoked or has expired: 401, from anywhere.
  * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
- *    and what answers them must then tell nothing about the machine.
+ *    and the answers must then reveal nothing about the machine.
  *
  * Rules 5 and 7 are kept by the routes as well, each of which says whom it answers.
  */
@@ -61,7 +61,7 @@ export interface Refusal {
 /** Judges one request. Never throws, reads no body, and keeps nothing of the request but its socket's locality. */
 export type Gate = (request: GateRequest, kind?: 'request' | 'upgrade') => Admission | Refusal;
 
-/** Fields past this number are refused. node must be told not to hide them: `server.maxHeadersCount = 0`. */
+/** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
 export const MAX_HEADER_FIELDS = 200;
 
 const LOCAL: Admission = Object.freeze({ verdict: 'local' });
@@ -73,6 +73,10 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/docs',
   '/docs/',
   '/openapi.yaml',
+  // What the dashboard's empty page consists of; what it shows is asked for with more than a path.
+  '/dashboard/app.js',
+  '/dashboard/app.css',
+  '/dashboard/icon.svg',
 ]);
 
 /** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */

@@ -258,7 +258,7 @@ test('HEAD and bodiless answers', () =>
     assert.match(counted.text, 'input_tokens');
   }));
 
-test('a client that waits to be told sends its body after 100 Continue', () =>
+test('a client that waits sends its body after 100 Continue', () =>
   withProxy({}, async (t) => {
     const got = await exchange(t.proxy.port, { body: BODY, headers: { expect: '100-continue' } });
     assert.is(got.status, 200);

@@ -10,16 +10,15 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 const GROWTH_PERCENT = 40;
 /**
  * Most that one half of the young generation grows to. With 8 MB what requests hold for a moment
- * was copied more often: some 7 % of a small request’s processor time. More than 16 can only be had by a flag
- * at the start of the process.
+ * was copied more often, at a measured cost of some 7 % of a small request's CPU time. More than
+ * 16 MB needs a flag at the start of the process.
  */
 const YOUNG_BYTES = 16 * 2 ** 20;
 /**
  * How much of that growth may be used up before a collection of the whole heap begins in the
  * background, and before it begins at once, in percent. Bodies count towards it although they
  * die young. Left to itself V8 begins as soon as less is left than a half of the young
- * generation; in bursts of streams and with large requests one such collection followed the
- * other, and took a tenth of the CPU.
+ * generation; in bursts of streams and with large requests one such collection followed the other.
  */
 const BEGIN_PERCENT = { background: 75, atOnce: 90 };
 

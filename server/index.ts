@@ -28,6 +28,7 @@ import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
 import { loadPlugins } from '../plugins/load-plugins.ts';
 import type { RunImport } from '../plugins/module.ts';
+import { createView } from '../plugins/view.ts';
 import { loadCustomProviders, pluginReasons } from './plugins.ts';
 import type { CustomProviders } from './plugins.ts';
 import { fallbackWarnings, refuseLoops } from './providers.ts';
@@ -54,7 +55,7 @@ export interface StartOptions {
   readonly env?: Variables;
   /** Hears what is wrong with the ledger, besides the log: a damaged file that was put aside, a disk that refuses. */
   readonly onTrouble?: (error: SvcError) => void;
-  /** Told by whoever hears what nobody caught; left out, such an error ends the process as ever. */
+  /** Called by whoever handles uncaught errors; left out, such an error ends the process as ever. */
   readonly watch?: PluginWatch;
   /** Stages that stand in the graph beside the built-in ones; default none. */
   readonly insertions?: readonly Insertion<ProxyFrame>[];
@@ -100,7 +101,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
     });
     const front = openFront(options, services, generations, reload);
     await proxy.listen(front.handlers);
-    // Now that the ports are known, a provider that points at one of them can be told apart.
+    // Now that the ports are known, a provider that points at one of them can be recognised.
     refuseLoops(generations.current.providers, proxy.host, proxy.ports());
     return await takeCommands(options, proxy, front, generations, reload);
   } catch (thrown) {
@@ -133,13 +134,15 @@ async function openProxy(options: StartOptions) {
   const { host, port, wsPort } = config.server;
   const runImport: RunImport = (module, work) => watch.importing(module, module.url, work);
   const compile = async (from: LoadedConfig, number: number, code: CustomProviders) => {
+    const bound = createView(clock, log);
     const plugins = await loadPlugins(from.config.plugins, {
       clock,
+      view: bound.view,
       report: (message, cause) => log.error(`plugin stage ${message}`, { cause }),
       runImport,
     });
     const insertions = plugins.flatMap((plugin) => plugin.insertions);
-    return compileGeneration({
+    const generation = compileGeneration({
       number,
       config: from.config,
       services,
@@ -149,6 +152,8 @@ async function openProxy(options: StartOptions) {
       plugins,
       insertions: [...(options.insertions ?? []), ...insertions],
     });
+    bound.bind(generation);
+    return generation;
   };
   return {
     services,

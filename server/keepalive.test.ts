@@ -28,7 +28,7 @@ async function answerTo(port: number, body: string, version = '1.1', fields = ''
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-test('a large request is told once that work begins', async () => {
+test('a large request gets 100 Continue once that work begins', async () => {
   await withProxy({ env: ON }, async ({ proxy }) => {
     const answer = await answerTo(proxy.port, LARGE);
     assert.ok(answer.startsWith(`${CONTINUE}HTTP/1.1 200 `), answer.slice(0, 200));

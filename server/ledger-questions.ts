@@ -15,7 +15,7 @@ import type {
 } from '../stages/ledger/queries.ts';
 
 export interface LedgerQuestions {
-  /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` tells. */
+  /** The sums of the UTC day of `nowMs`; all zero where the file cannot be read, which `/health` reports. */
   today(nowMs: number): Promise<Totals>;
   /** What was spent in a span. Rejects where the file cannot be read. */
   spent(span: Required<TimeSpan>): Promise<Spent>;

@@ -32,7 +32,7 @@ test('a source has its minute, then waits for the next request to be due', () =>
   assert.is(limiter.take('10.0.0.1')?.remaining, 59, 'full again, and no fuller');
 });
 
-test('the wait told is long enough, and refusals do not lengthen it', () => {
+test('the wait in the answer is long enough, and refusals do not lengthen it', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 4, clock });
   for (let i = 0; i < 4; i += 1) limiter.take('a');
@@ -42,7 +42,7 @@ test('the wait told is long enough, and refusals do not lengthen it', () => {
   assert.is(limiter.take('a')?.isAllowed, true);
 });
 
-test('of two limits each binds, and the tighter is told', () => {
+test('of two limits each binds, and the tighter one is reported', () => {
   const clock = createManualClock(START_MS);
   const limiter = createRateLimiter({ perMinute: 10, perSecond: 2, burst: 3, clock });
   for (let i = 0; i < 3; i += 1) assert.is(limiter.take('a')?.isAllowed, true);

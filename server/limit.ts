@@ -25,7 +25,7 @@ export interface RateLimitOptions extends RateLimits {
   readonly sources?: number;
 }
 
-/** What a source may still do. Of two limits, the tighter one is told. */
+/** What a source may still do. Of two limits, the tighter one is reported. */
 export interface RateDecision {
   readonly isAllowed: boolean;
   /** Requests a full bucket holds. */

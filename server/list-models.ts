@@ -9,7 +9,7 @@ import type { Provider } from '../stages/providers/provider.ts';
 import { readWhole } from '../stages/providers/upstream.ts';
 import type { Upstream } from '../stages/providers/upstream.ts';
 
-/** A model of a provider. What neither it nor the price list tells is null. */
+/** A model of a provider. What neither it nor the price list has is null. */
 export interface ProviderModel {
   readonly id: string;
   readonly name: string | null;

@@ -49,7 +49,7 @@ function onClientError(newId: () => string, answers: Answers) {
     const answer = answers.get(socket);
     const isAnswering = answer?.writableFinished === false;
     if (isAnswering && isBrokenBody(error, answer)) {
-      // Nothing was said yet: who reads the body says what was wrong with it.
+      // Nothing was written yet: the reader of the body reports what was wrong with it.
       answer.shouldKeepAlive = false;
       breakBody(answer.req, toFailure(error));
       return;

@@ -86,7 +86,7 @@ const PARTS = Object.freeze({
   traces: 'includeTraces',
 });
 const MOST_WAITING = 1000;
-/** As much of a body as can be told from it: more than the redactor lets through, so that the cut and its mark are its own. */
+/** As much of a body as is kept: more than the redactor lets through, so that the cut and its mark are its own. */
 export const MOST_BODY_BYTES = 1024 * 1024;
 
 interface Entry {
@@ -118,7 +118,7 @@ export function createLog(options: LogOptions): Log {
       for (const entry of waiting) opened.write(entry);
       writer = opened;
     } catch {
-      // Nowhere to write, and nowhere to say so: `dropped` tells it in /health.
+      // Nowhere to write, and nowhere to say so: `dropped` in /health counts it.
       dropped += waiting.length;
       isClosed = true;
     }

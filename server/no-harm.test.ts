@@ -229,7 +229,7 @@ test('of a longer log the ends, the totals, the exit status and the odd line sta
       assert.ok(said.has(line), line);
   }));
 
-test('a run that says the same again is said again, as far as it decides anything', () =>
+test('a run that prints the same again is sent again, as far as it decides anything', () =>
   withProxy({ yaml: YAML }, async (t) => {
     const short = `> test\n> uvu\n\n${times(12, (n) => `suite number ${n} of the parser: passed`)}\n\n  Total:     12\n  Passed:    12\n  Skipped:   0`;
     const edit = { tool: 'Edit', input: { file_path: '/w/a.ts' }, result: 'The file was updated.' };

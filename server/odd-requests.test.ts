@@ -71,7 +71,7 @@ test('an Allow names each method once', () =>
     }
   }));
 
-test('CONNECT is told that this is no tunnel', () =>
+test('CONNECT gets an error: this is no tunnel', () =>
   withProxy({}, async ({ proxy: { port } }) => {
     const text = await sendRaw(
       port,

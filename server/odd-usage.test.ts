@@ -1,4 +1,4 @@
-/** Token counts that are none: the request has its row all the same, and what was mended is told. */
+/** Token counts that are none: the request has its row all the same, and the correction is reported. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, withPlainUpstream } from '../fixtures/plain-upstream.ts';

@@ -45,7 +45,7 @@ function logSettings({ logging }: Config): LogSettings {
 }
 
 /** What must never be written: keys and header values of all providers, and the proxy's own key. */
-function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
+export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
   const secrets = Object.values(config.providers).flatMap((provider) => [
     ...provider.keys.map((key) => key.secret),
     ...Object.values(provider.headers),

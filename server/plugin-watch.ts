@@ -45,7 +45,7 @@ export function createPluginWatch(): PluginWatch {
     return context.run(code, work);
   }
 
-  /** A microtask of its own has lost the context by the time its error is told. */
+  /** A microtask of its own has lost the context by the time its error arrives. */
   function byStack(thrown: unknown): PluginCode | undefined {
     const stack = stackOf(thrown);
     for (const [place, code] of places) if (stack.includes(place)) return code;

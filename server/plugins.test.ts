@@ -171,7 +171,7 @@ test('an answer kept under other hooks is not given again', () =>
     'routing: { primary: acme }\ncache: { enabled: true }\n',
   ));
 
-test('a primary that could not be loaded is told to the client', () =>
+test('a primary that could not be loaded is reported to the client', () =>
   withAcme(
     () => 'export default {}',
     async (t) => {
@@ -182,7 +182,7 @@ test('a primary that could not be loaded is told to the client', () =>
     'routing: { primary: acme }\n',
   ));
 
-/** What a hook may leave behind that cannot be sent or written, as its source, and what is told of it. */
+/** What a hook may leave behind that cannot be sent or written, as its source, and the error for it. */
 const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ['request.body.self = request.body', /no body that can be written as JSON: .*circular/],
   ['request.body.x = 10n', /no body that can be written as JSON: .*BigInt/],
@@ -218,7 +218,7 @@ const REQUEST_FAULTS: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-test('whatever a request hook leaves behind is told as its fault, and never as the upstream\u2019s', () =>
+test('whatever a request hook leaves behind is reported as its fault, and never as the upstream\u2019s', () =>
   withAcme(
     at,
     async (t, write) => {

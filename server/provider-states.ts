@@ -3,7 +3,7 @@ import { SvcError } from '../engine/index.ts';
 import { unhealthyBecause } from '../stages/providers/health.ts';
 import type { ProviderStates, ProviderStateView } from '../stages/providers/states.ts';
 
-/** Every provider by name. Keys are told by their labels; nothing in here is secret. */
+/** Every provider by name. Keys are named by their labels; nothing in here is secret. */
 export function statesJson(states: ProviderStates) {
   return {
     providers: Object.fromEntries([...states.view()].map(([name, view]) => [name, toJson(view)])),

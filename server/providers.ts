@@ -105,7 +105,7 @@ export function priceOverrides(
   );
 }
 
-/** What is told at the start of fallbacks that nobody has given a key. */
+/** The warning at the start for fallbacks that have no key. */
 export function fallbackWarnings(
   { routing }: Config,
   providers: ReadonlyMap<string, Provider>,

@@ -78,7 +78,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
     return;
   }
   sayThatWorkBegins(call, body);
-  await runAndTell(call.generation.plan, body, info, sink, services.log);
+  await runAndTell(call.generation.plan, body, info, sink, services);
   if (!request.complete) request.resume();
 }
 

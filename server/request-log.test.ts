@@ -76,7 +76,7 @@ test('what was refused before it ran, broke off, or was left by its client has i
     ]);
   }));
 
-test('a fault of our own is told with its cause and where it arose', () =>
+test('a fault of our own is reported with its cause and where it arose', () =>
   withProxy({}, async (t) => {
     const cause = new TypeError('a programming fault');
     Object.assign(t.proxy.services.router, {

@@ -9,10 +9,10 @@ import { isFailure } from '../stages/ledger/row.ts';
 import type { Trace, Traces } from '../stages/ledger/traces.ts';
 import type { Log, LogFields, LogLevel } from './log.ts';
 
-/** Tells the log of one finished request; `reason` is why one that had no run was refused. */
+/** Logs one finished request; `reason` is why one that had no run was refused. */
 export type RequestLog = (row: LedgerRow, reason?: string) => void;
 
-/** At level info only failures are told of, and that a client left; at debug every request, with its steps. */
+/** At level info only failures are reported, and that a client left; at debug every request, with its steps. */
 export function createRequestLog(log: Log, traces: Pick<Traces, 'get'>): RequestLog {
   return (row, refusal) => {
     const level = levelOf(row);

@@ -110,7 +110,7 @@ function withHome(use: (home: string) => void): void {
   }
 }
 
-test('rules are kept in a private file, and every fault of a rule is told', () =>
+test('rules are kept in a private file, and every fault of a rule is reported', () =>
   withHome((home) => {
     const store = openRouteRules(home, () => ['messages']);
     const rule = { model: 'claude-*', target: 'messages/claude-mini' };
@@ -132,7 +132,7 @@ test('rules are kept in a private file, and every fault of a rule is told', () =
       assert.throws(() => toRouteCommand(input), /route takes/);
   }));
 
-test('a damaged file of rules is told with its place', () =>
+test('a damaged file of rules is reported with its place', () =>
   withHome((home) => {
     writeFileSync(
       routeRulesFile(home),

@@ -28,7 +28,7 @@ export type RouteCommand =
   | { readonly do: 'add'; readonly rule: NewRule }
   | { readonly do: 'remove'; readonly id: string };
 
-/** What it is told: the rules as they stand, and the one that was added or removed. */
+/** The rules as they stand, and the one that was added or removed. */
 export interface RouteResult {
   readonly rules: readonly RouteRule[];
   /** Those among them whose provider is gone: they decide nothing until it is back. */

@@ -21,7 +21,7 @@ export type RouteHandler = (
 /** Whom a route answers: everybody; callers on this machine and holders of a key; or this machine only. */
 export type Audience = 'everybody' | 'admitted' | 'this-machine';
 
-/** One path of our own. A `:name` segment matches one segment of anything. */
+/** One path of our own. A `:name` segment matches one segment of anything, `:name*` at the end all that follows, nothing too. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -48,9 +48,9 @@ const NO_PARAMS = Object.freeze({});
 
 function toPattern(path: string): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
-  const source = path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+  const source = path.replaceAll(/:(\w+)(\*?)/g, (_whole, name: string, star: string) => {
     names.push(name);
-    return '([^/]+)';
+    return star === '' ? '([^/]+)' : '(.*)';
   });
   return { pattern: new RegExp(`^${source}$`), names };
 }

@@ -1,21 +1,24 @@
-/** A run through the plan whose request and answer the log may be asked to hold. */
+/** A run through the plan whose request and answer may be recorded, and written into the log. */
 import { run } from '../engine/index.ts';
 import type { Plan, RunInfo, Settlement, Sink } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
+import { RecordingSink } from './capture/recording-sink.ts';
 import { MOST_BODY_BYTES } from './log.ts';
-import type { Log } from './log.ts';
 import { credentialsOf } from './log/credentials.ts';
+import type { ServerServices } from './services.ts';
 import { CopyingSink } from './sink/copy.ts';
 
-/** Runs `body` through `plan` into `sink`; writes both bodies into the log where the user wants that. Never rejects. */
+/** Runs `body` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
 export function runAndTell(
   plan: Plan<ProxyFrame>,
   body: BodyFrame,
   info: RunInfo,
-  sink: Sink<ProxyFrame>,
-  log: Log,
+  client: Sink<ProxyFrame>,
+  { log, captures }: Pick<ServerServices, 'log' | 'captures'>,
 ): Promise<Settlement<ProxyFrame>> {
+  const recorder = captures.begin(body, info);
+  const sink = recorder === undefined ? client : new RecordingSink(client, recorder);
   const secrets =
     log.wants('request') || log.wants('response') ? credentialsOf(body.headers, body.target) : [];
   log.body('request', info.id, body.bytes, undefined, secrets);

@@ -14,6 +14,9 @@ import { auditFiles } from '../stages/audit/files.ts';
 import { createAuditLog } from '../stages/audit/log.ts';
 import type { AuditLog } from '../stages/audit/log.ts';
 import { createSpendingGuard } from '../stages/budget/guard.ts';
+import { captureFolder } from '../stages/captures/files.ts';
+import { createCaptureWriter } from '../stages/captures/writer.ts';
+import type { CaptureWriter } from '../stages/captures/writer.ts';
 import { createCompressThread } from '../stages/compress/worker/compress-thread.ts';
 import { openDecisions } from '../stages/decisions/decisions.ts';
 import { openLearned } from '../stages/learned/learned.ts';
@@ -33,12 +36,18 @@ import { createLostBlocks } from '../stages/lost/lost-blocks.ts';
 import { createConversations } from '../stages/prompt-cache/conversations.ts';
 import { createProviderStates } from '../stages/providers/states.ts';
 import { createUpstream } from '../stages/providers/undici-upstream.ts';
+import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
 import { requestEvent } from './audit-trail.ts';
 import { createAfterwardsFaults } from './afterwards-faults.ts';
 import type { AfterwardsFaults } from './afterwards-faults.ts';
+import { createLiveRequests } from './dashboard/live-rows.ts';
+import type { LiveRequests } from './dashboard/live-rows.ts';
+import { createCaptures } from './capture/captures.ts';
+import type { Captures } from './capture/captures.ts';
+import { recordingUpstream } from './capture/recording-upstream.ts';
 import { decisionsFile } from './config/home.ts';
 import type { Config } from './config/config.ts';
 import { createInFlight } from './in-flight.ts';
@@ -67,11 +76,15 @@ export interface ServerServices extends SharedServices {
   readonly ledgerFile: LedgerWriter;
   /** Off until a generation is activated that wants it. */
   readonly audit: AuditLog;
+  /** What is recorded for replay; likewise. */
+  readonly captures: Captures;
   /** Reads of the ledger's file, in a thread of their own. */
   readonly questions: LedgerQuestions;
   /** When these services were opened, in milliseconds since the epoch. */
   readonly startedMs: number;
   readonly window: SessionWindow;
+  /** Finished requests for whoever watches. */
+  readonly live: LiveRequests;
   readonly traces: Traces;
   /** Collects nothing until a generation is activated; likewise the limits below. */
   readonly metrics: Metrics;
@@ -92,16 +105,21 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** Hears what is wrong with the ledger, besides the log. */
   readonly onTrouble?: (error: SvcError) => void;
+  /** Answers in place of the providers. */
+  readonly upstream?: Upstream;
+  /** Takes captures in place of the home's files. */
+  readonly captureWriter?: CaptureWriter;
 }
 
 /** Rows are made together: in the file they are within 100 ms, of which the writer waits 10. */
 const RECORDED = { withinMs: 5, atMost: 16 };
 
-/** Opens the services. The ledger opens in its own thread; `ledger.ready()` tells when. */
+/** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
   const turn = createTurn();
-  const upstream = createUpstream(createOutbound(config.outbound), turn);
+  const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
+  const upstream = recordingUpstream(wire, (runId) => captures.recorderOf(runId));
   const startedMs = clock.wallMs();
   const ledgerFile = createLedgerWriter({
     file: config.ledger.db,
@@ -142,7 +160,16 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   });
   const metrics = createMetrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
+  const live = createLiveRequests();
   const tell = createRequestLog(log, traces);
+  const captures = createCaptures({
+    writer:
+      options.captureWriter ??
+      createCaptureWriter(captureFolder(config.home), () => clock.wallMs()),
+    clock,
+    report: (runId, what) => traces.captured(runId, what),
+    onTrouble: (reason) => log.warning('a request was not captured', { reason }),
+  });
   return {
     clock,
     turn,
@@ -150,12 +177,15 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     afterwardsFaults,
     log,
     upstream,
+    captures,
     ledger: {
       record(row, reason) {
         ledgerFile.record(row);
         window.add(row);
         metrics.add(row);
+        live.add(row);
         if (audit.isEnabled) audit.add(requestEvent(row));
+        captures.finish(row);
         tell(row, reason);
       },
     },
@@ -165,6 +195,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     startedMs,
     statusOf: (kind) => errorTable[kind].status,
     window,
+    live,
     traces,
     metrics,
     priceList: createPriceList(),
@@ -175,7 +206,6 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     router: createLiveRouter(),
     spending,
     signatures: createSignatureCache(),
-    newToken: () => randomBytes(12).toString('hex'),
     answers: { store: await openAnswers(config, clock), flights: createFlights({ clock }) },
     decisions,
     conversations: createConversations(decisions, clock),
@@ -185,6 +215,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     vault,
     async close() {
       afterwards.flush();
+      await captures.close();
       await questions.close();
       await ledgerFile.close();
       await audit.close();

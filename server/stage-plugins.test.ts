@@ -109,7 +109,7 @@ test('a stage stands before and after every node, whole and streamed', () =>
 test('a faulty plugin stops the start, and says file, line and why', () =>
   withFolder(async (folder) => {
     const cases: readonly (readonly [source: string, message: RegExp])[] = [
-      ['export default 5;', /bad\.mjs: its default export is no plugin/],
+      ['export default 5;', /bad\.mjs: its default export is not a plugin/],
       ["export default { name: 'a b', setup: () => ({ stages: [] }) };", /name: letters/],
       ["export default { name: 'x' };", /setup: a function/],
       ["export default { name: 'x', setup: () => 7 };", /a list of stages/],

@@ -31,7 +31,7 @@ test('what the client says of its stream options goes out as it came', () =>
     assert.is(row?.usageEstimated, true);
   }));
 
-test('where nothing is said of usage it is asked for, and what else is said stays', () =>
+test('where the request has no usage option it is added, and all other options stay', () =>
   withProxy({}, async (t) => {
     for (const [options, sent] of [
       [undefined, { include_usage: true }],

@@ -81,7 +81,7 @@ test('`Accept` is read as HTTP has it', () =>
     }
   }));
 
-/** Sends one event of the answer every `everyMs` and tells when each came through. */
+/** Sends one event of the answer every `everyMs` and resolves when each came through. */
 async function arrivals(t: TestProxy, everyMs: number, count: number, accept = '*/*') {
   t.upstream.script(undefined, 'events', { count, everyMs });
   const sentAtMs = Date.now();

@@ -115,7 +115,7 @@ export const MESSAGE = {
 /** A small chat request. */
 export const CHAT = { model: 'gpt-fixture-1', messages: [{ role: 'user', content: 'hello' }] };
 
-/** `value` as JSON, streaming if told. */
+/** `value` as JSON, streaming if asked. */
 export function json(value: object, more: object = {}): string {
   return JSON.stringify({ ...value, ...more });
 }

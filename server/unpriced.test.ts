@@ -15,7 +15,7 @@ async function read<T>(t: TestProxy, path: string): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Cost and `unpriced` wherever the sums of the session are told. */
+/** Cost and `unpriced` wherever the sums of the session are reported. */
 async function told(t: TestProxy) {
   const stats = await read<{ session: Sums; today: Sums; by_model: Record<string, Sums> }>(
     t,

@@ -1,4 +1,4 @@
-/** Requests that must go out byte for byte: the user said so, or a subscription may depend on it. */
+/** Requests that must go out byte for byte: the user asked for it, or a subscription may depend on it. */
 import type { BodyFrame } from '../stages/model/body.ts';
 import { headerValue } from '../stages/model/headers.ts';
 import type { Headers } from '../stages/model/headers.ts';

@@ -10,7 +10,7 @@ export interface VaultFacts {
   readonly trouble: string | undefined;
 }
 
-/** Reads the facts; `path` is told until the vault has said where it is. Never rejects. */
+/** Reads the facts; `path` is the fallback until the vault reports where it is. Never rejects. */
 export function createVaultFacts(
   vault: Vault,
   clock: Clock,

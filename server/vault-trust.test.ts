@@ -130,7 +130,7 @@ test('a proxy that runs sees an index that another process makes and changes', a
   }
 });
 
-test('the backends may be switched back and forth, and what each was told the other knows', async () => {
+test('the backends may be switched back and forth, and each knows what the other was given', async () => {
   const place = makeVaultPlace();
   const [{ path, body, user }] = DIALECTS;
   const seen: string[] = [];

@@ -96,7 +96,7 @@ const PACKERS = {
   br: brotliCompressSync,
 } as const;
 
-test('an encoded answer is told decoded', () =>
+test('an encoded answer arrives decoded', () =>
   withPlainUpstream({}, async (t, upstream) => {
     const one = await talk(t.proxy.wsPort);
     const long = { ...DELTA, delta: { type: 'text_delta', text: 'é東'.repeat(200_000) } };

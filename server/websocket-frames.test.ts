@@ -108,7 +108,7 @@ test('a reload moves the limit of what one frame may hold', () =>
     one.socket.terminate();
   }));
 
-test('the type of a frame is told in words of JSON', () =>
+test('the type of a frame is named in the words of JSON', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     const cases: readonly (readonly [frame: string, got: string])[] = [

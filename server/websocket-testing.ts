@@ -12,7 +12,7 @@ export interface Told {
   readonly [field: string]: unknown;
 }
 
-/** A connection and everything that was said on it. */
+/** A connection and everything that was sent on it. */
 export class Talk {
   readonly told: Told[] = [];
   readonly kinds = new Set<'text' | 'binary'>();

@@ -94,7 +94,7 @@ const BAD_FRAMES: readonly BadFrame[] = [
   ['a binary frame', Buffer.from(json(MESSAGE)), 'bad_request'],
 ];
 
-test('bad frames are told and the connection lives on', () =>
+test('bad frames get an error and the connection lives on', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_FRAMES) {

@@ -72,7 +72,7 @@ function expectCut(bytes: Buffer, text: string, name: string): void {
 
 async function bytesArrive(t: TestProxy, wire: Case, framing: Framing, sizes: number[]) {
   const stop = t.upstream.script(undefined, play(wire, framing, sizes));
-  // With a key of the client's own, also a refusal is relayed as it came.
+  // With a key of the client's own, also a refusal is passed through as it came.
   const sent = { path: wire.path, body: bodyFor(wire), headers: { 'x-api-key': 'mine' } };
   const name = `${wire.file}, ${framing}, pieces of ${sizes.join()}`;
   if (isCut(wire) && framing === 'length') {
@@ -99,7 +99,7 @@ function expectRow(row: LedgerRow, wire: Case): void {
   const { usage, error, complete } = wire.facts;
   const cached = usage === null ? 0 : usage.cacheRead + usage.cacheWrite;
   if (row.usageEstimated) {
-    // It broke off before its provider told all: what it did tell stays, the rest is estimated.
+    // It broke off before its provider had reported all: what it reported stays, the rest is estimated.
     assert.not.ok(complete, wire.file);
     assert.ok(row.outputTokens! > (usage?.output ?? 0), wire.file);
     if (usage === null) assert.ok(row.inputTokensRaw! > 0, wire.file);

@@ -84,7 +84,7 @@ interface OpenFile {
 function openFile(path: string): OpenFile {
   makePrivateDir(dirname(path));
   createPrivate(path);
-  // Before the file is opened: of two files the older is told, and then it is opened again.
+  // Before the file is opened: of two files the older is recognised, and then it is opened again.
   const inode = inodeOf(path);
   try {
     return { database: new Database(path, { timeout: 0 }), inode };

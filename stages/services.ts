@@ -49,7 +49,7 @@ export interface StageLog {
 
 export interface Services {
   readonly clock: Clock;
-  /** For what no client waits for; it is done before anybody is told a figure. */
+  /** For what no client waits for; it is done before any figure is reported. */
   readonly afterwards: Afterwards;
   readonly providers: ReadonlyMap<ProviderName, Provider>;
   readonly upstream: Upstream;
@@ -70,8 +70,6 @@ export interface Services {
   readonly spending: SpendingGuard;
   /** Marks that generative models want back with their tool calls. */
   readonly signatures: SignatureCache;
-  /** A new random id of letters and digits. */
-  readonly newToken: () => string;
   readonly compressor: CompressThread;
   readonly lost: LostBlocks;
   readonly learned: Learned;

@@ -15,7 +15,7 @@ test('a text without its remarks configures the same', () => {
   }
 });
 
-test('a value that is lost, altered or taken for a remark is told, whatever the format', () => {
+test('a value that is lost, altered or taken for a remark is reported, whatever the format', () => {
   const cases = [
     ['toml', 'a = 1\nb = "x"\n', 'a = 1\n'],
     ['toml', 'a = """\n# text\n"""\n', 'a = """\n"""\n'],

@@ -1,6 +1,6 @@
 /**
  * Configuration read by parsers of others' making, or by the plainest reader where there is
- * none, so that two texts can be told to configure the same without the code that made one
+ * none, so that two texts can be judged to configure the same without the code that made one
  * of them from the other.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -14,7 +14,7 @@ export type ConfigFormat = 'toml' | 'yaml' | 'ini';
 
 const READERS: Readonly<Record<ConfigFormat, Reader>> = { toml, yaml, ini };
 
-/** Whether two texts configure the same, and by which formats that was told. */
+/** Whether two texts configure the same, and by which formats that was found. */
 export interface ConfigVerdict {
   /** Formats that the first text is of; empty where no reader knows it. */
   readonly formats: readonly ConfigFormat[];

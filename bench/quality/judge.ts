@@ -109,7 +109,7 @@ function judgeNarrative({ narrative }: QualityReport): readonly Verdict[] {
 }
 
 /**
- * The bar of the median is below 0.9, that of every transcript at most 1. No transcript tells when
+ * The bar of the median is below 0.9, that of every transcript at most 1. No transcript records when
  * its turns were spoken: pauses are made up, so with them only the promise to cost nobody more is
  * judged; what the median becomes stands in the table.
  */

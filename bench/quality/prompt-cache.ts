@@ -11,7 +11,7 @@ const READ = 0.1;
 const TTL_MS = 5 * 60_000;
 const MAX_BREAKPOINTS = 4;
 const LOOKBACK_BLOCKS = 20;
-/** A shorter prefix is not cached, and nobody is told. */
+/** A shorter prefix is not cached, without any notice. */
 const MINIMUM_TOKENS = 1024;
 
 /** One request: its blocks in order, and where it carries a marker. */

@@ -168,7 +168,7 @@ function turnEnds(transcript: Transcript, blocks: readonly ConversationBlock[]):
 }
 
 const MINUTE_MS = 60_000;
-/** Turns, as counted from 0 modulo 10, that come after the cache has forgotten. Transcripts do not tell when they were spoken. */
+/** Turns, as counted from 0 modulo 10, that come after the cache has forgotten. Transcripts do not record when they were spoken. */
 const PAUSES: readonly number[] = [9];
 const PAUSE_MS = 10 * MINUTE_MS;
 

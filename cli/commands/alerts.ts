@@ -30,7 +30,7 @@ class CheckAlerts extends Command<CliContext> {
     const { alerts, firing } = await this.evaluate();
     if (this.json) printJson(context, { firing, alerts });
     else if (alerts.length === 0)
-      note(context, 'There is no rule. `svc config show` tells how `alerts` are written.');
+      note(context, 'No alert rules are configured; `alerts` in the configuration defines them.');
     else {
       const colors = colorsFor(context.stdout, context.env);
       for (const { firing: isFiring, value, text } of alerts) {

@@ -13,6 +13,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf, wholeNumber } from '../ledger.ts';
+import { localMoment, localTime, zoneName } from '../local-time.ts';
 import { colorsFor, counted, dollars, figure, note, pairs, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
@@ -35,7 +36,7 @@ abstract class AuditCommand extends Command<CliContext> {
 function toKind(typed: string | undefined): AuditRecord['kind'] | undefined {
   const known = AUDIT_KINDS.find((kind) => kind === typed);
   if (typed === undefined || known !== undefined) return known;
-  throw new SvcError('usage', `--kind: ${JSON.stringify(typed)} is no kind of record`, {
+  throw new SvcError('usage', `--kind: ${JSON.stringify(typed)} is not a kind of record`, {
     cure: `There are ${AUDIT_KINDS.join(', ')}.`,
   });
 }
@@ -48,7 +49,7 @@ class List extends AuditCommand {
     details: HOW_ON,
     examples: [
       ['The newest 50', '$0 audit list'],
-      ['What happened to keys this year', '$0 audit list --kind key --since 2026-01-01'],
+      ['Key events of this year', '$0 audit list --kind key --since 2026-01-01'],
     ],
   });
 
@@ -73,15 +74,16 @@ class List extends AuditCommand {
       printJson(context, { records, fault: verdict.fault?.text ?? null });
       return 0;
     }
-    if (records.length === 0) note(context, 'No record is there.');
+    if (records.length === 0) note(context, 'No records.');
     else {
       const { printTable } = await import('../table.ts');
+      const nowMs = context.clock.wallMs();
       printTable(
         context,
-        ['>#', 'time (UTC)', 'kind', 'event', 'details'],
+        ['>#', `time (${zoneName(nowMs)})`, 'kind', 'event', 'details'],
         records.map(({ seq, time, kind: what, event, ...details }) => [
           String(seq),
-          time.slice(0, 19).replace('T', ' '),
+          localTime(time, nowMs),
           what,
           event,
           detailsText(details),
@@ -109,9 +111,9 @@ class Export extends AuditCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'The whole audit log on stdout',
-    details: `As it stands in the file (jsonl), or as a table for spreadsheets (csv). ${HOW_ON}`,
+    details: `As it is in the file (jsonl), or as a table for spreadsheets (csv). ${HOW_ON}`,
     examples: [
-      ['As it stands', '$0 audit export'],
+      ['As it is in the file', '$0 audit export'],
       ['For a spreadsheet', '$0 audit export --format csv'],
     ],
   });
@@ -169,7 +171,7 @@ class Verify extends AuditCommand {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Check that no record of the audit log was edited, removed, moved or cut off',
-    details: `Exits with 1 and names the first bad record otherwise. Records that were cut off are missed as long as the anchor is there; who can write all files of the home folder, its key included, can forge them all. ${HOW_ON}`,
+    details: `Exits with 1 and names the first bad record otherwise. Records that were cut off are missed as long as the anchor is there; anyone who can write all files of the home folder, its key included, can forge them all. ${HOW_ON}`,
     examples: [['Check it', '$0 audit verify']],
   });
 
@@ -219,7 +221,7 @@ class Prune extends AuditCommand {
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Remove the records from before a date; the rest can still be verified',
-    details: `A sealed first line says how many were removed, and so does a record. ${HOW_ON}`,
+    details: `A sealed first line and a record state how many were removed. ${HOW_ON}`,
     examples: [['All of last year', '$0 audit prune --before 2026-01-01']],
   });
 
@@ -237,7 +239,7 @@ class Prune extends AuditCommand {
     if (beforeMs === undefined || beforeMs > nowMs)
       throw new SvcError(
         'usage',
-        `--before: ${JSON.stringify(this.before)} is no date in the past`,
+        `--before: ${JSON.stringify(this.before)} is not a date in the past`,
         {
           cure: 'Write 2026-01-31 or 2026-01-31T12:00:00Z.',
         },
@@ -277,14 +279,14 @@ class Summary extends AuditCommand {
       const cost = details['cost_nano_usd'];
       if (typeof cost === 'number') costNanoUsd = (costNanoUsd ?? 0) + cost;
     });
-    const [firstMs, lastMs] = times.map((atMs) => new Date(atMs).toISOString());
+    const [first, last] = times.map((atMs) => new Date(atMs).toISOString());
     const counts = [...events].toSorted(([a], [b]) => (a < b ? -1 : 1));
     if (this.json)
       printJson(context, {
         records: verdict.records,
         pruned_records: verdict.pruned,
-        from: firstMs ?? null,
-        until: lastMs ?? null,
+        from: first ?? null,
+        until: last ?? null,
         by_event: Object.fromEntries(counts),
         cost_usd: toUsd<number | null>(costNanoUsd),
         fault: verdict.fault?.text ?? null,
@@ -293,8 +295,8 @@ class Summary extends AuditCommand {
       const rows: (readonly [string, string])[] = [
         ['Records', figure(verdict.records)],
         ['Pruned', figure(verdict.pruned)],
-        ['From', firstMs ?? '–'],
-        ['Until', lastMs ?? '–'],
+        ['From', localMoment(first ?? '')],
+        ['Until', localMoment(last ?? '')],
         ['Cost', dollars(toUsd<number | null>(costNanoUsd))],
         ...counts.map(([name, count]) => [name, figure(count)] as const),
       ];

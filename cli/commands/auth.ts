@@ -8,6 +8,7 @@ import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toSeconds } from '../flags.ts';
+import { localMoment } from '../local-time.ts';
 import { note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
@@ -25,7 +26,7 @@ class Auth extends Command<CliContext> {
     category: 'Configure',
     description: 'Make a key for clients on other machines',
     details:
-      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy takes it up within a second.',
+      'The key is shown once; only its hash is kept. Clients send it as the header `X-Svc-Key`. A running proxy accepts it within a second.',
     examples: [
       ['A key with a name', '$0 auth --generate --label laptop'],
       ['A key that expires', '$0 auth --generate --label ci --expires 30d'],
@@ -85,8 +86,8 @@ class List extends Command<CliContext> {
       keys.map((key) => [
         key.id,
         key.label === '' ? '–' : key.label,
-        minuteOf(key.created),
-        key.expires === null ? 'never' : minuteOf(key.expires),
+        localMoment(key.created),
+        key.expires === null ? 'never' : localMoment(key.expires),
         key.state,
       ]),
     );
@@ -117,11 +118,6 @@ class Revoke extends Command<CliContext> {
       print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
     return 0;
   }
-}
-
-/** `2026-01-31T09:05:07.000Z` → `2026-01-31 09:05 UTC`. */
-function minuteOf(time: string): string {
-  return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** A key as it may be shown: without its hash. */

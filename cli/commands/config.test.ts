@@ -142,7 +142,7 @@ test('validate knows what a start refuses: to listen to the network without a ke
   place.dispose();
 });
 
-test('what is loopback is told by the whole of a host, not by how it begins', async () => {
+test('loopback is recognised by the whole host name, not by how it begins', async () => {
   const place = makePlace();
   const file = join(place.folder, 'host.yaml');
   for (const [host, code] of [

@@ -231,15 +231,12 @@ async function stageFaults(
   { clock }: CliContext,
 ): Promise<readonly Fault[]> {
   if (config.plugins.length === 0) return [];
-  const { loadPlugins } = await import('../../plugins/load-plugins.ts');
-  const faults: Fault[] = [];
-  for (const entry of config.plugins)
-    await loadPlugins([entry], { clock, report: () => undefined }).catch((thrown: unknown) => {
-      const [, why = String(thrown)] = /\n {2}- ([\s\S]*)$/.exec((thrown as Error).message) ?? [];
-      const text = `plugins: ${why}`;
-      faults.push({ key: 'plugins', source: 'file', where: entry.module, text });
-    });
-  return faults;
+  const { listPlugins } = await import('../plugin/list.ts');
+  const listed = await listPlugins({ plugins: config.plugins, customProviders: [] }, clock);
+  return listed.flatMap(({ module, fault }) => {
+    if (fault === null) return [];
+    return [{ key: 'plugins', source: 'file', where: module, text: `plugins: ${fault}` }];
+  });
 }
 
 class Validate extends Check {

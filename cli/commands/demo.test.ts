@@ -13,7 +13,11 @@ interface Played {
     readonly input_tokens: number;
     readonly trace: { readonly stages: readonly { readonly node: string }[] };
   }[];
-  readonly totals: { readonly requests: number; readonly cost: number };
+  readonly totals: {
+    readonly requests: number;
+    readonly cost: number;
+    readonly saved_tokens: number;
+  };
 }
 
 function leftovers(): string[] {
@@ -31,6 +35,7 @@ test('the demo plays every turn through the proxy, and leaves nothing behind', a
   assert.ok(requests.length >= 8);
   assert.is(totals.requests, requests.length);
   assert.ok(totals.cost > 0);
+  assert.ok(totals.saved_tokens > 0);
   for (const one of requests) {
     assert.equal([one.status, one.outcome], [200, 'ok']);
     assert.ok(one.input_tokens > 0);
@@ -47,6 +52,7 @@ test('its table has a row a request and a total', async () => {
   const { code, stdout } = await run(place, ['demo']);
   assert.is(code, 0);
   assert.match(stdout, /^turn +in +sent +saved +out +cost$/m);
+  assert.match(stdout, /^ 1 survey the repository +(\d+) +\1 +0 /m);
   assert.match(stdout, /^ 4 versions of the client and the runner +[\d,]+ .* \$\d/m);
   for (const stage of ['compaction', 'vault_inject', 'upstream_forward'])
     assert.match(stdout, new RegExp(`^${stage} +[\\d.]+ +[\\d.]+ {2}\\w+`, 'm'));

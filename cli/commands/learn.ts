@@ -5,6 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { localMoment } from '../local-time.ts';
 import { colorsFor, counted, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { controlIfRunning } from '../remote.ts';
@@ -146,7 +147,8 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
 
 function appliedLine(applied: LearnedStatus['applied']): string {
   if (applied === null) return 'No rules are applied.';
-  const since = applied.atMs === null ? '' : ` since ${new Date(applied.atMs).toISOString()}`;
+  const since =
+    applied.atMs === null ? '' : ` since ${localMoment(new Date(applied.atMs).toISOString())}`;
   return `Rules ${applied.id} are applied${since}: ${counted(applied.skip.length, 'kind')} left alone.`;
 }
 

@@ -92,7 +92,7 @@ test('rules are added, listed and removed without a proxy', () =>
     assert.match(off.stderr, /No rules.*The router is off/s);
   }));
 
-test('a rule whose provider is gone is told as one that decides nothing', () =>
+test('a rule whose provider is gone is reported as one that decides nothing', () =>
   inPlace(async (place) => {
     const config = join(place.folder, 'local.yaml');
     writeFileSync(
@@ -109,7 +109,7 @@ test('a rule whose provider is gone is told as one that decides nothing', () =>
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));
 
-test('every fault of a rule is told at once', () =>
+test('every fault of a rule is reported at once', () =>
   inPlace(async (place) => {
     const bad = [
       'route',
@@ -165,7 +165,7 @@ test('a running proxy uses a rule at once and answers for itself', () =>
     assert.is(keyless.code, 7, 'the same as without a proxy');
   }));
 
-test('models are listed without a proxy, and a missing key is told', () =>
+test('models are listed without a proxy, and a missing key is reported', () =>
   withUpstream((upstream) =>
     inPlace(async (place) => {
       const env = { ...place.env, CHATPROV_BASE_URL: upstream.url };

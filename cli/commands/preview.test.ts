@@ -117,7 +117,7 @@ test('the config file that the proxy runs with may be named', async () => {
   place.dispose();
 });
 
-test('a file that cannot be read is told with the reason in words', async () => {
+test('a file that cannot be read is reported with the reason in words', async () => {
   const place = makePlace();
   const ran = await run(place, ['preview', place.folder]);
   assert.is(ran.code, exitCodes.bad_request);
@@ -175,7 +175,7 @@ test('nothing in a text commands the terminal', async () => {
   place.dispose();
 });
 
-test('what cannot be previewed is said with its cause', async () => {
+test('what cannot be previewed is reported with its cause', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   const codeOf = async (...argv: string[]) => (await run(place, ['preview', ...argv])).code;

@@ -8,7 +8,7 @@ import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import { openIn } from '../../stages/ledger/temp-ledger.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run, start } from '../testing.ts';
 import type { Place } from '../testing.ts';
 
 const DAY_MS = 86_400_000;
@@ -277,7 +277,7 @@ test('compare: the last request, one by its id, its beginning or end, and none',
     assert.match(none.stderr, /begins or ends with "nobody"/);
   }));
 
-test('wrong words are told, with what would be right', () =>
+test('wrong words are reported, with what would be right', () =>
   withReports(async (place) => {
     for (const [argv, message] of [
       [['models', '--since', 'yesterday'], /not an ISO 8601 date/],
@@ -328,5 +328,12 @@ test('tables for people: figures under heads, a dash for what is not known, and 
   }
   place.dispose();
 });
+
+test('compare shows the local time with its zone', () =>
+  withReports(async (place) => {
+    const ask = (zone: string) => start(place, ['compare', 'req_0000'], { TZ: zone }).ended;
+    assert.match((await ask('UTC')).stdout, /, 2026-11-20 15:30:00 UTC\n/);
+    assert.match((await ask('Asia/Kolkata')).stdout, /, 2026-11-20 21:00:00 GMT\+5:30\n/);
+  }));
 
 test.run();

@@ -13,6 +13,7 @@ import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
+import { localMoment } from '../local-time.ts';
 import {
   colorsFor,
   counted,
@@ -91,8 +92,8 @@ function noRequest(id: string | undefined): SvcError {
 async function printComparison(context: CliContext, row: LedgerRow, before: number | null) {
   const colors = colorsFor(context.stdout, context.env);
   const { printTable } = await import('../table.ts');
-  const at = new Date(row.startedMs).toISOString().slice(0, 19).replace('T', ' ');
-  print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at} UTC`));
+  const at = localMoment(new Date(row.startedMs).toISOString());
+  print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at}`));
   const change = (from: number | null, to: number | null, show: (value: number) => string) =>
     from === null || to === null ? '–' : `${to > from ? '+' : ''}${show(to - from)}`;
   const share =

@@ -143,7 +143,7 @@ class RouteAdd extends RouteCommands {
     return this.report('Added', await this.do({ do: 'add', rule: this.rule() }));
   }
 
-  /** The rule as typed. It may be unsound: the store tells every fault of it at once. */
+  /** The rule as typed. It may be unsound: the store reports every fault of it at once. */
   private rule(): NewRule {
     const typed = {
       id: this.id,

@@ -114,7 +114,7 @@ test('a second proxy with the same home is told about the first', async () => {
   place.dispose();
 });
 
-test('a taken port is told with the process that has it', async () => {
+test('a taken port is reported with the process that has it', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -128,7 +128,7 @@ test('a taken port is told with the process that has it', async () => {
   place.dispose();
 });
 
-test('a port that another svc has is told as such', async () => {
+test('a port that another svc has is reported as such', async () => {
   const place = makePlace();
   const other = makePlace();
   const { proxy, url } = await listening(other);
@@ -235,7 +235,7 @@ test('under umask 000 everything is private', async () => {
   place.dispose();
 });
 
-test('a wrong configuration is told without a stack, and leaves nothing behind', async () => {
+test('a wrong configuration is reported without a stack, and leaves nothing behind', async () => {
   const place = makePlace();
   writeFileSync(join(place.folder, 'svc.yaml'), 'server:\n  prot: 1\n');
   const refused = await start(place, ['serve', '--config', 'svc.yaml']).ended;

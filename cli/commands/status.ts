@@ -57,7 +57,7 @@ class Status extends Command<CliContext> {
       print(context, 'Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
       const rows = status.retries.slice(0, 5).map((retry) => retryRow(retry, nowMs));
-      printTable(context, retryHead, rows);
+      printTable(context, retryHead(nowMs), rows);
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../prompt-cache.ts');

@@ -10,7 +10,7 @@ import { runCli } from '../run.ts';
 import { makeContext } from '../testing.ts';
 import { json, logOf, withFiles } from '../vault/testing.ts';
 
-test('a damaged index is told by vault-health, and repaired', async () => {
+test('a damaged index is reported by vault-health, and repaired', async () => {
   await withFiles(async (place, svc) => {
     await svc('index', 'files', '-w', '1');
     assert.is((await svc('vault-health')).code, 0);

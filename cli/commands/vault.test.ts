@@ -9,7 +9,7 @@ import { runCli } from '../run.ts';
 import { makeContext, run } from '../testing.ts';
 import { json, withFiles, write } from '../vault/testing.ts';
 
-test('index tells what was read and what was left out and why, and reads nothing twice', async () => {
+test('index reports what was read, what was left out and why, and reads nothing twice', async () => {
   await withFiles(async (_place, svc) => {
     const first = await svc('index', 'files', '-w', '1');
     assert.is(first.code, 0, first.stderr);
@@ -104,7 +104,7 @@ test('calibrate keeps what it found, and index uses no more workers than allowed
   });
 });
 
-test('what the disk refuses is told with its path, and is no bug in svc', async () => {
+test('what the disk refuses is reported with its path, and is no bug in svc', async () => {
   await withFiles(async (place, svc) => {
     const file = join(place.folder, 'files', 'gate.md');
     const one = await svc('index', 'files/gate.md');

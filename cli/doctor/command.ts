@@ -1,4 +1,4 @@
-/** `svc doctor`: looks at everything that a request needs, says what is wrong, and mends what is safe. */
+/** `svc doctor`: checks everything that a request needs, reports what is wrong, and fixes what is safe. */
 import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -14,18 +14,18 @@ class Doctor extends Command<CliContext> {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check everything a request needs; say what is wrong, why, and what mends it',
+    description: 'Check everything a request needs; report what is wrong, why, and the cure',
     details:
       'It sends no question to a model and no key, so it costs nothing; providers get a HEAD request each unless --offline. Exit code 0 when there is nothing worse than a warning, else that of the worst finding.',
     examples: [
       ['Look at everything', '$0 doctor'],
-      ['Mend what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
-      ['Also whether the keys hold', '$0 doctor --online-keys'],
+      ['Fix what is safe: file modes, a stale pid file, missing folders', '$0 doctor --fix'],
+      ['Also whether the keys are valid', '$0 doctor --online-keys'],
       ['For a bug report or a monitor', '$0 doctor --json'],
     ],
   });
 
-  fix = Option.Boolean('--fix', false, { description: 'Mend what is safe, then look again' });
+  fix = Option.Boolean('--fix', false, { description: 'Fix what is safe, then check again' });
   offline = Option.Boolean('--offline', false, { description: 'Ask no provider' });
   onlineKeys = Option.Boolean('--online-keys', false, {
     description: 'Try each configured key by asking for the list of models',
@@ -113,7 +113,7 @@ class Doctor extends Command<CliContext> {
       print(context, `${signOf(level, colors)} ${check.padEnd(width)}  ${text}`);
       if (cure !== undefined) print(context, `  ${''.padEnd(width)}  ${colors.dim(`> ${cure}`)}`);
     }
-    for (const one of fixed) note(context, `Mended: ${one}`);
+    for (const one of fixed) note(context, `Fixed: ${one}`);
     const count = (level: Level) => findings.filter((one) => one.level === level).length;
     const faults = count('fault');
     const warnings = count('warning');
@@ -122,7 +122,7 @@ class Doctor extends Command<CliContext> {
       context,
       faults + warnings === 0
         ? 'All is well.'
-        : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}${fixable === 0 ? '' : `; \`svc doctor --fix\` mends ${fixable}`}.`,
+        : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}${fixable === 0 ? '' : `; \`svc doctor --fix\` can fix ${fixable} of them`}.`,
     );
   }
 }

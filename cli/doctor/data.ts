@@ -16,7 +16,8 @@ export async function checkLedger({ context, loaded }: Examined): Promise<Findin
   if (loaded === undefined) return [];
   const file = loaded.config.ledger.db;
   const short = shortPath(file, context);
-  if (!existsSync(file)) return [remark('Ledger', `${short} is not there yet; a start makes it`)];
+  if (!existsSync(file))
+    return [remark('Ledger', `${short} does not exist yet; a start creates it`)];
   const { openReadOnly } = await import('../../stages/ledger/database.ts');
   try {
     const database = openReadOnly(file);
@@ -32,7 +33,7 @@ export async function checkLedger({ context, loaded }: Examined): Promise<Findin
   } catch (thrown) {
     if (!(thrown instanceof SvcError)) return [damaged(short, (thrown as Error).message)];
     return [
-      fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may mend it.'),
+      fault('Ledger', thrown.kind, thrown.message, thrown.cure ?? '`svc restart` may fix it.'),
     ];
   }
 }
@@ -86,7 +87,7 @@ export async function checkErrors({ context, loaded }: Examined): Promise<Findin
         warning(
           'Errors',
           `${text} (${percent(errors / requests)}), most often ${why}`,
-          '`svc requests --failed` lists them; `svc logs` says why.',
+          '`svc requests --failed` lists them; `svc logs` shows the reasons.',
         ),
       ];
     } finally {

@@ -83,7 +83,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
       await run(place, ['integrate', 'claude', '--apply']);
       const result = await examine(place, ['--online-keys'], env);
       assert.is(result.code, 0, JSON.stringify(result.findings));
-      assert.match(result.of('Proxy'), /^ok: runs on http/);
+      assert.match(result.of('Proxy'), /^ok: running on http/);
       // Tests run in a program of another version than the proxy.
       assert.match(result.of('Version'), /^warning: the proxy is .*, this is 9\.8\.7/);
       assert.match(result.of('Upstream'), /ok: messages answers/);
@@ -115,12 +115,12 @@ test('no proxy: a client that is pointed at it reaches nobody, and a taken port 
     await run(place, ['integrate', 'claude', '--apply'], { env: { ...place.env, ...env } });
     const result = await examine(place, ['--offline'], env);
     assert.is(result.code, exitCodes.unavailable);
-    assert.match(result.of('Proxy'), /^fault: svc does not run/);
+    assert.match(result.of('Proxy'), /^fault: svc is not running/);
     assert.match(
       result.of('Ports'),
       new RegExp(`^fault: port ${port} is taken by .*pid ${process.pid}`),
     );
-    assert.match(result.of('Clients'), /fault: Claude Code goes through svc, which does not run/);
+    assert.match(result.of('Clients'), /fault: Claude Code goes through svc, which is not running/);
     for (const { level, cure } of result.findings)
       if (level === 'fault' || level === 'warning') assert.ok(cure);
     await new Promise((resolve) => taken.close(resolve));
@@ -156,7 +156,7 @@ test('--fix closes what others may read, removes a stale pid file and makes the 
     assert.is(fs.statSync(join(place.home, 'logs/svc.log')).mode & 0o777, 0o600);
 
     fs.rmSync(place.home, { recursive: true });
-    assert.match((await examine(place)).of('Home folder'), /^warning: .* is not there yet/);
+    assert.match((await examine(place)).of('Home folder'), /^warning: .* does not exist yet/);
     assert.not.ok(fs.existsSync(place.home), 'looking makes nothing');
     await examine(place, ['--offline', '--fix']);
     assert.is(fs.statSync(place.home).mode & 0o777, 0o700);
@@ -217,7 +217,7 @@ test('machine: proxy variables without loopback, an old Node, a clock that is of
 test('for people: a line for each finding, the cure below, and what to do next', () =>
   within(async (place) => {
     const { stdout, stderr } = await run(place, ['doctor', '--offline']);
-    assert.match(stdout, /✗ Proxy +svc does not run\n +> `svc start --background` starts it\.\n/);
+    assert.match(stdout, /✗ Proxy +svc is not running\n +> `svc start --background` starts it\.\n/);
     assert.match(stderr, /1 fault, 0 warnings/);
   }));
 

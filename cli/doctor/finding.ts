@@ -1,4 +1,4 @@
-/** What a check of `svc doctor` finds: what is so, how bad that is, why, and what mends it. */
+/** What a check of `svc doctor` finds: the fact, its severity, the cause and the cure. */
 import type { ErrorKind } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';

@@ -52,13 +52,16 @@ export function checkHome({ context, home }: Examined): Finding[] {
   const stat = fs.statSync(home, { throwIfNoEntry: false });
   if (stat === undefined) {
     return [
-      warning(name, `${short} is not there yet`, 'A start makes it; --fix makes it now.', () =>
-        ensurePrivateFolder(home),
+      warning(
+        name,
+        `${short} does not exist yet`,
+        'A start creates it; --fix creates it now.',
+        () => ensurePrivateFolder(home),
       ),
     ];
   }
   if (!stat.isDirectory())
-    return [fault(name, 'config', `${short} is no folder`, 'Move it away, or set SVC_HOME.')];
+    return [fault(name, 'config', `${short} is not a folder`, 'Move it away, or set SVC_HOME.')];
   const own = process.getuid?.();
   if (own !== undefined && stat.uid !== own)
     return [
@@ -77,14 +80,14 @@ export function checkHome({ context, home }: Examined): Finding[] {
     ];
   }
   const open = openPaths(home);
-  if (open.length === 0) return [ok(name, `${short}, readable by you alone`)];
+  if (open.length === 0) return [ok(name, `${short}, readable only by you`)];
   const first = shortPath(open[0] ?? '', context);
   const others = open.length === 1 ? '' : ` and ${counted(open.length - 1, 'other')}`;
   return [
     warning(
       name,
       `others may read ${first}${others}: keys, questions and answers can be in there`,
-      `--fix takes that right away; by hand: chmod -R go= ${short}`,
+      `--fix removes that permission; by hand: chmod -R go= ${short}`,
       () => open.forEach((path) => fs.chmodSync(path, fs.statSync(path).mode & 0o700)),
     ),
   ];

@@ -38,7 +38,7 @@ export async function checkSqlite(): Promise<Finding[]> {
     return [
       warning(
         'SQLite',
-        `${version} is older than ${LEAST_SQLITE.join('.')}, which mends a fault of write-ahead logs`,
+        `${version} is older than ${LEAST_SQLITE.join('.')}, which fixes a fault of write-ahead logs`,
         'Install svc again with the versions of its lock file: npm ci.',
       ),
     ];

@@ -15,7 +15,7 @@ export async function checkProxy(examined: Examined): Promise<Finding[]> {
   if (instance === undefined) {
     const cure = '`svc start --background` starts it.';
     return [
-      fault('Proxy', 'unavailable', 'svc does not run', cure),
+      fault('Proxy', 'unavailable', 'svc is not running', cure),
       ...(await checkPorts(examined)),
     ];
   }
@@ -26,11 +26,11 @@ export async function checkProxy(examined: Examined): Promise<Finding[]> {
       fault(
         'Proxy',
         'unavailable',
-        `runs (pid ${instance.pid}) but does not answer`,
-        '`svc restart --force`; `svc logs` may say why.',
+        `running (pid ${instance.pid}) but does not answer`,
+        '`svc restart --force`; `svc logs` may show the reason.',
       ),
     ];
-  const findings = [ok('Proxy', `runs on ${instance.url} (pid ${instance.pid})`)];
+  const findings = [ok('Proxy', `running on ${instance.url} (pid ${instance.pid})`)];
   const version = root['version'];
   if (version === context.version) findings.push(ok('Version', context.version));
   else
@@ -38,7 +38,7 @@ export async function checkProxy(examined: Examined): Promise<Finding[]> {
       warning(
         'Version',
         `the proxy is ${String(version)}, this is ${context.version}`,
-        '`svc restart` takes the new one up.',
+        '`svc restart` starts the new one.',
       ),
     );
   const reasons = Array.isArray(health?.['reasons']) ? health['reasons'].join('; ') : '';
@@ -47,7 +47,7 @@ export async function checkProxy(examined: Examined): Promise<Finding[]> {
       warning(
         'Health',
         `${String(health['status'])}: ${reasons}`,
-        '`svc status` and `svc logs` say more.',
+        '`svc status` and `svc logs` show more.',
       ),
     );
   return findings;
@@ -101,13 +101,13 @@ export function checkClients({ context, home, loaded }: Examined): Finding[] {
   const findings = wirings.flatMap(({ client, wired, file, fault: reason }): Finding[] => {
     const { id, name } = client;
     if (reason !== null)
-      return [warning('Clients', reason, `Mend it: ${name} cannot read it either.`)];
+      return [warning('Clients', reason, `Fix it: ${name} cannot read it either.`)];
     if (wired === 'other' || wired === 'partly')
       return [
         warning(
           'Clients',
           `${name} goes ${wired === 'other' ? 'to an address that svc had before' : 'through svc only in part'} (${file})`,
-          `\`svc integrate ${id} --apply\` mends it.`,
+          `\`svc integrate ${id} --apply\` fixes it.`,
         ),
       ];
     if (wired === 'yes' && running === undefined)
@@ -115,7 +115,7 @@ export function checkClients({ context, home, loaded }: Examined): Finding[] {
         fault(
           'Clients',
           'unavailable',
-          `${name} goes through svc, which does not run: it reaches nobody`,
+          `${name} goes through svc, which is not running: it cannot connect`,
           `\`svc start --background\`, or \`svc integrate ${id} --undo\`.`,
         ),
       ];

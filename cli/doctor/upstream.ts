@@ -45,7 +45,7 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fin
           return warning(
             'Upstream',
             `${target.name} answers with ${status}`,
-            'Its status page may say why.',
+            'Its status page may give the reason.',
           );
         } catch (thrown) {
           if (!(thrown instanceof SvcError)) throw thrown;

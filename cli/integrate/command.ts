@@ -115,7 +115,7 @@ class Integrate extends Command<CliContext> {
         `\`svc integrate ${client.id} --apply${named}\` writes it; --undo takes it back.`,
       );
     }
-    if (!isRunning) note(context, 'svc does not run; `svc start --background` starts it.');
+    if (!isRunning) note(context, 'svc is not running; `svc start --background` starts it.');
     return 0;
   }
 
@@ -151,7 +151,10 @@ class Integrate extends Command<CliContext> {
       `Restart ${client.name} if it runs. \`svc integrate ${client.id} --undo\` takes it back.`,
     );
     if (!isRunning)
-      note(context, 'svc does not run: until `svc start --background` this client reaches nobody.');
+      note(
+        context,
+        'svc is not running: this client cannot connect until `svc start --background`.',
+      );
     return 0;
   }
 
@@ -191,7 +194,7 @@ export function printUndone(context: CliContext, { client, file, outcome, kept }
     restored: `${path} is as it was`,
     removed: `${path} is removed: svc had made it`,
     keys: `${path} was changed since, so only what svc wrote is taken out`,
-    gone: `${path} is not there any more`,
+    gone: `${path} no longer exists`,
   };
   print(context, `${client}: ${said[outcome]}`);
   if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);

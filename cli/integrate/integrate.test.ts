@@ -186,7 +186,7 @@ test("somebody else's address is not replaced unless that is asked for", () =>
     assert.is(fs.readFileSync(path, 'utf8'), text);
   }));
 
-test('models with addresses of their own stay as they are, and it is told which', () =>
+test('models with addresses of their own stay as they are, and it is reported which', () =>
   within(async (place) => {
     const text =
       'model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-5\n      api_base: http://127.0.0.1:11434/v1\n  - model_name: b\n    litellm_params: {model: anthropic/claude-x}\n';

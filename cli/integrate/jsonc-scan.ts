@@ -52,7 +52,7 @@ export function scanJson(text: string): JsonNode {
     try {
       return JSON.parse(raw);
     } catch {
-      return fail(`${raw.slice(0, 20)} is no value`);
+      return fail(`${raw.slice(0, 20)} is not a value`);
     }
   }
 

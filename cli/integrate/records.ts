@@ -50,7 +50,7 @@ export function readIntegrations(home: string): readonly Integration[] {
     const { integrations } = JSON.parse(fs.readFileSync(path, 'utf8')) as {
       integrations: readonly Integration[];
     };
-    if (!Array.isArray(integrations)) throw new Error('it is no list');
+    if (!Array.isArray(integrations)) throw new Error('it is not a list');
     return integrations;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];

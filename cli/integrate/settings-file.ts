@@ -23,7 +23,7 @@ export function readSettingsFile(path: string): SettingsFile {
   try {
     const stat = fs.statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return { path: linkTarget(path), bytes: undefined, mode: 0o600 };
-    if (!stat.isFile()) throw new Error('it is no file');
+    if (!stat.isFile()) throw new Error('it is not a file');
     if (stat.size > MOST_BYTES) throw new Error('it is too large for a settings file');
     const real = fs.realpathSync(path);
     return { path: real, bytes: fs.readFileSync(real), mode: stat.mode & 0o777 };
@@ -75,7 +75,7 @@ export function removeSettingsFile(file: SettingsFile): void {
   fs.rmSync(file.path, { force: true });
 }
 
-/** A short name of the content, to tell whether it is still the same. */
+/** A short name of the content, to see whether it is still the same. */
 export function fingerprint(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

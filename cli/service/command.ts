@@ -17,7 +17,7 @@ class ServicePrint extends Command<CliContext> {
   static override usage = Command.Usage({
     category: 'Run',
     description: 'A service file of systemd or launchd that starts the proxy with the machine',
-    details: 'It is only printed. Keys are not in it: they belong into the config file.',
+    details: 'It is only printed. Keys are not in it: they belong in the config file.',
     examples: [
       ['For this machine', '$0 service print'],
       ['For ~/.config/systemd/user/svc.service', '$0 service print systemd'],
@@ -34,7 +34,7 @@ class ServicePrint extends Command<CliContext> {
       throw new SvcError('usage', `svc service print takes systemd or launchd, not '${wanted}'`);
     const { entry } = context;
     context.stdout.write(unitText({ kind, node: process.execPath, entry, home: homeOf(context) }));
-    note(context, `It belongs into ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
+    note(context, `It belongs in ~/${servicePaths[kind]}; then: ${serviceStarts[kind]}`);
     return 0;
   }
 }
@@ -73,7 +73,7 @@ class Uninstall extends Command<CliContext> {
       return 0;
     }
     for (const one of undone) printUndone(context, one);
-    print(context, stopped === undefined ? 'svc did not run' : `Stopped (pid ${stopped.pid})`);
+    print(context, stopped === undefined ? 'svc was not running' : `Stopped (pid ${stopped.pid})`);
     const short = shortPath(home, context);
     if (!this.data) print(context, `${short} stays; --data deletes what svc keeps there`);
     else if (left.length === 0) print(context, `${short} is deleted`);

@@ -13,6 +13,7 @@ const NAMES = [
   'routes.json',
   'telemetry.jsonl',
   'backups',
+  'captures',
   'logs',
   'svc.pid',
   'control.sock',

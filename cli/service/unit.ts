@@ -22,7 +22,7 @@ export const serviceStarts: Readonly<Record<ServiceKind, string>> = {
   launchd: 'launchctl load -w ~/Library/LaunchAgents/svc.proxy.plist',
 };
 
-/** The text of the file. Keys are no part of it: they belong into the config file. */
+/** The text of the file. Keys are no part of it: they belong in the config file. */
 export function unitText(facts: UnitFacts): string {
   return facts.kind === 'systemd' ? systemdUnit(facts) : launchdList(facts);
 }

@@ -17,19 +17,20 @@ class Run extends Command<CliContext> {
   static override paths = [['run']];
   static override usage = Command.Usage({
     category: 'Run',
-    description: 'Start a client through the proxy, and show at its end what that did',
+    description: 'Start a client through the proxy, and show at its end what it cost and saved',
     details:
-      "The client gets the base URLs in its environment; no file is changed. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
+      "svc's own options stand before the client; whatever follows it is the client's, with or without `--`. The client gets the base URLs in its environment; no file is changed. Where no proxy runs, one is started in the background and stays. The exit code is the client's. The receipt on stderr counts what went through the proxy meanwhile, by the ledger.",
     examples: [
-      ['Claude Code', '$0 run -- claude'],
-      ['A script, without a receipt', '$0 run --quiet -- python agent.py'],
-      ['The receipt as JSON on stderr', '$0 run --json -- codex exec "fix the test"'],
+      ['Claude Code', '$0 run claude'],
+      ['What follows the client is for the client', '$0 run claude -p "explain this folder"'],
+      ['A script, without a receipt', '$0 run --quiet python agent.py'],
+      ['The receipt as JSON on stderr', '$0 run --json codex exec "fix the test"'],
     ],
   });
 
   quiet = Option.Boolean('--quiet,-q', false, { description: 'No receipt' });
   json = Option.Boolean('--json', false, { description: 'The receipt as JSON, on stderr' });
-  command = Option.Rest({ name: 'client', required: 1 });
+  command = Option.Proxy({ name: 'client', required: 1 });
 
   async execute() {
     const { context } = this;
@@ -64,7 +65,7 @@ class Run extends Command<CliContext> {
     if (!this.quiet)
       note(
         context,
-        `svc runs in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
+        `svc is running in the background now, on ${url} (pid ${pid}); \`svc stop\` ends it.`,
       );
     return reachable(url);
   }

@@ -71,7 +71,7 @@ export function printReceipt(context: CliContext, receipt: Receipt): void {
   for (const line of pairs(colors, rows)) note(context, line);
   if (clients.length > 1) {
     const who = clients.map(({ name, requests }) => `${name} ${figure(requests)}`).join(', ');
-    note(context, `Counted by time, so others are in it: ${who}.`);
+    note(context, `Counted by time, so it includes other clients: ${who}.`);
   }
 }
 

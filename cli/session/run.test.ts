@@ -65,7 +65,7 @@ test('a client goes through a proxy that was started for it; exit code and recei
     const first = await start(place, [...argv, '7', ...asks], env).ended;
     assert.is(first.code, 7, first.stderr);
     assert.is(first.stdout, 'ANTHROPIC_BASE_URL 200\nOPENAI_BASE_URL 200\n');
-    assert.match(first.stderr, /runs in the background now/);
+    assert.match(first.stderr, /is running in the background now/);
     assert.match(first.stderr, /Requests +2\n/);
     assert.match(first.stderr, /Cost +\$0\.\d{4}; \$0\.\d{4} without svc/);
     assert.is(upstream.requests.length, 2);
@@ -98,6 +98,23 @@ test('Codex gets its settings as arguments; a proxy of the network is left out',
     assert.match(stdout, /^intranet,127\.0\.0\.1,localhost\n/);
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.base_url="http:\/\/127\.0\.0\.1:\d+\/v1"\n/);
     assert.match(stdout, /\n-c\nmodel_providers\.svc\.supports_websockets=false\nexec\n$/);
+  }));
+
+test('what follows the client is for the client, also without --', () =>
+  withProxy(async ({ place, env }) => {
+    const client = join(place.folder, 'client');
+    fs.writeFileSync(client, '#!/bin/sh\nprintf "%s|" "$@"\n', { mode: 0o755 });
+    const words = ['-p', 'hi', '--json', '--help', '--quiet', '--', '-x'];
+    for (const separator of [[], ['--']]) {
+      const argv = ['run', '-q', ...separator, client, ...words];
+      const { code, stdout, stderr } = await start(place, argv, env).ended;
+      assert.equal([code, stdout, stderr], [0, `${words.join('|')}|`, '']);
+    }
+    const wrong = await start(place, ['run', '--loud', client, '--json'], env).ended;
+    assert.is(wrong.code, exitCodes.usage);
+    assert.match(wrong.stderr, /svc run has no option --loud/);
+    const help = await start(place, ['run', '--help'], env).ended;
+    assert.match(help.stdout, /svc run/);
   }));
 
 test('a program that is not there', () =>

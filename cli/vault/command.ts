@@ -28,7 +28,7 @@ export abstract class VaultCommand extends Command<CliContext> {
     return config;
   }
 
-  /** What every call into the vault is told. */
+  /** The arguments of every call into the vault. */
   basics({ vault }: Config) {
     const { clock, random } = this.context;
     return { indexDir: vault.indexPath, clock, newId: () => random(9).toString('base64url') };

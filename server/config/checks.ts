@@ -14,7 +14,7 @@ import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
 import { fillName, type SettingKey } from './settings.ts';
 
-/** For a name that only a flag said, which no file and line stands for. */
+/** For a name that only a flag set, which no file and line stands for. */
 const NOWHERE: Place = { source: 'flag', where: '' };
 
 /** Every fault between settings. */

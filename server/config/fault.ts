@@ -1,4 +1,4 @@
-/** What can be wrong with a configuration, and the one error that tells it all at once. */
+/** What can be wrong with a configuration, and the one error that lists it all. */
 import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Place } from '../../stages/settings/setting.ts';

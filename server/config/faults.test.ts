@@ -113,11 +113,11 @@ const BAD: readonly BadCase[] = [
   file('security: {api_key: 12345}', 'security.api_key: found a number, expected a key without'),
   file(
     'security: {allowed_origins: ["https://a.example/", "https://b.example/path"]}',
-    'security.allowed_origins: "https://b.example/path" is no origin; write https://host',
+    'security.allowed_origins: "https://b.example/path" is not an origin; write https://host',
   ),
   file(
     'security: {allowed_origins: a.example}',
-    'security.allowed_origins: "a.example" is no origin',
+    'security.allowed_origins: "a.example" is not an origin',
   ),
   file(
     'security: {allowed_origins: [7]}',
@@ -199,7 +199,7 @@ test('what is not plain YAML is refused as a whole, with its line', async () => 
   }
 });
 
-test('all faults of all sources are told in one error', async () => {
+test('all faults of all sources are reported in one error', async () => {
   const error = await loadText({
     file: 'server: {prot: 1}\ncompression: {mode: fast}',
     envFile: 'SVC_COMPACT=yes',
@@ -224,7 +224,7 @@ test('all faults of all sources are told in one error', async () => {
   );
 });
 
-test('a fault in a value that a stronger source overrides is told all the same', async () => {
+test('a fault in a value that a stronger source overrides is reported all the same', async () => {
   const faults = await faultsOf({ file: 'server: {port: x}', flags: { 'server.port': 9000 } });
   assert.is(faults.length, 1);
 });

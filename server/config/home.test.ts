@@ -56,7 +56,7 @@ test('folders get 0700 under umask 0, and loose ones are tightened', ({ folder }
   assert.is(modeOf(loose), '700');
 });
 
-test('a file in the way of a folder is told', ({ folder }) => {
+test('a file in the way of a folder is reported', ({ folder }) => {
   const path = join(folder, 'file');
   fs.writeFileSync(path, '');
   const error = thrownBy(() => ensurePrivateFolder(path));
@@ -102,7 +102,7 @@ test('a write that fails leaves nothing behind', ({ folder }) => {
   assert.equal(fs.readdirSync(folder), ['taken']);
 });
 
-test('reading: absent is undefined; a folder, bytes that are no text, and too much are told', ({
+test('reading: absent is undefined; a folder, bytes that are no text, and too much are reported', ({
   folder,
 }) => {
   assert.is(readConfigFile(join(folder, 'absent'), 10), undefined);

@@ -9,7 +9,7 @@ const HEAD = `# Configuration of svc.
 # Every setting is listed with its default, commented out: remove the # that stands
 # right before a name to change it. Environment variables and flags of the command
 # line take precedence. \`svc config show\` shows each value and where it came from.
-# A file that holds keys should be readable by you alone: chmod 600.`;
+# A file that holds keys should be readable only by you: chmod 600.`;
 
 /** An example name for each placeholder. */
 const EXAMPLE_NAMES: Readonly<Record<string, string>> = {

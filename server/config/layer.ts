@@ -1,7 +1,7 @@
 /**
  * One source of settings, read into entries, and the merge of all sources. Every entry
  * is checked on its own, also one that a stronger source overrides: a fault that hides
- * until a variable is unset is worse than one told today.
+ * until a variable is unset is worse than one reported today.
  */
 import { allows, isMap, itemOf } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
@@ -15,7 +15,7 @@ import type { YamlFile } from './yaml.ts';
 export interface Entry extends Place {
   readonly setting: Setting;
   readonly concrete: string;
-  /** The key, alias, variable or flag by which it was said. */
+  /** The key, alias, variable or flag by which it was set. */
   readonly spelled: string;
   /** Among several spellings in one source the lowest wins. */
   readonly rank: number;
@@ -83,7 +83,7 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
   return { source: 'file', entries, names: chosen, faults, warnings: [] };
 }
 
-/** Merges layers, weakest first, into one value a key; tells where two spellings disagree. */
+/** Merges layers, weakest first, into one value a key; reports where two spellings disagree. */
 export function mergeLayers(layers: readonly Layer[]): {
   readonly values: ReadonlyMap<string, Provenance>;
   readonly warnings: readonly string[];

@@ -24,7 +24,7 @@ const PORTS = [
   { source: 'flag', port: 1004, where: '--port', sources: { flags: { 'server.port': '1004' } } },
 ] as const;
 
-test('lines of an env file that say nothing are told with their place', async () => {
+test('lines of an env file that say nothing are reported with their place', async () => {
   const text =
     'not a line\n=x\nSVC_MODE strict\n# a comment\n\nexport A="two\nlines"\nSVC_PORT=8000\n';
   const { warnings, config } = await loadConfig({
@@ -110,7 +110,7 @@ test('a file with every section empty changes nothing', async () => {
   assert.ok([...provenance.values()].every(({ source }) => source === 'default'));
 });
 
-test('aliases mean the same setting; where two disagree the first named wins and it is told', async () => {
+test('aliases mean the same setting; where two disagree the first named wins and it is reported', async () => {
   const cases: readonly (readonly [
     TextSources,
     (config: Awaited<ReturnType<typeof loadText>>['config']) => unknown,
@@ -214,10 +214,10 @@ test('the names that users already have are read; base URLs of clients never are
 
 test('settings without a feature yet are accepted and named', async () => {
   const { notInEffect } = await loadText({
-    file: 'capture: {enabled: true}\nserver: {port: 1}',
+    file: 'metrics: {retention_days: 3}\nserver: {port: 1}',
     env: { SVC_REDIS_URL: 'redis://r' },
   });
-  assert.equal(notInEffect, ['capture.enabled', 'shared.redis_url']);
+  assert.equal(notInEffect, ['metrics.retention_days', 'shared.redis_url']);
 });
 
 test('warnings: a misspelt variable, a moved provider, a file with keys that others may read', async () => {
@@ -234,7 +234,7 @@ test('warnings: a misspelt variable, a moved provider, a file with keys that oth
   ]);
 });
 
-test('a spending limit that nothing enforces is told', async () => {
+test('a spending limit that nothing enforces is reported', async () => {
   const limits = 'per_day_usd: 5, total_tokens: 9, warn_percent: 50';
   const { warnings } = await loadText({ file: `budget: {${limits}}` });
   assert.equal(warnings, [
@@ -244,7 +244,7 @@ test('a spending limit that nothing enforces is told', async () => {
     assert.equal((await loadText({ file })).warnings, [], file);
 });
 
-test('a budget without a limit is told', async () => {
+test('a budget without a limit is reported', async () => {
   const { warnings } = await loadText({ file: 'budget: {enabled: true, warn_percent: 50}' });
   assert.equal(warnings, [
     'budget.enabled limits nothing: set one of budget.total_tokens, budget.per_request_usd, budget.per_session_usd, budget.per_day_usd',

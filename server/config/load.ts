@@ -1,7 +1,7 @@
 /**
  * Loads the configuration: defaults, then the config file, then an `.env` file named by
  * the user, then the environment, then flags; each overrides the one before. All faults
- * of all sources are told at once.
+ * of all sources are reported at once.
  */
 import { dirname, join } from 'node:path';
 import { allows } from '../../stages/settings/kind.ts';
@@ -126,7 +126,7 @@ function settle(
   const merged = mergeLayers(layers);
   const values = complete(merged.values, chosen);
   const own = layers.flatMap((layer) => layer.faults);
-  // A value that is wrong by itself is missing here, which would be told a second time.
+  // A value that is wrong by itself is missing here, which would be reported a second time.
   const between = crossCheck(values, chosen).filter(
     ({ key }) => !own.some((one) => one.key === key),
   );
@@ -257,7 +257,7 @@ const SPENDING_LIMITS = [
   'budget.per_day_usd',
 ] as const;
 
-/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is told. */
+/** Whoever set a limit, or asked for limits, believes in them, so what limits nothing is reported. */
 function idleLimits(values: Values): readonly string[] {
   const set = SPENDING_LIMITS.filter((key) => values.get(key) !== null);
   if (values.get('budget.enabled'))

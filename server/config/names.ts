@@ -20,7 +20,7 @@ export interface Values extends Pick<Settled, 'find' | 'names'> {
   readonly all: ReadonlyMap<string, Provenance>;
 }
 
-/** Completes what the sources said with the defaults. */
+/** Completes what the sources set with the defaults. */
 export function complete(
   said: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],

@@ -151,7 +151,7 @@ test('every line of the list of unbuilt features names settings', () => {
     );
   }
   assert.ok(isInEffect('server.port'));
-  assert.not.ok(isInEffect('capture.enabled'));
+  assert.not.ok(isInEffect('shared.redis_url'));
 });
 
 test('secrets, paths and addresses of providers are guarded against a found file', () => {

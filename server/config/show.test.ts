@@ -1,4 +1,4 @@
-/** What people see of a configuration, and what a reload tells them. */
+/** What people see of a configuration, and what a reload prints. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { variablesOf } from './env.ts';

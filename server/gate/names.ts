@@ -64,7 +64,7 @@ export function createNames(options: NameOptions): Names {
 
   return {
     isOurHost({ name, port }, localAddress) {
-      // A tunnel or a container's port map changes the port, and a rebound name is told by its name.
+      // A tunnel or a container's port map changes the port, and a rebound name is recognised by the name.
       if (isOwnName(name, localAddress)) return true;
       const canonical = canonicalName(name);
       return allowed.some((entry) => {

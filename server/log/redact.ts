@@ -74,6 +74,14 @@ function without(value: string, secrets: readonly string[]): string {
   return value.replace(ESCAPES, '').replace(CONTROLS, '').replace(known, REDACTED);
 }
 
+/** Sources of regular expressions that match `secrets` in each of their encodings in Latin-1 text, which any bytes can be read as. */
+export function secretSources(secrets: readonly string[]): string[] {
+  const sources = secrets.filter((secret) => secret !== '').flatMap(secretForms);
+  return [...new Set(sources.map(({ source }) => Buffer.from(source).toString('latin1')))].toSorted(
+    byLength,
+  );
+}
+
 /** Longest first, so that a secret which begins with another is removed whole. */
 function byLength(a: string, b: string): number {
   return b.length - a.length;

@@ -48,35 +48,55 @@ const sessionSums = {
 
 const vaultIndex = object({ available: flag, blocks: whole, path: text });
 
-const recentRequest = object(
-  {
-    request_id: text,
-    timestamp: moment,
-    model: nullable(text),
-    provider: nullable(text),
-    input_tokens: nullable(whole),
-    sent_input_tokens: nullable(whole),
-    output_tokens: nullable(whole),
-    latency_ms: nullable(ms),
-    status_code: nullable(whole),
-    outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
-    tokens_saved: nullable(whole),
-    cost: nullable(usd),
-    cost_without: nullable(usd),
-    cost_saved: nullable(usd),
-    net_tokens_saved: nullable({ type: 'integer' }),
-    net_cost_saved: nullable(usd),
-  },
-  {
-    vault_injection: object({
-      chunks_injected: whole,
-      tokens_injected: nullable(whole),
-      tokens_added: nullable(whole),
-      cost_added: nullable(usd),
-      top_chunks: list(text),
-    }),
-  },
-);
+const recentFields = {
+  request_id: text,
+  timestamp: moment,
+  model: nullable(text),
+  provider: nullable(text),
+  input_tokens: nullable(whole),
+  sent_input_tokens: nullable(whole),
+  output_tokens: nullable(whole),
+  latency_ms: nullable(ms),
+  status_code: nullable(whole),
+  outcome: oneOf('ok', 'error', 'cancelled', 'partial'),
+  tokens_saved: nullable(whole),
+  cost: nullable(usd),
+  cost_without: nullable(usd),
+  cost_saved: nullable(usd),
+  net_tokens_saved: nullable({ type: 'integer' }),
+  net_cost_saved: nullable(usd),
+};
+
+const injection = {
+  vault_injection: object({
+    chunks_injected: whole,
+    tokens_injected: nullable(whole),
+    tokens_added: nullable(whole),
+    cost_added: nullable(usd),
+    top_chunks: list(text),
+  }),
+};
+
+/** A request with all that its row in the ledger has. */
+const requestFields = {
+  ...recentFields,
+  endpoint: text,
+  model_requested: nullable(text),
+  model_resolved: about(nullable(text), 'The model that answered'),
+  stream: flag,
+  mode: nullable(text),
+  client: nullable(text),
+  session_id: nullable(text),
+  failed: flag,
+  error_kind: nullable(text),
+  error_code: nullable(text),
+  attempts: whole,
+  ttfb_ms: nullable(ms),
+  response_cache_hit: flag,
+  usage_estimated: flag,
+  provider_cache_read_tokens: nullable(whole),
+  provider_cache_creation_tokens: nullable(whole),
+};
 
 const speedCache = object({
   hits: whole,
@@ -175,7 +195,12 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ),
     recent: list(ref('RecentRequest'), 50),
   }),
-  RecentRequest: recentRequest,
+  RecentRequest: object(recentFields, injection),
+  DashboardRequest: object(requestFields, injection),
+  DashboardRequests: object({
+    requests: list(ref('DashboardRequest'), 10_000),
+    complete: about(flag, 'False where older ones were left out'),
+  }),
   Recent: object({ recent: list(ref('RecentRequest'), 50) }),
   LastRequest: object({
     request_id: text,
@@ -318,7 +343,10 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
         }),
       ),
     },
-    { usage_corrected: about(flag, 'True where the provider sent token counts that are none') },
+    {
+      usage_corrected: about(flag, 'True where the provider sent token counts that are none'),
+      capture: about(text, 'What became of its capture: `kept`, or `dropped: …`'),
+    },
   ),
   Traces: object({ traces: list(ref('Trace'), 200), count: whole }),
   Vault: object({

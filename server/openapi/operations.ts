@@ -31,6 +31,28 @@ const json = (schema: Schema) => ({ 'application/json': schema });
 const html = { 'text/html': text };
 const ID = about(text, 'Letters, digits, `_` and `-`, at most 64');
 
+const queryText = (name: string, description: string): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema: text,
+});
+
+/** Which requests the dashboard wants; what is left out does not matter. */
+const requestFilters: readonly Parameter[] = [
+  queryText('since', 'Requests from this ISO 8601 date or time on'),
+  queryText('until', 'Requests before this ISO 8601 date or time'),
+  queryText('model', 'Part of the model’s name, whatever its case'),
+  queryText('provider', 'Name of the provider'),
+  queryText('client', 'The agent, such as claude-code'),
+  queryText('session', 'The client’s own session id'),
+  {
+    ...queryText('outcome', 'How the request ended'),
+    schema: oneOf('ok', 'error', 'cancelled', 'partial'),
+  },
+  { ...queryText('failed', '1 for failed requests alone'), schema: oneOf('1') },
+];
+
 /** Paths that the proxy answers itself. */
 export const ownOperations: readonly Operation[] = [
   {
@@ -122,6 +144,75 @@ export const ownOperations: readonly Operation[] = [
     tag: 'Look',
     answer: json(ref('Dashboard')),
     errors: [404],
+  },
+  {
+    path: '/dashboard',
+    method: 'get',
+    summary: 'The dashboard, a page that shows all of this as it happens',
+    tag: 'Look',
+    answer: html,
+  },
+  {
+    path: '/dashboard/:path*',
+    method: 'get',
+    summary: 'The same page, opened at one of its views',
+    description: 'A document navigation from this machine gets it without a key: it holds no data.',
+    tag: 'Look',
+    parameters: [
+      { name: 'path', in: 'path', description: 'The view, such as `requests`', schema: text },
+    ],
+    answer: html,
+    errors: [404],
+  },
+  {
+    path: '/dashboard/app.js',
+    method: 'get',
+    summary: 'The script of the dashboard',
+    tag: 'Look',
+    answer: { 'text/javascript': text },
+    isPublic: true,
+  },
+  {
+    path: '/dashboard/app.css',
+    method: 'get',
+    summary: 'The style of the dashboard',
+    tag: 'Look',
+    answer: { 'text/css': text },
+    isPublic: true,
+  },
+  {
+    path: '/dashboard/icon.svg',
+    method: 'get',
+    summary: 'The icon of the dashboard',
+    tag: 'Look',
+    answer: { 'image/svg+xml': text },
+    isPublic: true,
+  },
+  {
+    path: '/dashboard/events',
+    method: 'get',
+    summary: 'What happens, as server-sent events',
+    description:
+      'Events `state` (at most one a second), and `rows` (finished requests, four times a second at most). The stream goes on until the reader closes it; 503 where too many are open.',
+    tag: 'Look',
+    answer: { 'text/event-stream': text },
+  },
+  {
+    path: '/dashboard/api/requests',
+    method: 'get',
+    summary: 'Finished requests from the ledger, newest first',
+    tag: 'Look',
+    parameters: [
+      ...requestFilters,
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'How many at most; 200',
+        schema: { type: 'integer', minimum: 1, maximum: 10_000 },
+      },
+    ],
+    answer: json(ref('DashboardRequests')),
+    errors: [400],
   },
   {
     path: '/trace/last',
@@ -261,6 +352,12 @@ const CACHE: Parameter = {
   description: '`on` lets the response cache answer',
   schema: oneOf('on', 'off'),
 };
+const CAPTURE: Parameter = {
+  name: 'x-svc-capture',
+  in: 'header',
+  description: '`on` keeps this request for `svc replay`, `off` does not',
+  schema: oneOf('on', 'off'),
+};
 const VERSION: Parameter = {
   name: 'anthropic-version',
   in: 'header',
@@ -273,7 +370,7 @@ const MODEL: Parameter = {
   description: 'Name of the model',
   schema: text,
 };
-const OURS = [MODE, BYPASS, CACHE];
+const OURS = [MODE, BYPASS, CACHE, CAPTURE];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };

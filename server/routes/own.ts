@@ -1,19 +1,25 @@
 /** Every path that the proxy answers itself. */
+import { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
+import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
 import type { App } from '../app.ts';
 import type { Generations } from '../generation.ts';
+import { statesJson } from '../provider-states.ts';
 import { pluginReasons } from '../plugins.ts';
 import type { Route } from '../router.ts';
 import type { ServerServices } from '../services.ts';
 import { createHomeFacts } from '../home-facts.ts';
 import { createVaultFacts } from '../vault-facts.ts';
 import { blockRoutes } from './blocks.ts';
+import type { Config } from '../config/config.ts';
+import { createFeed } from '../dashboard/feed.ts';
 import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
+import { dashboardRoutes } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
 import { metricsRoutes } from './metrics.ts';
 import { savingsRoutes } from './savings.ts';
 import { statsRoutes } from './stats.ts';
-import { statusRoutes } from './status.ts';
+import { createHealthBody, statusRoutes } from './status.ts';
 import { traceRoutes } from './traces.ts';
 import { vaultRoutes } from './vault.ts';
 
@@ -42,24 +48,27 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     await ledgerFile.flush();
     return ask();
   };
+  const healthBody = createHealthBody({
+    version,
+    config,
+    clock,
+    startedMs,
+    ledger: ledgerFile,
+    window,
+    paused: () => app().paused,
+    draining: () => app().isDraining,
+    vault,
+    files,
+    router: services.router,
+    states: services.states,
+    spending: services.spending,
+    plugins: () => pluginReasons(generations.current.custom),
+    afterwardsFaults: () => services.afterwardsFaults.count,
+  });
+  const caches = () =>
+    cacheStatsJson(window, services.compressor.figures(), responseCache(services, config()));
   return [
-    ...statusRoutes({
-      version,
-      config,
-      clock,
-      startedMs,
-      ledger: ledgerFile,
-      window,
-      paused: () => app().paused,
-      draining: () => app().isDraining,
-      vault,
-      files,
-      router: services.router,
-      states: services.states,
-      spending: services.spending,
-      plugins: () => pluginReasons(generations.current.custom),
-      afterwardsFaults: () => services.afterwardsFaults.count,
-    }),
+    ...statusRoutes({ version, healthBody }),
     ...statsRoutes({
       vault,
       config,
@@ -68,13 +77,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
       today: () => flushed(() => questions.today(clock.wallMs())),
     }),
     ...savingsRoutes({
-      window,
-      compressionCache: () => services.compressor.figures(),
-      responseCache() {
-        if (!config().cache.enabled) return null;
-        const { bytes: sizeBytes, ...figures } = services.answers.store.stats();
-        return { ...figures, sizeBytes };
-      },
+      caches,
       savings: (sinceMs) => flushed(() => questions.savings(clock.wallMs(), sinceMs)),
     }),
     ...metricsRoutes({
@@ -94,5 +97,29 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...vaultRoutes(services.vault),
     ...configRoutes(options.reload),
     ...docsRoutes(version),
+    ...dashboardRoutes({
+      feed: createFeed({
+        clock,
+        live: services.live,
+        async state() {
+          const health = await healthBody();
+          const rest = JSON.stringify({
+            session: sessionJson(window),
+            caches: caches(),
+            providers: statesJson(services.states).providers,
+            running: app().running.size,
+          });
+          return `{"health":${health},${rest.slice(1)}`;
+        },
+      }),
+      ask: (work) => flushed(() => questions.ask(work)),
+    }),
   ];
+}
+
+/** The response cache as it stands; null while it is off. */
+function responseCache({ answers }: ServerServices, { cache }: Config): SpeedCacheFigures | null {
+  if (!cache.enabled) return null;
+  const { bytes: sizeBytes, ...figures } = answers.store.stats();
+  return { ...figures, sizeBytes };
 }

@@ -110,7 +110,7 @@ test('saved tokens are the model’s own, by the ratio learned from its usage', 
   });
 });
 
-test('each cache is told of apart from the others', async () => {
+test('each cache is reported apart from the others', async () => {
   await withProxy({ yaml: YAML }, async (t) => {
     const before = (await read(t, '/cache-stats')).json;
     const unused = { hits: 0, misses: 0, hit_ratio: null, entries: 0, bytes: 0 };
@@ -141,7 +141,7 @@ test('dates are ISO 8601 or nothing', () => {
   assert.is(parseIsoDate('2026-01-31T12:00:00'), undefined, 'a time without a zone is nobody’s');
 });
 
-test('the response cache tells its hits, and nothing while it is off', async () => {
+test('the response cache reports its hits, and nothing while it is off', async () => {
   const body = JSON.stringify({ ...(JSON.parse(BODY) as Json), temperature: 0 });
   const responses = async (t: TestProxy): Promise<unknown> => {
     for (const count of [1, 2]) {

@@ -1,18 +1,14 @@
 /** `/savings` and `/cache-stats`: what was saved, and by which cache; each kept apart from the others. */
 import { SvcError } from '../../engine/index.ts';
 import type { SavingsReport } from '../../stages/ledger/queries.ts';
-import { cacheStatsJson, savingsJson } from '../../stages/ledger/report.ts';
-import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
-import type { SessionWindow } from '../../stages/ledger/window.ts';
+import { savingsJson } from '../../stages/ledger/report.ts';
+import type { cacheStatsJson } from '../../stages/ledger/report.ts';
 import type { Route } from '../router.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 export interface SavingsRouteOptions {
-  readonly window: SessionWindow;
-  /** The compression cache, as it stands. */
-  readonly compressionCache: () => SpeedCacheFigures;
-  /** The response cache; null while it is off. */
-  readonly responseCache: () => SpeedCacheFigures | null;
+  /** What `/cache-stats` answers. */
+  readonly caches: () => ReturnType<typeof cacheStatsJson>;
   /** The ledger's answer for requests from `sinceMs` on, the newest ones included. */
   readonly savings: (sinceMs: number) => Promise<SavingsReport>;
 }
@@ -32,10 +28,7 @@ export function savingsRoutes(options: SavingsRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/cache-stats',
-      handle: () =>
-        Response.json(
-          cacheStatsJson(options.window, options.compressionCache(), options.responseCache()),
-        ),
+      handle: () => Response.json(options.caches()),
     },
   ];
 }

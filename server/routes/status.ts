@@ -16,6 +16,11 @@ import type { Route } from '../router.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;
+  readonly healthBody: () => Promise<string>;
+}
+
+export interface HealthOptions {
+  readonly version: string;
   readonly config: () => Config;
   readonly clock: Clock;
   readonly startedMs: number;
@@ -38,10 +43,13 @@ export interface StatusRouteOptions {
 /** How long one answer of `/health` serves everybody who asks. */
 const HEALTH_CACHE_MS = 1000;
 
-export function statusRoutes(options: StatusRouteOptions): Route[] {
-  let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
+/** What `/health` answers whoever may know it. */
+export type HealthJson = ReturnType<typeof health>;
 
-  function healthBody(): Promise<string> {
+/** Makes the body of `/health`, a new one at most once a second. */
+export function createHealthBody(options: HealthOptions): () => Promise<string> {
+  let cached: { untilMs: number; providers: string; body: Promise<string> } | undefined;
+  return () => {
     const nowMs = options.clock.monotonicMs();
     // Whoever asks right after a provider has failed must not hear that all is well.
     const providers = providerReasons(options.states).join('\n');
@@ -52,14 +60,16 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
       cached = { untilMs: nowMs + HEALTH_CACHE_MS, providers, body };
     }
     return cached.body;
-  }
+  };
+}
 
+export function statusRoutes({ version, healthBody }: StatusRouteOptions): Route[] {
   return [
     {
       method: 'GET',
       path: '/',
       audience: 'everybody',
-      handle: () => Response.json(root(options.version)),
+      handle: () => Response.json(root(version)),
     },
     { method: 'GET', path: '/api/hello', handle: () => new Response(null, { status: 200 }) },
     {
@@ -68,7 +78,7 @@ export function statusRoutes(options: StatusRouteOptions): Route[] {
       audience: 'everybody',
       handle: async (_request, { verdict }) =>
         verdict === 'public'
-          ? Response.json({ status: 'ok', version: options.version })
+          ? Response.json({ status: 'ok', version })
           : new Response(await healthBody(), { headers: { 'Content-Type': 'application/json' } }),
     },
   ];
@@ -86,7 +96,7 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, draining, spending, states, plugins, afterwardsFaults }: StatusRouteOptions,
+  { ledger, draining, spending, states, plugins, afterwardsFaults }: HealthOptions,
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
@@ -118,7 +128,7 @@ function appliesTo({ compression }: Config): 'all conversations' | 'new conversa
   return isOff ? 'all conversations' : 'new conversations';
 }
 
-function health(options: StatusRouteOptions, vault: VaultFacts, files: readonly string[]) {
+function health(options: HealthOptions, vault: VaultFacts, files: readonly string[]) {
   const { window, clock, startedMs, version, paused } = options;
   const config = options.config();
   const totals = window.totals();

@@ -196,7 +196,7 @@ test('without an index nothing is available, and nothing is made until something
   }
 });
 
-test('a vault that cannot be read costs no request, and is told in /health', async () => {
+test('a vault that cannot be read costs no request, and is reported in /health', async () => {
   const place = makeVaultPlace();
   mkdirSync(layoutOf(join(place.folder, 'index')).log, { recursive: true });
   const rig = await place.start();

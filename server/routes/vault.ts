@@ -9,7 +9,7 @@ import type { Route } from '../router.ts';
 
 /** Blocks that one batch may hold. */
 const MAX_BATCH = 1000;
-/** Blocks that `GET /vault` lists when it is not told, and at most. */
+/** Blocks that `GET /vault` lists by default, and at most. */
 const DEFAULT_PAGE = 1000;
 const MAX_PAGE = 10_000;
 /** Names that a batch's list may have. */

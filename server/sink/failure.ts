@@ -13,7 +13,7 @@ export interface Failure {
 const FAILED = new Set(['error', 'response.failed']);
 const UNNAMED = 'The provider sent an error inside its stream';
 
-/** The failure that an event of a stream tells of, `payload` being its data if that is JSON; undefined for any other event. */
+/** The failure that an event of a stream reports, `payload` being its data if that is JSON; undefined for any other event. */
 export function failureIn(
   event: string | undefined,
   data: string,
@@ -30,7 +30,7 @@ export function failureIn(
   return { text: data, message: told };
 }
 
-/** The failure that an answer with an error status tells of. A page of HTML helps nobody. */
+/** The failure that an answer with an error status reports. A page of HTML helps nobody. */
 export function failureOfStatus(text: string, status: number): Failure {
   const payload = parseJson(text);
   const error = isObject(payload) ? payload['error'] : undefined;

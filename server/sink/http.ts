@@ -27,7 +27,7 @@ export interface HttpSinkOptions {
   readonly dialect: Dialect;
   /** Fields that every answer gets, flat: CORS and the like. */
   readonly extraHeaders: readonly string[];
-  /** How a stream is told to the client; by default its bytes are left alone. */
+  /** How a stream is written to the client; by default its bytes are left alone. */
   readonly encode?: StreamEncoding | undefined;
   /** Holds bytes back until there are enough of them; by default nothing is held. */
   readonly pacer?: Pacer | undefined;
@@ -195,7 +195,7 @@ export class HttpSink implements Sink<ProxyFrame> {
 }
 
 /**
- * Head and body in one write: as text, node joins them. Uncorked before the end is told, so that
+ * Head and body in one write: as text, node joins them. Uncorked before the end is written, so that
  * node does not make a list of this text and an empty one, which costs more to write (Node 20:
  * 2.6 KB of garbage an answer).
  */
@@ -208,7 +208,7 @@ function writeJoined(response: ServerResponse, bytes: Buffer): void {
 
 /**
  * The provider's fields and ours. Who may read an answer is for this proxy to say: what the
- * provider tells browsers speaks of its own origin, and two such fields are none to a browser.
+ * provider sends to browsers is about its own origin, and two such fields are none to a browser.
  */
 function withOurCors(theirs: readonly string[], ours: readonly string[]): string[] {
   const headers: string[] = [];

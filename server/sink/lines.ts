@@ -27,7 +27,7 @@ export function acceptsLines(headers: Headers): boolean {
   return lines > 0 && lines >= events;
 }
 
-/** RFC 9110 §12.4.2; what cannot be read counts as nothing said. */
+/** RFC 9110 §12.4.2; what cannot be read counts as absent. */
 function weightOf(parameters: readonly string[]): number {
   const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
   const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1));

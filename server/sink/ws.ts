@@ -1,5 +1,5 @@
 /**
- * The sink for WebSocket: the same answer as over HTTP, told as event objects.
+ * The sink for WebSocket: the same answer as over HTTP, written as event objects.
  * A stream's events go out one by one, then the usage, then the end. An object
  * with an `error` ends it in their place.
  */
@@ -156,7 +156,7 @@ export class SocketSink implements Sink<ProxyFrame> {
     const slow = socket.bufferedAmount > MAX_BUFFERED_BYTES;
     const sent = new Promise<void>((resolve, reject) => {
       socket.send(frame, { binary: this.#options.gzip }, (error) => {
-        // A frame fails when its socket is gone, which may be known here before 'close' tells it.
+        // A frame fails when its socket is gone, which may be known here before 'close' is emitted.
         if (error) reject(closed(error));
         else resolve();
       });

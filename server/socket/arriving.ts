@@ -1,6 +1,6 @@
 /**
  * Counts what a WebSocket connection is sent until a message is whole: the library collects the
- * frames of one and tells nobody before its end.
+ * frames of one and reports nothing before its end.
  */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';

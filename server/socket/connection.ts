@@ -184,7 +184,7 @@ class Connection {
         gzip: asked.gzip,
       });
       const body = this.#toBody(asked, generation);
-      await runAndTell(generation.plan, body, info, sink, services.log);
+      await runAndTell(generation.plan, body, info, sink, services);
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
     } finally {

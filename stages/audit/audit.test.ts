@@ -188,7 +188,7 @@ test('the very first line cut short is no fault either', async () => {
   });
 });
 
-test('a lost anchor is made anew, and told of ever after; a forged one likewise', async () => {
+test('a lost anchor is made anew, and reported ever after; a forged one likewise', async () => {
   await within(async (files) => {
     await appendEvents(files, events(3));
     writeFileSync(files.head, readFileSync(files.head, 'latin1').replace(/^4/, '2'));
@@ -297,7 +297,7 @@ test('a queue that is full drops, and the log says how many', async () => {
   });
 });
 
-test('a disk that refuses is told of once, and what waits is written later', async () => {
+test('a disk that refuses is reported once, and what waits is written later', async () => {
   await within(async (files) => {
     const troubles: string[] = [];
     const log = createAuditLog({

@@ -78,7 +78,7 @@ class QueuedAudit implements AuditLog {
   #known: KnownLog | undefined;
   #written = 0;
   #dropped = 0;
-  /** Dropped events of which no record tells yet. */
+  /** Dropped events that no record mentions yet. */
   #untold = 0;
   #trouble: SvcError | undefined;
   #isClosed = false;

@@ -110,7 +110,7 @@ class Walk {
     const record = openRecord(this.#key, line.bytes);
     const expected = this.#end.seq + 1;
     if (record === undefined) {
-      const text = `Line ${this.#line}, where record ${expected} belongs, was edited or is no record`;
+      const text = `Line ${this.#line}, where record ${expected} belongs, was edited or is not a record`;
       return this.#fail('edited', expected, text);
     }
     if (record.kind === 'start' && this.#line === 1) this.#start(record);

@@ -37,7 +37,7 @@ export type SpendingVerdict =
 export interface SpendingRequest {
   /** What it will cost in all likelihood; `null` where the price is unknown. */
   readonly estimateNanoUsd: number | null;
-  /** Input and output in all likelihood; 0 unless told. */
+  /** Input and output in all likelihood; 0 by default. */
   readonly estimateTokens?: number;
   /** Whose spending it adds to: a conversation's or a client session's id. */
   readonly session: string;
@@ -54,7 +54,7 @@ export interface Reservation {
   change(estimate: Estimate): SpendingNote | undefined;
   /** Ends with the real cost; `null` where it is unknown, which counts nothing and is noted. */
   settle(costNanoUsd: number | null, tokens?: number): void;
-  /** Ends with its own estimate: it was answered, and nobody told what that took. */
+  /** Ends with its own estimate: it was answered, and the usage is unknown. */
   settleUnmeasured(): void;
   /** Ends without any cost: the request was not sent, or answered from what was kept. */
   release(): void;

@@ -46,7 +46,7 @@ const result = (id: string) => ({
   content: [{ type: 'tool_result', tool_use_id: id, content: grepOutput }],
 });
 
-test('every block is told of, with why it stays or what made it smaller', async () => {
+test('every block is reported, with why it stays or what made it smaller', async () => {
   const blocks = await dryRun(
     requestOf([{ role: 'user', content: 'Where?' }, call('a'), result('a')]),
     options,

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../dialect/json-kind.ts';
 
-/** Edits that touch neither what tools returned nor what was said. */
+/** Edits that touch neither what tools returned nor the conversation's text. */
 const HARMLESS_EDIT = /^clear_thinking/;
 
 /** True if a request body says so, in any dialect: context edits, compaction, a response kept by the provider, truncation. */

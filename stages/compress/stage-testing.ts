@@ -74,7 +74,7 @@ export interface StageBench {
   readonly lost: ReturnType<typeof createLostBlocks>;
   readonly learned: Learned;
   readonly warnings: string[];
-  /** What the stage said in the trace since the bench was made; the newest of each name. */
+  /** What the stage noted in the trace since the bench was made; the newest of each name. */
   readonly notes: Map<string, unknown>;
   send(request: ProxyRequest, settings?: Partial<CompressConfig>): Promise<ProxyRequest>;
   /** Closes the compressor and ends what is being written; a folder that was made for it goes. */

@@ -8,7 +8,7 @@ const UNTOUCHABLE = {
   bypass: 'it has the header X-Svc-Bypass',
   paused: 'rewriting is paused (svc resume)',
   subscription: 'it carries a subscription token',
-  size: 'it has too many values to be read',
+  size: 'it has too many values to be parsed',
 } as const;
 
 /** Why `request` must go out as it came, or undefined where it may be rewritten. */

@@ -33,7 +33,7 @@ test('what was set is there after a restart, the last value of each key', async 
   });
 });
 
-test("somebody else's file is put aside, and told of", async () => {
+test("somebody else's file is put aside, and reported", async () => {
   await within(async (file) => {
     writeFileSync(file, 'my notes\nof a day\n');
     const troubles: string[] = [];

@@ -8,7 +8,7 @@ import { createEndReader } from './document-ends.ts';
 import type { EndMembers, EndReader } from './document-ends.ts';
 import { isObject, parseJson } from './json-kind.ts';
 
-/** What an answer has said so far. Readers write into it. */
+/** What an answer holds so far. Readers write into it. */
 export interface Answer {
   usage: Usage;
   model: string | undefined;
@@ -28,7 +28,7 @@ export interface AnswerReader {
   read(answer: Answer, values: readonly unknown[]): void;
   /** Matches the last lines of a stream that ended properly. */
   readonly ending: RegExp;
-  /** Matches the last lines of a stream that lacks its proper end and said everything all the same. */
+  /** Matches the last lines of a stream that lacks its proper end and is complete all the same. */
   readonly complete?: RegExp;
   /** Matches the last lines of a stream in which an error event was sent. */
   readonly failure: RegExp;
@@ -42,7 +42,7 @@ export interface CompiledReader {
 }
 
 /**
- * A document larger than this is relayed all the same and stays unmeasured, and so does an event:
+ * A document larger than this is passed through all the same and stays unmeasured, and so does an event:
  * one that ends a stream may repeat all of it, images as well.
  */
 export const MAX_READ_BYTES = 32 * 1024 * 1024;
@@ -53,12 +53,12 @@ const MARK = Buffer.from('\uFEFF');
 
 /** Compiles the paths once for all answers of a dialect. */
 export function compileReader(reader: AnswerReader): CompiledReader {
-  // The last path is the whole value: it tells whether a document is complete.
+  // The last path is the whole value: it shows whether a document is complete.
   const scan = createPathScanner([...reader.paths, []]);
   return { reader, scan, ends: reader.ends && createEndReader(reader.ends) };
 }
 
-/** An answer that has said nothing yet. */
+/** An answer with no content yet. */
 export function createAnswer(): Answer {
   return { usage: emptyUsage, model: undefined, terminated: false, failed: false };
 }

@@ -1,5 +1,5 @@
 /**
- * What every dialect tells the stages: how its requests and answers are read.
+ * What every dialect provides to the stages: how its requests and answers are read.
  * Nothing in here rewrites bytes; same-dialect traffic passes unchanged.
  */
 import type { SvcError } from '../../engine/index.ts';
@@ -26,11 +26,11 @@ export interface RequestFacts {
 export interface UsageObserver {
   /** Takes the next bytes, in any split. */
   push(bytes: Buffer): void;
-  /** All of it has arrived, as far as the connection tells. What comes to its end may be read more cheaply. */
+  /** All of it has arrived, as far as the connection shows. What comes to its end may be read more cheaply. */
   ended?(): void;
   /** What is known so far. */
   usage(): Usage;
-  /** Output tokens that a stream has said so far, estimated; 0 for a document, which is there or not. */
+  /** Output tokens that a stream has sent so far, estimated; 0 for a document, which is there or not. */
   saidTokens(): number;
   /** The model that the answer names, if it did. */
   model(): string | undefined;
@@ -38,7 +38,7 @@ export interface UsageObserver {
   terminated(): boolean;
   /** True if an error event was seen inside the stream. */
   failed(): boolean;
-  /** Asked at the end: true if it came in the middle of the answer, and no error event said why. False where too little was kept to tell. */
+  /** Asked at the end: true if it came in the middle of the answer, without an error event. False where too little was kept to decide. */
   isCutShort(): boolean;
 }
 
@@ -57,7 +57,7 @@ export interface Dialect {
   isContent(event: string | undefined, data: string): boolean;
   /** True if this event ends the stream properly. */
   isTerminator(event: string | undefined, data: string): boolean;
-  /** The bytes that tell a client of this dialect, inside a stream, that it failed. They end the stream. */
+  /** The error event for a client of this dialect, inside a stream. They end the stream. */
   errorEvent(error: SvcError, requestId: string): Buffer;
   /** Header fields that carry a configured key to a provider of this dialect. */
   keyHeaders(key: string, scheme: 'key' | 'bearer'): readonly string[];

@@ -84,7 +84,7 @@ test('a WebSocket upgrade of the responses path is refused so that clients go on
   );
 });
 
-test('credential fields tell the kind of provider', () => {
+test('credential fields decide the kind of provider', () => {
   assert.is(kindByCredential(['X-Api-Key', 'k']), 'messages');
   assert.is(kindByCredential(['Authorization', 'Bearer t', 'anthropic-version', 'v']), 'messages');
   assert.is(kindByCredential(['x-goog-api-key', 'k']), 'generative');

@@ -15,7 +15,7 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 
 /** Less than this of a stream waits to be looked at with what comes next. */
 const HELD_BYTES = 4096;
-/** The first that is neither blank nor a byte order mark: a bracket begins no stream of events, whatever the head said. */
+/** The first that is neither blank nor a byte order mark: a bracket begins no stream of events, whatever the head declares. */
 const FIRST_SAID = /[^\s\xef\xbb\xbf]/;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */

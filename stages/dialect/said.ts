@@ -1,5 +1,5 @@
 /**
- * How many tokens a stream has said so far, for one that broke off before its provider told.
+ * How many tokens a stream has sent so far, for one that broke off before its provider reported usage.
  * Only its beginning and its end are at hand, so what lies between is taken to be like them:
  * counting every event on its way would make all streams pay for the few that are cut.
  */

@@ -14,7 +14,7 @@ export interface InclusiveCounts {
 }
 
 /**
- * Normalises such counts, taken from `figures`, which tell what of them was mended. The three of the input always add up to `input`: a provider that
+ * Normalises such counts, taken from `figures`, which report what of them was corrected. The three of the input always add up to `input`: a provider that
  * reports one token as both read and written is believed on the reading.
  */
 export function splitInput(

@@ -37,7 +37,7 @@ const BEGINNING: ReadonlySet<CanonicalEvent['type']> = new Set([
 /** How many pieces of hidden thinking pass between two pings: the client sees life, not noise. */
 const PIECES_PER_PING = 16;
 
-/** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be said. */
+/** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be expressed. */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
   if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
   const shown = response.blocks.filter(isShown(filter.to));
@@ -91,7 +91,7 @@ function acceptedCall(
 
 /**
  * The stream's side of the same: hides foreign thinking behind pings, makes ids
- * acceptable, keeps marks, stops calls that cannot be said unless the answer was cut
+ * acceptable, keeps marks, stops calls that cannot be expressed unless the answer was cut
  * off in them, and lets nothing pass after an end or an error.
  */
 export function createEventFilter(
@@ -105,7 +105,7 @@ class EventFilter {
   readonly #filter: AnswerFilter;
   #open: OpeningBlock | undefined;
   #input = '';
-  /** The name of a call that ended in its middle: what comes next tells whether it was cut off. */
+  /** The name of a call that ended in its middle: what comes next shows whether it was cut off. */
   #broken: string | undefined;
   #hidden = 0;
   #started = false;
@@ -197,7 +197,7 @@ class EventFilter {
   }
 }
 
-/** A whole answer as the stream that would have said it. */
+/** A whole answer as the equivalent stream. */
 export function responseEvents(response: CanonicalResponse): CanonicalEvent[] {
   const { id, model, createdS, usage, stopReason: reason, stopSequence: sequence } = response;
   return [

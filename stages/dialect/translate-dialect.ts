@@ -35,7 +35,7 @@ export interface WrittenRequest {
   readonly path: string;
 }
 
-/** What the request said that its answer's writer must know. Made by `translateRequest`. */
+/** What the request holds that its answer's writer must know. Made by `translateRequest`. */
 export interface AnswerWishes {
   /** The model that the client asked for. */
   readonly model: string;
@@ -76,7 +76,7 @@ export interface DialectTranslation {
   wishes(body: JsonObject, target: string): OwnWishes;
   /** Throws `bad_gateway` where the body is no answer of this dialect. */
   readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
-  /** Throws `bad_gateway` where the answer cannot be said, such as tool arguments that are not JSON. */
+  /** Throws `bad_gateway` where the answer cannot be expressed, such as tool arguments that are not JSON. */
   writeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   createReader(context: AnswerContext): StreamReader;
   createWriter(context: AnswerContext): StreamWriter;

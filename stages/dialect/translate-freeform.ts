@@ -18,7 +18,7 @@ export interface Grammar {
   readonly definition: string;
 }
 
-/** The function that stands for such a tool. A grammar becomes part of what the model is told, with a note. */
+/** The function that stands for such a tool. A grammar becomes part of its description, with a note. */
 export function freeformTool(
   name: string,
   description: string | undefined,

@@ -56,7 +56,7 @@ export function parseArguments(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** A copy without the keys whose value is undefined, so that they do not count as said. */
+/** A copy without the keys whose value is undefined, so that they do not count as present. */
 export function defined(object: { readonly [key: string]: unknown }): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }

@@ -227,7 +227,7 @@ test('of two tools with one name the later is offered, and a deferred one at onc
   );
 });
 
-test('a whole answer told as a stream keeps the form of its calls', () => {
+test('a whole answer written as a stream keeps the form of its calls', () => {
   const tool = { type: 'custom', name: 'exec' };
   const namespace = { type: 'namespace', name: 'functions', tools: [tool] };
   const body = {

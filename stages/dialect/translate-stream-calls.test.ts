@@ -42,7 +42,7 @@ function callsFrom(deltas: readonly object[]): string[] {
   return calls.map(({ name, input }) => `${name}(${input})`);
 }
 
-/** A piece of a call; what is undefined is not said. */
+/** A piece of a call; what is undefined is left out. */
 function part(index: unknown, id: string | undefined, name?: string, text?: unknown): object {
   return { index, id, type: 'function', function: { name, arguments: text } };
 }

@@ -123,7 +123,7 @@ function translateOrThrow(
   return { ...written, headers, wishes, notes: [...notes] };
 }
 
-/** What an answer in the request's own dialect must know, for a document that is told as a stream. */
+/** What an answer in the request's own dialect must know, for a document that is written as a stream. */
 export function ownWishes(
   dialect: TranslatableDialect,
   body: unknown,
@@ -162,7 +162,7 @@ export interface TranslatorOptions {
 
 /** Translates one answer: either `json`, `whole` or `joined` once, or `push` for every event and then `end` or `fail`. */
 export interface Translator {
-  /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be said. */
+  /** A whole answer as a body for the client. Throws `bad_gateway` if it is none, or cannot be expressed. */
   json(answer: unknown): Buffer;
   /** A whole answer as one short stream in the client's framing. Throws as `json` does. */
   whole(answer: unknown): Buffer[];
@@ -175,7 +175,7 @@ export interface Translator {
   /** Ends the client's stream with an error event, if it has not ended already. */
   fail(error: SvcError): Buffer[];
   /**
-   * What the provider has said of its usage. What the client reads may say less: where its
+   * The usage that the provider reported. What the client reads may hold less: where its
    * dialect has no word for "not measured", it reads 0.
    */
   usage(): Usage;
@@ -197,7 +197,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     }
     return text === '' ? [] : [Buffer.from(text)];
   };
-  /** Once bytes are on their way a fault can only be told inside the stream. */
+  /** Once bytes are on their way a fault can only be reported inside the stream. */
   const guard = (read: () => readonly CanonicalEvent[]): Buffer[] => {
     try {
       return write(read());

@@ -15,7 +15,7 @@ function dialectOf(one: WireAnswer): Dialect {
   return one.dialect === 'completions' ? dialects.chat : dialects[one.dialect];
 }
 
-/** The counts that the fixtures state; they write 0 where nothing was cached, we null where nobody said. */
+/** The counts that the fixtures state; they write 0 where nothing was cached, we null where nothing was reported. */
 function toCounts(usage: Usage): WireResponse['facts']['usage'] {
   if (usage.inputTokens === null) return null;
   return {

@@ -1,4 +1,4 @@
-/** What the attempts of one request share, and what reading an answer is told of its attempt. */
+/** What the attempts of one request share, and what reading an answer reports about its attempt. */
 import type { RunInfo } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { Admission } from '../providers/admission.ts';
@@ -29,7 +29,7 @@ export interface AttemptScope {
 export interface ReadOptions {
   /** True while another provider could still take over. */
   readonly mustHold: boolean;
-  /** Is told how the exchange goes, and given back at its end. */
+  /** Is notified of how the exchange goes, and given back at its end. */
   readonly admission: Admission;
   readonly scope: AttemptScope;
 }

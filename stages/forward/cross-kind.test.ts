@@ -146,7 +146,7 @@ async function expectKeyless(t: Pair): Promise<void> {
   }
 }
 
-test('an event of any length is translated, and told in lines', () =>
+test('an event of any length is translated, and written in lines', () =>
   withPair({ yaml: local('chat') }, async (t) => {
     const long = 'x'.repeat(1_500_000);
     const pieces = [{ content: long }, { content: '!' }].map((delta) =>

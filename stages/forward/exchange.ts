@@ -49,7 +49,7 @@ export type Tried = { readonly answer: Answer<ProxyFrame> } | Failed;
 /** An attempt while it goes on. */
 type OpenAttempt = { -readonly [K in keyof Attempt]: Attempt[K] };
 
-/** `target` is not asked; `error` is what is told where nobody else has anything to say. */
+/** `target` is not asked; `error` is the answer where no other provider has one. */
 export function passedOver(
   scope: AttemptScope,
   { provider, model }: RouteTarget,
@@ -115,7 +115,13 @@ export async function tryProvider(
       scope,
     };
     try {
-      const sent = await scope.services.upstream.send(prepared.wire(admission.key, signal));
+      const call = {
+        runId: scope.run.id,
+        attempt: scope.attempts.length - 1,
+        provider: provider.name,
+      };
+      const wire = prepared.wire(admission.key, signal);
+      const sent = await scope.services.upstream.send(wire, call);
       const read = readHead(exchange, readable(prepared, prepared.answered?.(sent) ?? sent, scope));
       const tried = read instanceof Promise ? await read : read;
       if (typeof tried !== 'number') return tried;

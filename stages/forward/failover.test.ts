@@ -64,7 +64,7 @@ test('a failover is one line in the log and its end one, and /health says why me
     );
   }));
 
-test('a provider that was set aside by hand is told as that', () =>
+test('a provider that was set aside by hand is reported as such', () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.proxy.services.states.forceHealth('messages', 'unhealthy');
     await ask(t, 2);

@@ -101,7 +101,7 @@ test('an open breaker of the first provider says more than what a fallback objec
     assert.match(got.text, '"type":"circuit_open"');
   }));
 
-test('where the first provider cannot carry the request, what the fallback objects to is told', () =>
+test('where the first provider cannot carry the request, what the fallback objects to is reported', () =>
   withPair(
     {
       yaml: (url) => `provider: local

@@ -19,7 +19,7 @@ function failureOf(answer: Answered): { status: number; code: string | undefined
 const send = (t: Pair, sent: { path: string; body: string }, headers = ownKey('messages')) =>
   exchange(t.proxy.port, { ...sent, headers });
 
-test("the last provider's own error is relayed unchanged", () =>
+test("the last provider's own error is passed through unchanged", () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '500');
     t.spare.script(undefined, '529');
@@ -31,7 +31,7 @@ test("the last provider's own error is relayed unchanged", () =>
     assert.equal([row?.outcome, row?.status, row?.attempts], ['error', 529, 2]);
   }));
 
-test("the first provider's own error is relayed where the next cannot say a word", () =>
+test("the first provider's own error is passed through where the next cannot say a word", () =>
   withPair({ yaml: withSpare('messages', 'providers:') }, async (t) => {
     t.upstream.script(undefined, '503');
     await t.spare.stopListening();
@@ -66,7 +66,7 @@ test('an error that never ends does not keep the next provider waiting', () =>
     assert.ok(got.body.equals((await direct(t.spare, MESSAGES)).body));
   }));
 
-test('where nobody said anything, the table of errors decides', () =>
+test('where no provider answered, the table of errors decides', () =>
   withPair({ yaml: withSpare('messages', SHORT) }, async (t) => {
     t.upstream.script(undefined, 'stall-before-head');
     t.spare.script(undefined, 'reset-before-head');
@@ -103,7 +103,7 @@ test('open breakers answer 503 with the time left, and ask nobody', () =>
     );
   }));
 
-test('an error of another kind that cannot be relayed is PROVIDER_004, a client error is told', () =>
+test('an error of another kind that cannot be passed through is PROVIDER_004, a client error is reported', () =>
   withPair(
     {
       yaml: (url) =>

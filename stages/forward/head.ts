@@ -12,7 +12,7 @@ import type { UpstreamResponse } from '../providers/upstream.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import type { Prepared } from './prepared.ts';
 
-/** The head of a relayed answer. What a translation makes of it is in `translated.ts`. */
+/** The head of an answer passed through. What a translation makes of it is in `translated.ts`. */
 export function toHead(
   prepared: Prepared,
   response: UpstreamResponse,

@@ -8,7 +8,7 @@ import { createSplitter } from '../wire/events.ts';
 
 /** How long and how much is held back at most. */
 export interface HoldLimits {
-  /** A provider that has said nothing of substance for this long is taken as it is. */
+  /** A provider that has sent nothing of substance for this long is taken as it is. */
   readonly ms: number;
   readonly bytes: number;
 }

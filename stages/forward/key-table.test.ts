@@ -1,6 +1,6 @@
 /**
  * What becomes of configured keys, in both dialects, as a document and as a stream, without another
- * provider, with one of the same kind and with one of another kind: a key that is told to wait or
+ * provider, with one of the same kind and with one of another kind: a key that has to wait or
  * refused rests for its time, the next one answers, and only when all rest does anybody else.
  */
 import { test } from 'uvu';
@@ -114,7 +114,7 @@ async function playOne(round: Round): Promise<void> {
   await expectAnswer(round, again, 'upstream');
 }
 
-/** Every key is turned away: the spare answers, and without one the client is told why. */
+/** Every key is turned away: the spare answers, and without one the client gets the reason. */
 async function playAll(round: Round): Promise<void> {
   const { t, fault, dialect, spare, name } = round;
   const stop = t.upstream.script(undefined, fault.scenario, fault.options);

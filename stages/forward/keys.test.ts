@@ -63,7 +63,7 @@ test('round robin takes them in turn', () =>
     ]);
   }));
 
-test('when all keys rest the client is told for how long', () =>
+test('when all keys rest the answer names the wait', () =>
   withPair({ yaml: alone, env: KEYS }, async (t) => {
     const waits: [string | undefined, number][] = [
       ['86400', 600],

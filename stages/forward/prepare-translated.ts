@@ -14,7 +14,7 @@ import { mayStream, modelAt } from './prepare.ts';
 import type { Preparation, PrepareOptions } from './prepare.ts';
 import type { Reading } from './prepared.ts';
 
-/** The same request for an answer in one piece, to be told to the client as one short stream. */
+/** The same request for an answer in one piece, to be written to the client as one short stream. */
 export function toOneDocument(request: ProxyRequest, from: TranslatableDialect) {
   const target = targetOf(request);
   const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');

@@ -40,7 +40,7 @@ export interface PrepareOptions {
   readonly translation?: Translation | undefined;
 }
 
-/** True if nobody has said that this provider serves the path of the responses dialect. */
+/** True if nothing states that this provider serves the path of the responses dialect. */
 function isGuess({ original }: ProxyRequest, { kind, name }: Provider): boolean {
   return original.endpoint.dialect === 'responses' && kind === 'chat' && name !== kind;
 }

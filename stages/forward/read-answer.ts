@@ -22,7 +22,7 @@ import type { Prepared } from './prepared.ts';
 import { watch } from './watched-body.ts';
 import type { ReadOptions } from './attempt-scope.ts';
 
-/** The answer, or why there is none; `relay` is what the provider said instead. */
+/** The answer, or why there is none; `relay` is what the provider answered instead. */
 export type Read =
   | { readonly answer: Answer<ProxyFrame> }
   | { readonly error: SvcError; readonly relay?: Answer<ProxyFrame> };
@@ -36,7 +36,7 @@ export function toFailure(thrown: unknown): SvcError {
   });
 }
 
-/** Reads on until there is something to show, or a reason to show nothing of it, which is told rather than thrown. */
+/** Reads on until there is something to show, or a reason to show nothing of it, which is returned rather than thrown. */
 export function readAnswer(
   prepared: Prepared,
   response: UpstreamResponse,
@@ -215,7 +215,7 @@ async function toAnswer(
   const { reading } = prepared;
   if (reading.how !== 'relay' && head.status < 400) {
     const { translatedAnswer } = await import('./translated.ts');
-    return translatedAnswer(prepared, reading, head, body, scope.services);
+    return translatedAnswer(prepared, reading, head, body, scope);
   }
   if (reading.how === 'translate') {
     const { documentOf, translatedError } = await import('./translated.ts');

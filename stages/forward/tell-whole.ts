@@ -1,5 +1,5 @@
 /**
- * Tells a whole answer as the short stream of its own dialect that would have said it. Nothing
+ * Writes a whole answer as the equivalent short stream of its own dialect. Nothing
  * is left out on the way, unlike in a translation: signatures, citations, encrypted reasoning
  * and members that nobody here knows arrive as the provider sent them.
  */

@@ -1,5 +1,5 @@
 /**
- * Answers in another dialect than the client's: read as they come and told anew,
+ * Answers in another dialect than the client's: read as they come and written anew,
  * so that nothing behind `forward` knows that another provider answered.
  */
 import { Source, SvcError } from '../../engine/index.ts';
@@ -17,10 +17,11 @@ import { providerFailed } from '../model/errors.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { ChunkEvent, ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { withoutHeaders } from '../model/headers.ts';
+import { createTokens } from '../model/run-tokens.ts';
 import { readWhole } from '../providers/upstream.ts';
-import type { Services } from '../services.ts';
 import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
+import type { AttemptScope } from './attempt-scope.ts';
 import { tellWhole } from './tell-whole.ts';
 import { withoutUsage } from './usage-chunk.ts';
 
@@ -29,13 +30,17 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 type Translating = Exclude<Reading, { how: 'relay' }>;
 
-/** Tells one answer anew; `toFrame` takes out what is there for the meter only. */
+/** Translates one answer; `toFrame` takes out what is there for the meter only. */
 interface Teller {
   readonly translator: Translator;
   readonly toFrame: (events: Buffer) => ChunkFrame;
 }
 
-function tellerFor(prepared: Prepared, reading: Translating, services: Services): Teller {
+function tellerFor(
+  prepared: Prepared,
+  reading: Translating,
+  { services, run }: Pick<AttemptScope, 'services' | 'run'>,
+): Teller {
   const to = prepared.request.original.endpoint.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
   const { wishes, from } = reading;
@@ -46,8 +51,9 @@ function tellerFor(prepared: Prepared, reading: Translating, services: Services)
     from,
     to,
     wishes: metered,
-    ids: services.newToken,
-    now: () => services.clock.wallMs(),
+    // Of the run, so that a replay gives the same bytes.
+    ids: createTokens(run.id),
+    now: () => run.startedWallMs,
     signatures: services.signatures,
   });
   return { translator, toFrame: isUsageHidden ? withoutUsage : toChunk };
@@ -62,7 +68,7 @@ export async function documentOf(body: Source<Buffer>): Promise<Buffer> {
 
 /** Fields that speak of the body that the provider sent. */
 const OF_THE_BODY = /^(?:content-(?:type|length|encoding|md5)|etag|digest)$/;
-/** What is still true when the answer is told in another dialect. */
+/** What is still true when the answer is written in another dialect. */
 const STILL_TRUE = /^(?:request-id|x-request-id|retry-after(?:-ms)?)$/;
 
 /** The head that the client sees: the provider's own fields speak of another body. */
@@ -106,9 +112,9 @@ export async function translatedAnswer(
   reading: Translating,
   head: HeadFrame,
   body: Source<Buffer>,
-  services: Services,
+  scope: Pick<AttemptScope, 'services' | 'run'>,
 ): Promise<Answer<ProxyFrame>> {
-  const teller = tellerFor(prepared, reading, services);
+  const teller = tellerFor(prepared, reading, scope);
   if (!head.streaming || !prepared.request.original.facts.stream) {
     const bytes = await documentOf(body);
     return head.streaming

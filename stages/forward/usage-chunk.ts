@@ -8,7 +8,7 @@ import type { ChunkFrame } from '../model/frame.ts';
 import { isRewritable, setParam } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 
-/** True if neither the client nor the configuration said whether the stream reports its usage. */
+/** True if neither the client nor the configuration sets whether the stream reports its usage. */
 export function mustAskForUsage(request: ProxyRequest): boolean {
   const { dialect, facts } = request.original;
   if (dialect.name !== 'chat' || !facts.stream || facts.usageWish !== 'unsaid') return false;

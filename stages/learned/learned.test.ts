@@ -111,7 +111,7 @@ test('the file is private, written after a while, and read at the start', async 
   assert.equal(again.status(), learned.status());
 });
 
-test('a damaged file is told of, and learning begins anew', async () => {
+test('a damaged file is reported, and learning begins anew', async () => {
   const { file, troubles, open } = makePlace();
   writeFileSync(file, '{"format":1,"patterns":[["hybrid log Bash",{"samp');
   const learned = await open();

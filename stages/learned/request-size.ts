@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
 
-/** Estimated input tokens of a request as it went out; undefined where they cannot be told. */
+/** Estimated input tokens of a request as it went out; undefined where they cannot be determined. */
 export type RequestSize = (request: ProxyRequest) => number | undefined;
 
 type Json = Readonly<Record<string, unknown>>;

@@ -63,7 +63,7 @@ function connect(file: string): Database.Database {
   }
   if (ownerOf(file) === 'stranger') {
     throw new SvcError('config', `${file} is not a ledger of svc`, {
-      cure: 'Set SVC_DB to the path of the ledger, or to one where there is no file yet.',
+      cure: 'Set SVC_DB to the path of the ledger, or to a path where no file exists yet.',
     });
   }
   try {

@@ -195,7 +195,7 @@ test('a model named __proto__ is a model', () => {
   assert.is(({} as { requests?: number }).requests, undefined);
 });
 
-test('unmeasured stays null in what is told, and is not averaged in', () => {
+test('unmeasured stays null in what is reported, and is not averaged in', () => {
   const window = createSessionWindow(NOON);
   assert.is(lastJson(window).error, 'no_requests');
   window.add(rowOf(1, { latencyMs: 10, inputTokensRaw: 200, savedTokens: 50 }));

@@ -28,11 +28,11 @@ export interface Totals {
   /** Tokens that providers read from their own prompt caches. */
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Whole nano-dollars; of `priced` requests only, so `knownCost` tells it. */
+  /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
   readonly costNanoUsd: number;
-  /** The same; `knownCostSaved` tells it. */
+  /** The same; see `knownCostSaved`. */
   readonly costSavedNanoUsd: number;
-  /** The same, of the added tokens; `knownCostAdded` tells it. */
+  /** The same, of the added tokens; see `knownCostAdded`. */
   readonly costAddedNanoUsd: number;
   /** Requests whose cost is known. */
   readonly priced: number;
@@ -160,7 +160,7 @@ export function savedPercent(totals: Totals): number | null {
   return totals.inputTokens === 0 ? null : (100 * totals.savedTokens) / totals.inputTokens;
 }
 
-/** How much of what providers could have read from their prompt cache they did, 0 to 1; `null` if they told nothing. */
+/** How much of what providers could have read from their prompt cache they did, 0 to 1; `null` if they reported nothing. */
 export function promptCacheRatio(totals: Totals): number | null {
   const cacheable = totals.cacheReadTokens + totals.cacheWriteTokens;
   return cacheable === 0 ? null : totals.cacheReadTokens / cacheable;

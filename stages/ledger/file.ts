@@ -1,5 +1,5 @@
 /**
- * The ledger's file on disk: who may own it and who may read it. The ledger tells when
+ * The ledger's file on disk: who may own it and who may read it. The ledger decides when
  * somebody worked, on what and for how much, so it is nobody else's to read, whatever the umask.
  */
 import { chmodSync, lstatSync, statSync } from 'node:fs';

@@ -16,12 +16,12 @@ export interface FinishedRun {
   readonly provider: string | null;
   readonly status: number | null;
   readonly outcome: LedgerRow['outcome'];
-  /** What the client was told, where the run itself failed. The error is not kept: its stack holds on to the run. */
+  /** The error sent to the client, where the run itself failed. The error is not kept: its stack holds on to the run. */
   readonly error: string | null;
   readonly durationMs: number;
   /** Writes what its stages did over the spans of a run that is kept no more. */
   readonly spans: (into: KeptSpans) => void;
-  /** Kept as they are unless all went well: of a run that was ended it may be told later why they failed. */
+  /** Kept as they are unless all went well: of a run that was ended it may be reported later why they failed. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -45,6 +45,7 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
   durationMs = 0;
   savings: TraceSavings | null = null;
   usageCorrected = false;
+  capture: string | null = null;
   readonly spans = new KeptSpans();
   attempts: readonly Attempt[] = [];
   readonly #written: KeptAttempt[] = [];
@@ -63,8 +64,9 @@ export class KeptRun implements Writable<Omit<FinishedRun, 'spans'>> {
     this.durationMs = run.durationMs;
     this.savings = null;
     this.usageCorrected = false;
+    this.capture = null;
     run.spans(this.spans);
-    // What a run was still waiting for when it was ended tells its own end later.
+    // What a run was still waiting for when it was ended reports its own end later.
     this.attempts = run.outcome === 'ok' ? this.#write(run.attempts) : run.attempts.slice();
   }
 

@@ -36,7 +36,7 @@ async function damageLedger(file: string): Promise<void> {
   closeSync(fd);
 }
 
-test('a damaged file is put aside at start, a new one begun, and it is said', async () => {
+test('a damaged file is put aside at start, a new one begun, and it is reported', async () => {
   const file = at('monitor.db');
   await damageLedger(file);
   const { writer, troubles } = open({ file });

@@ -30,7 +30,7 @@ export interface DayTotals extends Totals {
   readonly date: string;
 }
 
-/** What compression has saved, as `/savings` and `svc savings` tell it. */
+/** What compression has saved, as `/savings` and `svc savings` report it. */
 export interface SavingsReport {
   readonly totals: Totals;
   /** Most saved tokens first. */

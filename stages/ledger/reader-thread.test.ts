@@ -49,7 +49,7 @@ test('answers are those of the reader on this thread, also when asked at once', 
   await Promise.all([here.destroy(), there.destroy()]);
 });
 
-test('a ledger that is not there yet is said to be missing, and found once it is', async () => {
+test('a ledger that is not there yet is reported missing, and found once it is', async () => {
   const file = at('monitor.db');
   const reader = openThreadedLedgerReader(file);
   const error = await totalsOf(reader).catch((thrown: unknown) => thrown as SvcError);

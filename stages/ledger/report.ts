@@ -19,6 +19,7 @@ import {
 } from './figures.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
+import { isFailure } from './row.ts';
 import type { LedgerRow } from './row.ts';
 import type { SessionWindow } from './window.ts';
 
@@ -124,6 +125,32 @@ export function recentJson(row: LedgerRow) {
     }),
   };
 }
+
+/** One request with all that its row has, for lists that can be filtered and the request's own page. */
+export function requestJson(row: LedgerRow) {
+  return {
+    ...recentJson(row),
+    endpoint: row.endpoint,
+    model_requested: row.modelRequested,
+    /** The model that answered; null where none did. */
+    model_resolved: row.model,
+    stream: row.stream,
+    mode: row.mode,
+    client: row.client,
+    session_id: row.sessionId,
+    failed: isFailure(row),
+    error_kind: row.errorKind,
+    error_code: row.errorCode,
+    attempts: row.attempts,
+    ttfb_ms: roundedMs(row.ttfbMs),
+    response_cache_hit: row.cacheHit,
+    usage_estimated: row.usageEstimated,
+    provider_cache_read_tokens: row.cacheReadTokens,
+    provider_cache_creation_tokens: row.cacheWriteTokens,
+  };
+}
+
+export type RequestJson = ReturnType<typeof requestJson>;
 
 type SavingsFigures = Pick<
   LedgerRow,
@@ -313,7 +340,7 @@ export function dashboardJson({
 /** Statuses listed among the failures of the day. */
 const TOP_FAILURES = 10;
 
-/** What a cache that only saves time has to tell. */
+/** What a cache that only saves time has to report. */
 export interface SpeedCacheFigures {
   readonly hits: number;
   readonly misses: number;

@@ -186,7 +186,7 @@ export class ThreadedWriter implements LedgerWriter {
     this.#release(this.#settled);
   }
 
-  /** The file is not ours to write: what is queued is lost, and said to be. */
+  /** The file is not ours to write: what is queued is lost, and reported. */
   #refuse(error: SvcError): void {
     this.#state = 'over';
     this.#endOpening(error);

@@ -94,7 +94,7 @@ test('what was shown of a run stays as it was when another is written over it', 
   assert.is(traces.last()?.outcome, 'partial');
 });
 
-test('why a try failed is shown also where it was told after the run had ended', () => {
+test('why a try failed is shown also where it was reported after the run had ended', () => {
   const traces = createTraces();
   for (const outcome of ['cancelled', 'error', 'partial'] as const) {
     const attempt = { provider: 'messages', model: 'm', key: undefined, startedMs: 1 };

@@ -2,6 +2,7 @@
  * The newest traces, in memory. What a run left behind becomes a trace only when
  * somebody looks. Frames are not kept: a body can be megabytes.
  */
+import { keptText } from '../../engine/index.ts';
 import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
@@ -15,6 +16,7 @@ export type TracedRun = Omit<FinishedRun, 'spans'> & {
   readonly spans: Pick<KeptSpans, 'list'>;
   readonly savings?: TraceSavings | null;
   readonly usageCorrected?: boolean;
+  readonly capture?: string | null;
 };
 
 /** One stage's part of a trace. Times are milliseconds; its notes stand beside them (spec §2.7). */
@@ -59,8 +61,10 @@ export interface Trace {
   readonly duration_ms: number;
   /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
   readonly savings: ReturnType<typeof rowSavingsJson> | null;
-  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them mended. */
+  /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
   readonly usage_corrected?: true;
+  /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
+  readonly capture?: string;
   /** Only stages that saw a frame or failed, in graph order; the one that failed has an `error`. */
   readonly stages: readonly TraceStage[];
   readonly attempts: readonly TraceAttempt[];
@@ -70,6 +74,8 @@ export interface Traces {
   add(run: FinishedRun): void;
   /** Sets what was found out of a run that is still kept. */
   correct(id: string, found: FoundLater): void;
+  /** Sets what became of the recording of a run that is still kept. */
+  captured(id: string, what: string): void;
   get(id: string): Trace | undefined;
   last(): Trace | undefined;
   /** The newest traces, newest first. */
@@ -104,6 +110,10 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): 
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
     },
+    captured(id, what) {
+      const run = ring.find((kept) => kept.id === id);
+      if (run !== undefined) run.capture = keptText(what);
+    },
     get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
     last: () => renderIfAny(ring[(added - 1) % size]),
     list: (limit = size) => newestFirst().slice(0, limit).map(toTrace),
@@ -124,6 +134,7 @@ export function toTrace(run: TracedRun): Trace {
     duration_ms: roundedMs(run.durationMs),
     savings: run.savings ? rowSavingsJson(run.savings) : null,
     ...(run.usageCorrected && { usage_corrected: true }),
+    ...(run.capture && { capture: run.capture }),
     stages: run.spans
       .list()
       .filter((span) => span.frames > 0 || 'error' in span.notes)

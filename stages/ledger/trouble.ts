@@ -1,10 +1,10 @@
-/** What is wrong with the ledger, told once: a full disk under load would otherwise be reported a thousand times a second. */
+/** What is wrong with the ledger, reported once: a full disk under load would otherwise be reported a thousand times a second. */
 import { SvcError } from '../../engine/index.ts';
 
 const DISK_CURE =
   'Free some disk space or correct the permissions; rows are kept in memory as long as they fit.';
 
-/** The present trouble of a ledger, and whom to tell. */
+/** The present trouble of a ledger, and whom to notify. */
 export class Trouble {
   readonly #tell: (error: SvcError) => void;
   readonly #told = new Set<string>();
@@ -19,7 +19,7 @@ export class Trouble {
     return this.#current;
   }
 
-  /** Notes a trouble, and tells of it unless the same was told since the last time that all was well. */
+  /** Notes a trouble, and reports it unless the same was reported since the last time that all was well. */
   begin(error: SvcError): void {
     this.#current = error;
     if (this.#told.has(error.message)) return;

@@ -17,7 +17,7 @@ async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> 
   }
 }
 
-test('a disk that refuses costs rows only past the bound, is told once, and is used again when it is back', async () => {
+test('a disk that refuses costs rows only past the bound, is reported once, and is used again when it is back', async () => {
   const blocked = at('home');
   writeFileSync(blocked, 'a file where the folder should be');
   const { writer, file, troubles } = open({ maxQueuedRows: 120 });

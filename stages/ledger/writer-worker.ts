@@ -32,7 +32,7 @@ class WriterThread {
     this.#setup = setup;
   }
 
-  /** Opens the file and serves the port until it is told to close. */
+  /** Opens the file and serves the port until it is asked to close. */
   start(): void {
     this.#port.on('message', (message: ToWriter) => {
       this.#queue.push(message);

@@ -64,7 +64,7 @@ test('a stream that is kept streams again, byte for byte', () =>
     assert.ok(isHit(kept) && kept.body.equals(said.body));
   }));
 
-test('what a hit saves is what the provider said of it, also where the client was not told', () =>
+test('what a hit saves is the usage that the provider reported, also where the client did not get it', () =>
   withProxy({ yaml: ON }, async (t) => {
     const chat = json(CHAT, { temperature: 0, stream: true });
     const path = '/v1/chat/completions';

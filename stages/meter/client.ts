@@ -1,9 +1,9 @@
-/** Which program sent a request, as its header fields tell. */
+/** Which program sent a request, by its header fields. */
 import { LRUCache } from 'lru-cache';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 
-/** Signs of a client in its user agent, the more telling ones first. */
+/** Signs of a client in its user agent, the more specific ones first. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/claude-cli|claude-code/i, 'claude-code'],
   [/codex/i, 'codex'],
@@ -27,7 +27,7 @@ export type ClientFamily = (headers: Headers) => string | null;
 /** A handful of programs ask again and again. */
 const MAX_AGENTS = 100;
 
-/** Tells families, and remembers the user agents that it has seen. */
+/** Recognises families, and remembers the user agents that it has seen. */
 export function createClientFamily(): ClientFamily {
   const known = new LRUCache<string, { readonly family: string | null }>({ max: MAX_AGENTS });
   return (headers) => {

@@ -66,12 +66,12 @@ function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerR
   return state.observer.failed() || !state.observer.terminated() ? 'partial' : 'ok';
 }
 
-/** What the provider has told, which the client's bytes need not say where it was translated. */
+/** The usage that the provider reported, which the client's bytes need not hold where it was translated. */
 function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
-/** The same; of a stream that was cut off, or that the client forbade to tell it, what was said is estimated. */
+/** The same; of a stream that was cut off, or whose usage the client did not ask for, it is estimated. */
 function usageOf(
   { last }: Settlement<ProxyFrame>,
   usage: Usage,
@@ -169,7 +169,8 @@ function toRow(
 
 /**
  * Input tokens that compression took away: estimated, then in the model's own tokens by the
- * ratio learned so far. Null where nothing was compressed or the answer was not measured.
+ * ratio learned so far. 0 where a request that may be rewritten went out unchanged; null where it
+ * may not, or the answer was not measured.
  */
 function savedTokens(
   request: ProxyRequest | undefined,
@@ -177,8 +178,14 @@ function savedTokens(
   ratio: number,
 ): number | null {
   const { estimatedBefore, estimatedAfter } = request?.report ?? {};
-  if (estimatedBefore === undefined || estimatedAfter === undefined || input === null) return null;
+  if (request === undefined || input === null) return null;
+  if (estimatedBefore === undefined || estimatedAfter === undefined)
+    return mayBeRewritten(request) ? 0 : null;
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+function mayBeRewritten({ original, isRelayed }: ProxyRequest): boolean {
+  return original.body.untouchable === undefined && !isRelayed && original.endpoint.rewritable;
 }
 
 /**
@@ -241,7 +248,7 @@ function learn(
   learned.learnTokens(model, input, () => sizeOf(request));
 }
 
-/** The row, after what the answer teaches, and whether the provider's figures had to be mended. */
+/** The row, after what the answer teaches, and whether the provider's figures had to be corrected. */
 function measuredRow(
   settlement: Settlement<ProxyFrame>,
   state: Measured,
@@ -287,7 +294,7 @@ export const meter = defineStage<ProxyFrame, undefined, Services>({
             fault = { thrown };
           }
           settleSpending(settlement, row, services.spending);
-          // The trace was added with what the engine alone can tell.
+          // The trace was added with what the engine alone knows.
           const savings = savingsOf(row);
           const { outcome } = row;
           if (outcome !== settlement.outcome || savings !== undefined || usageCorrected) {

@@ -1,4 +1,4 @@
-/** What a row says where the provider tells nothing, or not everything, of what a request took. */
+/** What a row says where the provider reports no usage, or not all of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
@@ -58,7 +58,7 @@ const stalls = (body: string) =>
     await x.forever();
   });
 
-test('what a translated provider does not tell is unmeasured, and budgeted as estimated', async () => {
+test('what a translated provider does not report is unmeasured, and budgeted as estimated', async () => {
   const before = { held: 0 };
   for (const stream of [false, true]) {
     await withPair({ yaml: local }, async (t) => {
@@ -91,7 +91,7 @@ test('what a translated provider does not tell is unmeasured, and budgeted as es
   }
 });
 
-test('what a translated provider does tell is metered', () =>
+test('what a translated provider does report is metered', () =>
   withPair({ yaml: local }, async (t) => {
     const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
     const told = JSON.stringify({ ...(JSON.parse(COMPLETION) as object), usage });
@@ -143,7 +143,7 @@ function expectAbout(row: LedgerRow | undefined, deltas: number, label: string):
   assert.ok(tokens > 6 && tokens < 12, `${label}: ${tokens} tokens for each of ${deltas}`);
 }
 
-test('of a stream that the client left, what it had said is estimated', async () => {
+test('of a stream that the client left, what it had sent is estimated', async () => {
   for (const deltas of [20, 400]) {
     await withPair({ yaml: priced }, async (t) => {
       t.upstream.script(undefined, stalls(messagesStream(deltas)));
@@ -157,7 +157,7 @@ test('of a stream that the client left, what it had said is estimated', async ()
   }
 });
 
-test('the same of a chat stream, which had not told its input either, and of a translated one', async () => {
+test('the same of a chat stream, which had not reported its input either, and of a translated one', async () => {
   const said = [
     ...Array.from({ length: 20 }, () => event(choice({ content: WORDS }))),
     event(choice({ content: 'END' })),

@@ -141,9 +141,18 @@ export function hasCredentialShape(text: string): boolean {
   return spanIn(text, 0) !== undefined;
 }
 
+/** What stands for a credential, or is made of it. */
+export type Replacement = string | ((found: string) => string);
+
+function put(replacement: Replacement, found: string): string {
+  return typeof replacement === 'string' ? replacement : replacement(found);
+}
+
 /** `text` with `replacement` for each credential, its shortened forms included. Linear in its length. */
-export function withoutCredentials(text: string, replacement: string): string {
-  const whole = SHORT_HINT.test(text) ? text.replace(SHORT_KEYS, replacement) : text;
+export function withoutCredentials(text: string, replacement: Replacement): string {
+  const whole = SHORT_HINT.test(text)
+    ? text.replace(SHORT_KEYS, (found) => put(replacement, found))
+    : text;
   if (whole.length < MIN_RUN_CHARS) return whole;
   let clean = whole;
   for (const marked of MARKED) {
@@ -160,13 +169,14 @@ interface Span {
 
 function without(
   text: string,
-  replacement: string,
+  replacement: Replacement,
   next: (from: number) => Span | undefined,
 ): string {
   let kept = '';
   let from = 0;
   for (let span = next(0); span !== undefined; span = next(from)) {
-    kept += text.slice(from, Math.max(from, span.from)) + replacement;
+    const start = Math.max(from, span.from);
+    kept += text.slice(from, start) + put(replacement, text.slice(start, span.to));
     from = span.to;
   }
   return from === 0 ? text : kept + text.slice(from);

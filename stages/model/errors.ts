@@ -62,7 +62,7 @@ export function providerKeyRejected(): SvcError {
   });
 }
 
-/** PROVIDER_002: the provider's limit was hit and its own answer cannot be relayed. */
+/** PROVIDER_002: the provider's limit was hit and its own answer cannot be passed through. */
 export function providerLimited(retryAfterS?: number): SvcError {
   return new SvcError('bad_gateway', 'Provider rate limit exceeded', {
     code: 'PROVIDER_002',
@@ -83,7 +83,7 @@ export function cannotBeSent(cause: Error): SvcError {
   return new SvcError('bad_request', `The request cannot be sent: ${cause.message}`, { cause });
 }
 
-/** PROVIDER_004: the provider answered with a 5xx that cannot be relayed. */
+/** PROVIDER_004: the provider answered with a 5xx that cannot be passed through. */
 export function providerFailed(status: number): SvcError {
   return new SvcError('bad_gateway', `Provider error: ${status}`, { code: 'PROVIDER_004' });
 }

@@ -30,7 +30,7 @@ export interface HeadFrame {
   readonly failed?: true;
   /** The provider's own name of the model, where the answer was translated and no longer says it. */
   readonly model?: string;
-  /** What the provider itself has said of its usage so far, where the answer was translated. */
+  /** The usage that the provider itself has reported so far, where the answer was translated. */
   readonly usage?: () => Usage;
   /** Follows the body already, where it must be known how it ends: nobody else need read it for the same. */
   readonly observer?: UsageObserver | undefined;

@@ -10,6 +10,6 @@ export interface KeptAnswer {
   /** True if the body is a stream of events, so that a hit streams too. */
   readonly streaming: boolean;
   readonly chunks: readonly Buffer[];
-  /** What the provider said of its usage, where the bytes need not say it. */
+  /** The usage that the provider reported, where the bytes need not hold it. */
   readonly usage?: Usage | undefined;
 }

@@ -266,7 +266,8 @@ export function relayedIf(isRelayed: boolean, request: ProxyRequest): ProxyReque
 }
 
 /** Why a request goes to some providers as large as it came, in words for its trace. */
-export const RELAYED_BECAUSE = 'its provider takes requests as they come';
+export const RELAYED_BECAUSE =
+  'its provider is of kind passthrough, whose requests are never rewritten';
 
 /** True if `request` was made smaller for nothing: `isRelayed` says that it goes out as it came in. */
 export function losesSaving(isRelayed: boolean, { edits }: ProxyRequest): boolean {

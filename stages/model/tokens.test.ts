@@ -45,7 +45,7 @@ test('a text that is one long word is counted by its length, pairs of surrogates
   }
 });
 
-test('whether a text costs so much is told as by its estimate', () => {
+test('whether a text costs so much is decided as by its estimate', () => {
   for (const text of [
     '',
     'a',

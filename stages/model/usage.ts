@@ -1,5 +1,5 @@
 /**
- * What a provider said that a request consumed, in one meaning for every
+ * What a request consumed by its provider's report, in one meaning for every
  * dialect. Each dialect counts differently (some count cached tokens inside the
  * input, some count reasoning beside the output); its reader normalises to this.
  */
@@ -14,13 +14,13 @@ export interface Usage {
   readonly cacheReadTokens: number | null;
   /** Input tokens written to the provider's prompt cache, for whatever lifetime. */
   readonly cacheWriteTokens: number | null;
-  /** The part of `cacheWriteTokens` written for one hour, where the provider tells. */
+  /** The part of `cacheWriteTokens` written for one hour, where the provider reports it. */
   readonly cacheWrite1hTokens: number | null;
-  /** The part of `outputTokens` spent on reasoning, where the provider tells. */
+  /** The part of `outputTokens` spent on reasoning, where the provider reports it. */
   readonly reasoningTokens: number | null;
   /** True if a number here is our estimate: the answer broke off before the provider reported it. */
   readonly estimated: boolean;
-  /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was mended or left out. */
+  /** True if the provider sent a count that is none (negative, with a fraction, beyond all bounds), which was corrected or left out. */
   readonly corrected?: true;
 }
 
@@ -44,8 +44,8 @@ export function totalInputTokens(usage: Usage): number | null {
 
 /**
  * `usage` of an answer that broke off after about `saidTokens` of output; `inputTokens` is
- * asked for an estimate where the provider had not told the input yet. As it was where it tells
- * at least as much, or where nothing had been said.
+ * asked for an estimate where the provider had not reported the input yet. As it was where it reports
+ * at least as much, or where nothing had been answered.
  */
 export function withPartial(usage: Usage, saidTokens: number, inputTokens: () => number): Usage {
   const outputTokens = Math.round(saidTokens);

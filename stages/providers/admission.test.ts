@@ -126,7 +126,7 @@ test('an open breaker refuses before anybody stands in line', async () => {
   assert.is(states.get('p')?.pace?.view().waiting, 0);
 });
 
-test('a full minute makes it wait, and the wait is told', async () => {
+test('a full minute makes it wait, and the wait is reported', async () => {
   const { ask, clock } = bench(1);
   (await admitted(ask())).release();
   clock.advance(40_000);

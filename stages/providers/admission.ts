@@ -1,6 +1,6 @@
 /**
  * One attempt at a provider, from asking to be let in to the last word on how it went: the
- * order in which breaker, keys and pace are asked, and who is told what afterwards.
+ * order in which breaker, keys and pace are asked, and who is notified of what afterwards.
  *
  * | response head               | with a configured key                | with the client's own, or none      |
  * |-----------------------------|--------------------------------------|-------------------------------------|
@@ -9,9 +9,9 @@
  * | 500, 502, 503, 504, 529     | counts as failure; `next_provider`   | the same                            |
  * | anything else               | `relay`                              | `relay`                             |
  *
- * A 2xx is no success yet: that is told by `content`, when the first content arrived or
+ * A 2xx is no success yet: that is reported through `content`, when the first content arrived or
  * the document was complete. `failed` may follow it, for a stream that broke. `release`
- * ends every attempt and says nothing if something was said before.
+ * ends every attempt and reports nothing if something was reported before.
  */
 import { isSvcError } from '../../engine/index.ts';
 import type { CancelSignal, Clock, SvcError } from '../../engine/index.ts';

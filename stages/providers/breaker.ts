@@ -76,7 +76,7 @@ export interface Breaker {
   view(): BreakerView;
 }
 
-/** Shortest wait that a refusal tells while a probe is out: its end is unknown. */
+/** Shortest wait that a refusal names while a probe is out: its end is unknown. */
 const PROBE_WAIT_S = 1;
 
 /** A breaker in this process's memory; `clock` is only asked for monotonic time. */

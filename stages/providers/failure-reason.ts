@@ -1,4 +1,4 @@
-/** What a connection that failed is said to have failed of: words that hold no address and no secret. */
+/** The reason given for a failed connection: words that hold no address and no secret. */
 
 const REASONS = new Map([
   ['ECONNREFUSED', 'connection refused'],

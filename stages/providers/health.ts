@@ -12,7 +12,7 @@
  * | unhealthy | recovery check, 30 s after          | healthy   | the row stays: one more failure … |
  * | unhealthy | success                             | healthy   | the row of failures ends          |
  * | unhealthy | failure, no key left                | unhealthy | the 30 s are not prolonged        |
- * | no key    | failure, the third in a row or more | unhealthy | `down` is told from now on        |
+ * | no key    | failure, the third in a row or more | unhealthy | `down` is reported from now on        |
  * | any       | forced `healthy`                    | healthy   | the row of failures ends          |
  * | any       | forced `unhealthy`                  | unhealthy | until forced `healthy`            |
  *

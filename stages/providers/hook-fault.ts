@@ -4,7 +4,7 @@
  */
 import { SvcError, isSvcError } from '../../engine/index.ts';
 
-/** What a hook threw or left behind, as the cause of the error that is told. */
+/** What a hook threw or left behind, as the cause of the error that is reported. */
 class HookFault extends Error {}
 
 /** `bad_gateway` that names provider and hook. */

@@ -23,7 +23,7 @@ import type { ProviderKey } from './provider.ts';
 /** `failover` stays with the first usable key, `roundrobin` takes them in turn. */
 export type KeyRotation = 'failover' | 'roundrobin';
 
-/** What the provider said of a key: 429 or 401. */
+/** The provider's verdict on a key: 429 or 401. */
 export type KeyRejection = 'limited' | 'refused';
 
 export interface KeyRingSettings {

@@ -8,7 +8,7 @@ import { createPace } from './pace.ts';
 
 const free = new AbortController().signal;
 
-/** What `enter` came to: milliseconds waited, or the Retry-After told. */
+/** What `enter` came to: milliseconds waited, or the Retry-After sent. */
 async function enter(pace: Pace, signal = free): Promise<number | string> {
   try {
     return await pace.enter(signal);

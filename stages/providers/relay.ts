@@ -1,6 +1,6 @@
 /**
  * Who serves a request as far as the configuration says it, and whether it goes there as it came
- * in. A provider of kind passthrough relays and never rewrites; the built-in one, which has no
+ * in. A provider of kind passthrough forwards and never rewrites; the built-in one, which has no
  * address, leaves the choice to the request's own path.
  */
 import { kindByCredential } from '../dialect/endpoints.ts';

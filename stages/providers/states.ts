@@ -75,7 +75,7 @@ export interface ProviderStates {
   /** `provider-force-health`: sets the health and, for `healthy`, closes the breaker and lets every key be tried again. False for an unknown name. */
   forceHealth(name: ProviderName, state: HealthState): boolean;
   /**
-   * Stops asking a provider whose own code is broken, until it is configured anew or said to be
+   * Stops asking a provider whose own code is broken, until it is configured anew or set to be
    * healthy. False if it was stopped already, or for an unknown name.
    */
   stop(name: ProviderName, why: string): boolean;

@@ -44,13 +44,22 @@ export async function readWhole(
   return Buffer.concat(pieces);
 }
 
+/** Which try of which run a request is, so that what is recorded of it joins the ledger and the trace. */
+export interface UpstreamCall {
+  readonly runId: string;
+  /** Place among the attempts of the run's trace, from 0. */
+  readonly attempt: number;
+  /** The provider's configured name. */
+  readonly provider: string;
+}
+
 export interface Upstream {
   /**
    * Sends a request and waits for the head. Throws `bad_gateway` (PROVIDER_003)
    * if none arrives, `gateway_timeout` (TIMEOUT_001) if it does not arrive in
-   * time, and the signal's reason if it aborts.
+   * time, and the signal's reason if it aborts. `call` is absent for what belongs to no run.
    */
-  send(request: UpstreamRequest): Promise<UpstreamResponse>;
+  send(request: UpstreamRequest, call?: UpstreamCall): Promise<UpstreamResponse>;
   /** Closes idle connections and waits for none. */
   close(): Promise<void>;
 }

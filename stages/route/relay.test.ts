@@ -106,7 +106,8 @@ for (const more of TO_RELAY) {
 
 test('a saving that is undone on the way to such a provider has its reason in the trace', () =>
   withRelay('fallback: [p]\n', async (t, sent) => {
-    const because = /"not_compressed_because":"its provider takes requests as they come"/;
+    const because =
+      /"not_compressed_because":"its provider is of kind passthrough, whose requests are never rewritten"/;
     const reasons = async (): Promise<readonly string[]> =>
       [...(await stagesOf(t))].filter(([, stage]) => because.test(stage)).map(([name]) => name);
     assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
@@ -148,7 +149,7 @@ test('a fallback that has no key is left out with a word in the trace', () =>
     async (t) => {
       t.upstream.script(undefined, '500');
       assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
-      assert.match((await stagesOf(t)).get('route') ?? '', 'p: there is no key for it');
+      assert.match((await stagesOf(t)).get('route') ?? '', 'p: it has no key');
     },
     '',
   ));

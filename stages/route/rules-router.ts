@@ -10,7 +10,7 @@
  * | no           | no                    | no change                                         |
  *
  * A conversation is known by its hash and the model that it names: a user who picks another
- * model has said otherwise. One whose rule was removed, or whose provider is gone, is new;
+ * model has shown otherwise. One whose rule was removed, or whose provider is gone, is new;
  * one whose rule was changed follows the change.
  */
 import type { RouteFacts, RouteRule, RuleTarget, RuleSet } from './rules.ts';

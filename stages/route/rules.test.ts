@@ -81,7 +81,7 @@ test('a target is a provider and a model, which may hold slashes', () => {
   for (const bad of ['', 'p', '/m', 'p/']) assert.is(parseTarget(bad), undefined);
 });
 
-test('a rule that is not sound is told everything that is wrong with it', () => {
+test('all faults of an unsound rule are reported', () => {
   const context = { providers: ['p', 'q'], ids: ['taken'] };
   const faults = (value: unknown): readonly string[] => {
     const checked = checkRule(value, context);

@@ -79,7 +79,7 @@ function refuseElsewhere(
   throw notServed(provider.name, operation === 'count_tokens', setting);
 }
 
-/** True where nobody can tell whether `models` names a provider for it. */
+/** True where it is unknown whether `models` names a provider for it. */
 function isModelUnknown(body: BodyFrame): boolean {
   return isEncoded(body) && modelInPath(body.target) === undefined;
 }
@@ -200,7 +200,7 @@ function fallbacks(
       continue;
     }
     const credential = credentialFor(request, provider, kind, config);
-    if (credential === undefined) leftOut.push(`${name}: there is no key for it`);
+    if (credential === undefined) leftOut.push(`${name}: it has no key`);
     else
       targets.push({
         provider: name,

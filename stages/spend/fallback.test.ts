@@ -77,7 +77,7 @@ test('a stand-in that is too dear does not stand in line for its pace first', ()
   });
 });
 
-test('a limit is told where nobody else had anything to say', () =>
+test('a limit is reported where nobody else had anything to say', () =>
   withPair({ yaml: priced(1, DEAR, 'per_request_usd: 1') }, async (t) => {
     const body = bodyOf('messages', false, { model: 'm' });
     t.upstream.script(undefined, 'reset-before-head');

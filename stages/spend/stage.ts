@@ -5,17 +5,16 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import type { EstimatedUse } from '../budget/estimate.ts';
-import { ALLOW_HEADER, estimateUsage, shownAmount, spendingFault } from '../budget/estimate.ts';
-import type { Estimate, Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
+import { ALLOW_HEADER, shownAmount, spendingFault } from '../budget/estimate.ts';
+import type { Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import { estimateInputTokens } from '../model/input-size.ts';
-import { modelOf, withReport } from '../model/request.ts';
-import type { ProxyRequest, RequestReport, RouteTarget } from '../model/request.ts';
+import { withReport } from '../model/request.ts';
+import type { ProxyRequest, RequestReport } from '../model/request.ts';
 import type { Services } from '../services.ts';
-import { estimateUnread, mayCost } from './unread.ts';
+import { estimateOf } from './estimate.ts';
+import { mayCost } from './unread.ts';
 
 export interface SpendConfig {
   /** Off, nothing is estimated or refused; what is spent is counted all the same. */
@@ -24,33 +23,6 @@ export interface SpendConfig {
 
 /** A limit that is nearly used warns at every request; the log need not say it more often than this. */
 const LOG_EVERY_MS = 60_000;
-
-function useOf(request: ProxyRequest): EstimatedUse {
-  const { body, facts, endpoint } = request.original;
-  if (!endpoint.rewritable) return estimateUnread(body);
-  const usage = estimateUsage(estimateInputTokens(request), facts.maxOutputTokens);
-  return { model: modelOf(request), usage };
-}
-
-/** What `request` is estimated to cost at `target`; null where no price is known. */
-function estimateOf(
-  request: ProxyRequest,
-  target: RouteTarget | undefined,
-  services: Services,
-): Required<Estimate> {
-  const provider = services.providers.get(target?.provider ?? '');
-  const { model: named, usage } = useOf(request);
-  const wanted = target?.model ?? named;
-  const estimateTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-  // What costs nothing that could be foretold is stopped by a limit that is passed, not by its own price.
-  if (estimateTokens === 0) return { estimateTokens, estimateNanoUsd: 0 };
-  if (provider === undefined || wanted === undefined)
-    return { estimateTokens, estimateNanoUsd: null };
-  const model = provider.modelAliases.get(wanted) ?? wanted;
-  const atMs = services.clock.wallMs();
-  const estimateNanoUsd = services.prices.costNanoUsd(provider, model, usage, atMs);
-  return { estimateTokens, estimateNanoUsd };
-}
 
 function toSpending(
   request: ProxyRequest,

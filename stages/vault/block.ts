@@ -14,7 +14,7 @@ export const SAFE: RiskClass = 'safe';
 /** A block without its text. Lines count from 1, both ends included; an ingested block has `0, 0`. */
 export interface BlockInfo {
   readonly id: string;
-  /** Relative to `root`, with `/`; for an ingested block whatever its sender said. */
+  /** Relative to `root`, with `/`; for an ingested block whatever its sender gave. */
   readonly sourcePath: string;
   /** The indexed folder, absolute; empty for an ingested block. */
   readonly root: string;

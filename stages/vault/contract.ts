@@ -18,7 +18,7 @@ export interface VaultOptions {
   readonly clock: Clock;
   /** Makes ids for new logs; any string that is not made twice. */
   readonly newId: () => string;
-  /** Told of damage, once for each; it has been dealt with by then, or is about to be. */
+  /** Called with damage, once for each; it has been dealt with by then, or is about to be. */
   readonly onTrouble?: (trouble: VaultTrouble) => void;
 }
 

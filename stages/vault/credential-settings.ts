@@ -14,7 +14,7 @@ const SETTINGS_NAME =
 /** Of those, files whose settings are a name, a blank and a value. */
 const BLANK_SETTINGS_NAME = /(?:^|\/)(?:[^/]*\.(?:conf|cfg|cnf)|\.[^/.]+|[^/.]*rc)$/i;
 
-/** What people write by hand, and what nobody said anything about. */
+/** What people write by hand, and what has no context. */
 const NOTE_NAME = /^$|(?:^|\/)[^/.]+$|\.(?:mdx?|markdown|te?xt|rst|adoc|org)$/i;
 
 const KEY_NAME = '(?:api|access|auth|private|encryption|signing|master)[_.-]?(?:key|token)';

@@ -1,4 +1,4 @@
-/** What must be on the disk before anybody is told so, and what need not stay there. */
+/** What must be on the disk before it is acknowledged, and what need not stay there. */
 import { readFileSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';

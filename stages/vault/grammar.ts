@@ -63,7 +63,7 @@ export function hasGrammar(extension: string): boolean {
 /** Makes a set of grammars that loads nothing yet. */
 export function createGrammars(): Grammars {
   const loader = createGrammarLoader();
-  /** A grammar that does not load is done without: the layout of the code still tells a lot. */
+  /** A grammar that does not load is done without: the layout of the code still shows a lot. */
   const parserFor = (name: string): Promise<Parser | undefined> =>
     loader.load(name).then(
       ({ parser }) => parser,

@@ -49,7 +49,7 @@ export async function checkVault(indexDir: string): Promise<VaultHealth> {
     if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
     if (state === 'outdated') reasons.push('The log was written by another version');
     for (const root of known.owed.keys()) {
-      // Of a folder that is not there nobody can tell what is missing.
+      // Of a folder that is not there it is unknown what is missing.
       if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
     }
     const database = databaseFault(layout);

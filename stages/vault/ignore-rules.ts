@@ -116,7 +116,7 @@ function levelsAbove(root: string): Level[] {
   return add(readRules(join(gitFolder(dir), 'info', 'exclude'))) ? found : [];
 }
 
-/** Where the repository at `top` keeps what its worktrees share: their `.git` is a file that tells. */
+/** Where the repository at `top` keeps what its worktrees share: their `.git` is a file with its path. */
 function gitFolder(top: string): string {
   const git = join(top, '.git');
   const named = readText(git)?.match(/^gitdir: (.+)$/m)?.[1];

@@ -1,4 +1,4 @@
-/** What an indexing run is asked for, and what it tells. */
+/** What an indexing run is asked for, and what it reports. */
 import type { Clock } from '../../engine/clock.ts';
 import type { ReadPool } from './read-pool.ts';
 import type { SkipCounts } from './walk.ts';

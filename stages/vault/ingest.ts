@@ -18,7 +18,7 @@ export interface IngestBlock {
   readonly content: string;
   /** Where it is from, in the sender's words; empty when absent. */
   readonly sourcePath?: string;
-  /** `safe` when absent; a block that looks as if it held a credential is `secret` whatever was said. */
+  /** `safe` when absent; a block that looks as if it held a credential is `secret` whatever was asked. */
   readonly riskClass?: RiskClass;
 }
 
@@ -128,7 +128,7 @@ export function settle(
 /**
  * What has to be written for a block whose id the vault knows already: nothing when it says
  * nothing new, a record that takes the old one's place when it comes with a stricter class
- * or from another path. A class is never loosened by this, and a path that is not told
+ * or from another path. A class is never loosened by this, and a path that is not given
  * stays. A `conflict` for another content, and for a class that a file's block has not.
  */
 function reconcile(

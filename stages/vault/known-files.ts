@@ -1,4 +1,4 @@
-/** What the log knows of files, for telling what has changed, and how much of it is still in use. */
+/** What the log knows of files, to find what has changed, and how much of it is still in use. */
 import type { FoundFile } from './walk.ts';
 import type { LogSink } from './log.ts';
 import { blocksOf, fileKey, keyOf, type Framed } from './record.ts';

@@ -111,7 +111,7 @@ test('two followers append by turns and see each other’s records in one order'
     await second.close();
   }));
 
-test('damage in the middle is told, moved aside, and all whole records survive', () =>
+test('damage in the middle is reported, moved aside, and all whole records survive', () =>
   withLog(async ({ path, dir, seen, follower, add, target }) => {
     await add(block('one', 'first'), block('two', 'second'), block('three', 'third'));
     const bytes = readFileSync(path);

@@ -1,4 +1,4 @@
-/** Where the parts of a file begin, for files that need no grammar to tell. */
+/** Where the parts of a file begin, for files that need no grammar. */
 import type { Mark } from './chunk.ts';
 
 const FENCE = /^ {0,3}(```|~~~)/;

@@ -139,7 +139,7 @@ test('another program’s database is refused, whatever its version says', () =>
     assert.equal(place.troubles, []);
   }));
 
-test('whatever else lies where the database should be is left alone, and told of', () =>
+test('whatever else lies where the database should be is left alone, and reported', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra');
     await place.index();

@@ -1,5 +1,5 @@
 /**
- * Whose file it is that lies where the log should be, told before anything is written in
+ * Whose file it is that lies where the log should be, found out before anything is written in
  * its folder: a path given by mistake must not cost a file. What is ours and damaged is
  * moved aside and made again; what is somebody else's is left as it is. The same goes for
  * the database beside the log.
@@ -69,7 +69,7 @@ function ownerOf({ log, appendLock }: Layout): Owner {
   const lines = head.toString('latin1').split('\n');
   if (lines.some(isHeader)) return 'damaged';
   if (isObject(lines[0]!)) return 'stranger';
-  // Made before the first log is, by nobody else: nothing is left of ours that could tell.
+  // Made before the first log is, by nobody else: nothing of ours is left to compare with.
   return existsSync(appendLock) ? 'damaged' : 'stranger';
 }
 

@@ -7,7 +7,7 @@ import { readOne } from './read-file.ts';
 import { parseRecord } from './record.ts';
 import { createTokenizer } from './tokenize.ts';
 
-test('only of a file that was read is it said that it no longer belongs to the vault', async () => {
+test('only a file that was read is reported to belong no longer to the vault', async () => {
   const root = mkdtempSync(join(tmpdir(), 'svc-read-'));
   const reading = { tokenizer: createTokenizer(), grammars: undefined, nowMs: Date.now };
   try {

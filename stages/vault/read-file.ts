@@ -169,7 +169,7 @@ function decode(bytes: Buffer): string | undefined {
   return bytes.toString('utf8', start);
 }
 
-/** A file that the vault knew and that now is left out has to be forgotten; unless nobody can tell what is in it. */
+/** A file that the vault knew and that now is left out has to be forgotten; unless it is unknown what is in it. */
 function skip({ root, path, knownHash }: FileTask, outcome: SkipReason): FileResult {
   const isOver = knownHash !== undefined && outcome !== 'unreadable';
   const record = isOver ? encodeNotice({ record: 'drop', root, path }) : Buffer.alloc(0);

@@ -28,7 +28,7 @@ export interface FileHeader {
   readonly hash: string;
   readonly size: number;
   readonly mtimeMs: number;
-  /** When the file was read: a change within the file system's clock tick is told by it. */
+  /** When the file was read: a change within the file system's clock tick is recognised by it. */
   readonly seenMs: number;
   readonly meta: number;
   readonly text: number;

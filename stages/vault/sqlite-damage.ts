@@ -1,4 +1,4 @@
-/** Telling damage to the database from other failures, and taking a damaged one out of the way. */
+/** Distinguishes damage to the database from other failures, and taking a damaged one out of the way. */
 import { existsSync, renameSync } from 'node:fs';
 import type { BlockIndex } from './block-index.ts';
 

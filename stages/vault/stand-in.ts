@@ -1,4 +1,4 @@
-/** Tells a credential from what stands where one would: references, placeholders, types, names. */
+/** Distinguishes a credential from what stands where one would: references, placeholders, types, names. */
 
 /**
  * The words for a password, in English and in what people write their notes in, and of each a
@@ -46,7 +46,7 @@ const KEPT_ELSEWHERE =
   /^(?:[./~$]|[a-z][\w+.-]{0,15}:\/\/|(?:vault|file|env|op|ssm|arn|secrets?|kms|enc|projects|aws|gcp)[:/[(]|(?:var|local|data|module|secrets|vars|steps|inputs|each|params|values|user|form|body|data|state|props|credentials?)\.|!\w+(?:\s|$))/i;
 /** A call, an index, a member: code. */
 const CODE = /[\w$][([]|=>|^\w+(?:(?:\.|::|->)\w+)+$|[(){}[\]<>|\\]/;
-/** What is said about a password in place of one: its type, whether there has to be one, how it is kept. */
+/** What stands in place of a password: its type, whether there has to be one, how it is kept. */
 const ABOUT =
   /^(?:null|nil|none|undefined|true|false|yes|no|not|on|off|str|string|text|int|integer|number|bool|boolean|object|array|bytes|uuid|any|unknown|never|void|varchar|char|field|input|type|optional|required|mandatory|missing|disabled?|enabled?|hidden|visible|plain|plaintext|raw|hashed|encrypted|default|empty|blank|unset|same|todo|tbd|value|literal|prompt|ask|stdin|environment|file|keyring|keychain|vault|managed|generated?|random|auto|manual|basic|bearer|oauth\d?|ldap|kerberos|saml|sso|md\d|sha\d*|base\d+|utf\d+|aes\d*|rsa\d*|bcrypt|scrypt|argon\w*|pbkdf\d?|hmac|tests?|testing|foo|bar|baz|dummy|fake|mock|stub|bogus|invalid|wrong|incorrect|bad|old|new|current|confirm|repeat|reset|change|forgot|update|create|delete|login|signin|sign-in|signup|admin_?user|username|email|http|https|grant|refresh|error|failed|ok|pass|fail|passed|skip|skipped)$/i;
 const OWN_WORD = `${PASSWORD_NAME}s?|pass|secrets?|tokens?|keys?|credentials?`;

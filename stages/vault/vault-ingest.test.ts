@@ -92,7 +92,7 @@ test('concurrent ingestion from two vaults loses and doubles nothing', () =>
     assert.is((await checkVault(place.indexDir)).status, 'ok');
   }));
 
-test('what is wrong with a block is said in the specification’s words', () => {
+test('what is wrong with a block is reported in the specification’s words', () => {
   const faults: [unknown, string, string | undefined][] = [
     [{}, 'bad_request', 'VALIDATION_002'],
     [{ content: 5 }, 'bad_request', 'VALIDATION_003'],

@@ -22,7 +22,7 @@ import type { ReadPool } from './read-pool.ts';
 import { BACKENDS } from './block-index.ts';
 import { inPlace } from './vault-place.ts';
 
-test('a damaged log is moved aside, told of, and made whole from the files', () =>
+test('a damaged log is moved aside, reported, and made whole from the files', () =>
   inPlace(async (place) => {
     for (let file = 0; file < 20; file++) place.write(`f${file}.md`, `number ${file} zebra`);
     await place.index();
@@ -226,7 +226,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-test('an indexing run that is told to stop does not wait for a file that takes long', () =>
+test('an indexing run that is asked to stop does not wait for a file that takes long', () =>
   inPlace(async (place) => {
     place.write('a.md', 'zebra\n');
     const stop = new AbortController();

@@ -1,7 +1,7 @@
 /**
  * A vault, opened: one index in step with the log, searched and added to. Whatever another
  * process appends is seen by the next search. Damage is never met silently: what is damaged
- * is moved aside, what is whole is kept, the rest is made again, and `onTrouble` is told.
+ * is moved aside, what is whole is kept, the rest is made again, and `onTrouble` is called.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -122,7 +122,7 @@ class OpenVault implements OpenedVault {
     this.#syncLock?.close();
   }
 
-  /** What `work` makes of the index, read from one state that is up to date; what is damaged is mended on the way. */
+  /** What `work` makes of the index, read from one state that is up to date; damage is repaired on the way. */
   async #read<T extends object>(work: (index: BlockIndex) => T): Promise<T> {
     let isOvertaken = false;
     for (let damages = 0; ;) {
@@ -248,7 +248,7 @@ class OpenVault implements OpenedVault {
     });
     const hint = ', and no folder is known to be read again: `svc index <folder>` does it';
     const what = `The vault index was damaged; ${kept} of its files and blocks were kept${roots.length === 0 ? hint : ''}`;
-    // Else another process has mended it meanwhile, and told.
+    // Else another process has repaired it meanwhile, and reported it.
     if (movedTo !== undefined) this.#options.onTrouble?.({ what, movedTo });
     this.#rebuild(roots);
   }

@@ -13,7 +13,7 @@ import { createReadPool, type ReadPool } from './read-pool.ts';
 const QUIET_MS = 80;
 /** Something that never pauses is indexed this often all the same. */
 const LONGEST_WAIT_MS = 400;
-/** How often it is looked whether the folder is still the same one: of that nobody tells. */
+/** How often the folder is checked to be still the same one: no event reports that. */
 const LOOK_MS = 1_000;
 
 export interface WatchOptions extends Omit<IndexOptions, 'only' | 'pool' | 'onProgress'> {
@@ -91,7 +91,7 @@ class FolderWatch implements Watch {
     await this.#run(undefined);
   }
 
-  /** A watcher holds on to the folder itself; another one that takes its name is told by its inode. */
+  /** A watcher holds on to the folder itself; another one that takes its name is recognised by its inode. */
   #lookAgain(): void {
     this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
       const inode = this.#inodeNow();

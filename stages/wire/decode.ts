@@ -109,7 +109,7 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }
 
-/** Decodes a copy of an answer while it is relayed. */
+/** Decodes a copy of an answer while it is passed through. */
 export interface Decoder {
   /** Takes the next encoded bytes; what they decode to arrives later. */
   push(bytes: Buffer): void;
@@ -157,7 +157,7 @@ export function createDecoder(
       expansion.in(bytes);
       let input = bytes;
       if (stream === undefined) {
-        // Two bytes tell what kind of deflate it is.
+        // Two bytes show what kind of deflate it is.
         beginning = input = Buffer.concat([beginning, bytes]);
         if (beginning.length < 2) return;
         stream = openUnpacker(encoding, beginning, take, () => {
@@ -206,7 +206,7 @@ function createZstdDecoder(onBytes: (bytes: Buffer) => void): Decoder {
 }
 
 /**
- * A stream that decodes an answer for a client that was never told of `contentEncoding`; `first`
+ * A stream that decodes an answer for a client that never received `contentEncoding`; `first`
  * are the answer's first bytes. Undefined for an encoding that we do not read. It errors on bytes
  * that are not what the head says; what breaks off gives what arrived.
  */

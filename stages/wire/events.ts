@@ -251,7 +251,7 @@ export interface EventReader {
 }
 
 /**
- * A reader of one stream. `maxEventBytes` (1 MiB unless told) bounds what it holds: an
+ * A reader of one stream. `maxEventBytes` (1 MiB by default) bounds what it holds: an
  * event that outgrows it comes out in pieces of that size whose `data` is undefined.
  */
 export function createSplitter({
@@ -272,7 +272,7 @@ const MAX_READ_MIB = 32;
 
 /**
  * A reader that must not miss an event, since what is made of them would else lack one and end as
- * if it had been whole. Throws `bad_gateway` for one of more than `maxEventBytes`, 32 MiB unless told.
+ * if it had been whole. Throws `bad_gateway` for one of more than `maxEventBytes`, 32 MiB by default.
  */
 export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024): EventReader {
   const splitter = createSplitter({ maxEventBytes });
@@ -292,7 +292,7 @@ export function createEventReader(maxEventBytes = MAX_READ_MIB * 1024 * 1024): E
 function tooLong(): SvcError {
   return new SvcError(
     'bad_gateway',
-    `The provider sent an event of more than ${MAX_READ_MIB} MiB, which can only be relayed as it came`,
+    `The provider sent an event of more than ${MAX_READ_MIB} MiB, which can only be passed through unchanged`,
   );
 }
 

@@ -5,7 +5,7 @@
  */
 import { Decompress } from 'fzstd';
 
-/** A frame may ask for a window of gigabytes; encoders use 8 MiB unless told otherwise. */
+/** A frame may ask for a window of gigabytes; encoders use 8 MiB by default. */
 const MAX_WINDOW_BYTES = 64 * 1024 * 1024;
 const SLICE_BYTES = 32 * 1024;
 const MAGIC = 0xfd2fb528;

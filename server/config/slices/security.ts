@@ -33,7 +33,7 @@ export const security = slice({
         .flat()
         .filter((origin) => !ORIGIN.test(origin))
         .map((origin) => ({
-          reason: `${quote(origin)} is no origin; write https://host or https://host:port, or *`,
+          reason: `${quote(origin)} is not an origin; write https://host or https://host:port, or *`,
           expected: 'https://host',
         })),
     read: (value): readonly string[] => [value].flat(),

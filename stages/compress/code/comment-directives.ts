@@ -4,7 +4,7 @@
  * of these: a kept comment costs a few tokens, a lost one a wrong conclusion.
  */
 
-/** Names of tools and what they are told, anywhere in a comment. */
+/** Names of tools and their arguments, anywhere in a comment. */
 const NAMED = new RegExp(
   [
     // Linters, formatters, type checkers, coverage.

@@ -26,7 +26,7 @@ export function mayBeginInside(lines: readonly string[], extension: string): boo
 }
 
 /**
- * Lines of a shell script that lie inside here-documents, told without the parser;
+ * Lines of a shell script that lie inside here-documents, found without the parser;
  * undefined where one does not end. Empty for other languages.
  */
 export function hereDocuments(

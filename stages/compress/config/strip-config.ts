@@ -64,7 +64,7 @@ function strip(
     (line, at) =>
       !comments.has(at) || isDirective(line) || keepsBlock(line) || INSTRUCTION.test(line),
   );
-  // Blank lines can be content where the reader cannot tell: then all of them stay.
+  // Blank lines can be content where the reader cannot decide: then all of them stay.
   for (const keep of [withoutBlankRuns(lines, noComments, blanks), noComments]) {
     const kept = lines.filter((_, at) => keep[at]);
     if (lines.length - kept.length < 2) return undefined;

@@ -8,7 +8,7 @@ const MAX_CHARS = 300_000;
 /** Values that grow by aliases beyond this are refused by the parser. */
 const MAX_ALIASES = 100;
 
-/** Reads YAML of any number of documents. Which blank lines are content only its values tell. */
+/** Reads YAML of any number of documents. Only the values show which blank lines are content. */
 export function readYaml(text: string): ConfigReading | undefined {
   if (text.length > MAX_CHARS || !looksLikeYaml(text) || beginsInside(text)) return undefined;
   try {

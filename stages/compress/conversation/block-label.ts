@@ -9,7 +9,7 @@ const FILE_NAME = /[\w./@-]{1,200}\.[A-Za-z]\w{0,7}(?=['"\s;|&)]|$)/;
 const PATH_KEYS = ['file_path', 'path', 'filePath', 'filename', 'file'];
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
 
-/** Where a tool result came from, as far as the tool's input tells. */
+/** Where a tool result came from, as far as the tool's input shows. */
 export function hintsOf(block: ConversationBlock): ClassifyHints {
   const input =
     typeof block.toolInput === 'object' && block.toolInput !== null ? block.toolInput : {};

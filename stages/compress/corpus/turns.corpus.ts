@@ -6,7 +6,7 @@ export interface Turns {
   readonly id: string;
   readonly dialect: 'messages' | 'chat' | 'responses';
   readonly target: string;
-  /** The bodies, each with everything that was said before it; made when asked for. */
+  /** The bodies, each with everything that was sent before it; made when asked for. */
   readonly count: number;
   body(turn: number): Buffer;
 }

@@ -50,7 +50,7 @@ test('only pasted text and results that are no short errors are open', () => {
   assert.equal(found('A line that was pasted.\\n', ''), []);
 });
 
-test('every other byte is told, with its place', () => {
+test('every other byte is reported, with its place', () => {
   const cases = [
     ['"m"', '"n"', 'model'],
     ['1.5', '1.50', 'model'],

@@ -79,9 +79,9 @@ function holdsFileHeader(lines: readonly string[], from: number, to: number): bo
 
 /** How hunks are printed. */
 export interface HunkStyle {
-  /** Whether signs of long runs are said once. */
+  /** Whether signs of long runs are written once. */
   readonly pack: boolean;
-  /** The heading of the hunk above in the same file: it is not said again. */
+  /** The heading of the hunk above in the same file: it is not repeated. */
   readonly above: string | undefined;
   /** The file is new, or gone. */
   readonly whole: boolean;

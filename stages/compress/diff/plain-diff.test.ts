@@ -41,7 +41,7 @@ test('what marks its changes inside lines, or has no line with a sign, stays as 
   assert.match(shrinkDiff(mixed, CONTEXT)!.text, ' b [-gone-]{+come+}');
 });
 
-test('a heading is said again in every file, whatever its header looks like', () => {
+test('a heading is repeated in every file, whatever its header looks like', () => {
   const heads: readonly ((name: string) => string)[] = [
     (name) => `diff -urp a/${name} b/${name}\n--- a/${name}\t2024-01-01\n+++ b/${name}\t2024-01-02`,
     (name) => `--- ${name}.orig\n+++ ${name}`,

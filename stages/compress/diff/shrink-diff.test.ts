@@ -9,7 +9,7 @@ import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../testing.ts';
 
 const CONTEXT = contextFor('diff');
 
-test('the sign of a whole new file is said once, and the lines read as in the file', () => {
+test('the sign of a whole new file is written once, and the lines read as in the file', () => {
   const added = SOURCE_LINES.map((line) => `+${line}`);
   const diff = diffOf('src/new.ts', added);
   const out = shrinkDiff(diff, CONTEXT)!.text;
@@ -43,7 +43,7 @@ test('a deleted file and a long replaced stretch are packed, a small edit keeps 
   assert.equal(changesOf(unpackSigns(out)), changesOf(diffOf('b.ts', both)));
 });
 
-test('the heading of a hunk is not said twice in a row, nor two paths three times', () => {
+test('the heading of a hunk is not repeated in a row, nor two paths three times', () => {
   const hunk = (at: number): string =>
     `@@ -${at},7 +${at},7 @@ class Long {\n a\n b\n c\n-x${at}\n+y${at}\n d\n e\n f`;
   const head =

@@ -1,6 +1,6 @@
 /**
  * Diffs: the file's three header lines become one, context shrinks to a line a side, signs
- * of long runs are said once, and hunks of lock files and generated files are counted
+ * of long runs are written once, and hunks of lock files and generated files are counted
  * instead of shown. No + or − line of source is ever left out, and hunk headers keep true
  * line numbers. What is no plain unified diff (words marked inside lines, colours, three
  * ways, counts that lie) stays as it is.
@@ -20,7 +20,7 @@ const WORTH_LEGEND = 20;
 /** Shrinks unified diffs as git prints them. */
 export const shrinkDiff: Apply = (text) => {
   const lines = text.split('\n');
-  // Lines without signs that still tell of changes: what is left out could be one of them.
+  // Lines without signs that still report changes: what is left out could be one of them.
   if (!isPlain(lines)) return undefined;
   // A line that looks like the head of a packed run would be read as one.
   const packed = lines.some(isPackedHead) ? undefined : shrink(lines, true);

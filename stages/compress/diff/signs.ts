@@ -1,6 +1,6 @@
 /**
  * The first column of a diff, lossless: where many lines in a row are added, or removed,
- * that is said once above them. The lines then read, and are recognised again, as they
+ * that is written once above them. The lines then read, and are recognised again, as they
  * stand in the file.
  *
  *     @@+3            the next three lines are added

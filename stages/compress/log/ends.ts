@@ -57,7 +57,7 @@ const SUMMARIES: readonly RegExp[] = [
 const EXIT_STATUS =
   /\bexit(?:ed|s|ing)?\b.{0,40}?\b(?:code|status|with)\b\D{0,6}\d|\bexit(?:code|_code|status)? ?[:=]? ?\d+$|\breturn ?code\D{0,4}\d|\bstatus[:=] ?\d+$|^rc ?= ?\d|\bterminated by signal\b/i;
 
-/** What a line tells of how something ended: totals, or a status. Colours and time stamps are looked through. */
+/** What a line reports about how something ended: totals, or a status. Colours and time stamps are looked through. */
 function endTold(line: string): 'totals' | 'status' | undefined {
   const cut = line.length > SEEN ? line.slice(0, SEEN) : line;
   const seen = cut.includes('\u001b') ? withoutColours(cut) : cut;
@@ -77,7 +77,7 @@ const HINTS = /\d|OK|FAIL|PASS|BUILD|ested|uccess|ailed|issues|checks? pass|form
 
 /**
  * The indexes of lines that stay: the first and last three that say something, and those that
- * tell how it ended; of those that say the same the last few.
+ * show how it ended; of those that say the same the last few.
  */
 export function endingLines(lines: readonly string[]): ReadonlySet<number> {
   const out = new Set<number>();

@@ -1,6 +1,6 @@
 /**
  * What carriage returns leave of a line. A terminal shows the last piece only, but a log
- * is read for what was said: of pieces that show the same progress the last one stays, and
+ * is read for its content: of pieces that show the same progress the last one stays, and
  * every other piece stays.
  */
 import { hasTellingNumber, hasTellingWord } from './score.ts';

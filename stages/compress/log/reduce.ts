@@ -79,7 +79,7 @@ interface Scored {
 
 /**
  * The lines that stay whatever they score, up to a share of the budget: the ends of the log
- * and what tells how it ended, the later ones first, then lines unlike all others.
+ * and what shows how it ended, the later ones first, then lines unlike all others.
  */
 function alwaysKept(
   lines: readonly string[],

@@ -113,7 +113,7 @@ const NOISE =
  */
 const SUSPICIOUS =
   /err|fail|fatal|exce|fault|panic|assert|expect|tim(?:ed|e ?out)|denied|access|authori|forbidden|no such|no space|can(?:no|'|’)t|could|unable|found|missing|invalid|unexp|resolved|refused|reject|conflict|mismatch|compatible|violat|abort|kill|crash|broken|stopped|exit|return|traceback|dump|memory|oom|disk|quota|sig(?:nal|segv|kill|abrt)|overflow|deadlock|corrupt|sanitizer|undefined|critical|crit"|emerg|severe|alert|elifecycle|E {3}|not ok|[✗✕✘×❌]/i;
-/** Numbers that tell as much: levels, and the status of an answer. */
+/** Numbers that mean as much: levels, and the status of an answer. */
 const SUSPICIOUS_NUMBER = /[:=] ?[56]0\b|^[EF]\d{4} |\b[45]\d\d\b/i;
 
 const sum = (rules: readonly Weighted[], line: string): number =>

@@ -74,7 +74,7 @@ function paragraphEnd(lines: readonly string[], from: number): number {
     const body = lines[at]!.trimEnd();
     at++;
     if (body.length < WRAPPED_CHARS || STOP.test(body)) break;
-    // The last line of a paragraph may be too short to tell by itself what it is.
+    // The last line of a paragraph may be too short to show by itself what it is.
     if (at < lines.length && isTail(lines[at]!)) return at + 1;
   }
   return at;

@@ -79,7 +79,7 @@ function choose(
   return keep;
 }
 
-/** Which chunks say, word for word, what an earlier one has said. */
+/** Which chunks repeat an earlier one word for word. */
 function copies(chunks: readonly Chunk[]): readonly boolean[] {
   const seen = new Set<string>();
   return chunks.map((chunk) => {

@@ -56,7 +56,7 @@ function linesOf(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(MARK)).length;
 }
 
-/** A file, or what reads like one where nothing is known of it, has no end that tells how something went. */
+/** A file, or what reads like one where nothing is known of it, has no end that shows how something went. */
 function isSource({ kind, file }: Classification, isRun: boolean): boolean {
   return file === true || (!isRun && (kind === 'code' || kind === 'config'));
 }

@@ -47,7 +47,7 @@ test('copies are recognised through line numbers, and get theirs back', () => {
   }
 });
 
-test('odd numbering cannot be said in words, so the lines go out', () => {
+test('odd numbering cannot be put in words, so the lines go out', () => {
   const sent = new SentLines();
   sent.add('result 1', FILE.join('\n'));
   const odd = FILE.map((line, at) => `${at + 1}: ${line}`).join('\n');

@@ -58,7 +58,7 @@ const NO_LINES: ReadonlySet<number> = new Set();
 export interface RepeatOptions {
   /** Lines of the block that stand before the text. */
   readonly before?: number;
-  /** Which line of the block as it came each line was, as `originsOf` tells; absent for a text as it came. */
+  /** Which line of the block as it came each line was, as `originsOf` returns it; absent for a text as it came. */
   readonly origins?: readonly number[];
   /** Estimated tokens that each reference must save. */
   readonly least?: number;
@@ -294,7 +294,7 @@ function refer(
 }
 
 /**
- * The part of a run that is numbered throughout, or not at all, as only that can be said in
+ * The part of a run that is numbered throughout, or not at all, as only that can be put in
  * one reference, and that ends before a line that must stay.
  */
 function clipRun(
@@ -330,7 +330,7 @@ function sameLines(a: readonly string[], atA: number, b: readonly string[], atB:
   return length;
 }
 
-/** How the lines are numbered, in words; '' where they are not; undefined where that cannot be said in words. */
+/** How the lines are numbered, in words; '' where they are not; undefined where that cannot be put in words. */
 function numbersOf(
   lines: readonly string[],
   widths: readonly number[] | undefined,

@@ -23,7 +23,7 @@ export function omitted(range: LineRange, total: number, what = 'lines'): string
   return `${MARK}omitted ${count} of ${total} ${what} here (${where}); the source is complete]`;
 }
 
-/** The shorter form that later gaps of the same text carry: the first has said that the source is complete. */
+/** The shorter form that later gaps of the same text carry: the first states that the source is complete. */
 export function omittedMore(range: LineRange): string {
   const count = range.to - range.from;
   return count === 1

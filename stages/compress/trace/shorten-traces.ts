@@ -15,7 +15,7 @@ const FRAME =
   /^\s*(?:File "[^"]{1,300}", line \d+|at .{1,300}|\.\.\. \d+ more|\d+: 0x[0-9a-f]+|\S{1,300}\.go:\d+|from \S{1,300}:\d+:in )/;
 const PYTHON = /^\s*File "/;
 const MIN_RUN = 2;
-/** So many frames at the error stay where they are a library's: they tell how it was called. */
+/** So many frames at the error stay where they are a library's: they show how it was called. */
 const NEAREST = 3;
 
 /** Shortens stack traces. */

@@ -110,7 +110,7 @@ class ThreadedCompressor implements CompressThread {
       this.#inline ??= this.#loadInline();
       return { outcomes: await (await this.#inline).compress(job), where: 'inline' };
     } catch {
-      // A fault must not cost the request; the trace tells that nothing was done.
+      // A fault must not cost the request; the trace notes that nothing was done.
       return { failed: 'broken', decided: [] };
     }
   }

@@ -29,7 +29,7 @@ async function prepare(mode: Mode): Promise<void> {
       if (isAsked && mode !== 'aggressive') return;
     }
   } catch {
-    // What cannot be prepared will fail, and be told of, when it is needed.
+    // What cannot be prepared will fail, and be reported, when it is needed.
   }
 }
 

@@ -42,7 +42,7 @@ test('code shrinks at first sight, whatever other conversations have needed befo
   assert.equal(await used.compress({ blocks: first, options: OPTIONS }), fresh);
 });
 
-test('a conversation in two languages is told of once, whatever had to be loaded on the way', async () => {
+test('a conversation in two languages is reported once, whatever had to be loaded on the way', async () => {
   const go = PYTHON.replaceAll('# ', '// ').replaceAll(
     /def (\w+)\(value\):\n\s+(.*)/g,
     'func $1(value int) int {\n\t$2\n}',

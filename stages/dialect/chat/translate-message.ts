@@ -126,7 +126,7 @@ function readAssistantContent(content: unknown): CanonicalBlock[] {
   });
 }
 
-/** The content of an answer. It is what the model said, so parts of a kind unknown here are passed over. */
+/** The content of an answer. It is the model's output, so parts of a kind unknown here are passed over. */
 export function readAnswerContent(content: unknown): CanonicalBlock[] {
   if (!Array.isArray(content)) return readAssistantContent(content);
   const known = (value: unknown): JsonObject[] =>

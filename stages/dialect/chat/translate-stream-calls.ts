@@ -83,7 +83,7 @@ export class ChatCalls {
     }
   }
 
-  /** Arguments behind a name that was said again take that name. */
+  /** Arguments behind a name that was repeated take that name. */
   #withName(piece: Piece): Piece {
     const call = this.#at(piece);
     if (call === undefined || piece.name !== undefined || piece.text.trim() === '') return piece;

@@ -6,7 +6,7 @@ import { numberOf, stringOf } from '../translate-json.ts';
 export interface GrowingArguments {
   /** Adds one piece (`{jsonPath, stringValue | numberValue | boolValue | nullValue}`); strings at one path are joined. */
   add(piece: JsonObject): void;
-  /** What has been said, as JSON text. */
+  /** What has arrived, as JSON text. */
   json(): string;
 }
 

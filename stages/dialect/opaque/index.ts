@@ -13,7 +13,7 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   facts: (_body, target) => toFacts(target),
   blocks: () => [],
   observeUsage: createObservers(opaqueReader),
-  // Nobody can tell, so the first byte is taken to count.
+  // That is unknown, so the first byte is taken to count.
   isContent: () => true,
   isTerminator: () => false,
   errorEvent: toErrorEvent,

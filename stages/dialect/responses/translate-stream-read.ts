@@ -20,7 +20,7 @@ export function createResponsesReader(): StreamReader {
 
 class ResponsesReader implements StreamReader {
   readonly #serial = new BlockSerializer();
-  /** Every block that was opened, with whether anything was said in it. */
+  /** Every block that was opened, with whether anything was written in it. */
   readonly #said = new Map<string, boolean>();
   #started = false;
   #called = false;

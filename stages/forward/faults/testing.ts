@@ -99,7 +99,7 @@ export const FAULTS: readonly Fault[] = [
     ['413'],
     ['early-response'],
   ]),
-  // It breaks off or falls silent before it has said anything.
+  // It breaks off or falls silent before it has sent anything.
   ...faults(true, { whole: broken, stream: cut }, [
     ['reset-after-head'],
     ['bad-chunk-size'],
@@ -112,7 +112,7 @@ export const FAULTS: readonly Fault[] = [
     ['stall-mid-body', { atByte: EARLY }, 'stall-mid-body, early'],
   ]),
   ...faults(true, { stream: halfDone }, [['error-event', { count: 1 }, 'error-event, early']]),
-  // Anywhere: a document can still come from elsewhere, a stream only if it has said nothing.
+  // Anywhere: a document can still come from elsewhere, a stream only if it has sent nothing.
   ...faults({ whole: true, stream: 'either' }, { whole: broken, stream: cut }, [
     ['reset-mid-body'],
     ['close-mid-body'],
@@ -129,7 +129,7 @@ export const FAULTS: readonly Fault[] = [
   ...faults(true, { stream: halfDone }, [['gzip-corrupt']]),
   // A chat stream that gave its reason for stopping has ended.
   ...faults(false, { stream: halfDone, streamInChat: fine }, [['no-terminator']]),
-  // Odd, and relayed to the byte.
+  // Odd, and passed through to the byte.
   ...faults(false, both(fine), [
     ['100-first'],
     ['close-idle', { delayMs: 1 }],

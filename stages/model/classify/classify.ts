@@ -230,7 +230,7 @@ function isListing({ features, expected }: Evidence): boolean {
   return features.lines >= 3 && paths >= 0.9 && named >= 0.6;
 }
 
-/** INI and TOML: sections are so telling that inline tables, which look like code, do not matter. */
+/** INI and TOML: sections are so specific that inline tables, which look like code, do not matter. */
 function isTableConfig({ features, expected, markdownFences }: Evidence): boolean {
   if (expected === 'code' || markdownFences || features.of('iniSection') === 0) return false;
   return (

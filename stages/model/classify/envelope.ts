@@ -31,7 +31,7 @@ const CLOSING_CHARS = 200;
 const REMINDER_OPEN = '<system-reminder>';
 const REMINDER_CLOSE = '</system-reminder>';
 
-/** Cuts a tool result into its harness's header, what the tool said, and closing tags. */
+/** Cuts a tool result into its harness's header, the tool's output, and closing tags. */
 export function openEnvelope(text: string): Envelope {
   const start = headerEnd(text);
   const end = Math.max(start, tailStart(text));

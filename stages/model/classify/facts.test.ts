@@ -156,7 +156,7 @@ const TOLD: Readonly<Record<string, string>> = {
 };
 
 for (const [command, text] of Object.entries(TOLD)) {
-  test(`what ${command} tells is no class that drops lines`, () => {
+  test(`what ${command} prints is no class that drops lines`, () => {
     const { kind } = classify(text, { command });
     assert.ok(!THINNED.includes(kind), kind);
   });

@@ -18,7 +18,7 @@ export interface ClassifyHints {
 export interface Expectation {
   readonly kind?: TextClass;
   readonly extension?: string;
-  /** True if the program that ran is known, which tells more than a tool's name. */
+  /** True if the program that ran is known, which means more than a tool's name. */
   readonly certain?: boolean;
   /** True if files were shown as they are. */
   readonly file?: boolean;
@@ -45,7 +45,7 @@ const CLASS_OF_EXTENSION: ReadonlyMap<string, TextClass> = new Map(
   BY_EXTENSION.flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)),
 );
 
-/** What the words of a tool's name tell, after the server's prefix: `mcp__repo__grep_search`. */
+/** What the words of a tool's name mean, after the server's prefix: `mcp__repo__grep_search`. */
 const BY_TOOL: readonly (readonly [TextClass, RegExp])[] = [
   [
     'grep',

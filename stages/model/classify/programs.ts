@@ -143,14 +143,14 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   ),
 );
 
-/** What tasks print that tell something rather than do something. A project's own task may print anything. */
+/** What tasks print that report something rather than do something. A project's own task may print anything. */
 const TELLING: ReadonlyMap<string, Role> = new Map([
   ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush'
     .split(' ')
     .map((name) => [name, 'other'] as const),
   ...[...SCRIPT_RUNNERS, 'make', 'gmake', 'rake'].map((name) => [name, 'anything'] as const),
 ]);
-/** Words at either end of a task's name by which it tells something: `db:list`, `list-users`, `dependencyTree`. */
+/** Words at either end of a task's name by which it reports something: `db:list`, `list-users`, `dependencyTree`. */
 const TELLS: ReadonlySet<string> = new Set(
   'ls list show help info version versions tree routes status env environment describe stats tasks projects properties dependencies insight'.split(
     ' ',

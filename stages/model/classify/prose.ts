@@ -3,7 +3,7 @@
  * sentences among them. Rows, names, usage texts and code have words too, but no sentences.
  */
 
-/** What one line tells: it reads as prose, belongs to the layout of a document, or speaks against it. */
+/** What one line is: it reads as prose, belongs to the layout of a document, or speaks against it. */
 export type LineKind = 'prose' | 'layout' | 'other';
 
 /** What of a line is looked at for the words it is made of. */

@@ -134,7 +134,7 @@ function behind(args: readonly string[], { flags, operands }: Wrapper): readonly
   return rest;
 }
 
-/** True if `xargs` is told where in the command the names go. */
+/** True if `xargs` has an option for where in the command the names go. */
 function namesPlace(args: readonly string[], inner: readonly string[]): boolean {
   return args.slice(0, -inner.length).some((arg) => /^(?:-\w*[Ii]|--replace)/.test(arg));
 }

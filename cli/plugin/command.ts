@@ -1,0 +1,178 @@
+/** `svc plugin new|list|test|bench`: writing plugins, and seeing which ones are configured. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { parse } from 'yaml';
+import { SvcError } from '../../engine/error.ts';
+import { roundedMs } from '../../stages/ledger/figures.ts';
+import type { CliContext } from '../context.ts';
+import { toLoadOptions, toWhole } from '../flags.ts';
+import { colorsFor, isTerminal, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { configurationOf, scaffold } from './scaffold.ts';
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+class New extends Command<CliContext> {
+  static override paths = [['plugin', 'new']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Write a new plugin that works, with a test that passes',
+    examples: [
+      ['In the folder ./word-count', '$0 plugin new word-count'],
+      ['Elsewhere', '$0 plugin new word-count --folder ~/my-plugins'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  folder = Option.String('--folder', { description: 'Where the files go; ./<name>' });
+
+  execute() {
+    const { context, name } = this;
+    if (!NAME.test(name))
+      throw new SvcError('usage', `${JSON.stringify(name)} cannot be a plugin's name`, {
+        cure: 'Names are of lower case letters, digits, - and _, such as word-count.',
+      });
+    const folder = resolve(context.cwd, this.folder ?? name);
+    const files = [...scaffold(name)].map(([file, text]) => [join(folder, file), text] as const);
+    const taken = files.find(([file]) => existsSync(file));
+    if (taken !== undefined)
+      throw new SvcError('conflict', `${taken[0]} is there already; nothing was written`, {
+        cure: 'Take another name, or another --folder.',
+      });
+    mkdirSync(folder, { recursive: true });
+    // Plugins that others may write to are refused, whatever the umask says.
+    for (const [file, text] of files) writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
+    const { bold, dim } = colorsFor(context.stdout, context.env);
+    const shown = (file: string) => relative(context.cwd, file) || file;
+    for (const [file] of files) print(context, `wrote ${shown(file)}`);
+    const [[module] = ['']] = files;
+    print(context);
+    print(context, bold('Test it'));
+    print(context, `  ${context.program} plugin test ${shown(module)}`);
+    print(context);
+    print(context, bold('Use it: in config.yaml'));
+    for (const line of configurationOf(module).trimEnd().split('\n')) print(context, `  ${line}`);
+    print(context, dim(`then \`${context.program} config reload\``));
+    return Promise.resolve(0);
+  }
+}
+
+class Test extends Command<CliContext> {
+  static override paths = [['plugin', 'test']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: "Run a plugin's tests against the real proxy",
+    details:
+      "Runs the .test.mjs files beside the module with Node's own test runner. `svc/testing` starts the proxy with the plugin in front of a provider on this machine; nothing is sent anywhere. The exit code is the runner's.",
+    examples: [
+      ['The tests beside a module', '$0 plugin test word-count/word-count.mjs'],
+      ['All tests of a folder', '$0 plugin test ./word-count'],
+    ],
+  });
+
+  tested = Option.String({ name: 'file|folder' });
+
+  async execute() {
+    const { runTests, testFiles } = await import('./run-tests.ts');
+    return runTests(testFiles(resolve(this.context.cwd, this.tested)), this.context);
+  }
+}
+
+class Bench extends Command<CliContext> {
+  static override paths = [['plugin', 'bench']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Measure what a plugin adds to a request',
+    details:
+      'Sends the same requests of 2,000 words through a proxy with the plugin and through one without, by turns, whole and streamed; both run here, before a provider on this machine.',
+    examples: [
+      ['A module', '$0 plugin bench word-count/word-count.mjs'],
+      ['With its settings', '$0 plugin bench footer.mjs --settings "{text: checked}"'],
+    ],
+  });
+
+  module = Option.String({ name: 'file' });
+  settings = Option.String('--settings', {
+    description: 'What would stand under `config`, as YAML or JSON',
+  });
+  requests = Option.String('--requests', '200', { description: 'Requests a round; 200' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const requests = toWhole(this.requests, '--requests', 10, 10_000);
+    const module = resolve(context.cwd, this.module);
+    const { benchPlugin } = await import('./bench.ts');
+    const showsProgress = isTerminal(context.stderr) && !this.json;
+    const cost = await benchPlugin(
+      module,
+      this.settings === undefined ? {} : { config: parse(this.settings) as unknown },
+      requests,
+      (done, of) => showsProgress && context.stderr.write(`\r${done} of ${of} rounds\u001b[K`),
+    );
+    if (showsProgress) context.stderr.write('\r\u001b[K');
+    const rows = (['whole', 'streamed'] as const).map((kind) => ({ kind, ...cost[kind] }));
+    if (this.json) {
+      const fields = rows.map(({ kind, p50, p95 }) => [
+        kind,
+        { added_ms_p50: roundedMs(p50), added_ms_p95: roundedMs(p95) },
+      ]);
+      printJson(context, { module, requests, ...Object.fromEntries(fields) });
+      return 0;
+    }
+    const { printTable } = await import('../table.ts');
+    printTable(
+      context,
+      ['answers', '>added ms, median', '>p95'],
+      rows.map(({ kind, p50, p95 }) => [kind, p50.toFixed(3), p95.toFixed(3)]),
+    );
+    note(context, 'Less than about 0.05 ms cannot be told from noise.');
+    return 0;
+  }
+}
+
+class List extends Command<CliContext> {
+  static override paths = [['plugin', 'list']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'The configured plugins, with the places of their stages',
+    details: 'Loads each module as the proxy would. The exit code is 1 if one cannot be loaded.',
+    examples: [
+      ['As a table', '$0 plugin list'],
+      ['For a script', '$0 plugin list --json'],
+    ],
+  });
+
+  config = Option.String('--config', { description: 'Config file' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const { loadConfig } = await import('../../server/config/load.ts');
+    const flags = this.config === undefined ? {} : { config: this.config };
+    const { config } = await loadConfig(toLoadOptions(flags, context));
+    const { listPlugins } = await import('./list.ts');
+    const listed = await listPlugins(config, context.clock);
+    if (this.json) printJson(context, { plugins: listed });
+    else if (listed.length === 0)
+      note(context, `No plugin is configured; \`${context.program} plugin new\` writes one.`);
+    else {
+      const { printTable } = await import('../table.ts');
+      printTable(
+        context,
+        ['name', 'module', 'brings'],
+        listed.map(({ name, module, brings, fault }) => [
+          name ?? basename(module),
+          module,
+          fault === null
+            ? brings.join(', ')
+            : `cannot be loaded: ${fault.replaceAll(module, basename(module))}`,
+        ]),
+      );
+    }
+    return listed.some(({ fault }) => fault !== null) ? 1 : 0;
+  }
+}
+
+export const pluginCommands: readonly CliCommand[] = [New, List, Test, Bench];

@@ -1,0 +1,57 @@
+/** What the configured modules bring, as a proxy would load them. */
+import type { Clock } from '../../engine/index.ts';
+import { loadPlugins } from '../../plugins/load-plugins.ts';
+import { loadProviders } from '../../plugins/load.ts';
+import { createView } from '../../plugins/view.ts';
+import type { Config } from '../../server/config/config.ts';
+
+export interface ListedPlugin {
+  /** Undefined where the module could not say it. */
+  readonly name: string | null;
+  readonly module: string;
+  /** The hash of the module's content; null where it could not be loaded. */
+  readonly version: string | null;
+  /** `stage footer after forward`, `provider acme (chat)`. */
+  readonly brings: readonly string[];
+  /** Why it cannot be loaded. */
+  readonly fault: string | null;
+}
+
+const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
+
+export async function listPlugins(
+  { plugins, customProviders }: Pick<Config, 'plugins' | 'customProviders'>,
+  clock: Clock,
+): Promise<readonly ListedPlugin[]> {
+  const stages = await Promise.all(plugins.map((entry) => listStages(entry, clock)));
+  const { definitions, versions, faults } = await loadProviders(customProviders);
+  const providers = customProviders.map(({ name, module }) => {
+    const kind = definitions.get(name)?.kind;
+    return {
+      name,
+      module,
+      version: versions.get(name) ?? null,
+      brings: kind === undefined ? [] : [`provider ${name} (${kind})`],
+      fault: faults.find((fault) => fault.name === name)?.message ?? null,
+    };
+  });
+  return [...stages, ...providers];
+}
+
+async function listStages(entry: Config['plugins'][number], clock: Clock): Promise<ListedPlugin> {
+  const { view } = createView(clock, SILENT);
+  try {
+    const [plugin] = await loadPlugins([entry], { clock, view, report: () => undefined });
+    const { name = null, version = null, insertions = [] } = plugin ?? {};
+    const brings = insertions.map(({ stage, before, after }) =>
+      before === undefined
+        ? `stage ${stage.name} after ${after}`
+        : `stage ${stage.name} before ${before}`,
+    );
+    return { name, module: entry.module, version, brings, fault: null };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const [, why = message] = /\n {2}- ([\s\S]*)$/.exec(message) ?? [];
+    return { name: null, module: entry.module, version: null, brings: [], fault: why };
+  }
+}

@@ -1,0 +1,88 @@
+/** A new plugin as its author meets it: written, tested, configured, listed, measured. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixturePath } from '../../fixtures/paths.ts';
+import { makePlace, run, start } from '../testing.ts';
+
+const place = makePlace();
+test.after(() => place.dispose());
+
+const module = join(place.folder, 'word-count', 'word-count.mjs');
+
+test('what `new` writes passes its test, and fails it once it is broken', async () => {
+  const made = await run(place, ['plugin', 'new', 'word-count']);
+  assert.is(made.code, 0, made.stderr);
+  assert.match(made.stdout, /svc plugin test word-count\/word-count\.mjs/);
+  const passed = await start(place, ['plugin', 'test', 'word-count']).ended;
+  assert.is(passed.code, 0, passed.stdout);
+  assert.match(passed.stdout, /# pass 1/);
+  const source = readFileSync(module, 'utf8');
+  writeFileSync(module, source.replace('ctx.state.words =', 'ctx.state.words = 1 +'));
+  const failed = await start(place, ['plugin', 'test', 'word-count/word-count.mjs']).ended;
+  assert.is(failed.code, 1, failed.stdout);
+  writeFileSync(module, source);
+});
+
+test('`new` overwrites nothing and wants a name', async () => {
+  const again = await run(place, ['plugin', 'new', 'word-count']);
+  assert.is.not(again.code, 0);
+  assert.match(again.stderr, /is there already; nothing was written/);
+  const wrong = await run(place, ['plugin', 'new', '../x']);
+  assert.is(wrong.code, 2);
+  assert.match(wrong.stderr, /cannot be a plugin's name/);
+});
+
+test('`test` without tests says where they are looked for', async () => {
+  const none = await run(place, ['plugin', 'test', fixturePath('plugins', 'footer.mjs')]);
+  assert.is.not(none.code, 0);
+  assert.match(none.stderr, /no test for .*footer\.mjs/);
+});
+
+test('`list` shows what is configured and where it stands, and what cannot be loaded', async () => {
+  const config = join(place.folder, 'c.yaml');
+  const footer = fixturePath('plugins', 'footer.mjs');
+  const acme = fixturePath('plugins', 'acme.mjs');
+  const configure = (settings: string) =>
+    writeFileSync(
+      config,
+      `plugins:\n  - { module: ${footer}, config: { ${settings} } }\ncustom_providers: [{ module: ${acme}, name: acme }]\n`,
+    );
+  configure('text: checked');
+  const shown = await run(place, ['plugin', 'list', '--config', config, '--json']);
+  assert.is(shown.code, 0, shown.stderr);
+  const { plugins } = JSON.parse(shown.stdout) as {
+    plugins: readonly { name: string; brings: readonly string[] }[];
+  };
+  assert.equal(
+    plugins.map(({ name, brings }) => [name, ...brings]),
+    [
+      ['footer', 'stage footer after forward'],
+      ['acme', 'provider acme (chat)'],
+    ],
+  );
+  configure('');
+  const faulty = await run(place, ['plugin', 'list', '--config', config]);
+  assert.is(faulty.code, 1);
+  assert.match(faulty.stdout, /cannot be loaded: .*text is missing/);
+  assert.match(faulty.stdout, /provider acme \(chat\)/);
+});
+
+test('`bench` shows what a slow stage adds', async () => {
+  const slow = join(place.folder, 'slow.mjs');
+  writeFileSync(
+    slow,
+    `export default { name: 'slow', setup: ({ config }) => ({ stages: [{ before: 'route', on: {
+      request: () => new Promise((done) => setTimeout(done, config.ms)),
+    } }] }) };`,
+    { mode: 0o644 },
+  );
+  const bench = ['plugin', 'bench', slow, '--requests', '10', '--json', '--settings', '{ms: 30}'];
+  const { code, stdout, stderr } = await run(place, bench);
+  assert.is(code, 0, stderr);
+  const { whole, streamed } = JSON.parse(stdout) as Record<string, { added_ms_p50: number }>;
+  for (const kind of [whole, streamed]) assert.ok((kind?.added_ms_p50 ?? 0) > 15, stdout);
+});
+
+test.run();

@@ -1,0 +1,233 @@
+/** Captures from outside: what a proxy keeps of its traffic, what it never keeps, and what it survives. */
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { captureFiles, captureFolder, readCaptures } from '../../stages/captures/files.ts';
+import type { CaptureRecord } from '../../stages/captures/record.ts';
+import { headerValue } from '../../stages/model/headers.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../testing.ts';
+
+const ON = 'capture: { enabled: true }\n';
+const folderOf = (t: TestProxy): string => captureFolder(dirname(t.db));
+
+/** The records once the ledger has `count` rows and all is on the disk. */
+async function recordsOf(t: TestProxy, count: number): Promise<readonly CaptureRecord[]> {
+  await t.rows(count);
+  await t.proxy.services.captures.flush();
+  const { records, faults } = readCaptures(folderOf(t));
+  assert.equal(faults, []);
+  return records;
+}
+
+const textOf = (bytes: Uint8Array | null | undefined): string =>
+  Buffer.from(bytes ?? new Uint8Array()).toString();
+
+function traceOf(t: TestProxy, id: string) {
+  return t.proxy.services.traces.get(id);
+}
+
+test('nothing is recorded unless somebody asks for it', () =>
+  withProxy({}, async (t) => {
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const [row] = await t.rows(1);
+    await t.proxy.services.captures.flush();
+    assert.not(existsSync(folderOf(t)));
+    assert.not('capture' in traceOf(t, row!.id)!);
+  }));
+
+test('a record has the request, each exchange, the answer and the row, and joins the ledger', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const answers = [
+      await exchange(t.proxy.port, { body: json(MESSAGE) }),
+      await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) }),
+    ];
+    const rows = await t.rows(2);
+    const records = await recordsOf(t, 2);
+    assert.equal(records.map(({ id }) => id).toSorted(), rows.map(({ id }) => id).toSorted());
+    for (const [index, record] of records.entries()) {
+      const { request, attempts, answer, row } = record;
+      const sent = t.upstream.requests[index]!;
+      assert.is(request.target, '/v1/messages');
+      assert.is(
+        textOf(request.body),
+        index === 0 ? json(MESSAGE) : json(MESSAGE, { stream: true }),
+      );
+      assert.is(attempts.length, 1);
+      const [attempt] = attempts;
+      assert.is(attempt!.attempt, 0);
+      assert.is(attempt!.provider, 'messages');
+      assert.is(attempt!.path, sent.target);
+      assert.is(textOf(attempt!.body), sent.body.toString());
+      assert.is(attempt!.response!.status, 200);
+      assert.is(attempt!.response!.end, 'complete');
+      assert.is(textOf(attempt!.response!.body.bytes), answers[index]!.text);
+      assert.is(answer.end, 'complete');
+      assert.is(answer.head?.streaming, index === 1);
+      assert.is(textOf(answer.body.bytes), answers[index]!.text);
+      const times = attempt!.response!.body.atMs;
+      assert.equal(
+        times,
+        times.toSorted((a, b) => a - b),
+      );
+      assert.ok(attempt!.startedMs <= attempt!.response!.headMs);
+      const stored = rows.find(({ id }) => id === record.id)!;
+      assert.is(row.inputTokensSent, stored.inputTokensSent);
+      assert.is(row.costNanoUsd, stored.costNanoUsd);
+      assert.is(traceOf(t, record.id)?.capture, 'kept');
+    }
+  }));
+
+test('files are private, whatever the umask', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const mask = process.umask(0);
+    try {
+      await exchange(t.proxy.port, { body: json(MESSAGE) });
+      await recordsOf(t, 1);
+    } finally {
+      process.umask(mask);
+    }
+    assert.is(statSync(folderOf(t)).mode & 0o777, 0o700);
+    for (const { path } of captureFiles(folderOf(t))) assert.is(statSync(path).mode & 0o777, 0o600);
+  }));
+
+test('a request may ask to be recorded, or not to be', () =>
+  withProxy({}, async (t) => {
+    const ask = (capture: string, model: string) =>
+      exchange(t.proxy.port, {
+        headers: { 'x-svc-capture': capture },
+        body: json(MESSAGE, { model }),
+      });
+    await ask('on', 'wanted');
+    await ask('off', 'unwanted');
+    const records = await recordsOf(t, 2);
+    assert.equal(
+      records.map(({ row }) => row.model !== null && textOf(records[0]!.request.body)),
+      [json(MESSAGE, { model: 'wanted' })],
+    );
+    assert.is(t.upstream.requests[0]!.header('x-svc-capture'), undefined);
+    t.configure(ON);
+    await t.proxy.reload();
+    await ask('off', 'unwanted');
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    assert.is((await recordsOf(t, 4)).length, 2, 'a reload turns it on for all');
+  }));
+
+test('a translated answer and each failed attempt are recorded', () =>
+  withProxy({ yaml: `${ON}fallback: [chat]\n` }, async (t) => {
+    t.upstream.script('/v1/messages', 'status', { status: 503, times: 1 });
+    const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+    assert.is(answered.status, 200);
+    const [record] = await recordsOf(t, 1);
+    assert.equal(
+      record!.attempts.map(({ provider, response }) => [provider, response?.status]),
+      [
+        ['messages', 503],
+        ['chat', 200],
+      ],
+    );
+    assert.is(textOf(record!.answer.body.bytes), answered.text);
+    assert.is.not(textOf(record!.attempts[1]!.response?.body.bytes), answered.text);
+  }));
+
+const OWN_KEY = 'sk-ant-own-0123456789abcdef';
+
+test('canaries: no key of the client or the configuration reaches the disk, in any form', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const unknown = `AKIA${'ABCD2345'.repeat(2)}`;
+    // Begun and never ended: what stands behind the string is no part of it.
+    const quoted = '-----BEGIN PRIVATE KEY-----';
+    const said = `${unknown} ${quoted} echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
+    const body = json(MESSAGE, { messages: [{ role: 'user', content: said }] });
+    const echo = gzipSync(JSON.stringify({ type: 'message', content: said, model: 'm' }));
+    const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n';
+    const raw = Buffer.concat([Buffer.from(`${head}content-length: ${echo.length}\r\n\r\n`), echo]);
+    t.upstream.script('/v1/messages', 'raw', { raw, times: 1 });
+    await exchange(t.proxy.port, {
+      path: `/v1/messages?key=${OWN_KEY}`,
+      headers: { 'x-api-key': OWN_KEY, 'accept-encoding': 'gzip', cookie: 'crumb-canary=1' },
+      body,
+    });
+    await exchange(t.proxy.port, { path: '/v1/chat/completions', body: json(CHAT) });
+    const [first, second] = await recordsOf(t, 2);
+    const all = captureFiles(folderOf(t)).map(({ path }) => readFileSync(path));
+    for (const canary of [
+      OWN_KEY,
+      Buffer.from(OWN_KEY).toString('base64').slice(0, 30),
+      encodeURIComponent(OWN_KEY),
+      'crumb-canary',
+      'generative-key',
+      unknown,
+      'Bearer chat-key',
+    ])
+      for (const file of all) assert.not(file.includes(canary), canary);
+    const response = first!.attempts[0]!.response!;
+    assert.is(headerValue(response.headers, 'content-encoding'), undefined, 'kept decoded');
+    assert.match(
+      textOf(response.body.bytes),
+      /^{"type":"message","content":"redacted[^"]*","model":"m"}$/,
+    );
+    assert.is(JSON.parse(textOf(first!.request.body)).model, MESSAGE.model);
+    assert.is(first!.request.body.length, body.length, 'a mask is as long as what it covers');
+    assert.is(headerValue(first!.request.headers, 'x-api-key')!.length, OWN_KEY.length);
+    assert.match(headerValue(second!.attempts[0]!.headers, 'authorization')!, /^Bearer red/);
+  }));
+
+test('a record that a crash cut short takes no other along, and the next start begins a file', async () => {
+  await withProxy({ yaml: ON }, async (t) => {
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    await exchange(t.proxy.port, { body: json(MESSAGE) });
+    await recordsOf(t, 2);
+    const [file] = captureFiles(folderOf(t));
+    const bytes = readFileSync(file!.path);
+    appendFileSync(file!.path, bytes.subarray(0, bytes.length / 3));
+    const { records, faults } = readCaptures(folderOf(t));
+    assert.is(records.length, 2);
+    assert.match(faults.join(), /record 3 cannot be read: it was cut short/);
+  });
+});
+
+test('what is too old or too much is deleted, the oldest first', () =>
+  withProxy({ yaml: 'capture: { enabled: true, max_mb: 1, retention_days: 1 }\n' }, async (t) => {
+    const ask = (n: number) => {
+      const content = `${n} ${'word '.repeat(40_000)}`;
+      return exchange(t.proxy.port, {
+        body: json(MESSAGE, { messages: [{ role: 'user', content }] }),
+      });
+    };
+    for (let n = 1; n <= 8; n += 1) await ask(n);
+    const records = await recordsOf(t, 8);
+    const sum = captureFiles(folderOf(t)).reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
+    assert.ok(sum <= 1024 * 1024, String(sum));
+    assert.ok(records.length >= 3 && records.length < 8, String(records.length));
+    assert.match(textOf(records.at(-1)!.request.body), /"8 word/, 'the newest stay');
+    const old = readdirSync(folderOf(t));
+    const daysAgo = Date.now() / 1000 - 2 * 24 * 3600;
+    for (const name of old) utimesSync(join(folderOf(t), name), daysAgo, daysAgo);
+    await t.proxy.reload();
+    assert.equal(readdirSync(folderOf(t)), []);
+  }));
+
+test('a disk that refuses costs the record and not the request, and the trace says so', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    appendFileSync(folderOf(t), 'a file in the place of the folder');
+    const answered = await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+    assert.is(answered.status, 200);
+    const [row] = await t.rows(1);
+    await t.proxy.services.captures.flush();
+    assert.match(traceOf(t, row!.id)?.capture ?? '', /^dropped: /);
+    assert.is(t.proxy.services.captures.dropped, 1);
+  }));
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,136 @@
+/**
+ * Decides which runs are recorded, follows them from the first byte to the ledger's row, and
+ * hands the record on. Whatever goes wrong costs the record and never the request; the trace
+ * says what became of it.
+ */
+import type { Clock, RunInfo } from '../../engine/index.ts';
+import type { CaptureWriter } from '../../stages/captures/writer.ts';
+import type { CaptureLimits } from '../../stages/captures/files.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
+import { headerValue } from '../../stages/model/headers.ts';
+import { credentialsOf } from '../log/credentials.ts';
+import { secretSources } from '../log/redact.ts';
+import { RunRecorder } from './recorder.ts';
+
+/** `on` records a request, `off` does not, whatever `capture.enabled` says. */
+export const CAPTURE_HEADER = 'x-svc-capture';
+
+/** Runs that are recorded at the same time hold no more than this in memory. */
+const MOST_OPEN_BYTES = 256 * 1024 * 1024;
+/** Shorter ones are words of every text; in fields for credentials they are masked all the same. */
+const SHORTEST_SECRET = 8;
+const PRUNE_EVERY_MS = 3600 * 1000;
+
+export interface CaptureSettings extends CaptureLimits {
+  readonly enabled: boolean;
+  /** Keys and tokens of the configuration. */
+  readonly secrets: readonly string[];
+}
+
+export interface Captures {
+  /** Takes up what a reload has changed, and deletes what is no longer allowed. */
+  configure(settings: CaptureSettings): void;
+  /** A recorder for the run, where it is to be recorded. */
+  begin(body: BodyFrame, run: RunInfo): RunRecorder | undefined;
+  /** The recorder of a run that is recorded. */
+  recorderOf(runId: string): RunRecorder | undefined;
+  /** The run has ended with this row: its record is complete. */
+  finish(row: LedgerRow): void;
+  /** Resolves when all records are on the disk, or refused. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  /** Records that were asked for and not kept since the start. */
+  readonly dropped: number;
+}
+
+export interface CapturesOptions {
+  readonly writer: CaptureWriter;
+  readonly clock: Clock;
+  /** Hears what became of each record: `kept`, or `dropped: …`. */
+  readonly report: (runId: string, what: string) => void;
+  /** Hears a reason once, until a record is kept again. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+export function createCaptures(options: CapturesOptions): Captures {
+  const { writer, clock, report, onTrouble } = options;
+  const open = new Map<string, RunRecorder>();
+  const room = { usedBytes: 0, mostBytes: MOST_OPEN_BYTES };
+  let settings: CaptureSettings = {
+    enabled: false,
+    maxBytes: 0,
+    retentionMs: 0,
+    secrets: [],
+  };
+  let cancelPrune: () => void = () => undefined;
+  let known: readonly string[] = [];
+  let dropped = 0;
+  let trouble: string | undefined;
+
+  function isWanted({ headers }: BodyFrame): boolean {
+    const asked = headerValue(headers, CAPTURE_HEADER)?.trim().toLowerCase();
+    return asked === 'on' || (settings.enabled && asked !== 'off');
+  }
+
+  /** What is too old goes also while nothing is recorded. */
+  function prune(): void {
+    cancelPrune();
+    cancelPrune = clock.after(PRUNE_EVERY_MS, prune);
+    try {
+      writer.prune(settings);
+    } catch (thrown) {
+      onTrouble(reasonOf(thrown));
+    }
+  }
+
+  function drop(runId: string, reason: string): void {
+    dropped += 1;
+    report(runId, `dropped: ${reason}`);
+    if (trouble !== reason) onTrouble(reason);
+    trouble = reason;
+  }
+
+  return {
+    get dropped() {
+      return dropped;
+    },
+    configure(next) {
+      settings = next;
+      const long = next.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+      known = secretSources(long);
+      prune();
+    },
+    begin(body, run) {
+      if (!isWanted(body)) return undefined;
+      const recorder = new RunRecorder(body, run, credentialsOf(body.headers, body.target), room);
+      open.set(run.id, recorder);
+      return recorder;
+    },
+    recorderOf: (runId) => (open.size === 0 ? undefined : open.get(runId)),
+    finish(row) {
+      if (open.size === 0) return;
+      const recorder = open.get(row.id);
+      if (recorder === undefined) return;
+      open.delete(row.id);
+      recorder.release();
+      if (recorder.gaveUp !== undefined) return drop(row.id, recorder.gaveUp);
+      if (!writer.hasRoom) return drop(row.id, 'too many captures wait for the disk');
+      const own = recorder.ownSecrets.filter(({ length }) => length >= SHORTEST_SECRET);
+      const secrets = { known: [...secretSources(own), ...known] };
+      const { maxBytes, retentionMs } = settings;
+      const job = { record: recorder.record(row), secrets, limits: { maxBytes, retentionMs } };
+      writer.write(job, (reason) => {
+        if (reason !== null) return drop(row.id, reason);
+        trouble = undefined;
+        report(row.id, 'kept');
+      });
+    },
+    flush: () => writer.flush(),
+    close() {
+      cancelPrune();
+      return writer.close();
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/** Gathers what is recorded of one run while it goes on: its exchanges with providers, and its answer. */
+import { isSvcError } from '../../engine/index.ts';
+import type { RunInfo } from '../../engine/index.ts';
+import { capturedRow } from '../../stages/captures/record.ts';
+import type {
+  CaptureRecord,
+  CapturedAnswer,
+  CapturedAttempt,
+  CapturedFailure,
+  CapturedResponse,
+  CapturedRow,
+  TimedBytes,
+} from '../../stages/captures/record.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
+import type { HeadFrame } from '../../stages/model/frame.ts';
+import type {
+  UpstreamCall,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../../stages/providers/upstream.ts';
+
+/** A request of the largest allowed size, its copy upstream, and an answer. */
+const MOST_BYTES = 96 * 1024 * 1024;
+
+/** What all recorders together hold in memory, and how much that may be. */
+export interface RecordingRoom {
+  usedBytes: number;
+  readonly mostBytes: number;
+}
+
+interface Pieces {
+  readonly pieces: Buffer[];
+  readonly atMs: number[];
+}
+
+/** A record's answer in pieces, while it comes. */
+interface OpenResponse {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly headMs: number;
+  readonly body: Pieces;
+  end: CapturedResponse['end'];
+  endMs: number;
+  failure: CapturedFailure | null;
+}
+
+interface OpenAttempt {
+  readonly call: UpstreamCall;
+  readonly request: UpstreamRequest;
+  readonly startedMs: number;
+  response: OpenResponse | undefined;
+  failure: CapturedFailure | null;
+}
+
+export class RunRecorder {
+  readonly #body: BodyFrame;
+  readonly #run: RunInfo;
+  readonly #attempts: OpenAttempt[] = [];
+  readonly #sent: Pieces = { pieces: [], atMs: [] };
+  readonly #ownSecrets: readonly string[];
+  readonly #room: RecordingRoom;
+  #head: CapturedAnswer['head'] = null;
+  #end: CapturedAnswer['end'] = 'cancelled';
+  #endMs = 0;
+  #failure: CapturedFailure | null = null;
+  #sizeBytes = 0;
+  #gaveUp: string | undefined;
+
+  /** `ownSecrets` are the request's own credentials. */
+  constructor(body: BodyFrame, run: RunInfo, ownSecrets: readonly string[], room: RecordingRoom) {
+    this.#body = body;
+    this.#run = run;
+    this.#ownSecrets = ownSecrets;
+    this.#room = room;
+    this.#claim(body.wireBytes.length);
+  }
+
+  get id(): string {
+    return this.#run.id;
+  }
+
+  get ownSecrets(): readonly string[] {
+    return this.#ownSecrets;
+  }
+
+  /** Why it gathers nothing more; undefined while all is well. */
+  get gaveUp(): string | undefined {
+    return this.#gaveUp;
+  }
+
+  /** Gives its room in memory back. */
+  release(): void {
+    this.#room.usedBytes -= this.#sizeBytes;
+    this.#sizeBytes = 0;
+  }
+
+  /** False where there is no room: the record is then given up. */
+  #claim(bytes: number): boolean {
+    if (this.#gaveUp !== undefined) return false;
+    this.#sizeBytes += bytes;
+    this.#room.usedBytes += bytes;
+    if (this.#sizeBytes > MOST_BYTES) this.#gaveUp = 'the run holds too many bytes';
+    else if (this.#room.usedBytes > this.#room.mostBytes)
+      this.#gaveUp = 'the runs that are recorded hold too many bytes';
+    if (this.#gaveUp === undefined) return true;
+    this.release();
+    for (const { pieces } of [this.#sent, ...this.#bodies()]) pieces.length = 0;
+    return false;
+  }
+
+  #bodies(): Pieces[] {
+    return this.#attempts.flatMap(({ response }) =>
+      response === undefined ? [] : [response.body],
+    );
+  }
+
+  #nowMs(): number {
+    return this.#run.clock.monotonicMs() - this.#run.startedMs;
+  }
+
+  #add(to: Pieces, bytes: Buffer): void {
+    if (!this.#claim(bytes.length)) return;
+    to.pieces.push(bytes);
+    to.atMs.push(this.#nowMs());
+  }
+
+  /** A request leaves for a provider; what is returned hears what comes back. */
+  attempt(request: UpstreamRequest, call: UpstreamCall): AttemptRecorder {
+    const open: OpenAttempt = {
+      call,
+      request,
+      startedMs: this.#nowMs(),
+      response: undefined,
+      failure: null,
+    };
+    if (this.#claim(request.body?.length ?? 0)) this.#attempts.push(open);
+    return {
+      head: ({ status, headers }) => {
+        const headMs = this.#nowMs();
+        const body = { pieces: [], atMs: [] };
+        const end = 'cancelled';
+        open.response = { status, headers, headMs, body, end, endMs: headMs, failure: null };
+      },
+      piece: (bytes) => {
+        if (open.response !== undefined) this.#add(open.response.body, bytes);
+      },
+      end: (how, thrown) => {
+        if (open.response === undefined) open.failure = toFailure(thrown);
+        else {
+          open.response.end = how;
+          open.response.endMs = this.#nowMs();
+          open.response.failure = how === 'broken' ? toFailure(thrown) : null;
+        }
+      },
+    };
+  }
+
+  head({ status, headers, streaming }: HeadFrame): void {
+    this.#head = { status, headers, streaming, atMs: this.#nowMs() };
+  }
+
+  chunk(bytes: Buffer): void {
+    this.#add(this.#sent, bytes);
+  }
+
+  /** The answer is over; without this its client left. */
+  end(how: 'complete' | 'failed', thrown?: unknown): void {
+    this.#end = how;
+    this.#endMs = this.#nowMs();
+    this.#failure = how === 'failed' ? toFailure(thrown) : null;
+  }
+
+  /** All of it, with the row in which the run ended. */
+  record(row: CapturedRow): CaptureRecord {
+    const { method, target, headers, wireBytes, untouchable } = this.#body;
+    const body = shared([wireBytes]);
+    return {
+      id: this.#run.id,
+      startedMs: this.#run.startedWallMs,
+      request: { method, target, headers, body, untouchable: untouchable ?? null },
+      attempts: this.#attempts.map(toAttempt),
+      answer: {
+        head: this.#head,
+        body: toTimed(this.#sent),
+        end: this.#end,
+        endMs: this.#end === 'cancelled' ? this.#nowMs() : this.#endMs,
+        failure: this.#failure,
+      },
+      row: capturedRow(row),
+    };
+  }
+}
+
+/** Hears how one exchange goes. */
+export interface AttemptRecorder {
+  head(response: Pick<UpstreamResponse, 'status' | 'headers'>): void;
+  piece(bytes: Buffer): void;
+  end(how: CapturedResponse['end'], thrown?: unknown): void;
+}
+
+function toAttempt({ call, request, startedMs, response, failure }: OpenAttempt): CapturedAttempt {
+  const { origin, path, method, headers, body } = request;
+  return {
+    attempt: call.attempt,
+    provider: call.provider,
+    startedMs,
+    origin,
+    path,
+    method,
+    headers,
+    body: body === undefined ? null : shared([body]),
+    response: response === undefined ? null : { ...response, body: toTimed(response.body) },
+    failure,
+  };
+}
+
+function toTimed({ pieces, atMs }: Pieces): TimedBytes {
+  return { bytes: shared(pieces), sizes: pieces.map(({ length }) => length), atMs };
+}
+
+/**
+ * A copy in memory that a thread can read as well. Handing memory over would slow down every
+ * access to any array of this process from then on.
+ */
+function shared(pieces: readonly Buffer[]): Uint8Array {
+  const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const bytes = new Uint8Array(new SharedArrayBuffer(sizeBytes));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+function toFailure(thrown: unknown): CapturedFailure {
+  if (isSvcError(thrown))
+    return { kind: thrown.kind, code: thrown.code ?? null, message: thrown.message };
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { kind: 'internal', code: null, message };
+}

@@ -1,0 +1,45 @@
+/** A sink that lets a recorder see the answer that it passes on. */
+import type { Sink, SvcError } from '../../engine/index.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import type { RunRecorder } from './recorder.ts';
+
+export class RecordingSink implements Sink<ProxyFrame> {
+  readonly #sink: Sink<ProxyFrame>;
+  readonly #recorder: RunRecorder;
+
+  /** Passes all on to `sink`. */
+  constructor(sink: Sink<ProxyFrame>, recorder: RunRecorder) {
+    this.#sink = sink;
+    this.#recorder = recorder;
+  }
+
+  async whole(frames: readonly ProxyFrame[]): Promise<void> {
+    for (const frame of frames) this.#see(frame);
+    await this.#sink.whole(frames);
+    this.#recorder.end('complete');
+  }
+
+  write(frame: ProxyFrame): Promise<void> | void {
+    this.#see(frame);
+    return this.#sink.write(frame);
+  }
+
+  flush(): void {
+    this.#sink.flush?.();
+  }
+
+  async end(): Promise<void> {
+    await this.#sink.end();
+    this.#recorder.end('complete');
+  }
+
+  async fail(error: SvcError): Promise<void> {
+    this.#recorder.end('failed', error);
+    await this.#sink.fail(error);
+  }
+
+  #see(frame: ProxyFrame): void {
+    if (frame.kind === 'head') this.#recorder.head(frame);
+    else if (frame.kind === 'chunk') this.#recorder.chunk(frame.bytes);
+  }
+}

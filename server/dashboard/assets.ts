@@ -1,0 +1,20 @@
+/** The page's script and style, as `.ci/bundle.ts` has left them beside whoever serves them. */
+import { readFile } from 'node:fs/promises';
+
+export interface PageAssets {
+  readonly script: Uint8Array;
+  readonly style: Uint8Array;
+}
+
+/** Reads both files, once; no path is ever made from a request. Rejects where the program was not bundled. */
+export function createPageAssets(): () => Promise<PageAssets> {
+  let reading: Promise<PageAssets> | undefined;
+  async function read(): Promise<PageAssets> {
+    const [script, style] = await Promise.all([
+      readFile(new URL('./dashboard-page.js', import.meta.url)),
+      readFile(new URL('./dashboard-style.css', import.meta.url)),
+    ]);
+    return { script, style };
+  }
+  return () => (reading ??= read());
+}

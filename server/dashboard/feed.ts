@@ -1,0 +1,151 @@
+/**
+ * What open dashboards see as it happens, as server-sent events: finished requests, the log, and
+ * the present state. Everything is made once for all of them, and nothing while there is none.
+ */
+import type { Clock } from '../../engine/index.ts';
+import { SvcError } from '../../engine/index.ts';
+import { requestJson } from '../../stages/ledger/report.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { LiveRequests } from './live-rows.ts';
+
+/** How long what happened waits for more of it. */
+const BATCH_MS = 250;
+/** The state is looked at this often while requests end, and after so many looks in any case. */
+const STATE_MS = 1000;
+const IDLE_LOOKS = 5;
+/** Requests and log lines that one event carries; of what is more, only the number is sent. */
+const MOST_ROWS = 100;
+/** Dashboards that may be open at once. */
+export const MAX_VIEWERS = 16;
+/** Events that wait for a slow reader; one that lags further is cut off, and asks anew. */
+const MOST_WAITING = 64;
+
+/** The event `rows`. */
+export interface LiveRows {
+  /** Oldest first. */
+  readonly requests: readonly ReturnType<typeof requestJson>[];
+  /** Requests that ended as well and are left out here. */
+  readonly skipped: number;
+}
+
+/** The event `state`; made by `state` of the options. */
+export type LiveState = import('./state.ts').LiveState;
+
+export interface FeedOptions {
+  readonly clock: Clock;
+  readonly live: LiveRequests;
+  /** The present state as JSON. */
+  readonly state: () => Promise<string>;
+}
+
+export interface Feed {
+  /** A stream of events that goes on until it is cancelled. Throws `unavailable` for one viewer too many. */
+  open(): ReadableStream<Uint8Array>;
+}
+
+type Viewer = ReadableStreamDefaultController<Uint8Array>;
+
+export function createFeed(options: FeedOptions): Feed {
+  return new LiveFeed(options);
+}
+
+class LiveFeed implements Feed {
+  readonly #options: FeedOptions;
+  readonly #viewers = new Set<Viewer>();
+  readonly #encoder = new TextEncoder();
+  #stop: (() => void)[] = [];
+  #rows: LedgerRow[] = [];
+  #skipped = 0;
+  #stopBatch: (() => void) | undefined;
+  #hasNews = false;
+  #quietLooks = 0;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  open(): ReadableStream<Uint8Array> {
+    if (this.#viewers.size >= MAX_VIEWERS)
+      throw new SvcError('unavailable', `${MAX_VIEWERS} dashboards are open already`, {
+        cure: 'Close one of them.',
+      });
+    let own: Viewer | undefined;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (viewer) => {
+          own = viewer;
+          this.#add(viewer);
+        },
+        cancel: () => this.#remove(own!),
+      },
+      { highWaterMark: MOST_WAITING },
+    );
+  }
+
+  #add(viewer: Viewer): void {
+    this.#viewers.add(viewer);
+    // Sent at once, so that whoever waits knows that the line is open.
+    viewer.enqueue(this.#encoder.encode('retry: 2000\n\n'));
+    if (this.#viewers.size === 1) {
+      this.#stop.push(this.#options.live.watch((row) => this.#onRow(row)));
+      this.#look();
+    }
+    void this.#sendState();
+  }
+
+  #remove(viewer: Viewer): void {
+    if (!this.#viewers.delete(viewer) || this.#viewers.size > 0) return;
+    for (const stop of this.#stop) stop();
+    this.#stopBatch?.();
+    this.#stop = [];
+    this.#stopBatch = undefined;
+    this.#rows = [];
+    this.#skipped = 0;
+  }
+
+  #onRow(row: LedgerRow): void {
+    this.#hasNews = true;
+    if (this.#rows.length < MOST_ROWS) this.#rows.push(row);
+    else this.#skipped += 1;
+    this.#stopBatch ??= this.#options.clock.after(BATCH_MS, () => this.#sendRows());
+  }
+
+  #sendRows(): void {
+    this.#stopBatch = undefined;
+    const event: LiveRows = { requests: this.#rows.map(requestJson), skipped: this.#skipped };
+    this.#rows = [];
+    this.#skipped = 0;
+    this.#send('rows', JSON.stringify(event));
+  }
+
+  #look(): void {
+    const stop = this.#options.clock.after(STATE_MS, () => {
+      this.#stop = this.#stop.filter((other) => other !== stop);
+      this.#quietLooks += 1;
+      if (this.#hasNews || this.#quietLooks >= IDLE_LOOKS) void this.#sendState();
+      this.#look();
+    });
+    this.#stop.push(stop);
+  }
+
+  async #sendState(): Promise<void> {
+    this.#hasNews = false;
+    this.#quietLooks = 0;
+    try {
+      this.#send('state', await this.#options.state());
+    } catch {
+      // Whatever could not be read now is asked for again; the line stays open.
+    }
+  }
+
+  #send(event: string, json: string): void {
+    const bytes = this.#encoder.encode(`event: ${event}\ndata: ${json}\n\n`);
+    for (const viewer of this.#viewers) {
+      if ((viewer.desiredSize ?? 0) > 0) viewer.enqueue(bytes);
+      else {
+        this.#remove(viewer);
+        viewer.close();
+      }
+    }
+  }
+}

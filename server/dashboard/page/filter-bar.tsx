@@ -1,0 +1,98 @@
+/** The filters of the present view. Each change goes to the address, from which everything is read. */
+import { useStore } from './store.ts';
+import { state } from './live.ts';
+import { FILTERS, setFilters } from './location.ts';
+
+interface FilterBarProps {
+  readonly query: URLSearchParams;
+  /** Requests that are listed. */
+  readonly count?: number | undefined;
+  readonly complete?: boolean;
+}
+
+export function FilterBar({ query, count, complete }: FilterBarProps) {
+  const live = useStore(state);
+  const providers = Object.keys(live?.providers ?? {});
+  const chosen = query.get('provider') ?? '';
+  const isFiltered = FILTERS.some((name) => query.has(name));
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        <span>Model</span>
+        <input
+          name="model"
+          type="search"
+          placeholder="any"
+          value={query.get('model') ?? ''}
+          onInput={(event) => setFilters({ model: event.currentTarget.value }, true)}
+        />
+      </label>
+      <label>
+        <span>Provider</span>
+        <select
+          name="provider"
+          value={chosen}
+          onChange={(event) => setFilters({ provider: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {[...new Set([...providers, ...(chosen === '' ? [] : [chosen])])].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>Outcome</span>
+        <select
+          name="outcome"
+          value={query.get('failed') === '1' ? 'failed' : (query.get('outcome') ?? '')}
+          onChange={({ currentTarget: { value } }) =>
+            setFilters(
+              value === 'failed'
+                ? { failed: '1', outcome: null }
+                : { failed: null, outcome: value },
+            )
+          }
+        >
+          <option value="">any</option>
+          <option value="failed">failed</option>
+          {['ok', 'error', 'partial', 'cancelled'].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {(['client', 'session'] as const).map((name) => {
+        const value = query.get(name);
+        return value === null ? null : (
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            title={`Take the filter ${name} away`}
+            onClick={() => setFilters({ [name]: null })}
+          >
+            {name} <b>{value}</b> <span aria-hidden="true">×</span>
+          </button>
+        );
+      })}
+      {isFiltered && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => setFilters(Object.fromEntries(FILTERS.map((name) => [name, null])))}
+        >
+          Clear
+        </button>
+      )}
+      {count !== undefined && (
+        <output class="quiet count">
+          {count.toLocaleString('en-US')}
+          {complete === true ? '' : '+'} {count === 1 ? 'request' : 'requests'}
+        </output>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,101 @@
+/** Figures as people read them. What was not measured is a dash, never a zero. */
+
+export const NONE = '–';
+
+type Figure = number | null | undefined;
+
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** `12,345`. */
+export function whole(value: Figure): string {
+  return isNumber(value) ? WHOLE.format(value) : NONE;
+}
+
+/** `12,345`, and from a hundred thousand on `123.5K`. */
+export function short(value: Figure): string {
+  if (!isNumber(value)) return NONE;
+  return Math.abs(value) < 100_000 ? WHOLE.format(value) : SHORT.format(value);
+}
+
+/** Dollars, with fewer places the more they are. */
+export function dollars(value: Figure): string {
+  if (!isNumber(value)) return NONE;
+  if (value === 0) return '$0';
+  const size = Math.abs(value);
+  const sign = value < 0 ? '−' : '';
+  if (size < 0.0001) return `${sign}<$0.0001`;
+  const places = size >= 100 ? 0 : size >= 1 ? 2 : 4;
+  const shown = size.toLocaleString('en-US', {
+    minimumFractionDigits: places,
+    maximumFractionDigits: places,
+  });
+  return `${sign}$${shown}`;
+}
+
+/** `830 ms`, `2.4 s`, `3 min 20 s`. */
+export function duration(ms: Figure): string {
+  if (!isNumber(ms)) return NONE;
+  if (ms < 1) return `${ms.toFixed(2)} ms`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  return spanOf(ms / 1000);
+}
+
+/** `45 s`, `12 min`, `3 h 5 min`, `2 d 4 h`. */
+export function spanOf(seconds: Figure): string {
+  if (!isNumber(seconds)) return NONE;
+  const s = Math.floor(seconds);
+  if (s < 60) return `${s} s`;
+  const [large, small, units] =
+    s < 3600
+      ? [Math.floor(s / 60), s % 60, ['min', 's']]
+      : s < 86_400
+        ? [Math.floor(s / 3600), Math.floor((s % 3600) / 60), ['h', 'min']]
+        : [Math.floor(s / 86_400), Math.floor((s % 86_400) / 3600), ['d', 'h']];
+  return small === 0 ? `${large} ${units[0]}` : `${large} ${units[0]} ${small} ${units[1]}`;
+}
+
+/** A percentage that is given as such. */
+export function percent(value: Figure): string {
+  if (!isNumber(value)) return NONE;
+  return `${value.toFixed(Math.abs(value) < 10 && value !== 0 ? 1 : 0)}%`;
+}
+
+/** A share from 0 to 1 as a percentage. */
+export function share(value: Figure): string {
+  return percent(isNumber(value) ? value * 100 : null);
+}
+
+/** The time of day; with its date where that is another day. */
+export function time(iso: string): string {
+  const at = new Date(iso);
+  const clock = at.toLocaleTimeString([], { hour12: false });
+  return at.toDateString() === new Date().toDateString()
+    ? clock
+    : `${at.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock}`;
+}
+
+/** The whole moment in UTC, for titles. */
+export function moment(iso: string): string {
+  return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Bytes as `3.2 MB`. */
+export function bytes(value: Figure): string {
+  if (!isNumber(value)) return NONE;
+  const units = ['B', 'kB', 'MB', 'GB'];
+  let size = value;
+  let unit = 0;
+  for (; size >= 1000 && unit < units.length - 1; unit += 1) size /= 1000;
+  return `${size.toFixed(unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
+}
+
+export function orDash(value: string | null | undefined): string {
+  return value === null || value === undefined || value === '' ? NONE : value;
+}
+
+function isNumber(value: Figure): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}

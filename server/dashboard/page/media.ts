@@ -1,0 +1,14 @@
+/** Whether a media query holds. */
+import { useEffect, useState } from 'preact/hooks';
+
+export function useMedia(query: string): boolean {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const look = (): void => setHolds(list.matches);
+    look();
+    list.addEventListener('change', look);
+    return () => list.removeEventListener('change', look);
+  }, [query]);
+  return holds;
+}

@@ -1,0 +1,110 @@
+/** The requests of the present range and filters: from the ledger, and as they end. */
+import { useEffect, useState } from 'preact/hooks';
+import type { RequestJson, RequestsAnswer } from '../contract.ts';
+import { getJson } from './api.ts';
+import { onRows, connection } from './live.ts';
+import { FILTERS } from './location.ts';
+import { rangeOf, sinceMsOf } from './ranges.ts';
+import { useStore } from './store.ts';
+
+/** Rows asked for at first, and once somebody scrolls to their end. */
+const FIRST = 300;
+const MOST = 10_000;
+
+export interface Requests {
+  /** Newest first; undefined until the ledger has answered. */
+  readonly rows: readonly RequestJson[] | undefined;
+  readonly complete: boolean;
+  readonly error: string | undefined;
+  /** Asks for as many as there may be. */
+  readonly more: () => void;
+}
+
+/** The address's filters, for the proxy. */
+export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchParams {
+  const asked = new URLSearchParams();
+  const sinceMs = sinceMsOf(rangeOf(query), nowMs);
+  if (sinceMs > 0) asked.set('since', new Date(sinceMs).toISOString());
+  for (const name of FILTERS) {
+    const value = query.get(name);
+    if (value !== null && value !== '') asked.set(name, value);
+  }
+  return asked;
+}
+
+/** True where the proxy would list the request under these filters. */
+export function matches(row: RequestJson, query: URLSearchParams): boolean {
+  const wanted = (name: string): string => query.get(name) ?? '';
+  const model = wanted('model').toLowerCase();
+  return (
+    (model === '' || (row.model ?? '').toLowerCase().includes(model)) &&
+    (wanted('provider') === '' || row.provider === wanted('provider')) &&
+    (wanted('client') === '' || row.client === wanted('client')) &&
+    (wanted('session') === '' || row.session_id === wanted('session')) &&
+    (wanted('outcome') === '' || row.outcome === wanted('outcome')) &&
+    (wanted('failed') !== '1' || row.failed)
+  );
+}
+
+export function useRequests(query: URLSearchParams): Requests {
+  const key = query.toString();
+  const line = useStore(connection);
+  const [limit, setLimit] = useState(FIRST);
+  const [answer, setAnswer] = useState<RequestsAnswer>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    setLimit(FIRST);
+    setAnswer(undefined);
+  }, [key]);
+  useEffect(() => {
+    // After a break of the line too: what ended meanwhile was not reported.
+    if (line === 'lost') return undefined;
+    const abort = new AbortController();
+    const asked = queryOf(query);
+    asked.set('limit', String(limit));
+    getJson<RequestsAnswer>(`/dashboard/api/requests?${asked.toString()}`, abort.signal).then(
+      (found) => {
+        setError(undefined);
+        setAnswer((known) => ({
+          ...found,
+          requests: merged(known?.requests ?? [], found.requests),
+        }));
+      },
+      (thrown: unknown) => {
+        if (!abort.signal.aborted)
+          setError(thrown instanceof Error ? thrown.message : String(thrown));
+      },
+    );
+    const unwatch = onRows((rows) => {
+      const wanted = rows.filter((row) => matches(row, query));
+      if (wanted.length === 0) return;
+      setAnswer((known) => ({
+        complete: known?.complete ?? false,
+        requests: merged(wanted.toReversed(), known?.requests ?? []),
+      }));
+    });
+    return () => {
+      abort.abort();
+      unwatch();
+    };
+  }, [key, limit, line]);
+  return {
+    rows: answer?.requests,
+    complete: answer?.complete ?? false,
+    error,
+    more: () => setLimit(MOST),
+  };
+}
+
+/** Both lists as one, each request once, newest first. */
+function merged(
+  newer: readonly RequestJson[],
+  older: readonly RequestJson[],
+): readonly RequestJson[] {
+  const byId = new Map<string, RequestJson>();
+  for (const row of newer) byId.set(row.request_id, row);
+  for (const row of older) if (!byId.has(row.request_id)) byId.set(row.request_id, row);
+  return [...byId.values()]
+    .toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : a.timestamp > b.timestamp ? -1 : 0))
+    .slice(0, MOST);
+}

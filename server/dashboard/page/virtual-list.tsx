@@ -1,0 +1,139 @@
+/**
+ * A long list of rows of one height, of which only those in view are in the document. Arrow keys,
+ * Page Up and Down, Home and End move from row to row; the row in focus stays where it is.
+ */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** Rows drawn above and below what is in view, so that fast scrolling shows no gap. */
+const SPARE = 12;
+/** What moves with focus in a row: its first link. */
+const TARGET = '[data-row-link]';
+
+export interface VirtualListProps<T> {
+  readonly items: readonly T[];
+  readonly keyOf: (item: T) => string;
+  readonly rowHeight: number;
+  readonly label: string;
+  /** Rows in all, where not every one is in `items`. */
+  readonly header: ComponentChildren;
+  readonly render: (item: T, isFirstStop: boolean) => ComponentChildren;
+  /** The last row has come into view. */
+  readonly onEnd?: () => void;
+}
+
+export function VirtualList<T>(props: VirtualListProps<T>) {
+  const { items, keyOf, rowHeight, label, header, render, onEnd } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const [active, setActive] = useState(0);
+  const wantsFocus = useRef(false);
+  const firstKey = useRef<string | undefined>(undefined);
+
+  useEffect(() => {
+    const element = scroller.current!;
+    let isWaiting = 0;
+    const look = (): void => {
+      isWaiting ||= requestAnimationFrame(() => {
+        isWaiting = 0;
+        setView({ top: element.scrollTop, height: element.clientHeight });
+      });
+    };
+    const resized = new ResizeObserver(look);
+    resized.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener('scroll', look);
+      cancelAnimationFrame(isWaiting);
+    };
+  }, []);
+
+  // Rows that come in above must not move what somebody reads further down.
+  useLayoutEffect(() => {
+    const before = firstKey.current;
+    firstKey.current = items[0] === undefined ? undefined : keyOf(items[0]);
+    const element = scroller.current!;
+    if (before === undefined || before === firstKey.current) return;
+    const moved = items.findIndex((item) => keyOf(item) === before);
+    if (moved <= 0) return;
+    setActive((index) => index + moved);
+    if (element.scrollTop > rowHeight) element.scrollTop += moved * rowHeight;
+  }, [items]);
+
+  const last = items.length - 1;
+  const current = Math.min(active, Math.max(last, 0));
+  const from = Math.max(0, Math.floor(view.top / rowHeight) - SPARE);
+  const to = Math.min(last, Math.ceil((view.top + view.height) / rowHeight) + SPARE);
+  const shown = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+  if (last >= 0 && (current < from || current > to)) shown.push(current);
+
+  useEffect(() => {
+    if (to === last && last >= 0) onEnd?.();
+  }, [to === last, items.length]);
+
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    scroller.current
+      ?.querySelector<HTMLElement>(`[aria-rowindex="${current + 2}"] ${TARGET}`)
+      ?.focus({ preventScroll: true });
+  }, [current]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const element = scroller.current!;
+    const page = Math.max(1, Math.floor(element.clientHeight / rowHeight) - 2);
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -items.length,
+      End: items.length,
+    };
+    const step = steps[event.key];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const next = Math.min(last, Math.max(0, current + step));
+    const head = element.querySelector<HTMLElement>('.list-head')?.offsetHeight ?? 0;
+    const top = next * rowHeight;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + rowHeight + head > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight + head - element.clientHeight;
+    wantsFocus.current = true;
+    setView({ top: element.scrollTop, height: element.clientHeight });
+    setActive(next);
+  }
+
+  return (
+    <div
+      class="list"
+      role="table"
+      aria-label={label}
+      aria-rowcount={items.length + 1}
+      ref={scroller}
+      onKeyDown={onKeyDown}
+    >
+      <div class="list-head" role="row" aria-rowindex={1}>
+        {header}
+      </div>
+      <div class="list-body" role="rowgroup" style={{ height: `${items.length * rowHeight}px` }}>
+        {shown.map((index) => {
+          const item = items[index]!;
+          return (
+            <div
+              key={keyOf(item)}
+              class="list-row"
+              role="row"
+              aria-rowindex={index + 2}
+              style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+              onFocusIn={() => setActive(index)}
+            >
+              {render(item, index === current)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,17 @@
+/** The present state as open dashboards see it: what `/health` and `/cache-stats` answer, and the providers. */
+import type { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
+import type { statesJson } from '../provider-states.ts';
+import type { HealthJson } from '../routes/status.ts';
+
+export interface LiveState {
+  /** As `/health` answers. */
+  readonly health: HealthJson;
+  /** As `/stats` answers under `session`. */
+  readonly session: ReturnType<typeof sessionJson>;
+  /** As `/cache-stats` answers. */
+  readonly caches: ReturnType<typeof cacheStatsJson>;
+  /** As `svc provider-status --json` prints them. */
+  readonly providers: ReturnType<typeof statesJson>['providers'];
+  /** Proxied requests that run now. */
+  readonly running: number;
+}

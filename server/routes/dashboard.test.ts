@@ -1,0 +1,212 @@
+/** `/dashboard`: an empty page for everybody, its data for those who are let in, and events that end with their reader. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { requestJson } from '../../stages/ledger/report.ts';
+import type { LiveRows, LiveState, RequestsAnswer } from '../dashboard/contract.ts';
+import { MAX_VIEWERS } from '../dashboard/feed.ts';
+import { CHAT, closeClients, exchange, json } from '../testing.ts';
+
+async function ask(t: TestProxy, model = 'gpt-4o'): Promise<void> {
+  const response = await fetch(`${t.proxy.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer mine' },
+    body: json(CHAT, { model }),
+  });
+  await response.text();
+}
+
+async function getJson<T>(t: TestProxy, path: string): Promise<T> {
+  const response = await fetch(`${t.proxy.url}${path}`);
+  assert.is(response.status, 200, path);
+  return (await response.json()) as T;
+}
+
+/** Reads events until `wanted` says that it has seen enough. */
+async function readEvents(
+  t: TestProxy,
+  wanted: (event: string, data: string) => boolean,
+  opened: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), 15_000);
+  const response = await fetch(`${t.proxy.url}/dashboard/events`, { signal: abort.signal });
+  assert.is(response.status, 200);
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let isOpen = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      assert.not(done, 'the stream goes on');
+      text += decoder.decode(value, { stream: true });
+      if (!isOpen) {
+        isOpen = true;
+        await opened();
+      }
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const [first = '', second = ''] = text.slice(0, end).split('\n');
+        text = text.slice(end + 2);
+        if (wanted(first.replace('event: ', ''), second.replace('data: ', ''))) return;
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    abort.abort();
+  }
+}
+
+test('the page holds no data, no inline script, and loads its own files alone', () =>
+  withProxy({}, async (t) => {
+    await ask(t, 'secret-model');
+    await t.rows(1);
+    for (const path of [
+      '/dashboard',
+      '/dashboard/',
+      '/dashboard/requests',
+      '/dashboard/a/b%2f..',
+    ]) {
+      const { status, headers, text } = await exchange(t.proxy.port, { path, method: 'GET' });
+      assert.is(status, 200, path);
+      const policy = String(headers['content-security-policy']);
+      assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.not.match(policy, /unsafe|http/);
+      assert.is(headers['x-content-type-options'], 'nosniff');
+      assert.not.match(text, /secret-model|<script>|<style|style=|onload|https?:/);
+      const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url);
+      assert.equal(loaded.slice(0, 3), [
+        '/dashboard/icon.svg',
+        '/dashboard/app.css',
+        '/dashboard/app.js',
+      ]);
+    }
+    const script = await exchange(t.proxy.port, { path: '/dashboard/app.js', method: 'GET' });
+    assert.match(script.headers['content-type'] ?? '', /^text\/javascript/);
+    assert.ok(script.body.length > 10_000);
+    const style = await exchange(t.proxy.port, { path: '/dashboard/app.css', method: 'GET' });
+    assert.match(style.headers['content-type'] ?? '', /^text\/css/);
+    assert.not.match(style.text, /url\(|@import/);
+    const none = await exchange(t.proxy.port, { path: '/dashboard/api/nothing', method: 'GET' });
+    assert.is(none.status, 404);
+  }));
+
+test('a link from another site opens the empty page and nothing else', () =>
+  withProxy({}, async (t) => {
+    const from = (path: string, mode: string, dest: string) =>
+      exchange(t.proxy.port, {
+        path,
+        method: 'GET',
+        headers: {
+          'sec-fetch-site': 'cross-site',
+          'sec-fetch-mode': mode,
+          'sec-fetch-dest': dest,
+        },
+      });
+    assert.is((await from('/dashboard/requests', 'navigate', 'document')).status, 200);
+    for (const path of ['/dashboard/events', '/dashboard/api/requests']) {
+      assert.is((await from(path, 'navigate', 'document')).status, 401, path);
+      assert.is((await from(path, 'no-cors', 'script')).status, 401, path);
+      assert.is((await from(path, 'cors', 'empty')).status, 401, path);
+    }
+    assert.is((await from('/dashboard', 'navigate', 'iframe')).status, 401);
+  }));
+
+test('requests are those of the ledger, filtered', () =>
+  withProxy({}, async (t) => {
+    const none = await getJson<RequestsAnswer>(t, '/dashboard/api/requests');
+    assert.equal(none, { requests: [], complete: true });
+    for (const model of ['gpt-4o', 'gpt-4o-mini', 'o3']) await ask(t, model);
+    const healthy = t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t, 'gpt-4o');
+    healthy();
+    const rows = await t.rows(4);
+    const all = await getJson<RequestsAnswer>(t, '/dashboard/api/requests');
+    assert.equal(all.requests, JSON.parse(JSON.stringify(rows.toReversed().map(requestJson))));
+    assert.is(all.complete, true);
+    const models = async (query: string) =>
+      (await getJson<RequestsAnswer>(t, `/dashboard/api/requests?${query}`)).requests.map(
+        ({ model_requested: model }) => model,
+      );
+    assert.equal(await models('model=GPT-4O-'), ['gpt-4o-mini']);
+    assert.equal(await models('failed=1'), ['gpt-4o']);
+    assert.equal(await models('provider=messages'), []);
+    assert.equal(await models('limit=2'), ['gpt-4o', 'o3']);
+    assert.equal(await models('since=2999-01-01'), []);
+    for (const query of ['since=yesterday', 'outcome=fine', 'limit=0', 'limit=10001', 'limit=x']) {
+      const response = await fetch(`${t.proxy.url}/dashboard/api/requests?${query}`);
+      assert.is(response.status, 400, query);
+      assert.match(await response.text(), /VALIDATION_003/);
+    }
+  }));
+
+test('events bring the state, and requests as they end', () =>
+  withProxy({}, async (t) => {
+    const seen: string[] = [];
+    await readEvents(
+      t,
+      (event, data) => {
+        seen.push(event);
+        if (event === 'state') {
+          const { health, session, caches, providers, running } = JSON.parse(data) as LiveState;
+          assert.is(health.status, 'ok');
+          assert.type(session.requests, 'number');
+          assert.is(caches.compression_cache.hits, 0);
+          assert.ok('chat' in providers);
+          assert.type(running, 'number');
+        }
+        if (event !== 'rows') return false;
+        const { requests, skipped } = JSON.parse(data) as LiveRows;
+        assert.is(requests[0]?.model, 'gpt-fixture-1');
+        assert.is(skipped, 0);
+        return seen.includes('state');
+      },
+      () => ask(t, 'gpt-fixture-1'),
+    );
+  }));
+
+test('a reader that is gone is forgotten, and one too many is told so', () =>
+  withProxy({}, async (t) => {
+    const aborts: AbortController[] = [];
+    // One that nobody holds may be collected, and its connection with it.
+    const held: Response[] = [];
+    const open = async (): Promise<number> => {
+      const abort = new AbortController();
+      aborts.push(abort);
+      const response = await fetch(`${t.proxy.url}/dashboard/events`, { signal: abort.signal });
+      held.push(response);
+      return response.status;
+    };
+    for (let n = 0; n < MAX_VIEWERS; n += 1) assert.is(await open(), 200);
+    assert.is(await open(), 503);
+    for (const abort of aborts) abort.abort();
+    const untilMs = Date.now() + 5000;
+    while ((await open()) !== 200) {
+      assert.ok(Date.now() < untilMs, 'places are free again');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    aborts.at(-1)?.abort();
+    assert.ok(held.length > MAX_VIEWERS);
+  }));
+
+test('the dashboard uses up nothing of what agents may ask', () =>
+  withProxy({ yaml: 'security: { rate_limit_per_minute: 3 }' }, async (t) => {
+    for (let n = 0; n < 8; n += 1) await getJson(t, '/dashboard/api/requests');
+    await ask(t);
+    assert.is((await t.rows(1))[0]?.status, 200);
+  }));
+
+test('an open dashboard does not hold up the end', async () => {
+  const startedMs = Date.now();
+  await withProxy({}, async (t) => {
+    const response = await fetch(`${t.proxy.url}/dashboard/events`);
+    assert.is(response.status, 200);
+    void response.body?.getReader().read();
+  });
+  assert.ok(Date.now() - startedMs < 5000);
+});
+
+test.after(closeClients);
+test.run();

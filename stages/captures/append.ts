@@ -1,0 +1,77 @@
+/** Appends records to the files of one process, and deletes what is too old or too much. */
+import { closeSync, constants, fchmodSync, openSync, writeSync } from 'node:fs';
+import { SvcError } from '../../engine/index.ts';
+import { makePrivateDir } from '../private-file.ts';
+import { encodeRecord } from './codec.ts';
+import { captureFile, pruneCaptures } from './files.ts';
+import type { CaptureLimits } from './files.ts';
+import type { CaptureRecord } from './record.ts';
+import { scrubbed } from './scrub.ts';
+import type { CaptureSecrets } from './scrub.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const LARGEST_FILE_BYTES = 16 * MEBIBYTE;
+const FILE_AGE_MS = 3600 * 1000;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+
+interface OpenFile {
+  readonly path: string;
+  readonly fd: number;
+  readonly openedMs: number;
+  sizeBytes: number;
+}
+
+export interface CaptureAppender {
+  /**
+   * Scrubs, encodes and writes a record. Throws what the disk says, and `unprocessable` for a
+   * record that must not or cannot be kept.
+   */
+  append(record: CaptureRecord, secrets: CaptureSecrets, limits: CaptureLimits): Promise<void>;
+  close(): void;
+}
+
+/** Opens no file before the first record. */
+export function openAppender(folder: string, nowMs: () => number): CaptureAppender {
+  let current: OpenFile | undefined;
+  let count = 0;
+
+  function close(): void {
+    if (current !== undefined) closeSync(current.fd);
+    current = undefined;
+  }
+
+  function fileFor(sizeBytes: number, limits: CaptureLimits): OpenFile {
+    const largest = Math.min(LARGEST_FILE_BYTES, limits.maxBytes / 4);
+    const isOver =
+      current !== undefined &&
+      (current.sizeBytes + sizeBytes > largest || nowMs() - current.openedMs > FILE_AGE_MS);
+    if (isOver) close();
+    if (current !== undefined) return current;
+    makePrivateDir(folder);
+    count += 1;
+    const path = captureFile(folder, nowMs(), process.pid, count);
+    const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    fchmodSync(fd, 0o600);
+    current = { path, fd, openedMs: nowMs(), sizeBytes: 0 };
+    return current;
+  }
+
+  return {
+    async append(record, secrets, limits) {
+      const bytes = encodeRecord(await scrubbed(record, secrets));
+      if (bytes.length > limits.maxBytes)
+        throw new SvcError('unprocessable', 'it is larger than capture.max_mb');
+      const file = fileFor(bytes.length, limits);
+      // What was written in part would hide every record behind it.
+      try {
+        for (let at = 0; at < bytes.length;) at += writeSync(file.fd, bytes, at);
+      } catch (thrown) {
+        close();
+        throw thrown;
+      }
+      file.sizeBytes += bytes.length;
+      pruneCaptures(folder, limits, nowMs(), file.path);
+    },
+    close,
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Records as msgpack, one behind the other. Equal bytes of a record, such as a body that went out
+ * as it came, stand in it once. What is read may come from anywhere: it is checked, and a record
+ * that was cut short by a crash ends the reading without taking the earlier ones along.
+ */
+import { decodeMulti, encode } from '@msgpack/msgpack';
+import { type } from 'arktype';
+import { SvcError } from '../../engine/index.ts';
+import type { CaptureRecord } from './record.ts';
+
+const VERSION = 1;
+/** A record nests no deeper; a file from elsewhere may not either. */
+const MAX_DEPTH = 12;
+/** Shorter bytes are not looked for a second time. */
+const SHARED_BYTES = 64;
+
+const bytes = type.instanceOf(Uint8Array);
+const failure = type({ kind: 'string', code: 'string|null', message: 'string' }).or('null');
+const timed = type({ bytes, sizes: 'number.integer[]', atMs: 'number[]' }).narrow(
+  ({ bytes: all, sizes, atMs }) =>
+    atMs.length === sizes.length &&
+    sizes.every((size) => size >= 0) &&
+    sizes.reduce((sum, size) => sum + size, 0) === all.length,
+);
+const count = type('number|null');
+const text = type('string|null');
+const recordType = type({
+  id: /^[A-Za-z0-9_-]{1,64}$/,
+  startedMs: 'number>=0',
+  request: {
+    method: 'string',
+    target: 'string',
+    headers: 'string[]',
+    body: bytes,
+    untouchable: text,
+  },
+  attempts: type({
+    attempt: 'number.integer>=0',
+    provider: 'string',
+    startedMs: 'number',
+    origin: 'string',
+    path: 'string',
+    method: 'string',
+    headers: 'string[]',
+    body: bytes.or('null'),
+    response: type({
+      status: '100<=number.integer<=999',
+      headers: 'string[]',
+      headMs: 'number',
+      body: timed,
+      end: "'complete'|'broken'|'cancelled'",
+      endMs: 'number',
+      failure,
+    }).or('null'),
+    failure,
+  }).array(),
+  answer: {
+    head: type({
+      status: '100<=number.integer<=999',
+      headers: 'string[]',
+      streaming: 'boolean',
+      atMs: 'number',
+    }).or('null'),
+    body: timed,
+    end: "'complete'|'failed'|'cancelled'",
+    endMs: 'number',
+    failure,
+  },
+  row: {
+    outcome: "'ok'|'error'|'cancelled'|'partial'",
+    provider: text,
+    model: text,
+    status: count,
+    stream: 'boolean',
+    mode: text,
+    cacheHit: 'boolean',
+    inputTokensSent: count,
+    savedTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    costNanoUsd: count,
+    latencyMs: count,
+    client: text,
+    sessionId: text,
+  },
+});
+
+interface Blob {
+  readonly blob: number;
+}
+
+/** A record as it is appended to a file. */
+export function encodeRecord(record: CaptureRecord): Uint8Array {
+  const blobs: Uint8Array[] = [];
+  return encode({ v: VERSION, record: pack(record, blobs), blobs });
+}
+
+function pack(value: unknown, blobs: Uint8Array[]): unknown {
+  if (value instanceof Uint8Array) return { blob: placeOf(value, blobs) } satisfies Blob;
+  if (Array.isArray(value)) return value.map((item) => pack(item, blobs));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, pack(item, blobs)]));
+}
+
+function placeOf(value: Uint8Array, blobs: Uint8Array[]): number {
+  const same =
+    value.length < SHARED_BYTES ? -1 : blobs.findIndex((blob) => Buffer.compare(blob, value) === 0);
+  return same >= 0 ? same : blobs.push(value) - 1;
+}
+
+/** What stands in a file. */
+export interface DecodedFile {
+  readonly records: readonly CaptureRecord[];
+  /** Set where the rest could not be read: the last record was cut short, or is none. */
+  readonly rest: string | undefined;
+}
+
+/**
+ * The records in `file`, as far as they can be read.
+ *
+ * @throws SvcError `bad_request` where not even the first is a record of ours.
+ */
+export function decodeRecords(file: Uint8Array): DecodedFile {
+  const records: CaptureRecord[] = [];
+  try {
+    for (const value of decodeMulti(file)) records.push(checked(value));
+  } catch (thrown) {
+    const isCut = thrown instanceof RangeError;
+    const why = isCut ? 'it was cut short' : reason(thrown);
+    const rest = `record ${records.length + 1} cannot be read: ${why}`;
+    if (records.length > 0 || isCut) return { records, rest };
+    throw new SvcError('bad_request', `This is no file of captures: ${why}`, { cause: thrown });
+  }
+  return { records, rest: undefined };
+}
+
+function reason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+function checked(value: unknown): CaptureRecord {
+  const { v, record, blobs } = (value ?? {}) as Partial<Record<string, unknown>>;
+  if (v !== VERSION)
+    throw new Error(
+      v === undefined ? 'it has another format' : `its version is ${JSON.stringify(v)}`,
+    );
+  if (!Array.isArray(blobs)) throw new Error('its bytes are missing');
+  const found = recordType(unpack(record, blobs, 0));
+  if (found instanceof type.errors) throw new Error(found.summary.split('\n', 1)[0]);
+  return found;
+}
+
+function unpack(value: unknown, blobs: readonly unknown[], depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new Error('it nests too deep');
+  if (Array.isArray(value)) return value.map((item) => unpack(item, blobs, depth + 1));
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  if ('blob' in value) return blobs[Number(value.blob)];
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, unpack(item, blobs, depth + 1)]),
+  );
+}

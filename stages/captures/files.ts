@@ -1,0 +1,120 @@
+/**
+ * The files of captures in a folder of the home: one for every start of a proxy, another when it
+ * has grown or is an hour old, so that what is too old or too much goes a file at a time. Nobody
+ * appends to a file of another start, so that a record cut short by a crash is always the last.
+ */
+import {
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../engine/index.ts';
+import { reasonOf } from '../disk-reason.ts';
+import { decodeRecords } from './codec.ts';
+import type { CaptureRecord } from './record.ts';
+
+const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
+
+/** The folder of a home. */
+export function captureFolder(home: string): string {
+  return join(home, 'captures');
+}
+
+/** The file that a process begins at `atMs`, its `count`th. */
+export function captureFile(folder: string, atMs: number, pid: number, count: number): string {
+  return join(folder, `${String(Math.floor(atMs)).padStart(13, '0')}-${pid}-${count}.msgpack`);
+}
+
+/** A file of captures, with its age and size. */
+export interface CaptureFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** When the last record was written, in milliseconds since the epoch. */
+  readonly changedMs: number;
+}
+
+/** The files in `folder`, oldest first; none where it does not exist. */
+export function captureFiles(folder: string): CaptureFile[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw thrown;
+  }
+  return names
+    .filter((name) => NAME.test(name))
+    .toSorted()
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined) return [];
+      return [{ path, sizeBytes: found.size, changedMs: found.mtimeMs }];
+    });
+}
+
+/** What captures may take. */
+export interface CaptureLimits {
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+}
+
+/** Deletes what is older than the limits say, and the oldest while all take more than `maxBytes`; never `current`. */
+export function pruneCaptures(
+  folder: string,
+  { maxBytes, retentionMs }: CaptureLimits,
+  nowMs: number,
+  current?: string,
+): void {
+  const files = captureFiles(folder);
+  let sum = files.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
+  for (const { path, sizeBytes, changedMs } of files) {
+    if (path === current) continue;
+    if (sum <= maxBytes && nowMs - changedMs <= retentionMs) continue;
+    rmSync(path, { force: true });
+    sum -= sizeBytes;
+  }
+}
+
+/** Every record in `folder`, oldest file first, and what could not be read. */
+export function readCaptures(folder: string): {
+  readonly records: readonly CaptureRecord[];
+  readonly faults: readonly string[];
+} {
+  const records: CaptureRecord[] = [];
+  const faults: string[] = [];
+  for (const { path } of captureFiles(folder)) {
+    try {
+      const found = decodeRecords(readCaptureFile(path));
+      records.push(...found.records);
+      if (found.rest !== undefined) faults.push(`${path}: ${found.rest}`);
+    } catch (thrown) {
+      faults.push(`${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    }
+  }
+  return { records: records.toSorted((a, b) => a.startedMs - b.startedMs), faults };
+}
+
+/**
+ * The bytes of a file; no link is followed.
+ *
+ * @throws SvcError `not_found`, or `bad_request` for what cannot be read.
+ */
+export function readCaptureFile(path: string): Buffer {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return readFileSync(fd);
+  } catch (cause) {
+    const isGone = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isGone) throw new SvcError('not_found', `There is no file ${path}`, { cause });
+    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
