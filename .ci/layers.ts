@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = ['engine', 'stages', 'plugins', 'server', 'cli'];
-const SHARED = ['model', 'wire', 'dialect', 'settings'];
+const SHARED = ['threads', 'model', 'wire', 'dialect', 'settings'];
 const VERBS = [
   'parse',
   'protect',

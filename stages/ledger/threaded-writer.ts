@@ -1,15 +1,16 @@
 /**
  * The near side of the writer thread: gathers rows into batches, hands them
- * over, and keeps the thread alive. See `writer.ts` for the contract.
+ * over, and keeps them until they are stored. See `writer.ts` for the contract.
  */
 import { stat } from 'node:fs/promises';
-import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../engine/index.ts';
+import { WorkerPool } from '../threads/pool.ts';
+import type { JobEnd } from '../threads/pool.ts';
 import type { LedgerRow } from './row.ts';
-import { migrations } from './tables.ts';
+import { migrations, pushCells } from './tables.ts';
+import type { Cell } from './tables.ts';
 import { diskError, replacedError, Trouble } from './trouble.ts';
-import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
-import { MAX_BATCH_ROWS, RowQueue } from './writer-queue.ts';
+import type { WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
 import type {
   LedgerPlace,
   LedgerWriter,
@@ -19,29 +20,37 @@ import type {
 
 /** Of the 100 ms until a row counts as acknowledged, the most is left to the disk and to a busy machine. */
 const MAX_BATCH_MS = 10;
+/** Rows in a batch at most. */
+const MAX_BATCH_ROWS = 50;
+/** Batches handed out and not yet stored; the others wait on this side. */
+const MAX_IN_FLIGHT = 8;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 10_000;
 
-/** A writer whose file belongs to a thread; starts that thread, and another when it dies. */
+/** A writer whose file belongs to a thread; another is started when that dies. */
 export class ThreadedWriter implements LedgerWriter {
   readonly #options: LedgerWriterOptions;
-  readonly #setup: WriterSetup;
-  readonly #queue: RowQueue;
-  #worker: Worker | undefined;
+  readonly #pool: WorkerPool<WriterProtocol>;
+  readonly #maxQueuedRows: number;
+  /** The batch being gathered. */
+  #cells: Cell[] = [];
+  #gathered = 0;
+  /** Rows accepted and not yet stored. */
+  #queued = 0;
   #state: 'running' | 'closing' | 'over' = 'running';
   #closing: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
-  #cancelRestart: (() => void) | undefined;
-  #restarts = 0;
   #written = 0;
   #dropped = 0;
   readonly #trouble: Trouble;
   /** True while the disk refuses, so that waiting for it makes no sense. */
   #stuck = false;
   /** Present until the first attempt at the file has ended. */
-  #opening: { resolve: () => void; reject: (error: SvcError) => void } | undefined;
+  #opening:
+    | { resolve: () => void; reject: (error: SvcError) => void; release?: () => void }
+    | undefined;
   readonly #opened: Promise<void>;
   /** Rows that have left the queue; a flush waits for it to reach `target`. */
   #settled = 0;
@@ -53,43 +62,65 @@ export class ThreadedWriter implements LedgerWriter {
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
     this.#trouble = new Trouble(options.onTrouble);
-    this.#queue = new RowQueue(options.maxQueuedRows ?? DEFAULT_MAX_QUEUED_ROWS);
-    this.#setup = {
+    this.#maxQueuedRows = options.maxQueuedRows ?? DEFAULT_MAX_QUEUED_ROWS;
+    const setup: WriterSetup = {
       file: options.file,
       synchronous: options.synchronous ?? 'normal',
       migrations: options.migrations ?? migrations,
     };
+    this.#pool = new WorkerPool({
+      entry: options.threadUrl ?? new URL('./writer-worker.js', import.meta.url),
+      name: 'svc-ledger',
+      data: setup,
+      clock: options.clock,
+      // It handles a batch at a time and keeps nothing of it.
+      limits: { maxYoungGenerationSizeMb: 4 },
+      jobsAtOnce: MAX_IN_FLIGHT,
+      // The thread keeps the process alive only while somebody waits for it.
+      keepsAlive: false,
+      // Storing a row twice changes nothing.
+      isRepeatable: true,
+      restartAfterMs: (times) => Math.min(FIRST_RESTART_MS * 2 ** times, LONGEST_RESTART_MS),
+      onEvent: (event) => this.#onEvent(event),
+      onGone: (_thread, cause) => this.#onGone(cause),
+    });
     this.#opened = new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
     });
     // Whoever does not ask for `ready` hears of a refusal through `onTrouble`.
     this.#opened.catch(() => undefined);
-    this.#startThread();
+    this.#pool.start();
   }
 
   record(row: LedgerRow): void {
-    const gathered = this.#state === 'running' ? this.#queue.add(row) : 0;
-    if (gathered === 0) this.#drop(1);
-    else if (gathered >= MAX_BATCH_ROWS) this.#send();
-    else if (gathered === 1) {
+    if (this.#state !== 'running' || this.#queued >= this.#maxQueuedRows) return this.#drop(1);
+    pushCells(this.#cells, row);
+    this.#queued += 1;
+    this.#gathered += 1;
+    if (this.#gathered >= MAX_BATCH_ROWS) this.#send();
+    else if (this.#gathered === 1) {
       this.#cancelTimer = this.#options.clock.after(MAX_BATCH_MS, () => this.#send());
     }
   }
 
   ready(): Promise<void> {
-    if (this.#opening !== undefined) this.#worker?.ref();
+    if (this.#opening !== undefined) this.#opening.release ??= this.#pool.hold();
     return this.#opened;
   }
 
   flush(): Promise<void> {
     this.#send();
-    if (this.#queue.rows === 0 || this.#worker === undefined || this.#stuck) {
-      return Promise.resolve();
-    }
-    const target = this.#settled + this.#queue.rows;
+    if (this.#queued === 0 || !this.#pool.isRunning || this.#stuck) return Promise.resolve();
+    const target = this.#settled + this.#queued;
+    const release = this.#pool.hold();
     return new Promise((resolve) => {
-      this.#flushing.push({ target, resolve });
-      this.#worker?.ref();
+      this.#flushing.push({
+        target,
+        resolve: () => {
+          release();
+          resolve();
+        },
+      });
     });
   }
 
@@ -101,7 +132,7 @@ export class ThreadedWriter implements LedgerWriter {
   stats(): LedgerWriterStats {
     return {
       written: this.#written,
-      queued: this.#queue.rows,
+      queued: this.#queued,
       dropped: this.#dropped,
       trouble: this.#trouble.current,
       replaced: this.#replaced,
@@ -116,47 +147,20 @@ export class ThreadedWriter implements LedgerWriter {
     return found.ino === this.#inode ? 'kept' : 'replaced';
   }
 
-  #startThread(): void {
-    const entry = this.#options.threadUrl ?? new URL('./writer-worker.js', import.meta.url);
-    const worker = new Worker(entry, {
-      workerData: this.#setup,
-      name: 'svc-ledger',
-      // Flags of the process, such as those of `node -e`, may not fit a thread.
-      execArgv: [],
-      // It handles a batch at a time and keeps nothing of it.
-      resourceLimits: { maxYoungGenerationSizeMb: 4 },
-    });
-    this.#worker = worker;
-    worker.unref();
-    worker.on('message', (message: FromWriter) => this.#hear(message));
-    worker.on('error', (error) =>
-      this.#trouble.begin(diskError(`The ledger thread failed: ${error.message}`, error)),
-    );
-    worker.on('exit', () => this.#onExit());
-    this.#hand();
-  }
-
-  #onExit(): void {
-    this.#worker = undefined;
-    this.#queue.takeBack();
+  #onGone(cause: Error | undefined): void {
+    if (cause !== undefined)
+      this.#trouble.begin(diskError(`The ledger thread failed: ${cause.message}`, cause));
     this.#release(Infinity);
     this.#endOpening();
-    if (this.#state !== 'running') return;
-    const delayMs = Math.min(FIRST_RESTART_MS * 2 ** this.#restarts, LONGEST_RESTART_MS);
-    this.#restarts += 1;
-    this.#cancelRestart = this.#options.clock.after(delayMs, () => this.#startThread());
   }
 
-  #hear(message: FromWriter): void {
+  #onEvent(message: WriterEvent): void {
     switch (message.type) {
       case 'open':
         this.#inode = message.inode;
         this.#stuck = false;
         this.#trouble.end();
         this.#endOpening();
-        break;
-      case 'written':
-        this.#onWritten(message.seq, message.rejected, message.reason);
         break;
       case 'trouble':
         this.#stuck = true;
@@ -174,64 +178,52 @@ export class ThreadedWriter implements LedgerWriter {
     }
   }
 
-  #onWritten(seq: number, rejected: number, reason: string | undefined): void {
-    this.#restarts = 0;
+  #onWritten(rows: number, end: JobEnd<WriterProtocol['result']>): void {
+    // What was not stored counts as lost when the writer is over.
+    if (!('done' in end) || this.#state === 'over') return;
+    const { rejected, reason } = end.done;
     this.#stuck = false;
     this.#trouble.end();
-    const rows = this.#queue.settle(seq);
+    this.#queued -= rows;
     this.#settled += rows;
     this.#written += rows - rejected;
     if (rejected > 0) this.#drop(rejected, reason);
-    this.#hand();
     this.#release(this.#settled);
   }
 
-  /** The file is not ours to write: what is queued is lost, and reported. */
+  /** The file is not ours to write: what is queued is lost, and reported so. */
   #refuse(error: SvcError): void {
     this.#state = 'over';
+    void this.#pool.close();
     this.#endOpening(error);
     this.#trouble.begin(error);
-    this.#dropped += this.#queue.clear();
+    this.#dropped += this.#queued;
+    this.#queued = 0;
   }
 
   async #close(): Promise<void> {
-    this.#cancelRestart?.();
-    const worker = this.#worker;
-    if (this.#state === 'running' && worker !== undefined) {
+    if (this.#state === 'running') {
       this.#state = 'closing';
-      worker.ref();
-      this.#send(Infinity);
-      this.#post({ type: 'close' });
-      // The machine's own timer: a clock that a test holds still must not hold up the shutdown.
-      const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
-      await new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-      clearTimeout(timeout);
+      this.#send();
+      await this.#pool.close(CLOSE_TIMEOUT_MS);
     }
     this.#cancelTimer?.();
-    const lost = this.#queue.clear();
+    const lost = this.#queued;
+    this.#queued = 0;
     if (lost > 0) this.#drop(lost, 'the ledger was closed before the disk took it');
     this.#state = 'over';
   }
 
-  /** Ends the batch being gathered and hands out what may go. */
-  #send(maxInFlight?: number): void {
+  /** Ends the batch being gathered and hands it over. */
+  #send(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    this.#queue.cut();
-    this.#hand(maxInFlight);
-  }
-
-  #hand(maxInFlight?: number): void {
-    if (this.#worker === undefined) return;
-    for (;;) {
-      const batch = this.#queue.next(maxInFlight);
-      if (batch === undefined) return;
-      this.#post({ type: 'rows', seq: batch.seq, cells: batch.cells });
-    }
-  }
-
-  #post(message: ToWriter): void {
-    this.#worker?.postMessage(message);
+    if (this.#gathered === 0) return;
+    const rows = this.#gathered;
+    const end = this.#pool.run(this.#cells);
+    this.#cells = [];
+    this.#gathered = 0;
+    void end.then((how) => this.#onWritten(rows, how));
   }
 
   /** Lets go those whose rows are stored; all of them if waiting makes no sense. */
@@ -239,19 +231,13 @@ export class ThreadedWriter implements LedgerWriter {
     const done = this.#flushing.filter((flush) => flush.target <= upTo);
     this.#flushing = this.#flushing.filter((flush) => flush.target > upTo);
     for (const flush of done) flush.resolve();
-    this.#rest();
   }
 
   #endOpening(error?: SvcError): void {
     if (error === undefined) this.#opening?.resolve();
     else this.#opening?.reject(error);
+    this.#opening?.release?.();
     this.#opening = undefined;
-    this.#rest();
-  }
-
-  /** The thread keeps the process alive only while somebody waits for it. */
-  #rest(): void {
-    if (this.#state === 'running' && this.#flushing.length === 0) this.#worker?.unref();
   }
 
   #drop(rows: number, reason = 'the queue is full'): void {

@@ -1,4 +1,4 @@
-/** What the ledger's two halves say to each other across the thread boundary. */
+/** What the ledger's two halves send each other across the thread boundary. */
 import type { Cell, Migration } from './tables.ts';
 
 /** How the writer thread opens its file. */
@@ -10,24 +10,24 @@ export interface WriterSetup {
   readonly migrations: readonly Migration[];
 }
 
-/** To the writer thread. `seq` numbers batches, so that each is acknowledged by itself. */
-export type ToWriter =
-  | { readonly type: 'rows'; readonly seq: number; readonly cells: readonly Cell[] }
-  | { readonly type: 'close' };
+/** What the writer thread does: batches of rows in one flat array of cells. */
+export interface WriterProtocol {
+  readonly job: readonly Cell[];
+  readonly result: {
+    /** Rows that the file refused for their content. */
+    readonly rejected: number;
+    readonly reason: string | undefined;
+  };
+  readonly part: never;
+  readonly event: WriterEvent;
+  readonly notice: never;
+}
 
-/** From the writer thread. */
-export type FromWriter =
+export type WriterEvent =
   /** `inode` tells the file from another that is put in its place. */
   | { readonly type: 'open'; readonly inode: bigint | undefined }
   /** The file must not be written by this program; trying again is pointless. */
   | { readonly type: 'refused'; readonly message: string; readonly cure: string }
-  | {
-      readonly type: 'written';
-      readonly seq: number;
-      /** Rows that the file refused for their content. */
-      readonly rejected: number;
-      readonly reason: string | undefined;
-    }
   /** Writing failed for now; the same work is tried again. */
   | { readonly type: 'trouble'; readonly message: string }
   /** The file was damaged and now lies at `aside`; a new one was begun. */

@@ -3,42 +3,54 @@
  * came; what the disk refuses is kept and tried again, so that a full disk or a
  * locked file delays rows but loses none that were accepted.
  */
-import type { MessagePort } from 'node:worker_threads';
-import { parentPort, workerData } from 'node:worker_threads';
+import { serveJobs } from '../threads/serve.ts';
+import type { JobPort } from '../threads/serve.ts';
 import { LedgerRefused } from './file.ts';
 import type { LedgerStore } from './store.ts';
 import { isBusy, isDamage, LedgerDamaged, openStore } from './store.ts';
-import type { FromWriter, ToWriter, WriterSetup } from './writer-messages.ts';
+import type { WriterProtocol, WriterSetup } from './writer-messages.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
 /** A lock is everyday while two proxies share a file; it is trouble only when it lasts. */
 const QUIET_BUSY_TRIES = 3;
 
+type Stored = WriterProtocol['result'];
+
+interface Batch {
+  readonly cells: WriterProtocol['job'];
+  readonly resolve: (stored: Stored) => void;
+}
+
 class WriterThread {
-  readonly #port: MessagePort;
+  readonly #port: JobPort<WriterProtocol>;
   readonly #setup: WriterSetup;
-  readonly #queue: ToWriter[] = [];
+  readonly #queue: Batch[] = [];
   #store: LedgerStore | undefined;
   #failures = 0;
   /** True while a timer will go on with the queue. */
   #paused = false;
-  /** True once `close` has been asked for: then everything is tried once more, and not again. */
+  /** True once the last batch has come: then everything is tried once more, and not again. */
   #lastTry = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(port: MessagePort, setup: WriterSetup) {
-    this.#port = port;
+  /** Opens the file. */
+  constructor(setup: WriterSetup, port: JobPort<WriterProtocol>) {
     this.#setup = setup;
+    this.#port = port;
+    this.#work();
   }
 
-  /** Opens the file and serves the port until it is asked to close. */
-  start(): void {
-    this.#port.on('message', (message: ToWriter) => {
-      this.#queue.push(message);
-      this.#lastTry ||= message.type === 'close';
+  /** Resolves when the batch is in the file. */
+  run(cells: WriterProtocol['job']): Promise<Stored> {
+    return new Promise((resolve) => {
+      this.#queue.push({ cells, resolve });
       if (!this.#paused || this.#lastTry) this.#work();
     });
+  }
+
+  close(): void {
+    this.#lastTry = true;
     this.#work();
   }
 
@@ -46,26 +58,14 @@ class WriterThread {
     try {
       this.#openStore();
       while ((!this.#paused || this.#lastTry) && this.#queue[0] !== undefined) {
-        this.#do(this.#queue[0]);
+        const { cells, resolve } = this.#queue[0];
+        resolve(this.#openStore().insert(cells));
         this.#queue.shift();
         this.#failures = 0;
       }
+      if (this.#lastTry) this.#end();
     } catch (error) {
       this.#onFailure(error);
-    }
-  }
-
-  #do(message: ToWriter): void {
-    switch (message.type) {
-      case 'rows':
-        this.#say({
-          type: 'written',
-          seq: message.seq,
-          ...this.#openStore().insert(message.cells),
-        });
-        break;
-      case 'close':
-        this.#end();
     }
   }
 
@@ -76,14 +76,14 @@ class WriterThread {
     }
     if (this.#store === undefined) {
       this.#store = openStore(this.#setup, Date.now());
-      this.#say({ type: 'open', inode: this.#store.inode });
+      this.#port.emit({ type: 'open', inode: this.#store.inode });
     }
     return this.#store;
   }
 
   #onFailure(error: unknown): void {
     if (error instanceof LedgerRefused) {
-      this.#say({ type: 'refused', message: error.message, cure: error.cure });
+      this.#port.emit({ type: 'refused', message: error.message, cure: error.cure });
       this.#end();
       return;
     }
@@ -110,7 +110,7 @@ class WriterThread {
     this.#store = undefined;
     clearTimeout(this.#timer);
     this.#queue.length = 0;
-    this.#port.close();
+    this.#port.end();
   }
 
   #pauseMs(delayMs: number): void {
@@ -122,20 +122,16 @@ class WriterThread {
   }
 
   #sayReplaced(aside: string | undefined, error: Error): void {
-    if (aside !== undefined) this.#say({ type: 'replaced', aside, message: error.message });
+    if (aside !== undefined) this.#port.emit({ type: 'replaced', aside, message: error.message });
   }
 
   #sayTrouble(error: unknown): void {
     const { message, code } = error as Error & { readonly code?: string };
-    this.#say({ type: 'trouble', message: code === undefined ? message : `${message} (${code})` });
-  }
-
-  #say(message: FromWriter): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort has none
-    this.#port.postMessage(message);
+    this.#port.emit({
+      type: 'trouble',
+      message: code === undefined ? message : `${message} (${code})`,
+    });
   }
 }
 
-if (parentPort !== null) {
-  new WriterThread(parentPort, workerData as WriterSetup).start();
-}
+serveJobs<WriterProtocol, WriterSetup>((setup, port) => new WriterThread(setup, port));

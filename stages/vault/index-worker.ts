@@ -1,32 +1,31 @@
 /** A worker thread that reads files: batches of tasks in, the bytes of their records out. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { serveJobs } from '../threads/serve.ts';
 import { createGrammars } from './grammar.ts';
-import type { BatchRequest, BatchReply, ReadPoolSettings } from './read-pool.ts';
+import type { ReadPoolSettings, ReadProtocol } from './read-pool.ts';
 import { readOne, type FileResult } from './read-file.ts';
 import { createTokenizer } from './tokenize.ts';
 
-const { parseCode } = workerData as ReadPoolSettings;
-const reading = {
-  tokenizer: createTokenizer(),
-  grammars: parseCode ? createGrammars() : undefined,
-  nowMs: () => Date.now(),
-};
-
-async function answer({ tasks }: BatchRequest): Promise<void> {
-  reading.grammars?.forgetFailures();
-  const results: FileResult[] = [];
-  for (const task of tasks) results.push(await readOne(task, reading));
-  // Shared, not handed over: once a thread has handed over any buffer, each access to each
-  // of its arrays, in all of its loops, asks whether that one is gone as well.
-  const size = results.reduce((sum, { record }) => sum + record.length, 0);
-  const bytes = new Uint8Array(new SharedArrayBuffer(size));
-  let at = 0;
-  for (const { record } of results) {
-    bytes.set(record, at);
-    at += record.length;
-  }
-  const files = results.map(({ outcome, blocks }) => ({ outcome, blocks }));
-  parentPort?.postMessage({ bytes, files } satisfies BatchReply);
-}
-
-parentPort?.on('message', (request: BatchRequest) => void answer(request));
+serveJobs<ReadProtocol, ReadPoolSettings>(({ parseCode }) => {
+  const reading = {
+    tokenizer: createTokenizer(),
+    grammars: parseCode ? createGrammars() : undefined,
+    nowMs: () => Date.now(),
+  };
+  return {
+    async run(tasks) {
+      reading.grammars?.forgetFailures();
+      const results: FileResult[] = [];
+      for (const task of tasks) results.push(await readOne(task, reading));
+      // Shared, not handed over: once a thread has handed over any buffer, each access to each
+      // of its arrays, in all of its loops, asks whether that one is gone as well.
+      const size = results.reduce((sum, { record }) => sum + record.length, 0);
+      const bytes = new Uint8Array(new SharedArrayBuffer(size));
+      let at = 0;
+      for (const { record } of results) {
+        bytes.set(record, at);
+        at += record.length;
+      }
+      return { bytes, files: results.map(({ outcome, blocks }) => ({ outcome, blocks })) };
+    },
+  };
+});

@@ -21,22 +21,15 @@ export interface CacheFigures {
   readonly misses: number;
 }
 
-export interface CompressMessage {
-  readonly id: number;
-  readonly job: CompressJob;
-}
-
-export type ToCompressor = CompressMessage | { readonly prepare: Mode };
-
 /**
- * What the thread says of a job: outcomes by and by, in order, each once, before a block
- * that may take long and at the end; the last message is done or failed.
+ * What the thread does: outcomes by and by, in order, each once, before a block that may take
+ * long and at the end; after each job its figures, before the job's end.
  */
-export type FromCompressor =
-  | { readonly id: number; readonly outcomes: readonly JobOutcome[] }
-  | {
-      readonly id: number;
-      readonly outcomes: readonly JobOutcome[];
-      readonly done: CacheFigures;
-    }
-  | { readonly id: number; readonly failure: string };
+export interface CompressProtocol {
+  readonly job: CompressJob;
+  readonly part: readonly JobOutcome[];
+  /** The outcomes that were not reported before. */
+  readonly result: readonly JobOutcome[];
+  readonly event: CacheFigures;
+  readonly notice: Mode;
+}

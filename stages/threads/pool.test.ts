@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCanceller, createManualClock } from '../../engine/index.ts';
+import { WorkerPool } from './pool.ts';
+import type { PoolOptions } from './pool.ts';
+import type { TestProtocol } from './testing.ts';
+
+const entry = new URL('./testing.js', import.meta.url);
+
+/** A pool, what its threads reported, and which are gone for what cause. */
+function poolOf(options: Partial<PoolOptions<TestProtocol>> = {}) {
+  const events: string[] = [];
+  const gone: (string | undefined)[] = [];
+  const pool = new WorkerPool<TestProtocol>({
+    entry,
+    name: 'test',
+    data: { greeting: 'up' },
+    onEvent: (event) => void events.push(event),
+    onGone: (_thread, cause) => void gone.push(cause?.message),
+    ...options,
+  });
+  return { pool, events, gone };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  while (!condition()) {
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('jobs are done in order by one thread, with what is known of them before the end', async () => {
+  const { pool, events, gone } = poolOf();
+  assert.not.ok(pool.isRunning);
+  const parts: string[] = [];
+  const [a, b] = await Promise.all([
+    pool.run({ name: 'a', parts: ['1', '2'] }, { onPart: (part) => void parts.push(part) }),
+    pool.run({ name: 'b' }),
+  ]);
+  assert.equal([a, b, parts], [{ done: 'a' }, { done: 'b' }, ['1', '2']]);
+  assert.equal(events, ['up']);
+  await pool.close();
+  assert.equal(gone, [undefined]);
+  assert.equal(await pool.run({ name: 'c' }), { failed: 'cancelled' });
+});
+
+test('what a job throws fails that job alone', async () => {
+  const { pool, gone } = poolOf();
+  const end = await pool.run({ name: 'bad', fault: 'throw' });
+  assert.ok('error' in end);
+  const { kind, message, code, cure } = end.error;
+  assert.equal([kind, message, code, cure], ['config', 'bad', 'X_1', 'none']);
+  assert.equal(await pool.run({ name: 'a' }), { done: 'a' });
+  assert.equal(gone, []);
+  await pool.close();
+});
+
+test('a job that kills its thread fails, and the next one gets another', async () => {
+  const { pool, gone } = poolOf();
+  const [end, next] = await Promise.all([
+    pool.run({ name: 'bad', fault: 'die' }),
+    pool.run({ name: 'a' }),
+  ]);
+  assert.ok('failed' in end && end.failed === 'died');
+  assert.is(end.cause?.message, 'bad killed it');
+  assert.equal(next, { done: 'a' });
+  assert.equal(gone, ['bad killed it']);
+  await pool.close();
+});
+
+test('what a dead thread had is done again where jobs may be, after the delay', async () => {
+  const clock = createManualClock();
+  const delays: number[] = [];
+  const restartAfterMs = (times: number): number => {
+    delays.push(times);
+    return 1000;
+  };
+  const { pool, gone } = poolOf({ clock, restartAfterMs, isRepeatable: true, jobsAtOnce: 4 });
+  // The pool works on the very object: the second time it is no fault any more.
+  const job: { name: string; fault?: 'die' } = { name: 'a', fault: 'die' };
+  const ends = Promise.all([pool.run({ name: 'slow', takesMs: 20 }), pool.run(job)]);
+  await until(() => gone.length === 1);
+  assert.not.ok(pool.isRunning);
+  delete job.fault;
+  clock.advance(1000);
+  assert.equal(await ends, [{ done: 'slow' }, { done: 'a' }]);
+  assert.equal(delays, [0]);
+  await pool.close();
+});
+
+test('time that runs out ends the thread at work, and only the job that waits', async () => {
+  const clock = createManualClock();
+  const { pool, gone } = poolOf({ clock });
+  const slow = pool.run({ name: 'slow', takesMs: 60_000 });
+  const waiting = pool.run({ name: 'b' }, { timeoutMs: 10 });
+  clock.advance(10);
+  assert.equal(await waiting, { failed: 'timeout' });
+  assert.equal(gone, []);
+  await pool.close();
+  assert.equal(await slow, { failed: 'cancelled' });
+  const other = poolOf({ clock });
+  const late = other.pool.run({ name: 'late', takesMs: 60_000 }, { timeoutMs: 10 });
+  const next = other.pool.run({ name: 'next' });
+  clock.advance(10);
+  assert.equal([await late, await next], [{ failed: 'timeout' }, { done: 'next' }]);
+  assert.equal(other.gone, [undefined]);
+  await other.pool.close();
+});
+
+test('an asker who leaves ends a job without a limit; one with a limit goes on within it', async () => {
+  for (const timeoutMs of [0, 60_000]) {
+    const { pool, gone } = poolOf();
+    const client = createCanceller();
+    const left = pool.run({ name: 'a', takesMs: 30 }, { timeoutMs, signal: client.signal });
+    client.abort('client_gone');
+    assert.equal(await left, { failed: 'cancelled' });
+    assert.equal(await pool.run({ name: 'a' }, { signal: client.signal }), { failed: 'cancelled' });
+    assert.equal(await pool.run({ name: 'b' }), { done: 'b' });
+    assert.is(gone.length, timeoutMs === 0 ? 1 : 0);
+    await pool.close();
+  }
+});
+
+test('a slow job is overtaken by another thread, which ends when it is idle', async () => {
+  const clock = createManualClock();
+  const { pool, events, gone } = poolOf({ clock, size: 2, overtakeAfterMs: 250, idleMs: 1000 });
+  const slow = pool.run({ name: 'slow', takesMs: 60_000 });
+  const next = pool.run({ name: 'next' });
+  await until(() => events.length === 1);
+  assert.not.ok(pool.isFree);
+  clock.advance(250);
+  assert.equal(await next, { done: 'next' });
+  assert.is(events.length, 2);
+  assert.ok(pool.isFree);
+  clock.advance(1000);
+  assert.equal(gone, [undefined]);
+  await pool.close();
+  assert.equal(await slow, { failed: 'cancelled' });
+});
+
+test('each thread is prepared when it starts, and a running one for what is new', async () => {
+  const { pool } = poolOf({ size: 2 });
+  pool.prepare('x');
+  assert.ok(pool.isRunning);
+  const both = (): Promise<unknown> =>
+    Promise.all(['a', 'b'].map((name) => pool.run({ name, takesMs: 20 })));
+  assert.equal(await both(), [{ done: 'a:x' }, { done: 'b:x' }]);
+  pool.prepare('y');
+  assert.equal(await both(), [{ done: 'a:y' }, { done: 'b:y' }]);
+  await pool.close();
+});
+
+test('closing with grace finishes what waits', async () => {
+  const { pool } = poolOf();
+  const jobs = ['a', 'b', 'c'].map((name) => pool.run({ name }));
+  pool.start();
+  await until(() => pool.isRunning);
+  const quick = poolOf();
+  const never = quick.pool.run({ name: 'never', takesMs: 60_000 });
+  await quick.pool.close(50);
+  assert.equal(await never, { failed: 'cancelled' });
+  assert.equal(await Promise.all(jobs), [{ done: 'a' }, { done: 'b' }, { done: 'c' }]);
+  await pool.close(5000);
+});
+
+/** What a process prints and how it ends that runs `body` with a `pool`. */
+function ran(options: string, body: string) {
+  const script = `
+    const { WorkerPool } = await import(${JSON.stringify(new URL('./pool.js', import.meta.url).href)});
+    const pool = new WorkerPool({ entry: new URL(${JSON.stringify(entry.href)}), name: 'test', data: { greeting: '' }, ${options} });
+    ${body}`;
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { stdout, status };
+}
+
+test('jobs keep the process alive where they should, and an idle thread never does', () => {
+  const body = `void pool.run({ name: 'a', takesMs: 100 }).then((end) => console.log(end.done));`;
+  assert.equal(ran('', body), { stdout: 'a\n', status: 0 });
+  assert.equal(ran('keepsAlive: false', body), { stdout: '', status: 0 });
+  assert.equal(
+    ran(
+      'keepsAlive: false',
+      `pool.hold(); ${body.replace('end.done', '(pool.close(), end.done)')}`,
+    ),
+    {
+      stdout: 'a\n',
+      status: 0,
+    },
+  );
+  assert.equal(
+    ran('', `await pool.run({ name: 'a' }); await pool.close(); console.log('closed');`),
+    {
+      stdout: 'closed\n',
+      status: 0,
+    },
+  );
+});
+
+test.run();

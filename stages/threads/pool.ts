@@ -1,0 +1,349 @@
+/**
+ * Worker threads that do jobs: the one pool behind compression, the index and the ledger.
+ * Threads start when there is work for them. A job whose time runs out while it is worked on
+ * ends its thread; so does, of a job that may take as long as it likes, the asker who leaves.
+ * The jobs behind go to another thread, and so they do when one dies.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ResourceLimits } from 'node:worker_threads';
+import { SvcError, systemClock } from '../../engine/index.ts';
+import type { CancelSignal, Clock } from '../../engine/index.ts';
+import type { FromThread, Protocol, ToThread } from './messages.ts';
+
+export interface PoolOptions<P extends Protocol> {
+  /** The compiled module that a thread runs; it calls `serveJobs`. */
+  readonly entry: URL;
+  readonly name: string;
+  /** Given to each thread at its start. */
+  readonly data: unknown;
+  readonly clock?: Clock;
+  readonly limits?: ResourceLimits;
+  /** Threads at most. Default: 1. */
+  readonly size?: number;
+  /** Jobs that a thread has at a time; the others wait here. Default: 1. */
+  readonly jobsAtOnce?: number;
+  /**
+   * Another thread is started only when each has been at its job for this long: where nearly
+   * all jobs take less, it is memory that is seldom needed. Default: whenever none is free.
+   */
+  readonly overtakeAfterMs?: number;
+  /** How long a thread other than the oldest may have nothing to do before it ends. Default: for ever. */
+  readonly idleMs?: number;
+  /** False where jobs do not keep the process alive. Default: true. */
+  readonly keepsAlive?: boolean;
+  /** True where a job may be done twice: what a thread had when it died goes to the next one. */
+  readonly isRepeatable?: boolean;
+  /** How long after its `times`th death in a row the thread is started again, work or none. */
+  readonly restartAfterMs?: (times: number) => number;
+  /** What the thread with this number reports unasked. */
+  onEvent?(event: P['event'], thread: number): void;
+  /** The thread with this number is gone, ended or dead; `cause` is what killed it. */
+  onGone?(thread: number, cause: Error | undefined): void;
+}
+
+export interface JobOptions<P extends Protocol> {
+  /** Time spent waiting included; 0 (default): no limit. */
+  readonly timeoutMs?: number;
+  readonly signal?: CancelSignal;
+  readonly onPart?: (part: P['part']) => void;
+}
+
+export type JobEnd<Result> =
+  | { readonly done: Result }
+  | { readonly failed: 'timeout' | 'cancelled' }
+  /** What the job threw. */
+  | { readonly failed: 'threw'; readonly error: SvcError }
+  /** Its thread died. */
+  | { readonly failed: 'died'; readonly cause: Error | undefined };
+
+interface Task<P extends Protocol> {
+  readonly id: number;
+  readonly job: P['job'];
+  readonly onPart: ((part: P['part']) => void) | undefined;
+  readonly finish: (end: JobEnd<P['result']>) => void;
+}
+
+interface Thread<P extends Protocol> {
+  readonly number: number;
+  readonly worker: Worker;
+  readonly gone: Promise<void>;
+  readonly tasks: Map<number, Task<P>>;
+  /** True when what it works on takes so long that others may overtake it. */
+  isHeld: boolean;
+  /** Stops what is due later: to overtake its job, or to end it when idle. */
+  stopTimer: () => void;
+}
+
+const nothing = (): void => {};
+
+export class WorkerPool<P extends Protocol> {
+  readonly #options: PoolOptions<P>;
+  readonly #clock: Clock;
+  readonly #jobsAtOnce: number;
+  /** Oldest first; the first free one gets a job, so that the others are idle when one is enough. */
+  #threads: Thread<P>[] = [];
+  #queue: Task<P>[] = [];
+  #nextId = 1;
+  #notice: P['notice'] | undefined;
+  #holds = 0;
+  #deaths = 0;
+  #stopRestart: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions<P>) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#jobsAtOnce = options.jobsAtOnce ?? 1;
+  }
+
+  /** True when a job would be begun at once. */
+  get isFree(): boolean {
+    return this.#threads.length === 0 || this.#threads.some((thread) => this.#hasRoom(thread));
+  }
+
+  get isRunning(): boolean {
+    return this.#threads.length > 0;
+  }
+
+  /** Does a job. Never rejects. */
+  run(job: P['job'], options: JobOptions<P> = {}): Promise<JobEnd<P['result']>> {
+    const { timeoutMs = 0, signal, onPart } = options;
+    if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ failed: 'cancelled' });
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const finish = (end: JobEnd<P['result']>): void => {
+        stopTimer?.();
+        signal?.removeEventListener('abort', onAbort);
+        resolve(end);
+      };
+      const giveUp = (failed: 'timeout' | 'cancelled'): void => {
+        const thread = this.#threadOf(id);
+        if (thread !== undefined) return void this.#end(thread, failed);
+        this.#queue = this.#queue.filter((task) => task.id !== id);
+        finish({ failed });
+      };
+      const onAbort = (): void => {
+        // A job in work goes on within its time: its thread is dear, and the next turn may need what it finds out.
+        if (timeoutMs > 0 && this.#threadOf(id) !== undefined) resolve({ failed: 'cancelled' });
+        else giveUp('cancelled');
+      };
+      const stopTimer =
+        timeoutMs > 0 ? this.#clock.after(timeoutMs, () => giveUp('timeout')) : undefined;
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#queue.push({ id, job, onPart, finish });
+      this.#next();
+    });
+  }
+
+  /** Starts a thread before there is work. */
+  start(): void {
+    if (this.#threads.length === 0 && !this.#isClosed) this.#start();
+  }
+
+  /** Sends `notice` to every thread, those that start later included, and starts one. */
+  prepare(notice: P['notice']): void {
+    const isNews = notice !== this.#notice;
+    this.#notice = notice;
+    if (this.#threads.length === 0) this.start();
+    else if (isNews) for (const thread of this.#threads) this.#post(thread, { notice });
+  }
+
+  /** Until the returned function is called, once, the threads keep the process alive. */
+  hold(): () => void {
+    this.#holds += 1;
+    this.#keepAlive();
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#holds -= 1;
+      isHeld = false;
+      this.#keepAlive();
+    };
+  }
+
+  /**
+   * Ends all threads. With `graceMs` they are given what waits and may finish it; what is not
+   * done then, and all jobs to come, are cancelled.
+   */
+  async close(graceMs = 0): Promise<void> {
+    this.#isClosed = true;
+    this.#stopRestart?.();
+    const [first] = this.#threads;
+    if (graceMs > 0 && first !== undefined) {
+      for (const task of this.#queue.splice(0)) this.#give(first, task);
+      await this.#closeGently(graceMs);
+    }
+    for (const task of this.#queue.splice(0)) task.finish({ failed: 'cancelled' });
+    await Promise.all(this.#threads.map((thread) => this.#end(thread, 'cancelled')));
+  }
+
+  async #closeGently(graceMs: number): Promise<void> {
+    for (const thread of this.#threads) {
+      thread.worker.ref();
+      this.#post(thread, { close: true });
+    }
+    // The machine's own timer: a clock that a test holds still must not hold up the shutdown.
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([Promise.all(this.#threads.map(({ gone }) => gone)), isOver]);
+    clearTimeout(timer);
+  }
+
+  /** Hands the oldest jobs to the threads that have room. */
+  #next(): void {
+    while (this.#queue.length > 0) {
+      const thread = this.#free();
+      if (thread === undefined) return;
+      this.#give(thread, this.#queue.shift()!);
+    }
+  }
+
+  /** A thread that has room, a new one where all that there are take long, or none. */
+  #free(): Thread<P> | undefined {
+    const free = this.#threads.find((thread) => this.#hasRoom(thread));
+    if (free !== undefined || this.#isClosed || this.#stopRestart !== undefined) return free;
+    if (this.#threads.length >= (this.#options.size ?? 1)) return undefined;
+    return this.#threads.every(({ isHeld }) => isHeld) ? this.#start() : undefined;
+  }
+
+  #hasRoom({ tasks }: Thread<P>): boolean {
+    return tasks.size < this.#jobsAtOnce;
+  }
+
+  #give(thread: Thread<P>, task: Task<P>): void {
+    const { overtakeAfterMs } = this.#options;
+    thread.stopTimer();
+    thread.tasks.set(task.id, task);
+    thread.isHeld = overtakeAfterMs === undefined;
+    if (overtakeAfterMs !== undefined) {
+      thread.stopTimer = this.#clock.after(overtakeAfterMs, () => {
+        thread.isHeld = true;
+        this.#next();
+      });
+    }
+    this.#keepAlive();
+    this.#post(thread, { id: task.id, job: task.job });
+  }
+
+  #start(): Thread<P> {
+    const { entry, name, data, limits } = this.#options;
+    const worker = new Worker(entry, {
+      workerData: data,
+      name,
+      // Flags of the process, such as those of `node -e`, may not fit a thread.
+      execArgv: [],
+      ...(limits !== undefined && { resourceLimits: limits }),
+    });
+    let cause: Error | undefined;
+    const thread: Thread<P> = {
+      number: this.#nextId++,
+      worker,
+      gone: new Promise((resolve) => {
+        worker.once('exit', () => {
+          this.#onExit(thread, cause);
+          resolve();
+        });
+      }),
+      tasks: new Map(),
+      isHeld: false,
+      stopTimer: nothing,
+    };
+    worker.once('error', (error) => {
+      cause = error;
+    });
+    worker.on('message', (message: FromThread<P>) => this.#onMessage(thread, message));
+    this.#threads.push(thread);
+    this.#keepAlive();
+    if (this.#notice !== undefined) this.#post(thread, { notice: this.#notice });
+    return thread;
+  }
+
+  #post({ worker }: Thread<P>, message: ToThread<P>): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a Worker has none
+    worker.postMessage(message);
+  }
+
+  #onMessage(thread: Thread<P>, message: FromThread<P>): void {
+    if (!this.#threads.includes(thread)) return;
+    if ('event' in message) return this.#options.onEvent?.(message.event, thread.number);
+    const task = thread.tasks.get(message.id);
+    if (task === undefined) return;
+    if ('part' in message) return task.onPart?.(message.part);
+    this.#deaths = 0;
+    thread.tasks.delete(message.id);
+    task.finish(endOf<P>(message));
+    if (thread.tasks.size === 0) this.#rest(thread);
+    this.#next();
+  }
+
+  /** Notes that a thread has nothing to do. Another than the oldest ends when it stays so. */
+  #rest(thread: Thread<P>): void {
+    const { idleMs } = this.#options;
+    thread.stopTimer();
+    thread.isHeld = false;
+    this.#keepAlive();
+    if (idleMs === undefined) return;
+    thread.stopTimer = this.#clock.after(idleMs, () => {
+      if (thread !== this.#threads[0]) void this.#end(thread, 'cancelled');
+    });
+  }
+
+  #threadOf(id: number): Thread<P> | undefined {
+    return this.#threads.find(({ tasks }) => tasks.has(id));
+  }
+
+  /** Ends a thread and the jobs it has. Resolves when it is gone. */
+  async #end(thread: Thread<P>, failed: 'timeout' | 'cancelled'): Promise<void> {
+    const left = this.#take(thread, undefined);
+    const gone = thread.worker.terminate();
+    for (const task of left) task.finish({ failed });
+    // A job that has less time than a thread takes to begin would else end every one of them.
+    if (this.#notice !== undefined) this.start();
+    if (!this.#isClosed) this.#next();
+    await gone;
+  }
+
+  #onExit(thread: Thread<P>, cause: Error | undefined): void {
+    if (!this.#threads.includes(thread)) return;
+    const left = this.#take(thread, cause);
+    if (this.#options.isRepeatable === true) this.#queue.unshift(...left);
+    else for (const task of left) task.finish({ failed: 'died', cause });
+    if (this.#isClosed) return;
+    if (this.#options.restartAfterMs === undefined) return this.#next();
+    const delayMs = this.#options.restartAfterMs(this.#deaths++);
+    this.#stopRestart = this.#clock.after(delayMs, () => {
+      this.#stopRestart = undefined;
+      this.#start();
+      this.#next();
+    });
+  }
+
+  /** Takes a thread out, and from it the jobs that it had. */
+  #take(thread: Thread<P>, cause: Error | undefined): Task<P>[] {
+    thread.stopTimer();
+    this.#threads = this.#threads.filter((other) => other !== thread);
+    const left = [...thread.tasks.values()];
+    thread.tasks.clear();
+    this.#options.onGone?.(thread.number, cause);
+    return left;
+  }
+
+  /** A thread that is being ended is waited for, and nothing else may keep the process alive till then. */
+  #keepAlive(): void {
+    if (this.#isClosed) return;
+    const { keepsAlive = true } = this.#options;
+    for (const { worker, tasks } of this.#threads) {
+      if (this.#holds > 0 || (keepsAlive && tasks.size > 0)) worker.ref();
+      else worker.unref();
+    }
+  }
+}
+
+function endOf<P extends Protocol>(
+  message: Extract<FromThread<P>, { result: unknown } | { failure: unknown }>,
+): JobEnd<P['result']> {
+  if ('result' in message) return { done: message.result };
+  const { kind, message: text, ...details } = message.failure;
+  return { failed: 'threw', error: new SvcError(kind, text, details) };
+}

@@ -1,0 +1,41 @@
+/** A thread for the pool's tests: does what a job says. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SvcError } from '../../engine/index.ts';
+import { serveJobs } from './serve.ts';
+
+export interface TestProtocol {
+  readonly job: {
+    readonly name: string;
+    readonly takesMs?: number;
+    readonly parts?: readonly string[];
+    readonly fault?: 'throw' | 'die';
+  };
+  /** The job's name, and what the thread was prepared for. */
+  readonly result: string;
+  readonly part: string;
+  readonly event: string;
+  readonly notice: string;
+}
+
+serveJobs<TestProtocol, { readonly greeting: string }>(({ greeting }, port) => {
+  let prepared = '';
+  port.emit(greeting);
+  return {
+    prepare(notice) {
+      prepared = `:${notice}`;
+    },
+    close: () => port.end(),
+    async run({ name, takesMs = 0, parts = [], fault }, report) {
+      for (const part of parts) report(part);
+      await sleep(takesMs);
+      if (fault === 'throw') throw new SvcError('config', name, { code: 'X_1', cure: 'none' });
+      if (fault === 'die') {
+        setImmediate(() => {
+          throw new Error(`${name} killed it`);
+        });
+        await sleep(60_000);
+      }
+      return name + prepared;
+    },
+  };
+});
