@@ -72,6 +72,11 @@ export interface Log {
   ): void;
   /** Makes a value unsayable from now on, also in lines that still wait. */
   addSecret(value: string): void;
+  /**
+   * Calls `listener` with every line from now on, as JSON, cleaned like what is written; the newest
+   * ones before it at once. The returned function ends that.
+   */
+  watch(listener: (line: string) => void): () => void;
   /** Lines lost because the destination failed or was too slow. */
   readonly dropped: number;
   /** Writes what waits and closes the file. Later lines are dropped. */
@@ -86,6 +91,9 @@ const PARTS = Object.freeze({
   traces: 'includeTraces',
 });
 const MOST_WAITING = 1000;
+/** The newest lines, kept for who begins to watch; one that is longer is a body or a trace, and is left out. */
+const MOST_KEPT = 200;
+const MOST_KEPT_CHARS = 4000;
 /** As much of a body as is kept: more than the redactor lets through, so that the cut and its mark are its own. */
 export const MOST_BODY_BYTES = 1024 * 1024;
 
@@ -104,6 +112,14 @@ interface Writer {
 /** Opens the log. Touches neither disk nor logger before the first line. */
 export function createLog(options: LogOptions): Log {
   const redactor = createRedactor(options.secrets);
+  const kept: string[] = [];
+  const listeners = new Set<(line: string) => void>();
+  function show(line: string): void {
+    if (line.length > MOST_KEPT_CHARS) return;
+    kept.push(line);
+    if (kept.length > MOST_KEPT) kept.shift();
+    for (const listener of listeners) listener(line);
+  }
   let settings: LogSettings = options;
   let { level } = settings;
   let waiting: Entry[] = [];
@@ -114,7 +130,7 @@ export function createLog(options: LogOptions): Log {
 
   async function open(): Promise<void> {
     try {
-      const opened = await openWriter(options, redactor);
+      const opened = await openWriter(options, redactor, show);
       for (const entry of waiting) opened.write(entry);
       writer = opened;
     } catch {
@@ -170,6 +186,11 @@ export function createLog(options: LogOptions): Log {
       const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
       say('info', `${direction} body`, { requestId, sizeBytes, text });
     },
+    watch(listener) {
+      for (const line of kept) listener(line);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     addSecret: (value) => redactor.addSecret(value),
     async close() {
       await opening;
@@ -179,7 +200,11 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-async function openWriter(options: LogOptions, redactor: Redactor): Promise<Writer> {
+async function openWriter(
+  options: LogOptions,
+  redactor: Redactor,
+  show: (line: string) => void,
+): Promise<Writer> {
   const [{ pino }, sink] = await Promise.all([import('pino'), openSink(options)]);
   const logger: Logger = pino(
     {
@@ -189,7 +214,11 @@ async function openWriter(options: LogOptions, redactor: Redactor): Promise<Writ
       formatters: { level: (label) => ({ level: label === 'warn' ? 'warning' : label }) },
     },
     {
-      write: (line) => sink.write(options.format === 'text' ? toTextLine(line) : visibleJson(line)),
+      write(line) {
+        const json = visibleJson(line);
+        sink.write(options.format === 'text' ? toTextLine(line) : json);
+        show(json);
+      },
     },
   );
   return {

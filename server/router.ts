@@ -95,7 +95,7 @@ export function createRouter(routes: readonly Route[]): Router {
   }
 
   const methodsOf = (found: readonly Match[]): readonly string[] =>
-    allowedMethods(found.map(({ route }) => route.method));
+    allowedMethods([...new Set(found.map(({ route }) => route.method))]);
 
   return {
     routes,

@@ -6,6 +6,7 @@ import type { Clock } from '../../engine/index.ts';
 import { SvcError } from '../../engine/index.ts';
 import { requestJson } from '../../stages/ledger/report.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { Log } from '../log.ts';
 import type { LiveRequests } from './live-rows.ts';
 
 /** How long what happened waits for more of it. */
@@ -13,8 +14,9 @@ const BATCH_MS = 250;
 /** The state is looked at this often while requests end, and after so many looks in any case. */
 const STATE_MS = 1000;
 const IDLE_LOOKS = 5;
-/** Requests and log lines that one event carries; of what is more, only the number is sent. */
+/** What one event carries at most: requests, of what is more only the number, and the newest log lines. */
 const MOST_ROWS = 100;
+const MOST_LINES = 200;
 /** Dashboards that may be open at once. */
 export const MAX_VIEWERS = 16;
 /** Events that wait for a slow reader; one that lags further is cut off, and asks anew. */
@@ -34,13 +36,22 @@ export type LiveState = import('./state.ts').LiveState;
 export interface FeedOptions {
   readonly clock: Clock;
   readonly live: LiveRequests;
+  readonly log: Pick<Log, 'watch'>;
   /** The present state as JSON. */
   readonly state: () => Promise<string>;
 }
 
 export interface Feed {
-  /** A stream of events that goes on until it is cancelled. Throws `unavailable` for one viewer too many. */
-  open(): ReadableStream<Uint8Array>;
+  /**
+   * A stream of events that goes on until it is cancelled, with the log where `withLog`. Throws
+   * `unavailable` for one viewer too many.
+   */
+  open(withLog: boolean): ReadableStream<Uint8Array>;
+}
+
+/** The event `log`: lines as the log has them, oldest first. */
+export interface LiveLog {
+  readonly lines: readonly string[];
 }
 
 type Viewer = ReadableStreamDefaultController<Uint8Array>;
@@ -64,19 +75,24 @@ class LiveFeed implements Feed {
     this.#options = options;
   }
 
-  open(): ReadableStream<Uint8Array> {
+  open(withLog: boolean): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= MAX_VIEWERS)
       throw new SvcError('unavailable', `${MAX_VIEWERS} dashboards are open already`, {
         cure: 'Close one of them.',
       });
     let own: Viewer | undefined;
+    let stopLog: (() => void) | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (viewer) => {
           own = viewer;
           this.#add(viewer);
+          if (withLog) stopLog = this.#showLog(viewer);
         },
-        cancel: () => this.#remove(own!),
+        cancel: () => {
+          stopLog?.();
+          this.#remove(own!);
+        },
       },
       { highWaterMark: MOST_WAITING },
     );
@@ -101,6 +117,28 @@ class LiveFeed implements Feed {
     this.#stopBatch = undefined;
     this.#rows = [];
     this.#skipped = 0;
+  }
+
+  /** The log is for some viewers alone, and rarely busy: each gets its own events. */
+  #showLog(viewer: Viewer): () => void {
+    let lines: string[] = [];
+    let stopTimer: (() => void) | undefined;
+    const send = (): void => {
+      stopTimer = undefined;
+      const event: LiveLog = { lines };
+      lines = [];
+      if (this.#viewers.has(viewer))
+        this.#sendTo(viewer, this.#encode('log', JSON.stringify(event)));
+    };
+    const stop = this.#options.log.watch((line) => {
+      lines.push(line);
+      if (lines.length > MOST_LINES) lines.shift();
+      stopTimer ??= this.#options.clock.after(BATCH_MS, send);
+    });
+    return () => {
+      stop();
+      stopTimer?.();
+    };
   }
 
   #onRow(row: LedgerRow): void {
@@ -139,13 +177,19 @@ class LiveFeed implements Feed {
   }
 
   #send(event: string, json: string): void {
-    const bytes = this.#encoder.encode(`event: ${event}\ndata: ${json}\n\n`);
-    for (const viewer of this.#viewers) {
-      if ((viewer.desiredSize ?? 0) > 0) viewer.enqueue(bytes);
-      else {
-        this.#remove(viewer);
-        viewer.close();
-      }
+    const bytes = this.#encode(event, json);
+    for (const viewer of this.#viewers) this.#sendTo(viewer, bytes);
+  }
+
+  #encode(event: string, json: string): Uint8Array {
+    return this.#encoder.encode(`event: ${event}\ndata: ${json}\n\n`);
+  }
+
+  #sendTo(viewer: Viewer, bytes: Uint8Array): void {
+    if ((viewer.desiredSize ?? 0) > 0) viewer.enqueue(bytes);
+    else {
+      this.#remove(viewer);
+      viewer.close();
     }
   }
 }

@@ -12,6 +12,12 @@ export interface LiveState {
   readonly caches: ReturnType<typeof cacheStatsJson>;
   /** As `svc provider-status --json` prints them. */
   readonly providers: ReturnType<typeof statesJson>['providers'];
+  /** What compression saw of each class of text since the start, in tokens of the fixed estimator. */
+  readonly classes: readonly {
+    readonly class: string;
+    readonly tokens_before: number;
+    readonly tokens_after: number;
+  }[];
   /** Proxied requests that run now. */
   readonly running: number;
 }

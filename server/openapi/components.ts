@@ -126,6 +126,19 @@ const stored = {
   stored: about(flag, 'False for a block that was there already'),
 };
 
+const totals = {
+  ...sessionSums,
+  ...net,
+  avg_latency_ms: nullable(ms),
+  saved_percent: nullable(number),
+  cost_without: about(nullable(usd), 'What would have been paid without svc'),
+  provider_cache_read_tokens: whole,
+  provider_cache_creation_tokens: whole,
+};
+
+const percentiles = { p50_ms: nullable(ms), p95_ms: nullable(ms), p99_ms: nullable(ms) };
+const groups = list(object({ name: nullable(text), ...totals }), 50);
+
 export const componentSchemas: Readonly<Record<string, Schema>> = {
   Error: object(
     {
@@ -197,6 +210,44 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   }),
   RecentRequest: object(recentFields, injection),
   DashboardRequest: object(requestFields, injection),
+  DashboardReport: object({
+    since: moment,
+    until: moment,
+    bucket_seconds: whole,
+    totals: object({ ...totals, cancelled: whole, streamed: whole }),
+    latency: object({ ...percentiles, samples: whole }),
+    series: list(object({ timestamp: moment, ...totals, ...percentiles })),
+    by_model: groups,
+    by_provider: groups,
+    by_client: groups,
+    failures: list(
+      object({
+        status: nullable(whole),
+        error_kind: nullable(text),
+        error_code: nullable(text),
+        provider: nullable(text),
+        requests: whole,
+        last: moment,
+        last_request_id: text,
+      }),
+      50,
+    ),
+    injections: object({
+      requests: about(whole, 'Requests to which something was added from the vault'),
+      chunks: whole,
+      blocks: list(object({ block_id: text, requests: whole }), 20),
+    }),
+  }),
+  DashboardConversations: object({
+    conversations: list(
+      object({ session_id: text, client: nullable(text), first: moment, last: moment, ...totals }),
+      1000,
+    ),
+  }),
+  DashboardOneRequest: object({
+    request: nullable({ allOf: [ref('DashboardRequest')] }),
+    trace: nullable({ allOf: [ref('Trace')] }),
+  }),
   DashboardRequests: object({
     requests: list(ref('DashboardRequest'), 10_000),
     complete: about(flag, 'False where older ones were left out'),

@@ -123,7 +123,7 @@ async function expectAnswers(t: TestProxy, id: string): Promise<string[]> {
 test('answers are as described: before the first request, and after some', () =>
   withProxy({ yaml: 'compression: { threshold_tokens: 0 }' }, async (t) => {
     const before = await expectAnswers(t, 'nobody');
-    assert.equal(before, ['/trace/:id', '/v1/svc/lost/:id']);
+    assert.equal(before, ['/dashboard/api/request/:id', '/trace/:id', '/v1/svc/lost/:id']);
     const log = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
     const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
     const messages = [

@@ -29,14 +29,21 @@ export function blockRoutes(lost: LostBlocks): Route[] {
         const id = asked === 'last' ? lost.lastRequestId : asked;
         const blocks = id === undefined ? undefined : lost.ofRequest(id);
         if (blocks === undefined) throw notFound(nothingKept(asked));
-        return Response.json({
-          request_id: id,
-          blocks: blocks.map((block) => ({ index: block.index, ...blockJson(block) })),
-        });
+        return Response.json(lostJson(id ?? asked, blocks));
       },
     },
   ];
 }
+
+function lostJson(id: string, blocks: readonly KeptBlock[]) {
+  return {
+    request_id: id,
+    blocks: blocks.map((block) => ({ index: block.index, ...blockJson(block) })),
+  };
+}
+
+/** `/v1/svc/lost/<request-id>`. */
+export type LostAnswer = ReturnType<typeof lostJson>;
 
 function nothingKept(asked: string): string {
   return asked === 'last'

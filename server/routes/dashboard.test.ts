@@ -3,15 +3,28 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { requestJson } from '../../stages/ledger/report.ts';
-import type { LiveRows, LiveState, RequestsAnswer } from '../dashboard/contract.ts';
+import { addToTotals, emptyTotals, roundedMs } from '../../stages/ledger/figures.ts';
+import type { RunningTotals } from '../../stages/ledger/figures.ts';
+import { requestJson, totalsJson } from '../../stages/ledger/report.ts';
+import { isFailure } from '../../stages/ledger/row.ts';
+import type {
+  ConversationsAnswer,
+  LiveLog,
+  LiveRows,
+  LiveState,
+  ReportAnswer,
+  RequestAnswer,
+  RequestsAnswer,
+} from '../dashboard/contract.ts';
 import { MAX_VIEWERS } from '../dashboard/feed.ts';
 import { CHAT, closeClients, exchange, json } from '../testing.ts';
 
-async function ask(t: TestProxy, model = 'gpt-4o'): Promise<void> {
+const KEY = `svc_${'k'.repeat(43)}`;
+
+async function ask(t: TestProxy, model = 'gpt-4o', headers: object = {}): Promise<void> {
   const response = await fetch(`${t.proxy.url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: 'Bearer mine' },
+    headers: { 'content-type': 'application/json', authorization: 'Bearer mine', ...headers },
     body: json(CHAT, { model }),
   });
   await response.text();
@@ -28,10 +41,14 @@ async function readEvents(
   t: TestProxy,
   wanted: (event: string, data: string) => boolean,
   opened: () => Promise<void> = async () => undefined,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), 15_000);
-  const response = await fetch(`${t.proxy.url}/dashboard/events`, { signal: abort.signal });
+  const response = await fetch(`${t.proxy.url}/dashboard/events`, {
+    signal: abort.signal,
+    headers,
+  });
   assert.is(response.status, 200);
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();
@@ -140,6 +157,109 @@ test('requests are those of the ledger, filtered', () =>
       assert.is(response.status, 400, query);
       assert.match(await response.text(), /VALIDATION_003/);
     }
+  }));
+
+test('the report is a recount of the ledger, and filters hold for every figure', () =>
+  withProxy({}, async (t) => {
+    const empty = await getJson<ReportAnswer>(t, '/dashboard/api/report');
+    assert.equal([empty.totals.requests, empty.latency.p50_ms, empty.series], [0, null, []]);
+    assert.is(empty.totals.saved_percent, null, 'unmeasured is null');
+    for (let n = 0; n < 7; n += 1) await ask(t, n % 2 === 0 ? 'gpt-4o' : 'gpt-4o-mini');
+    const healthy = t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t);
+    await ask(t);
+    healthy();
+    const rows = await t.rows(9);
+    for (const [query, wanted] of [
+      ['', rows],
+      ['model=mini', rows.filter((row) => (row.model ?? row.modelRequested)?.includes('mini'))],
+      ['failed=1', rows.filter(isFailure)],
+      ['provider=messages', []],
+    ] as const) {
+      const report = await getJson<ReportAnswer>(t, `/dashboard/api/report?${query}`);
+      const totals = wanted.reduce<RunningTotals>((sums, row) => {
+        addToTotals(sums, row);
+        return sums;
+      }, emptyTotals());
+      const { cancelled, streamed, ...same } = report.totals;
+      assert.equal(same, JSON.parse(JSON.stringify(totalsJson(totals))), query);
+      assert.equal([cancelled, streamed], [totals.cancelled, totals.streamed], query);
+      const latencies = wanted.flatMap((row) => row.latencyMs ?? []).toSorted((a, b) => a - b);
+      for (const [name, share] of [
+        ['p50_ms', 0.5],
+        ['p95_ms', 0.95],
+        ['p99_ms', 0.99],
+      ] as const) {
+        const rank = Math.max(0, Math.ceil(share * latencies.length) - 1);
+        const latencyMs = roundedMs(latencies[rank] ?? null);
+        assert.is(report.latency[name], latencyMs, `${query} ${name}`);
+      }
+      const inSeries = report.series.reduce((sum, step) => sum + step.requests, 0);
+      assert.is(inSeries, wanted.length, query);
+      for (const groups of [report.by_model, report.by_provider, report.by_client])
+        assert.is(
+          groups.reduce((sum, group) => sum + group.requests, 0),
+          wanted.length,
+          query,
+        );
+      const failed = wanted.filter(isFailure);
+      assert.equal(
+        report.failures.map(({ status, requests, last_request_id: last }) => [
+          status,
+          requests,
+          last,
+        ]),
+        failed.length === 0 ? [] : [[400, 2, failed.at(-1)!.id]],
+        query,
+      );
+    }
+  }));
+
+test('one request has its row and its trace, and conversations are those that clients name', () =>
+  withProxy({}, async (t) => {
+    for (const session of ['s1', 's2', 's1']) await ask(t, 'gpt-4o', { 'x-session-id': session });
+    await ask(t);
+    const rows = await t.rows(4);
+    const { id } = rows[0]!;
+    const one = await getJson<RequestAnswer>(t, `/dashboard/api/request/${id}`);
+    assert.is(one.request?.request_id, id);
+    assert.is(one.trace?.request_id, id);
+    for (const wrong of ['nobody', id.slice(0, -1), '..%2f..', `${id}'--`])
+      assert.is((await fetch(`${t.proxy.url}/dashboard/api/request/${wrong}`)).status, 404, wrong);
+    const { conversations } = await getJson<ConversationsAnswer>(t, '/dashboard/api/conversations');
+    const named = rows.flatMap(({ sessionId }) => sessionId ?? []);
+    assert.equal(
+      conversations.map((one_) => [one_.session_id, one_.requests]),
+      [...new Set(named.toReversed())].map((name) => [
+        name,
+        named.filter((other) => other === name).length,
+      ]),
+    );
+  }));
+
+test('the log is shown on this machine alone', () =>
+  withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
+    const healthy = t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t);
+    healthy();
+    await t.rows(1);
+    let log = '';
+    await readEvents(t, (event, data) => {
+      if (event === 'log') log += data;
+      return log.includes('request failed');
+    });
+    const { lines } = JSON.parse(log) as LiveLog;
+    assert.ok(lines.every((line) => typeof JSON.parse(line) === 'object'));
+    const events: string[] = [];
+    await readEvents(
+      t,
+      (event) => events.push(event) >= 3,
+      async () => {
+        await ask(t);
+      },
+      { 'x-forwarded-for': '10.0.0.1', 'x-svc-key': KEY },
+    );
+    assert.not.ok(events.includes('log'));
   }));
 
 test('events bring the state, and requests as they end', () =>

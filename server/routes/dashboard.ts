@@ -3,13 +3,18 @@
  * below is the page too, which shows the view that the path names.
  */
 import { SvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
 import type { LedgerReader } from '../../stages/ledger/database.ts';
+import { emptyTotals } from '../../stages/ledger/figures.ts';
+import type { RangeReport } from '../../stages/ledger/range-report.ts';
+import type { Trace } from '../../stages/ledger/traces.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/report.ts';
 import { createPageAssets } from '../dashboard/assets.ts';
 import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter, wholeOf } from '../dashboard/filter.ts';
+import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from '../dashboard/shell.ts';
 import type { LedgerQuestions } from '../ledger-questions.ts';
 import type { Route } from '../router.ts';
@@ -18,7 +23,18 @@ export interface DashboardRouteOptions {
   readonly feed: Feed;
   /** Asks the ledger's file once the newest requests are in it. */
   readonly ask: LedgerQuestions['ask'];
+  readonly clock: Clock;
+  readonly trace: (id: string) => Trace | undefined;
 }
+
+/** `/dashboard/api/report`. */
+export type ReportAnswer = Awaited<ReturnType<typeof report>>;
+
+/** `/dashboard/api/conversations`. */
+export type ConversationsAnswer = Awaited<ReturnType<typeof conversations>>;
+
+/** `/dashboard/api/request/<id>`. */
+export type RequestAnswer = Awaited<ReturnType<typeof oneRequest>>;
 
 /** `/dashboard/api/requests`. */
 export interface RequestsAnswer {
@@ -29,6 +45,7 @@ export interface RequestsAnswer {
 }
 
 const MOST_REQUESTS = 10_000;
+const MOST_SESSIONS = 1000;
 
 export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
   const assets = createPageAssets();
@@ -64,8 +81,9 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
     {
       method: 'GET',
       path: '/dashboard/events',
-      handle: () =>
-        new Response(options.feed.open(), {
+      // The log may repeat what a person wrote, which leaves this machine to nobody.
+      handle: (_request, { verdict }) =>
+        new Response(options.feed.open(verdict === 'local'), {
           headers: {
             'Content-Type': 'text/event-stream; charset=utf-8',
             'Cache-Control': 'no-store',
@@ -76,6 +94,22 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
       method: 'GET',
       path: '/dashboard/api/requests',
       handle: async (request) => Response.json(await requests(options, request)),
+    },
+    {
+      method: 'GET',
+      path: '/dashboard/api/report',
+      handle: async (request) => Response.json(await report(options, request)),
+    },
+    {
+      method: 'GET',
+      path: '/dashboard/api/conversations',
+      handle: async (request) => Response.json(await conversations(options, request)),
+    },
+    {
+      method: 'GET',
+      path: '/dashboard/api/request/:id',
+      handle: async (_request, { params }) =>
+        Response.json(await oneRequest(options, params['id'] ?? '')),
     },
     // Last, for it matches what the others do.
     {
@@ -95,12 +129,64 @@ async function requests({ ask }: DashboardRouteOptions, request: Request): Promi
   const limit = wholeOf(query, 'limit', 200, MOST_REQUESTS);
   const rows = await ask((reader: LedgerReader, queries) =>
     queries.newestRows(reader, filter, limit + 1),
-  ).catch(noneIfNoFile);
+  ).catch((thrown: unknown) => ifNoFile(thrown, []));
   return { requests: rows.slice(0, limit).map(requestJson), complete: rows.length <= limit };
 }
 
-/** Before the first request there is no file. */
-function noneIfNoFile(thrown: unknown): [] {
-  if (thrown instanceof SvcError && thrown.kind === 'not_found') return [];
+const EMPTY_REPORT: RangeReport = {
+  totals: emptyTotals(),
+  latency: { p50Ms: null, p95Ms: null, p99Ms: null },
+  buckets: [],
+  byModel: [],
+  byProvider: [],
+  byClient: [],
+  failures: [],
+  injections: { requests: 0, chunks: 0, blocks: [] },
+};
+
+async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
+  const filter = toRowFilter(new URL(request.url).searchParams);
+  const untilMs = filter.untilMs ?? clock.wallMs();
+  const { firstStartMs, rangeReport } = await import('../../stages/ledger/range-report.ts');
+  const asked = ask(async (reader) => {
+    const sinceMs =
+      filter.sinceMs > 0 ? filter.sinceMs : ((await firstStartMs(reader, filter)) ?? untilMs);
+    const range = { sinceMs, untilMs, bucketMs: stepFor(untilMs - sinceMs) };
+    return reportJson(await rangeReport(reader, filter, range.bucketMs), range);
+  });
+  return asked.catch((thrown: unknown) => {
+    const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : untilMs;
+    const range = { sinceMs, untilMs, bucketMs: stepFor(untilMs - sinceMs) };
+    return reportJson(ifNoFile(thrown, EMPTY_REPORT), range);
+  });
+}
+
+async function conversations({ ask }: DashboardRouteOptions, request: Request) {
+  const query = new URL(request.url).searchParams;
+  const filter = toRowFilter(query);
+  const limit = wholeOf(query, 'limit', 200, MOST_SESSIONS);
+  const { sessionReports } = await import('../../stages/ledger/range-report.ts');
+  const found = await ask((reader) => sessionReports(reader, filter, limit)).catch(
+    (thrown: unknown) => ifNoFile(thrown, []),
+  );
+  return { conversations: found.map(sessionReportJson) };
+}
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** What the ledger and the traces have of one request. Throws `not_found` where neither has anything. */
+async function oneRequest({ ask, trace }: DashboardRouteOptions, id: string) {
+  if (!ID.test(id)) throw notFound('No such request was recorded');
+  const row = await ask((reader, queries) => queries.rowWithId(reader, id)).catch(
+    (thrown: unknown) => ifNoFile(thrown, undefined),
+  );
+  const kept = trace(id);
+  if (row === undefined && kept === undefined) throw notFound('No such request was recorded');
+  return { request: row === undefined ? null : requestJson(row), trace: kept ?? null };
+}
+
+/** `none` before the first request, when there is no file yet. */
+function ifNoFile<T>(thrown: unknown, none: T): T {
+  if (thrown instanceof SvcError && thrown.kind === 'not_found') return none;
   throw thrown;
 }

@@ -101,18 +101,28 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
       feed: createFeed({
         clock,
         live: services.live,
+        log: services.log,
         async state() {
           const health = await healthBody();
           const rest = JSON.stringify({
             session: sessionJson(window),
             caches: caches(),
             providers: statesJson(services.states).providers,
+            classes: services.lost
+              .byKind()
+              .map(({ kind, tokensBefore: tokens_before, tokensAfter: tokens_after }) => ({
+                class: kind,
+                tokens_before,
+                tokens_after,
+              })),
             running: app().running.size,
           });
           return `{"health":${health},${rest.slice(1)}`;
         },
       }),
       ask: (work) => flushed(() => questions.ask(work)),
+      clock,
+      trace: (id) => services.traces.get(id),
     }),
   ];
 }

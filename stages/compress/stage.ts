@@ -113,6 +113,8 @@ async function compressRequest(
   if (changed === 0 && result.failed === undefined)
     ctx.note('not_compressed_because', unchangedBecause(result.outcomes, options));
   if (result.where !== undefined) ctx.note('where', result.where);
+  for (const { classification, tokensBefore, tokensAfter } of result.outcomes)
+    services.lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options.mode));
   return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });

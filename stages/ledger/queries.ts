@@ -41,7 +41,7 @@ export interface SavingsReport {
 
 const DAY_MS = 86_400_000;
 /** Must mean what `isFailure` does. */
-const FAILED = sql<boolean>`(outcome in ('error', 'partial') or coalesce(status, 0) >= 400)`;
+export const FAILED = sql<boolean>`(outcome in ('error', 'partial') or coalesce(status, 0) >= 400)`;
 const ALL: TimeSpan = { sinceMs: 0 };
 
 /** The sums over all requests of the span. */
@@ -168,25 +168,15 @@ export async function newestRows(
   filter: RowFilter,
   most: number,
 ): Promise<LedgerRow[]> {
-  let query = inSpan(db, filter).selectAll();
-  const { model, id } = filter;
-  if (model !== undefined)
-    query = query.where(
-      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
-    );
-  if (id !== undefined) {
-    const { length } = id;
-    query = query.where(
-      sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
-    );
-  }
-  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
-    const wanted = filter[key];
-    if (wanted !== undefined) query = query.where(key, '=', wanted);
-  }
-  if (filter.failed === true) query = query.where(FAILED);
+  const query = matching(db, filter).selectAll();
   const rows = await query.orderBy('startedMs', 'desc').orderBy('id', 'desc').limit(most).execute();
   return rows.map(fromStored);
+}
+
+/** The request with exactly this id. */
+export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow | undefined> {
+  const row = await db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : fromStored(row);
 }
 
 /** The sums of each UTC day that had requests, oldest first. */
@@ -272,8 +262,29 @@ function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
   return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
 }
 
+/** The requests that `filter` lets through. */
+export function matching(db: LedgerReader, filter: RowFilter) {
+  let query = inSpan(db, filter);
+  const { model, id } = filter;
+  if (model !== undefined)
+    query = query.where(
+      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
+    );
+  if (id !== undefined) {
+    const { length } = id;
+    query = query.where(
+      sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
+    );
+  }
+  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
+    const wanted = filter[key];
+    if (wanted !== undefined) query = query.where(key, '=', wanted);
+  }
+  return filter.failed === true ? query.where(FAILED) : query;
+}
+
 /** `Totals` in SQL; must mean what `addToTotals` does. */
-function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
+export function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
   return [
     eb.fn.countAll<number>().as('requests'),
     count(FAILED).as('errors'),

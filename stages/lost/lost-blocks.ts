@@ -28,7 +28,18 @@ export interface KeptBlock extends ChangedBlock {
   readonly id: string;
 }
 
+/** Tokens of the fixed estimator, of all requests since the start. */
+export interface KindTokens {
+  readonly kind: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
 export interface LostBlocks {
+  /** Counts a block of a request, changed or not, under its class. */
+  count(kind: string, tokensBefore: number, tokensAfter: number): void;
+  /** The sums of each class, largest first. */
+  byKind(): readonly KindTokens[];
   /** Keeps the changed blocks of a request. */
   keep(requestId: string, blocks: readonly ChangedBlock[]): void;
   /** The changed blocks of a request; undefined if nothing of it is kept (any more). */
@@ -58,7 +69,22 @@ export function createLostBlocks(): LostBlocks {
   });
   const requests = new LRUCache<string, readonly Place[]>({ max: MAX_REQUESTS });
   let lastRequestId: string | undefined;
+  // The compressor's own classes: a handful.
+  const kinds = new Map<string, { tokensBefore: number; tokensAfter: number }>();
   return {
+    count(kind, tokensBefore, tokensAfter) {
+      let sums = kinds.get(kind);
+      if (sums === undefined) {
+        sums = { tokensBefore: 0, tokensAfter: 0 };
+        kinds.set(kind, sums);
+      }
+      sums.tokensBefore += tokensBefore;
+      sums.tokensAfter += tokensAfter;
+    },
+    byKind: () =>
+      [...kinds]
+        .map(([kind, sums]) => ({ kind, ...sums }))
+        .toSorted((a, b) => b.tokensBefore - a.tokensBefore),
     keep(requestId, changed) {
       if (changed.length === 0) return;
       const places = changed.map((block) => {

@@ -1,0 +1,84 @@
+/** The dashboard's report of a range of time. Each figure is made where `svc stats --json` and `/savings` take it from. */
+import { roundedMs } from '../../stages/ledger/figures.ts';
+import type {
+  LatencySpread,
+  RangeReport,
+  SessionReport,
+} from '../../stages/ledger/range-report.ts';
+import type { GroupTotals } from '../../stages/ledger/queries.ts';
+import { totalsJson } from '../../stages/ledger/report.ts';
+
+/** The steps that a series may have. */
+const STEPS_MS = [
+  10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800, 2_592_000,
+].map((seconds) => seconds * 1000);
+const MOST_STEPS = 75;
+
+/** The smallest step with which a chart of so long a time is still read. */
+export function stepFor(lengthMs: number): number {
+  return STEPS_MS.find((stepMs) => lengthMs / stepMs <= MOST_STEPS) ?? STEPS_MS.at(-1)!;
+}
+
+/** The range that a report is about. */
+export interface ReportRange {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly bucketMs: number;
+}
+
+/** `/dashboard/api/report`. */
+export function reportJson(report: RangeReport, { sinceMs, untilMs, bucketMs }: ReportRange) {
+  const { totals, injections } = report;
+  return {
+    since: isoOf(sinceMs),
+    until: isoOf(untilMs),
+    bucket_seconds: bucketMs / 1000,
+    totals: { ...totalsJson(totals), cancelled: totals.cancelled, streamed: totals.streamed },
+    latency: { ...latencyJson(report.latency), samples: totals.timed },
+    series: report.buckets.map((bucket) => ({
+      timestamp: isoOf(bucket.startMs),
+      ...totalsJson(bucket.totals),
+      ...latencyJson(bucket),
+    })),
+    by_model: report.byModel.map(groupJson),
+    by_provider: report.byProvider.map(groupJson),
+    by_client: report.byClient.map(groupJson),
+    failures: report.failures.map((group) => ({
+      status: group.status,
+      error_kind: group.errorKind,
+      error_code: group.errorCode,
+      provider: group.provider,
+      requests: group.requests,
+      last: isoOf(group.lastMs),
+      last_request_id: group.lastId,
+    })),
+    injections: {
+      requests: injections.requests,
+      chunks: injections.chunks,
+      blocks: injections.blocks.map(({ id, requests }) => ({ block_id: id, requests })),
+    },
+  };
+}
+
+/** One conversation of `/dashboard/api/conversations`. */
+export function sessionReportJson({ sessionId, client, firstMs, lastMs, totals }: SessionReport) {
+  return {
+    session_id: sessionId,
+    client,
+    first: isoOf(firstMs),
+    last: isoOf(lastMs),
+    ...totalsJson(totals),
+  };
+}
+
+function groupJson({ key, ...totals }: GroupTotals) {
+  return { name: key, ...totalsJson(totals) };
+}
+
+function latencyJson({ p50Ms, p95Ms, p99Ms }: LatencySpread) {
+  return { p50_ms: roundedMs(p50Ms), p95_ms: roundedMs(p95Ms), p99_ms: roundedMs(p99Ms) };
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
