@@ -1,5 +1,11 @@
 /** The dashboard's report of a range of time. Each figure is made where `svc stats --json` and `/savings` take it from. */
-import { roundedMs } from '../../stages/ledger/figures.ts';
+import {
+  knownCostSaved,
+  promptCacheRatio,
+  roundedMs,
+  savedPercent,
+  toUsd,
+} from '../../stages/ledger/figures.ts';
 import type {
   LatencySpread,
   RangeReport,
@@ -22,15 +28,21 @@ export function stepFor(lengthMs: number): number {
 /** The range that a report is about. */
 export interface ReportRange {
   readonly sinceMs: number;
+  /** Where the series begins: with the first request of the range. */
+  readonly seriesSinceMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
 }
 
 /** `/dashboard/api/report`. */
-export function reportJson(report: RangeReport, { sinceMs, untilMs, bucketMs }: ReportRange) {
+export function reportJson(
+  report: RangeReport,
+  { sinceMs, seriesSinceMs, untilMs, bucketMs }: ReportRange,
+) {
   const { totals, injections } = report;
   return {
     since: isoOf(sinceMs),
+    series_since: isoOf(seriesSinceMs),
     until: isoOf(untilMs),
     bucket_seconds: bucketMs / 1000,
     totals: { ...totalsJson(totals), cancelled: totals.cancelled, streamed: totals.streamed },
@@ -52,10 +64,31 @@ export function reportJson(report: RangeReport, { sinceMs, untilMs, bucketMs }: 
       last: isoOf(group.lastMs),
       last_request_id: group.lastId,
     })),
+    lanes: lanesJson(report),
     injections: {
       requests: injections.requests,
       chunks: injections.chunks,
       blocks: injections.blocks.map(({ id, requests }) => ({ block_id: id, requests })),
+    },
+  };
+}
+
+/** What each of the three spared; none is part of another. */
+function lanesJson({ totals, fromCache, fromProviders }: RangeReport) {
+  return {
+    compression: {
+      saved_tokens: fromProviders.savedTokens,
+      saved_percent: savedPercent(fromProviders),
+      cost_saved: toUsd(knownCostSaved(fromProviders)),
+    },
+    prompt_cache: {
+      read_tokens: totals.cacheReadTokens,
+      creation_tokens: totals.cacheWriteTokens,
+      hit_ratio: promptCacheRatio(totals),
+    },
+    response_cache: {
+      hits: totals.cacheHits,
+      cost_saved: toUsd(knownCostSaved(fromCache)),
     },
   };
 }

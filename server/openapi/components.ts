@@ -212,6 +212,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   DashboardRequest: object(requestFields, injection),
   DashboardReport: object({
     since: moment,
+    series_since: about(moment, 'The first request of the range'),
     until: moment,
     bucket_seconds: whole,
     totals: object({ ...totals, cancelled: whole, streamed: whole }),
@@ -232,6 +233,18 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       }),
       50,
     ),
+    lanes: about(
+      object({
+        compression: object({
+          saved_tokens: whole,
+          saved_percent: nullable(number),
+          cost_saved: nullable(usd),
+        }),
+        prompt_cache: object(promptCache),
+        response_cache: object({ hits: whole, cost_saved: nullable(usd) }),
+      }),
+      'What each spared; none is part of another',
+    ),
     injections: object({
       requests: about(whole, 'Requests to which something was added from the vault'),
       chunks: whole,
@@ -245,8 +258,8 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ),
   }),
   DashboardOneRequest: object({
-    request: nullable({ allOf: [ref('DashboardRequest')] }),
-    trace: nullable({ allOf: [ref('Trace')] }),
+    request: nullable({ type: 'object', allOf: [ref('DashboardRequest')] }),
+    trace: nullable({ type: 'object', allOf: [ref('Trace')] }),
   }),
   DashboardRequests: object({
     requests: list(ref('DashboardRequest'), 10_000),

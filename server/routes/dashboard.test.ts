@@ -227,6 +227,7 @@ test('one request has its row and its trace, and conversations are those that cl
     for (const wrong of ['nobody', id.slice(0, -1), '..%2f..', `${id}'--`])
       assert.is((await fetch(`${t.proxy.url}/dashboard/api/request/${wrong}`)).status, 404, wrong);
     const { conversations } = await getJson<ConversationsAnswer>(t, '/dashboard/api/conversations');
+    assert.is(conversations.length, 2);
     const named = rows.flatMap(({ sessionId }) => sessionId ?? []);
     assert.equal(
       conversations.map((one_) => [one_.session_id, one_.requests]),

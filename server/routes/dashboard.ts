@@ -142,6 +142,8 @@ const EMPTY_REPORT: RangeReport = {
   byClient: [],
   failures: [],
   injections: { requests: 0, chunks: 0, blocks: [] },
+  fromCache: emptyTotals(),
+  fromProviders: emptyTotals(),
 };
 
 async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
@@ -149,14 +151,15 @@ async function report({ ask, clock }: DashboardRouteOptions, request: Request) {
   const untilMs = filter.untilMs ?? clock.wallMs();
   const { firstStartMs, rangeReport } = await import('../../stages/ledger/range-report.ts');
   const asked = ask(async (reader) => {
-    const sinceMs =
-      filter.sinceMs > 0 ? filter.sinceMs : ((await firstStartMs(reader, filter)) ?? untilMs);
-    const range = { sinceMs, untilMs, bucketMs: stepFor(untilMs - sinceMs) };
+    const seriesSinceMs = (await firstStartMs(reader, filter)) ?? untilMs;
+    const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : seriesSinceMs;
+    const bucketMs = stepFor(untilMs - seriesSinceMs);
+    const range = { sinceMs, seriesSinceMs, untilMs, bucketMs };
     return reportJson(await rangeReport(reader, filter, range.bucketMs), range);
   });
   return asked.catch((thrown: unknown) => {
     const sinceMs = filter.sinceMs > 0 ? filter.sinceMs : untilMs;
-    const range = { sinceMs, untilMs, bucketMs: stepFor(untilMs - sinceMs) };
+    const range = { sinceMs, seriesSinceMs: untilMs, untilMs, bucketMs: stepFor(0) };
     return reportJson(ifNoFile(thrown, EMPTY_REPORT), range);
   });
 }

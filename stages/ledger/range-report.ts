@@ -62,6 +62,9 @@ export interface RangeReport {
   readonly byClient: readonly GroupTotals[];
   readonly failures: readonly FailureGroup[];
   readonly injections: InjectionReport;
+  /** The part of `totals` that the response cache answered, and the part that went to a provider. */
+  readonly fromCache: Totals;
+  readonly fromProviders: Totals;
 }
 
 /** Groups of a kind that a report lists: those with most requests. */
@@ -76,18 +79,46 @@ export async function rangeReport(
   filter: RowFilter,
   bucketMs: number,
 ): Promise<RangeReport> {
-  const [totals, latency, buckets, byModel, byProvider, byClient, failures, injections] =
-    await Promise.all([
-      matching(db, filter).select(totalColumns).executeTakeFirstOrThrow(),
-      latencySpread(db, filter),
-      bucketReports(db, filter, bucketMs),
-      groupTotals(db, filter, 'model'),
-      groupTotals(db, filter, 'provider'),
-      groupTotals(db, filter, 'client'),
-      failureGroups(db, filter),
-      injectionReport(db, filter),
-    ]);
-  return { totals, latency, buckets, byModel, byProvider, byClient, failures, injections };
+  const totalsWhere = (cacheHit: 0 | 1): Promise<Totals> =>
+    matching(db, filter)
+      .where('cacheHit', '=', cacheHit)
+      .select(totalColumns)
+      .executeTakeFirstOrThrow();
+  const [
+    totals,
+    latency,
+    buckets,
+    byModel,
+    byProvider,
+    byClient,
+    failures,
+    injections,
+    fromCache,
+    fromProviders,
+  ] = await Promise.all([
+    matching(db, filter).select(totalColumns).executeTakeFirstOrThrow(),
+    latencySpread(db, filter),
+    bucketReports(db, filter, bucketMs),
+    groupTotals(db, filter, 'model'),
+    groupTotals(db, filter, 'provider'),
+    groupTotals(db, filter, 'client'),
+    failureGroups(db, filter),
+    injectionReport(db, filter),
+    totalsWhere(1),
+    totalsWhere(0),
+  ]);
+  return {
+    totals,
+    latency,
+    buckets,
+    byModel,
+    byProvider,
+    byClient,
+    failures,
+    injections,
+    fromCache,
+    fromProviders,
+  };
 }
 
 /** When the first request that `filter` lets through began; undefined where there is none. */

@@ -1,18 +1,30 @@
 /** The frame around every view: where one is, how the proxy is, and which time it is about. */
 import { useEffect } from 'preact/hooks';
+import { CausesView } from './causes.tsx';
+import { ConversationView, ConversationsView } from './conversations.tsx';
 import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
 import { addressOf, follow, setFilters, usePlace } from './location.ts';
+import type { Place } from './location.ts';
+import { LogView } from './log-view.tsx';
 import { Overview } from './overview.tsx';
 import { RANGES, rangeOf } from './ranges.ts';
+import { ProvidersView } from './providers.tsx';
+import { RequestView } from './request.tsx';
 import { RequestsView } from './requests.tsx';
+import { SavingsView } from './savings.tsx';
 import { needsKey } from './api.ts';
 import { useStore } from './store.ts';
 
 const VIEWS = [
   ['', 'Overview'],
   ['requests', 'Requests'],
+  ['conversations', 'Conversations'],
+  ['savings', 'Savings'],
+  ['providers', 'Providers'],
+  ['errors', 'Errors'],
+  ['log', 'Log'],
 ] as const;
 
 export function App() {
@@ -23,7 +35,8 @@ export function App() {
     void stayConnected(abort.signal);
     return () => abort.abort();
   }, []);
-  const title = VIEWS.find(([view]) => view === place.view)?.[1];
+  const shown = PARENTS[place.view] ?? place.view;
+  const title = VIEWS.find(([view]) => view === shown)?.[1];
   useEffect(() => {
     document.title = title === undefined ? 'svc' : `${title} · svc`;
   }, [title]);
@@ -42,7 +55,7 @@ export function App() {
               key={view}
               href={addressOf(view)}
               onClick={follow}
-              {...(view === place.view && { 'aria-current': 'page' as const })}
+              {...(view === shown && { 'aria-current': 'page' as const })}
             >
               {name}
             </a>
@@ -54,15 +67,44 @@ export function App() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {wantsKey ? <KeyForm /> : <View view={place.view} query={place.query} />}
+        {wantsKey ? <KeyForm /> : <View place={place} />}
       </main>
     </>
   );
 }
 
-function View({ view, query }: { readonly view: string; readonly query: URLSearchParams }) {
-  if (view === '') return <Overview />;
-  if (view === 'requests') return <RequestsView query={query} />;
+/** The view that stands in the navigation for one that does not. */
+const PARENTS: Readonly<Record<string, string>> = {
+  request: 'requests',
+  conversation: 'conversations',
+};
+
+function View({ place: { view, id, query } }: { readonly place: Place }) {
+  switch (view) {
+    case '':
+      return <Overview />;
+    case 'requests':
+      return <RequestsView query={query} />;
+    case 'request':
+      return <RequestView id={id} />;
+    case 'conversations':
+      return <ConversationsView query={query} />;
+    case 'conversation':
+      return <ConversationView id={id} />;
+    case 'savings':
+      return <SavingsView query={query} />;
+    case 'providers':
+      return <ProvidersView />;
+    case 'errors':
+      return <CausesView query={query} />;
+    case 'log':
+      return <LogView query={query} />;
+    default:
+      return <NoView />;
+  }
+}
+
+function NoView() {
   return (
     <section class="pad">
       <h1>There is no such page</h1>

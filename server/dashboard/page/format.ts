@@ -36,6 +36,8 @@ export function dollars(value: Figure): string {
 /** `830 ms`, `2.4 s`, `3 min 20 s`. */
 export function duration(ms: Figure): string {
   if (!isNumber(ms)) return NONE;
+  if (ms === 0) return '0 ms';
+  if (ms < 0.01) return '<0.01 ms';
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -1,7 +1,7 @@
 /** What the proxy reports as it happens, by server-sent events. */
 import { createParser } from 'eventsource-parser';
 import type { EventSourceMessage } from 'eventsource-parser';
-import type { LiveRows, LiveState, RequestJson } from '../contract.ts';
+import type { LiveLog, LiveRows, LiveState, RequestJson } from '../contract.ts';
 import { needsKey, open, proxyKey } from './api.ts';
 import { createStore } from './store.ts';
 
@@ -9,6 +9,11 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 export const connection = createStore<Connection>('connecting');
 export const state = createStore<LiveState | undefined>(undefined);
+/** The newest lines of the log, oldest first, as JSON. */
+export const logLines = createStore<readonly string[]>([]);
+const MOST_LINES = 1000;
+/** Counts up whenever the line was down: what ended meanwhile was not reported. */
+export const gaps = createStore(0);
 /** Counts up whenever requests have ended that figures do not know yet. */
 export const news = createStore(0);
 
@@ -61,9 +66,13 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
   try {
     const response = await open('/dashboard/events', abort.signal);
     onOpen();
+    if (connection.get() === 'lost') {
+      gaps.set(gaps.get() + 1);
+      news.set(news.get() + 1);
+    }
     connection.set('live');
-    // What ended while the line was down is in the ledger.
-    news.set(news.get() + 1);
+    // What was logged before comes again with every line.
+    logLines.set([]);
     const parser = createParser({ onEvent: receive });
     const decoder = new TextDecoder();
     const reader = response.body!.getReader();
@@ -83,7 +92,10 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
 
 function receive({ event, data }: EventSourceMessage): void {
   if (event === 'state') state.set(JSON.parse(data) as LiveState);
-  else if (event === 'rows') {
+  else if (event === 'log') {
+    const { lines } = JSON.parse(data) as LiveLog;
+    logLines.set([...logLines.get(), ...lines].slice(-MOST_LINES));
+  } else if (event === 'rows') {
     const { requests, skipped } = JSON.parse(data) as LiveRows;
     for (const listener of rowsListeners) listener(requests, skipped);
     news.set(news.get() + 1);

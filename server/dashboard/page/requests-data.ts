@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RequestJson, RequestsAnswer } from '../contract.ts';
 import { getJson } from './api.ts';
-import { onRows, connection } from './live.ts';
+import { gaps, onRows } from './live.ts';
 import { FILTERS } from './location.ts';
 import { rangeOf, sinceMsOf } from './ranges.ts';
 import { useStore } from './store.ts';
@@ -48,7 +48,7 @@ export function matches(row: RequestJson, query: URLSearchParams): boolean {
 
 export function useRequests(query: URLSearchParams): Requests {
   const key = query.toString();
-  const line = useStore(connection);
+  const gap = useStore(gaps);
   const [limit, setLimit] = useState(FIRST);
   const [answer, setAnswer] = useState<RequestsAnswer>();
   const [error, setError] = useState<string>();
@@ -57,8 +57,6 @@ export function useRequests(query: URLSearchParams): Requests {
     setAnswer(undefined);
   }, [key]);
   useEffect(() => {
-    // After a break of the line too: what ended meanwhile was not reported.
-    if (line === 'lost') return undefined;
     const abort = new AbortController();
     const asked = queryOf(query);
     asked.set('limit', String(limit));
@@ -87,7 +85,7 @@ export function useRequests(query: URLSearchParams): Requests {
       abort.abort();
       unwatch();
     };
-  }, [key, limit, line]);
+  }, [key, limit, gap]);
   return {
     rows: answer?.requests,
     complete: answer?.complete ?? false,

@@ -1,0 +1,179 @@
+/** A chart over time: lines or areas, with the values under the pointer in its head, and as a table for who cannot see it. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { useMedia } from './media.ts';
+
+export interface Series {
+  readonly name: string;
+  /** One of the style's colours. */
+  readonly color: string;
+  readonly values: readonly (number | null)[];
+  readonly isFilled?: boolean;
+  readonly isBars?: boolean;
+  /** What stands in the head while nothing is pointed at. */
+  readonly summary?: string;
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** Epoch seconds, one for each value. */
+  readonly times: readonly number[];
+  readonly stepSeconds: number;
+  readonly series: readonly Series[];
+  readonly show: (value: number | null) => string;
+}
+
+const HEIGHT_PX = 140;
+
+export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const [pointed, setPointed] = useState<number | null>(null);
+  const isDark = useMedia('(prefers-color-scheme: dark)');
+  const names = series.map(({ name }) => name).join();
+
+  const data = useMemo(
+    () => [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData,
+    [times, series],
+  );
+
+  useEffect(() => {
+    const element = place.current!;
+    const styles = getComputedStyle(document.documentElement);
+    const colorOf = (name: string): string => styles.getPropertyValue(`--${name}`).trim();
+    const bars = uPlot.paths.bars?.({ size: [0.8, 24] });
+    const axis: uPlot.Axis = {
+      stroke: colorOf('dim'),
+      grid: { stroke: colorOf('soft'), width: 1 },
+      ticks: { show: false },
+      font: '11px system-ui, sans-serif',
+    };
+    const made = new uPlot(
+      {
+        width: Math.max(element.clientWidth, 120),
+        height: HEIGHT_PX,
+        padding: [10, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+        scales: {
+          x: { range: (_plot, low, high) => [low - stepSeconds / 2, high + stepSeconds / 2] },
+          y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
+        },
+        axes: [
+          {
+            ...axis,
+            size: 26,
+            space: 70,
+            values: (_plot, ticks) => ticks.map((at) => tickOf(at, times)),
+          },
+          {
+            ...axis,
+            size: 62,
+            space: 36,
+            values: (_plot, ticks) => ticks.map((value) => show(value)),
+          },
+        ],
+        series: [
+          {},
+          ...series.map(({ name, color, isFilled, isBars }) => ({
+            label: name,
+            stroke: colorOf(color),
+            width: isBars === true ? 0 : 1.6,
+            spanGaps: false,
+            // A value without neighbours would be no line, and invisible.
+            points: { show: isBars !== true, size: 4, filter: alonePoints },
+            ...(isBars === true && bars !== undefined && { paths: bars }),
+            ...((isFilled === true || isBars === true) && {
+              fill: `${colorOf(color)}${isBars === true ? 'cc' : '2e'}`,
+            }),
+          })),
+        ],
+        hooks: { setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)] },
+      },
+      data,
+      element,
+    );
+    plot.current = made;
+    const resized = new ResizeObserver(() => {
+      made.setSize({ width: Math.max(element.clientWidth, 120), height: HEIGHT_PX });
+    });
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [isDark, names, stepSeconds]);
+
+  useEffect(() => plot.current?.setData(data), [data]);
+
+  const index = pointed !== null && pointed < times.length ? pointed : null;
+  return (
+    <figure class="chart">
+      <figcaption>
+        <h2>{title}</h2>
+        <span class="quiet at">{index === null ? '' : labelOf(times[index]!)}</span>
+        <ul>
+          {series.map(({ name, color, values, summary }) => (
+            <li key={name}>
+              <i class={`swatch ${color}`} aria-hidden="true" />
+              {name} <b>{index === null ? (summary ?? '') : show(values[index] ?? null)}</b>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div ref={place} aria-hidden="true" />
+      <table class="hidden">
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.map((at, row) => (
+            <tr key={at}>
+              <th scope="row">{labelOf(at)}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{show(values[row] ?? null)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+/** Where a value has no neighbour to be joined with. */
+function alonePoints(plot: uPlot, series: number): number[] {
+  const values = plot.data[series] ?? [];
+  const isThere = (index: number): boolean => typeof values[index] === 'number';
+  return Array.from(values, (_value, index) => index).filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  );
+}
+
+const DAY_S = 86_400;
+
+function tickOf(at: number, times: readonly number[]): string {
+  const date = new Date(at * 1000);
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  if (span > 2 * DAY_S) return date.toLocaleDateString([], { month: 'short', day: 'numeric' });
+  return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
+}
+
+function labelOf(at: number): string {
+  return new Date(at * 1000).toLocaleString([], {
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+  });
+}

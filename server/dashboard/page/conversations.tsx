@@ -1,0 +1,225 @@
+/** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
+import { useMemo } from 'preact/hooks';
+import type { ConversationsAnswer, RequestJson } from '../contract.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { useFetched } from './fetched.ts';
+import {
+  dollars,
+  duration,
+  moment,
+  orDash,
+  percent,
+  share,
+  short,
+  spanOf,
+  time,
+  whole,
+} from './format.ts';
+import { addressOf, follow } from './location.ts';
+import { queryOf, useRequests } from './requests-data.ts';
+import { ModelName, Outcome } from './requests.tsx';
+
+export function ConversationsView({ query }: { readonly query: URLSearchParams }) {
+  const { value, error } = useFetched<ConversationsAnswer>(
+    query.toString(),
+    () => `/dashboard/api/conversations?${queryOf(query).toString()}`,
+  );
+  const list = value?.conversations;
+  return (
+    <div class="page">
+      <h1>Conversations</h1>
+      <FilterBar query={query} />
+      {error !== undefined && <p class="fault">{error}</p>}
+      {list?.length === 0 && (
+        <p class="quiet pad">
+          None in this range of time. Claude Code and Codex name their conversations; a client that
+          does not can send <code>x-session-id</code>.
+        </p>
+      )}
+      {list !== undefined && list.length > 0 && (
+        <section class="card flush">
+          <div class="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Conversation</th>
+                  <th scope="col">Agent</th>
+                  <th scope="col">Newest turn</th>
+                  {[
+                    'Turns',
+                    'Lasted',
+                    'In',
+                    'Saved',
+                    'Share',
+                    'Cache read',
+                    'Paid',
+                    'Without svc',
+                    'Failed',
+                  ].map((name) => (
+                    <th key={name} scope="col" class="num">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {list.map((one) => (
+                  <tr key={one.session_id}>
+                    <th scope="row">
+                      <a
+                        class="clip"
+                        href={addressOf(`conversation/${encodeURIComponent(one.session_id)}`)}
+                        onClick={follow}
+                        title={one.session_id}
+                      >
+                        {one.session_id}
+                      </a>
+                    </th>
+                    <td>{orDash(one.client)}</td>
+                    <td title={moment(one.last)}>{time(one.last)}</td>
+                    <td class="num">{whole(one.requests)}</td>
+                    <td class="num">
+                      {spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)}
+                    </td>
+                    <td class="num">{short(one.input_tokens)}</td>
+                    <td class="num good">{short(one.saved_tokens)}</td>
+                    <td class="num">{percent(one.saved_percent)}</td>
+                    <td class="num">{short(one.provider_cache_read_tokens)}</td>
+                    <td class="num">{dollars(one.cost)}</td>
+                    <td class="num">{dollars(one.cost_without)}</td>
+                    <td class={`num${one.errors > 0 ? ' bad-text' : ''}`}>{whole(one.errors)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What the provider's cache had of a turn's prefix, seen from the turn before. */
+type Prefix =
+  | { readonly kind: 'first' }
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'unmeasured' }
+  | { readonly kind: 'broken'; readonly because: string };
+
+/** Providers forget a prefix after five minutes unless the client asks for longer. */
+const FORGOTTEN_MS = 5 * 60_000;
+/** Providers cache whole pieces; what is short of the last turn's cached prefix by less is no break. */
+const NEARLY = 0.9;
+
+/**
+ * Whether a turn found in the provider's cache what the turn before had read from it and written to
+ * it. The cause is what can be seen in the two rows, and a guess in no other case.
+ */
+export function prefixOf(turn: RequestJson, before: RequestJson | undefined): Prefix {
+  if (before === undefined) return { kind: 'first' };
+  const read = turn.provider_cache_read_tokens;
+  const hadRead = before.provider_cache_read_tokens;
+  const hadWritten = before.provider_cache_creation_tokens;
+  if (read === null || (hadRead === null && hadWritten === null)) return { kind: 'unmeasured' };
+  const cached = (hadRead ?? 0) + (hadWritten ?? 0);
+  if (cached === 0) return { kind: 'unmeasured' };
+  if (read >= cached * NEARLY) return { kind: 'kept' };
+  const pauseMs = Date.parse(turn.timestamp) - Date.parse(before.timestamp);
+  if (turn.provider !== before.provider)
+    return { kind: 'broken', because: `another provider: ${orDash(turn.provider)}` };
+  if (turn.model_resolved !== before.model_resolved)
+    return { kind: 'broken', because: `another model: ${orDash(turn.model_resolved)}` };
+  if (turn.mode !== before.mode)
+    return { kind: 'broken', because: `another compression mode: ${orDash(turn.mode)}` };
+  if (pauseMs > FORGOTTEN_MS)
+    return { kind: 'broken', because: `${spanOf(pauseMs / 1000)} since the turn before` };
+  return { kind: 'broken', because: 'an earlier part of the request is another one' };
+}
+
+export function ConversationView({ id }: { readonly id: string }) {
+  const query = useMemo(() => new URLSearchParams({ session: id, range: 'all' }), [id]);
+  const { rows, error } = useRequests(query);
+  const turns = rows?.toReversed() ?? [];
+  const most = Math.max(1, ...turns.map((turn) => turn.input_tokens ?? 0));
+  const sum = (of: (turn: RequestJson) => number | null): number | null => {
+    const known = turns.flatMap((turn) => of(turn) ?? []);
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+  };
+  return (
+    <div class="page">
+      <p>
+        <a href={addressOf('conversations')} onClick={follow}>
+          ← Conversations
+        </a>
+      </p>
+      <h1 class="clip">{id}</h1>
+      {error !== undefined && <p class="fault">{error}</p>}
+      <p class="quiet">
+        {whole(turns.length)} turns · {short(sum((turn) => turn.tokens_saved))} tokens saved · paid{' '}
+        {dollars(sum((turn) => turn.cost))}, without svc {dollars(sum((turn) => turn.cost_without))}
+      </p>
+      <ol class="turns">
+        {turns.map((turn, index) => (
+          <Turn
+            key={turn.request_id}
+            turn={turn}
+            number={index + 1}
+            most={most}
+            before={turns[index - 1]}
+          />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+interface TurnProps {
+  readonly turn: RequestJson;
+  readonly number: number;
+  /** Input tokens of the largest turn. */
+  readonly most: number;
+  readonly before: RequestJson | undefined;
+}
+
+function Turn({ turn, number, most, before }: TurnProps) {
+  const prefix = prefixOf(turn, before);
+  const raw = turn.input_tokens ?? 0;
+  const saved = turn.tokens_saved ?? 0;
+  const read = turn.provider_cache_read_tokens;
+  const sent = turn.sent_input_tokens;
+  const grown =
+    before?.input_tokens === undefined || before.input_tokens === null || turn.input_tokens === null
+      ? null
+      : turn.input_tokens - before.input_tokens;
+  return (
+    <li class="card">
+      <header>
+        <h2>
+          <a href={addressOf(`request/${encodeURIComponent(turn.request_id)}`)} onClick={follow}>
+            Turn {number}
+          </a>{' '}
+          <span class="quiet">{time(turn.timestamp)}</span>
+        </h2>
+        <span>
+          <ModelName row={turn} />
+        </span>
+        <Outcome row={turn} />
+      </header>
+      <div class="bar thick" aria-hidden="true">
+        <i class="mark" style={{ width: `${(100 * Math.max(0, raw - saved)) / most}%` }} />
+        <i class="saved" style={{ width: `${(100 * saved) / most}%` }} />
+      </div>
+      <p>
+        {short(turn.input_tokens)} in
+        {grown !== null && ` (${grown >= 0 ? '+' : '−'}${short(Math.abs(grown))})`} ·{' '}
+        <span class="good">{short(turn.tokens_saved)} saved</span> · {short(turn.output_tokens)} out
+        · {dollars(turn.cost)} · {duration(turn.latency_ms)}
+      </p>
+      <p class={prefix.kind === 'broken' ? 'warn' : 'quiet'}>
+        Prompt cache: {short(read)} read
+        {read !== null && sent !== null && sent > 0 && `, ${share(read / sent)} of what was sent`}
+        {prefix.kind === 'broken' && `; the cached prefix was not found again: ${prefix.because}`}
+      </p>
+    </li>
+  );
+}

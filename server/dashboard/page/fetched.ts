@@ -1,0 +1,65 @@
+/** An answer of the proxy, asked for anew as requests end. */
+import { useEffect, useState } from 'preact/hooks';
+import { getJson } from './api.ts';
+import { news } from './live.ts';
+
+/** Asking anew may take so large a part of the time at most, however large the ledger is. */
+const SHARE = 1 / 30;
+const LEAST_MS = 3000;
+/** The range moves on, also while nothing happens. */
+const IDLE_MS = 60_000;
+
+export interface Fetched<T> {
+  /** The newest answer; undefined until there is one. */
+  readonly value: T | undefined;
+  readonly error: string | undefined;
+}
+
+/** The answer at the path that `pathNow` gives; `key` says when it is another question. */
+export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
+  const [result, setResult] = useState<Fetched<T>>({ value: undefined, error: undefined });
+  useEffect(() => {
+    setResult({ value: undefined, error: undefined });
+  }, [key]);
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let knownNews = -1;
+    let isAsking = false;
+    let notBeforeMs = 0;
+
+    async function ask(): Promise<void> {
+      isAsking = true;
+      knownNews = news.get();
+      const startedMs = performance.now();
+      try {
+        const value = await getJson<T>(pathNow(), abort.signal);
+        setResult({ value, error: undefined });
+      } catch (thrown) {
+        if (abort.signal.aborted) return;
+        const error = thrown instanceof Error ? thrown.message : String(thrown);
+        setResult((known) => ({ ...known, error }));
+      }
+      const tookMs = performance.now() - startedMs;
+      notBeforeMs = performance.now() + Math.max(LEAST_MS, tookMs / SHARE);
+      isAsking = false;
+      plan();
+    }
+
+    function plan(): void {
+      if (isAsking || abort.signal.aborted) return;
+      clearTimeout(timer);
+      const waitMs = Math.max(0, notBeforeMs - performance.now());
+      timer = setTimeout(() => void ask(), news.get() === knownNews ? IDLE_MS : waitMs);
+    }
+
+    void ask();
+    const unwatch = news.watch(plan);
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+      unwatch();
+    };
+  }, [key]);
+  return result;
+}

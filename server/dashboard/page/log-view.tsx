@@ -1,0 +1,114 @@
+/** The log as it is written, on the proxy's own machine alone. */
+import { useState } from 'preact/hooks';
+import { time } from './format.ts';
+import { logLines } from './live.ts';
+import { addressOf, follow, setFilters } from './location.ts';
+import { useStore } from './store.ts';
+
+const LEVELS = ['debug', 'info', 'warning', 'error'];
+
+/** A line of the log; what else it has is shown as it is. */
+interface LogLine {
+  readonly time?: string;
+  readonly level?: string;
+  readonly msg?: string;
+  readonly requestId?: string;
+}
+
+export function LogView({ query }: { readonly query: URLSearchParams }) {
+  const lines = useStore(logLines);
+  const [held, setHeld] = useState<readonly string[] | undefined>();
+  const level = query.get('level') ?? 'debug';
+  const words = (query.get('text') ?? '').toLowerCase();
+  const least = Math.max(0, LEVELS.indexOf(level));
+  const shown = (held ?? lines)
+    .filter((line) => words === '' || line.toLowerCase().includes(words))
+    .map(parsed)
+    .filter((line) => LEVELS.indexOf(line.level ?? 'info') >= least)
+    .toReversed();
+  return (
+    <section class="fill" aria-labelledby="log-title">
+      <h1 id="log-title" class="hidden">
+        Log
+      </h1>
+      <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          <span>Level</span>
+          <select
+            name="level"
+            value={level}
+            onChange={(event) => setFilters({ level: event.currentTarget.value })}
+          >
+            {LEVELS.map((name) => (
+              <option key={name} value={name}>
+                {name === 'error' ? name : `${name} and above`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>Text</span>
+          <input
+            name="text"
+            type="search"
+            value={query.get('text') ?? ''}
+            onInput={(event) => setFilters({ text: event.currentTarget.value }, true)}
+          />
+        </label>
+        <button
+          type="button"
+          aria-pressed={held !== undefined}
+          onClick={() => setHeld(held === undefined ? lines : undefined)}
+        >
+          {held === undefined ? 'Hold' : 'Go on'}
+        </button>
+        <output class="quiet count">{shown.length} lines</output>
+      </form>
+      <div class="log" role="log" aria-live="off" tabIndex={0} aria-label="Log, newest first">
+        {shown.length === 0 && (
+          <p class="quiet pad">
+            Nothing was logged yet. At level info these are failures and what changes; `svc debug
+            on` shows every request.
+          </p>
+        )}
+        {shown.map((line, index) => (
+          <LogRow key={shown.length - index} line={line} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function LogRow({ line }: { readonly line: LogLine }) {
+  const { time: at, level = 'info', msg, requestId, ...fields } = line;
+  return (
+    <div class={`log-row ${level}`}>
+      <span class="quiet">{at === undefined ? '' : time(at)}</span>
+      <span class="level">{level}</span>
+      <span class="words">
+        {msg}{' '}
+        {requestId !== undefined && (
+          <a href={addressOf(`request/${encodeURIComponent(requestId)}`)} onClick={follow}>
+            {requestId}
+          </a>
+        )}{' '}
+        <span class="quiet">
+          {Object.entries(fields)
+            .map(
+              ([name, value]) =>
+                `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+            )
+            .join(' ')}
+        </span>
+      </span>
+    </div>
+  );
+}
+
+function parsed(line: string): LogLine {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return { msg: line };
+  }
+}

@@ -1,0 +1,265 @@
+/** One request: what it was, its stages as a waterfall, the attempts at providers, and what compression changed. */
+import { useEffect, useState } from 'preact/hooks';
+import type { LostAnswer, RequestAnswer, RequestJson, Trace } from '../contract.ts';
+import { AnswerError, getJson } from './api.ts';
+import { BlockDiff } from './block-diff.tsx';
+import { dollars, duration, moment, orDash, percent, short, whole } from './format.ts';
+import { onRows } from './live.ts';
+import { addressOf, follow } from './location.ts';
+import { ModelName, Outcome } from './requests.tsx';
+import { Waterfall } from './waterfall.tsx';
+
+interface Loaded {
+  readonly answer: RequestAnswer;
+  /** Blocks that compression changed; a text says why there are none to show. */
+  readonly lost: LostAnswer | string;
+}
+
+async function load(id: string, signal: AbortSignal): Promise<Loaded> {
+  const name = encodeURIComponent(id);
+  const [answer, lost] = await Promise.all([
+    getJson<RequestAnswer>(`/dashboard/api/request/${name}`, signal),
+    getJson<LostAnswer>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) => {
+      if (thrown instanceof AnswerError && thrown.status === 403)
+        return 'What was changed is shown on the proxy’s own machine alone.';
+      return '';
+    }),
+  ]);
+  return { answer, lost };
+}
+
+export function RequestView({ id }: { readonly id: string }) {
+  const [loaded, setLoaded] = useState<Loaded>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    const abort = new AbortController();
+    setLoaded(undefined);
+    setError(undefined);
+    load(id, abort.signal).then(setLoaded, (thrown: unknown) => {
+      if (!abort.signal.aborted)
+        setError(thrown instanceof Error ? thrown.message : String(thrown));
+    });
+    return () => abort.abort();
+  }, [id]);
+  useEffect(
+    () =>
+      onRows((rows) => {
+        const row = rows.find((one) => one.request_id === id);
+        if (row !== undefined) setError(undefined);
+      }),
+    [id],
+  );
+  return (
+    <div class="page">
+      <p>
+        <a href={addressOf('requests')} onClick={follow}>
+          ← Requests
+        </a>
+      </p>
+      {error !== undefined && <p class="fault">{error}</p>}
+      {loaded === undefined && error === undefined && <p class="quiet">Loading…</p>}
+      {loaded !== undefined && <Details {...loaded} id={id} />}
+    </div>
+  );
+}
+
+function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly id: string }) {
+  return (
+    <>
+      <h1 class="request-title">
+        {request === null ? orDash(trace?.model) : <ModelName row={request} />}{' '}
+        {request !== null && <Outcome row={request} />}
+      </h1>
+      <p class="quiet">
+        <code>{id}</code>
+        {request !== null && ` · ${moment(request.timestamp)} · ${request.endpoint}`}
+      </p>
+      {trace?.error !== undefined && trace?.error !== null && <p class="fault">{trace.error}</p>}
+      {request !== null && <Facts row={request} />}
+      {trace === null ? (
+        <p class="quiet card">Its stages are kept no more: those of the newest 200 requests are.</p>
+      ) : (
+        <>
+          <Waterfall trace={trace} />
+          <Attempts trace={trace} />
+        </>
+      )}
+      <Changes lost={lost} {...(request !== null && { row: request })} trace={trace} />
+    </>
+  );
+}
+
+function Facts({ row }: { readonly row: RequestJson }) {
+  const injection = row.vault_injection;
+  const saved =
+    row.input_tokens === null || row.input_tokens === 0 || row.tokens_saved === null
+      ? null
+      : (100 * row.tokens_saved) / row.input_tokens;
+  return (
+    <section class="card">
+      <TokenBar row={row} />
+      <dl class="facts">
+        <Fact name="In" value={`${whole(row.input_tokens)} tokens`} />
+        <Fact name="Sent" value={`${whole(row.sent_input_tokens)} tokens`} />
+        <Fact name="Saved" value={`${whole(row.tokens_saved)} tokens, ${percent(saved)}`} />
+        <Fact
+          name="Output"
+          value={`${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`}
+        />
+        <Fact name="Paid" value={dollars(row.cost)} />
+        <Fact name="Without svc" value={dollars(row.cost_without)} />
+        <Fact
+          name="Provider’s prompt cache"
+          value={`${short(row.provider_cache_read_tokens)} read, ${short(row.provider_cache_creation_tokens)} written`}
+        />
+        <Fact
+          name="Time taken"
+          value={`${duration(row.latency_ms)}, first byte after ${duration(row.ttfb_ms)}`}
+        />
+        <Fact
+          name="Provider"
+          value={`${orDash(row.provider)}${row.attempts > 1 ? `, ${row.attempts} attempts` : ''}`}
+        />
+        <Fact name="Agent" value={orDash(row.client)} />
+        <Fact name="Mode" value={orDash(row.mode)} />
+        <div>
+          <dt>Conversation</dt>
+          <dd>
+            {row.session_id === null ? (
+              '–'
+            ) : (
+              <a
+                href={addressOf(`conversation/${encodeURIComponent(row.session_id)}`)}
+                onClick={follow}
+              >
+                {row.session_id}
+              </a>
+            )}
+          </dd>
+        </div>
+        {injection !== undefined && (
+          <div class="broad">
+            <dt>Added from the vault</dt>
+            <dd>
+              {whole(injection.chunks_injected)} pieces, {whole(injection.tokens_added)} tokens,{' '}
+              {dollars(injection.cost_added)}
+              <ul class="plain-list">
+                {injection.top_chunks.map((chunk) => (
+                  <li key={chunk}>
+                    <code>{chunk}</code>
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** The input as the client sent it, divided into what went out and what was taken away. */
+function TokenBar({ row }: { readonly row: RequestJson }) {
+  const { input_tokens: raw, sent_input_tokens: sent, tokens_saved: saved } = row;
+  if (raw === null || sent === null || saved === null || raw === 0) return null;
+  const added = row.vault_injection?.tokens_added ?? 0;
+  const total = raw + added;
+  const width = (tokens: number) => ({ width: `${(100 * tokens) / total}%` });
+  return (
+    <div
+      class="token-bar"
+      role="img"
+      aria-label={`${whole(raw - saved)} tokens kept, ${whole(added)} added, ${whole(saved)} saved`}
+    >
+      <i class="mark" style={width(raw - saved)} title="kept" />
+      <i class="orange" style={width(added)} title="added from the vault" />
+      <i class="saved" style={width(saved)} title="saved" />
+    </div>
+  );
+}
+
+function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
+  if (attempts.length === 0) return null;
+  return (
+    <section class="card flush">
+      <header>
+        <h2>Attempts at providers</h2>
+      </header>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Provider</th>
+              <th scope="col">Model</th>
+              <th scope="col">Key</th>
+              <th scope="col" class="num">
+                Begun at
+              </th>
+              <th scope="col" class="num">
+                Head at
+              </th>
+              <th scope="col">Result</th>
+            </tr>
+          </thead>
+          <tbody>
+            {attempts.map((attempt, index) => (
+              <tr key={index}>
+                <th scope="row">{attempt.provider}</th>
+                <td>{orDash(attempt.model)}</td>
+                <td>{attempt.key ?? 'the client’s, or none'}</td>
+                <td class="num">{duration(attempt.started_ms)}</td>
+                <td class="num">{duration(attempt.head_ms)}</td>
+                <td class={attempt.failure === null ? '' : 'bad-text'}>
+                  {attempt.status ?? '–'}
+                  {attempt.failure !== null && ` ${attempt.failure}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface ChangesProps {
+  readonly lost: LostAnswer | string;
+  readonly row?: RequestJson;
+  readonly trace: Trace | null;
+}
+
+function Changes({ lost, row, trace }: ChangesProps) {
+  const because = trace?.stages
+    .map((stage) => stage['not_compressed_because'])
+    .find((reason) => typeof reason === 'string');
+  const blocks = typeof lost === 'string' ? [] : lost.blocks;
+  const none =
+    typeof lost === 'string' && lost !== ''
+      ? lost
+      : typeof because === 'string'
+        ? `Nothing was changed: ${because}.`
+        : (row?.tokens_saved ?? 0) > 0
+          ? 'What was taken away is kept no more.'
+          : 'Nothing was changed.';
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes" class="section-title">
+        What compression changed
+      </h2>
+      {blocks.length === 0 ? (
+        <p class="quiet">{none}</p>
+      ) : (
+        blocks.map((block) => <BlockDiff key={block.index} block={block} />)
+      )}
+    </section>
+  );
+}
