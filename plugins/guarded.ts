@@ -9,9 +9,9 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import type { HandlerStage } from './plugin.ts';
 
 /** Faults in a row after which the stage rests. */
-export const MOST_FAULTS = 5;
+const MOST_FAULTS = 5;
 /** How long it rests. */
-export const REST_MS = 30_000;
+const REST_MS = 30_000;
 const DEFAULT_TIMEOUT_MS = 1000;
 
 type Context = StageContext<StageState>;

@@ -62,7 +62,7 @@ export interface Refusal {
 export type Gate = (request: GateRequest, kind?: 'request' | 'upgrade') => Admission | Refusal;
 
 /** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
-export const MAX_HEADER_FIELDS = 200;
+const MAX_HEADER_FIELDS = 200;
 
 const LOCAL: Admission = Object.freeze({ verdict: 'local' });
 const PUBLIC: Admission = Object.freeze({ verdict: 'public' });

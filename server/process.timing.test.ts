@@ -14,8 +14,7 @@ import * as assert from 'uvu/assert';
 import { forkProxy, killProxy } from '../fixtures/proxy-process.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import type { Upstream } from '../fixtures/upstream.ts';
-import { ledgerFaults } from '../stages/ledger/database.ts';
-import { stored } from '../stages/ledger/temp-ledger.ts';
+import { ledgerFaults, stored } from '../stages/ledger/temp-ledger.ts';
 import { MESSAGE, closeClients, exchange, json, openSocket } from './testing.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 3);

@@ -110,7 +110,7 @@ export function scanJson(text: string): JsonNode {
 }
 
 /** Past spaces and comments; undefined where a comment has no end. */
-export function skipBlank(text: string, from: number): number | undefined {
+function skipBlank(text: string, from: number): number | undefined {
   const blank = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
   blank.lastIndex = from;
   blank.exec(text);

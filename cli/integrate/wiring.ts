@@ -70,7 +70,7 @@ function isInstalled(client: Client, where: Surroundings): boolean {
 }
 
 /** True where a program of this name can be started. */
-export function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
+function onPath(program: string, { env }: Pick<Surroundings, 'env'>): boolean {
   return (env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))

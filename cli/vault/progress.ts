@@ -60,7 +60,7 @@ function barOf({ done, total }: IndexProgress): string {
 }
 
 /** `1,234 of 3,000 files, 812 files/s, 2 s left`. */
-export function progressText({ done, total, filesPerSecond, remainingMs }: IndexProgress): string {
+function progressText({ done, total, filesPerSecond, remainingMs }: IndexProgress): string {
   const parts = [`${figure(done)} of ${figure(total)} files`];
   if (filesPerSecond > 0) parts.push(`${figure(Math.round(filesPerSecond))} files/s`);
   if (done < total && Number.isFinite(remainingMs)) parts.push(`${spanOf(remainingMs)} left`);

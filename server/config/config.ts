@@ -70,8 +70,6 @@ export const configuration = slice(
 export type Config = SectionOf<typeof configuration>;
 
 /** How hard requests are compressed. */
-export type CompressionMode = Config['compression']['mode'];
-
 /** Builds the configuration. Values must be valid. */
 export function toConfig(settled: Settled): Config {
   return deepFreeze(build(configuration, settled));

@@ -4,7 +4,7 @@
  * The number of letters to insert, delete, replace or swap to turn `a` into `b`
  * (optimal string alignment). Gives up beyond `limit` and returns `limit + 1`.
  */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -13,7 +13,7 @@ const SERVICE = 'speed, price or storage class at its provider';
 const DISPLAY = 'asks for extra output, not for another answer';
 
 /** Why each field is dropped, by the dialect that it comes from. */
-export const droppedFields: Record<TranslatableDialect, { readonly [field: string]: string }> = {
+const droppedFields: Record<TranslatableDialect, { readonly [field: string]: string }> = {
   messages: {
     metadata: ACCOUNT,
     cache_control: CACHING,

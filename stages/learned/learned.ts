@@ -84,7 +84,7 @@ export interface LearnedOptions {
 /** Blocks of a kind that must have been seen before a rule may come of it. */
 export const MIN_SAMPLES = 20;
 /** Share of tokens below which compressing a kind of output is not worth it. */
-export const MIN_SAVED = 0.02;
+const MIN_SAVED = 0.02;
 
 const MAX_PATTERNS = 500;
 const MAX_MODELS = 100;

@@ -16,7 +16,7 @@ export interface Mean {
 const KEPT = 0.99;
 
 /** The mean with one sample more. */
-export function withSample(mean: Mean | undefined, over: number, under: number): Mean {
+function withSample(mean: Mean | undefined, over: number, under: number): Mean {
   return {
     samples: (mean?.samples ?? 0) + 1,
     over: (mean?.over ?? 0) * KEPT + over,

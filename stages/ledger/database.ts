@@ -42,19 +42,6 @@ export function openReadOnly(file: string): Database.Database {
   }
 }
 
-/** Reads the whole file and returns what SQLite finds wrong with it; empty for a sound one. */
-export function ledgerFaults(file: string): string[] {
-  const database = connect(file);
-  try {
-    const findings = database.pragma('integrity_check') as { integrity_check: string }[];
-    return findings.map((finding) => finding.integrity_check).filter((text) => text !== 'ok');
-  } catch (error) {
-    return [(error as Error).message];
-  } finally {
-    database.close();
-  }
-}
-
 function connect(file: string): Database.Database {
   if (!existsSync(file)) {
     throw new SvcError('not_found', `There is no ledger at ${file}`, {

@@ -20,7 +20,7 @@ export interface HistogramView {
   readonly count: number;
 }
 
-export class Histogram {
+class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: Float64Array;
   #sum = 0;

@@ -13,7 +13,8 @@ import { fileURLToPath } from 'node:url';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ledgerFaults, openLedgerReader } from './database.ts';
+import { openLedgerReader } from './database.ts';
+import { ledgerFaults } from './temp-ledger.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
 const ACKNOWLEDGED_MS = 100;

@@ -14,9 +14,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLock } from '../lock.ts';
 import { inodeOf } from '../private-file.ts';
-import { ledgerFaults } from './database.ts';
 import { putAside } from './put-aside.ts';
-import { folderForEach, rowOf, stored } from './temp-ledger.ts';
+import { folderForEach, ledgerFaults, rowOf, stored } from './temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

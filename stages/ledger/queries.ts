@@ -226,7 +226,7 @@ export async function lastDays(
 }
 
 /** How many requests of the span failed with each status, most first; `null` is no answer at all. */
-export async function failuresByStatus(
+async function failuresByStatus(
   db: LedgerReader,
   span: TimeSpan,
 ): Promise<readonly { readonly status: number | null; readonly requests: number }[]> {
@@ -333,7 +333,7 @@ type SummedColumn =
   | 'costAddedNanoUsd'
   | 'latencyMs';
 
-export function startOfDay(atMs: number): number {
+function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }
 

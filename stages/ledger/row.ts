@@ -75,7 +75,7 @@ export type LedgerFacts = Pick<LedgerRow, 'id' | 'startedMs' | 'endpoint' | 'out
 /** Longest text kept of a client's own words (model, session, skill). They come from outside and rows stay in memory. */
 export const MAX_TEXT_CHARS = 200;
 /** Most injected block ids kept in a row. */
-export const MAX_TOP_CHUNKS = 20;
+const MAX_TOP_CHUNKS = 20;
 
 /**
  * A frozen row: what is not given is unmeasured, and texts from outside are cut to `MAX_TEXT_CHARS`.

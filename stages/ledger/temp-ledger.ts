@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import type { SvcError } from '../../engine/index.ts';
 import { systemClock } from '../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
@@ -19,12 +20,12 @@ export interface OpenLedger {
 }
 
 /** Makes a new temporary folder. */
-export function makeFolder(): string {
+function makeFolder(): string {
   return mkdtempSync(path.join(os.tmpdir(), 'svc-ledger-'));
 }
 
 /** Removes a folder and all that is in it. */
-export function removeFolder(folder: string): void {
+function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -80,5 +81,18 @@ export async function stored(file: string): Promise<LedgerRow[]> {
     return rows.map(fromStored);
   } finally {
     await reader.destroy();
+  }
+}
+
+/** Reads the whole file and returns what SQLite finds wrong with it; empty for a sound one. */
+export function ledgerFaults(file: string): string[] {
+  const database = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const findings = database.pragma('integrity_check') as { integrity_check: string }[];
+    return findings.map((finding) => finding.integrity_check).filter((text) => text !== 'ok');
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    database.close();
   }
 }

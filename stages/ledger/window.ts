@@ -32,9 +32,9 @@ export interface SessionWindow {
 }
 
 /** Rows kept for `/recent` (spec §2.6). */
-export const RECENT_ROWS = 50;
+const RECENT_ROWS = 50;
 /** Latencies kept for the percentiles. */
-export const LATENCY_SAMPLES = 1024;
+const LATENCY_SAMPLES = 1024;
 /** Names told apart; a client can invent as many as it likes. */
 const MAX_NAMES = 500;
 const OTHER = '(other)';

@@ -5,7 +5,7 @@
 import type { Block, ProtectedReason } from './block.ts';
 
 /** An error result up to this many characters goes out as it is: agents act on its details. */
-export const MAX_PROTECTED_ERROR_CHARS = 8000;
+const MAX_PROTECTED_ERROR_CHARS = 8000;
 
 /** User text up to this many characters counts as typed by hand. */
 export const MAX_TYPED_CHARS = 2000;

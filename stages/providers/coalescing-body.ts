@@ -7,9 +7,9 @@ import { Bell, Source } from '../../engine/index.ts';
 import type { Gathering } from '../../engine/index.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
-export const MAX_PIECE_BYTES = 32 * 1024;
+const MAX_PIECE_BYTES = 32 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
-export const MAX_AHEAD_BYTES = 4 * 1024;
+const MAX_AHEAD_BYTES = 4 * 1024;
 
 export interface BodySource {
   pause(): void;

@@ -57,7 +57,7 @@ export interface HookOwner {
 }
 
 /** How long a hook may run, in milliseconds: nothing else happens in the proxy meanwhile. */
-export const HOOK_BUDGET_MS = 50;
+const HOOK_BUDGET_MS = 50;
 /** A document that is longer than this is not handed to a hook. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 

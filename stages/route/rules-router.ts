@@ -25,7 +25,7 @@ export interface RuleDecision {
 }
 
 /** The decision for one request, from the table above; pure. `knownId` is the rule that last placed the conversation. */
-export function decideByRules(
+function decideByRules(
   rules: RuleSet,
   facts: RouteFacts,
   knownId: string | undefined,

@@ -1,6 +1,6 @@
 /** What each character is to the tokenizer, by its UTF-16 code unit. */
 
-export const LOWER = 1;
+const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 4;
 export const MARK = 8;

@@ -9,7 +9,7 @@ import { contentRisk } from './risk.ts';
 import type { Tokenizer } from './tokenize.ts';
 
 /** Larger texts should be files in an indexed folder, where they are cut into blocks. */
-export const MAX_CONTENT_CHARS = 1_048_576;
+const MAX_CONTENT_CHARS = 1_048_576;
 
 /** A block to add. */
 export interface IngestBlock {

@@ -9,7 +9,7 @@ import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from './tokenize.ts';
 
 /** More terms than this and the rarest are taken: the others hardly move a score. */
-export const MAX_QUERY_TERMS = 32;
+const MAX_QUERY_TERMS = 32;
 /** Of a very long text only the first distinct terms are looked at. */
 const MAX_TERMS_WEIGHED = 256;
 /** So many times the blocks that are wanted are looked at where others take their places. */

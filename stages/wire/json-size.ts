@@ -10,7 +10,7 @@ import { MAX_DEPTH, skipString } from './json-skip.ts';
  */
 export const MAX_VALUES = 60_000;
 /** The same for the members of one object: the runtime parses those of a large one far more slowly. */
-export const MAX_MEMBERS = 20_000;
+const MAX_MEMBERS = 20_000;
 
 /**
  * - `fine`: it may be parsed and walked, also by recursion.

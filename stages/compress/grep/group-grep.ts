@@ -12,7 +12,7 @@ import type { Apply } from '../rule.ts';
 import { braceRows, namesOf } from '../listing/names.ts';
 import { MARK } from '../text/marker.ts';
 
-export const GREP_HEADER = `${MARK}hits by file, complete: "dir/" and then file names, each with its lines; "= names" have the next line`;
+const GREP_HEADER = `${MARK}hits by file, complete: "dir/" and then file names, each with its lines; "= names" have the next line`;
 
 /** The separator between path and number, and number and text: `:` for a hit, `-` for context. */
 const HIT = /^((?:[^:\n]{1,300}?))([:-])(\d{1,7})\2(.*)$/s;

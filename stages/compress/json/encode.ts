@@ -13,11 +13,11 @@ import { MARK } from '../text/marker.ts';
 const HOW =
   '@N(columns) opens a table of N, one a line; col="x" holds for all rows, col^"p" means cells start with p, empty cell = key absent';
 /** Says once how to read a table, for a model that has never seen one. */
-export const JSON_HEADER = `${MARK}JSON, complete: ${HOW}]`;
+const JSON_HEADER = `${MARK}JSON, complete: ${HOW}]`;
 /** The same where objects are also written as `#k(values)`. */
-export const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is an object with the columns of #k=]`;
+const JSON_SHAPES_HEADER = `${MARK}JSON, complete: ${HOW}; #k(cells) is an object with the columns of #k=]`;
 /** The same for one JSON value a line. */
-export const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
+const JSON_LINES_HEADER = `${MARK}JSON Lines, complete: ${HOW}]`;
 
 /** Re-encodes JSON; white space goes, and tables replace repeated keys. */
 export const compressJson: Apply = (text, { mode, classification }) => {

@@ -9,9 +9,9 @@ import { foldSections, unfoldSections } from './sections.ts';
 import { foldPaths, unfoldPaths } from './tree.ts';
 import { MARK } from '../text/marker.ts';
 
-export const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" holds the indented lines below it; a{b,c}d = abd and acd; names split by blanks]`;
-export const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in; a{b,c}d = abd and acd]`;
-export const ROWS_HEADER = `${MARK}ls -l, complete: `;
+const NAMES_HEADER = `${MARK}listing, complete: "dir/<tab>" holds the indented lines below it; a{b,c}d = abd and acd; names split by blanks]`;
+const TREE_HEADER = `${MARK}ls -R, complete: "dir: names" under the directory that it is in; a{b,c}d = abd and acd]`;
+const ROWS_HEADER = `${MARK}ls -l, complete: `;
 
 /** Shortens the output of ls, find, tree and the like. */
 export const foldListing: Apply = (text) => {

@@ -157,15 +157,6 @@ export function scoreLine(line: string, suspicious = isSuspicious(line)): number
   return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;
 }
 
-/** True if a line says outright that something failed; summaries of success and mere warnings do not. */
-export function statesFailure(line: string, suspicious = isSuspicious(line)): boolean {
-  if (!suspicious) return false;
-  const text = line.length > SCORED ? line.slice(0, SCORED) : line;
-  if (isFine(text)) return false;
-  const telling = withoutBenign(text);
-  return sum(FAILURE, telling) >= STATED || SUMMARY[0]![1].test(telling);
-}
-
 function isFine(text: string): boolean {
   return PASSED.test(text) || (STEP.test(text) && !STEP_FAILED.test(text));
 }
