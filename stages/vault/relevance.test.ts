@@ -11,6 +11,7 @@ import {
   makeCollection,
   questionsFor,
   removeCollection,
+  unseenFor,
 } from '../../fixtures/injection.ts';
 import type { CollectionName, LabelledQuestion } from '../../fixtures/injection.ts';
 import { indexFolder, openVault } from './index.ts';
@@ -41,36 +42,53 @@ async function withCollection(
 /** `right` where the file with the answer was found, `silent` where nothing was, `wrong` else. */
 async function verdictOf(vault: OpenedVault, { text, answeredIn }: LabelledQuestion) {
   const hits = await vault.search(text, ASKED);
-  if (answeredIn === undefined) return hits.length === 0 ? 'right' : 'wrong';
+  if (answeredIn.length === 0) return hits.length === 0 ? 'right' : 'wrong';
   if (hits.length === 0) return 'silent';
-  return hits.some(({ sourcePath }) => sourcePath.includes(answeredIn)) ? 'right' : 'wrong';
+  const isRight = hits.some(({ sourcePath }) =>
+    answeredIn.some((path) => sourcePath.includes(path)),
+  );
+  return isRight ? 'right' : 'wrong';
 }
 
-const all: (LabelledQuestion & { readonly verdict: string })[] = [];
+type Judged = LabelledQuestion & { readonly verdict: string };
+const known: Judged[] = [];
+const unseen: Judged[] = [];
 
 for (const name of COLLECTIONS) {
   test(`${name}: every question is asked`, async () => {
     await withCollection(name, async (vault) => {
-      for (const question of questionsFor(name)) {
-        all.push({ ...question, verdict: await verdictOf(vault, question) });
-      }
+      const judged = async (questions: readonly LabelledQuestion[], into: Judged[]) => {
+        for (const each of questions) into.push({ ...each, verdict: await verdictOf(vault, each) });
+      };
+      await judged(questionsFor(name), known);
+      await judged(unseenFor(name), unseen);
     });
   });
 }
 
-for (const isHeldOut of [false, true]) {
-  test(`${isHeldOut ? 'held out' : 'tuned on'}: at most 5 % wrong, at most 15 % missed`, () => {
-    const asked = all.filter((each) => each.isHeldOut === isHeldOut);
-    const unanswered = asked.filter(({ answeredIn }) => answeredIn === undefined);
-    const answered = asked.filter(({ answeredIn }) => answeredIn !== undefined);
-    assert.is(unanswered.length, answered.length);
-    const wrong = unanswered.filter(({ verdict }) => verdict === 'wrong');
-    const missed = answered.filter(({ verdict }) => verdict !== 'right');
-    const texts = (some: readonly LabelledQuestion[]) => some.map(({ text }) => text).join('\n');
-    assert.ok(wrong.length <= 0.05 * unanswered.length, `wrong:\n${texts(wrong)}`);
-    assert.ok(missed.length <= 0.15 * answered.length, `missed:\n${texts(missed)}`);
-  });
+function assertMostlyRight(asked: readonly Judged[]): void {
+  const unanswered = asked.filter(({ answeredIn }) => answeredIn.length === 0);
+  const answered = asked.filter(({ answeredIn }) => answeredIn.length > 0);
+  assert.ok(answered.length > 0);
+  assert.is(unanswered.length, answered.length);
+  const wrong = unanswered.filter(({ verdict }) => verdict === 'wrong');
+  const missed = answered.filter(({ verdict }) => verdict !== 'right');
+  const texts = (some: readonly LabelledQuestion[]) => some.map(({ text }) => text).join('\n');
+  assert.ok(wrong.length <= 0.05 * unanswered.length, `wrong:\n${texts(wrong)}`);
+  assert.ok(missed.length <= 0.15 * answered.length, `missed:\n${texts(missed)}`);
 }
+
+test('tuned on: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(known.filter(({ isHeldOut }) => !isHeldOut));
+});
+
+test('held out: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(known.filter(({ isHeldOut }) => isHeldOut));
+});
+
+test('sets written before anything was asked of them: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(unseen);
+});
 
 /** The paths of what is found for `query` in files with these texts. */
 async function found(files: Readonly<Record<string, string>>, query: string): Promise<string[]> {
@@ -116,6 +134,47 @@ test('a path or an identifier is enough', async () => {
   assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
     'etc/oven.md',
   ]);
+});
+
+test('the name of a file or a folder is enough where no everyday word has it', async () => {
+  const files = {
+    ...NOTES,
+    'login.md': 'After a login the lamp greets.\n',
+    'drift-guard.md': 'It closes the sluice at dusk.\n',
+    'tools/zindle/usage.md': 'Hold it upright.\n',
+  };
+  assert.equal(await found(files, 'drift-guard on rainy Sundays'), ['drift-guard.md']);
+  assert.equal(await found(files, 'Does the drift guard rust?'), ['drift-guard.md']);
+  assert.equal(await found(files, 'how do I sharpen a zindle'), ['tools/zindle/usage.md']);
+  assert.equal(await found(files, 'Zindle ointment for knees, elbows, shoulders'), []);
+  assert.equal(await found(files, 'The page shows a 404 after login, why?'), []);
+});
+
+test('a file is named by its name, not by a word of the same stem', async () => {
+  const files = { ...NOTES, 'commander/a.md': 'Salutes.\n' };
+  assert.equal(await found(files, 'which commands run at noon in spring'), []);
+  assert.equal(await found(files, 'what does commander do at noon'), ['commander/a.md']);
+});
+
+test('short forms, another spelling, a slip and another form of the word find what they mean', async () => {
+  const files = {
+    ...NOTES,
+    'paint.md': 'Colors of the hull are normalized by the varnisher before the children board.\n',
+  };
+  for (const query of [
+    "What are the hull's colours?",
+    'when are hull colours normalised',
+    'who normalizes the hlul colors, the varnihser?',
+    "which child doesn't board the hull",
+  ]) {
+    assert.equal(await found(files, query), ['paint.md'], query);
+  }
+});
+
+test('a proper name that stands nowhere says that the question is about something else', async () => {
+  const files = { ...NOTES, 'pump.md': 'The valve and the piston are oiled weekly.\n' };
+  assert.equal(await found(files, 'When are the valve and the piston oiled?'), ['pump.md']);
+  assert.equal(await found(files, 'When is a valve oiled in a Wankel?'), []);
 });
 
 test('in a vault about one thing what all blocks hold is found where it is the whole question', async () => {

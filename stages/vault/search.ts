@@ -5,6 +5,7 @@ import { compareInfo, type BlockIndex } from './block-index.ts';
 import { sha256 } from './read-file.ts';
 import { aboutQuestion } from './relevance.ts';
 import { liveCount, rank, type Ranking, type Scored } from './score.ts';
+import { asSpelled, withoutShortForms } from './spelling.ts';
 import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from './tokenize.ts';
 
@@ -12,6 +13,8 @@ import type { Tokenizer } from './tokenize.ts';
 const MAX_QUERY_TERMS = 32;
 /** Of a very long text only the first distinct terms are looked at. */
 const MAX_TERMS_WEIGHED = 256;
+/** Where nobody says how many. */
+const DEFAULT_TOP = 10;
 /** So many times the blocks that are wanted are looked at where others take their places. */
 const MORE = 4;
 /** Where copies take the places, no more blocks than this are looked at. */
@@ -43,24 +46,25 @@ export interface SearchHit extends BlockInfo {
   readonly snippet: Snippet;
 }
 
-/** The hits for `query`, best first; blocks with equal scores stand in the order of their paths. */
+/** The hits for `text`, best first; blocks with equal scores stand in the order of their paths. */
 export function searchIndex(
   index: BlockIndex,
   fd: number | undefined,
   tokenizer: Tokenizer,
-  query: string,
+  text: string,
   options: SearchOptions = {},
 ): SearchHit[] {
   if (fd === undefined) return [];
+  const query = withoutShortForms(text);
   const terms = queryTerms(index, tokenizer, query);
   const accepts =
     options.includeUnsafe === true ? undefined : (block: number) => index.isSafe(block);
   const wanted = new Set(terms);
   const ranking = rank(index.corpus, terms, accepts);
-  const found = chosen(index, ranking, options);
+  const { about = false, top = DEFAULT_TOP } = options;
+  const found = chosen(index, ranking, { ...options, top: about ? top * MORE : top });
   const how = { corpus: index.corpus, tokenizer };
-  const hits =
-    options.about === true ? aboutQuestion(how, query, terms, found, ranking.meanScore) : found;
+  const hits = about ? aboutQuestion(how, query, terms, found, ranking.meanScore, top) : found;
   return hits.map(({ block, score, info }) => {
     const content = readContent(index, fd, block, info.hash);
     const snippet = cutSnippet(content, tokenizer.locate(content, wanted), info.startLine);
@@ -77,7 +81,7 @@ interface Found extends Scored {
 function chosen(
   index: BlockIndex,
   ranking: Ranking,
-  { top = 10, minScore = 0, distinct = false, except = new Set() }: SearchOptions,
+  { top = DEFAULT_TOP, minScore = 0, distinct = false, except = new Set() }: SearchOptions,
 ): Found[] {
   if (top <= 0) return [];
   const infos = new Map<number, BlockInfo>();
@@ -119,9 +123,10 @@ function readContent(index: BlockIndex, fd: number, block: number, hash: string)
 
 /** Distinct terms of the query that the index knows, the rarest if there are too many. */
 function queryTerms(index: BlockIndex, tokenizer: Tokenizer, query: string): string[] {
-  const distinct = [...new Set(tokenizer.terms(query))].slice(0, MAX_TERMS_WEIGHED);
-  if (distinct.length <= MAX_QUERY_TERMS) return distinct;
   const { corpus } = index;
+  const spelled = tokenizer.terms(query).flatMap((term) => asSpelled(corpus, term));
+  const distinct = [...new Set(spelled)].slice(0, MAX_TERMS_WEIGHED);
+  if (distinct.length <= MAX_QUERY_TERMS) return distinct;
   return distinct
     .map((term) => ({ term, blocks: liveCount(corpus, corpus.postings(term)) }))
     .filter(({ blocks }) => blocks > 0)
