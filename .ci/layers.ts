@@ -1,7 +1,7 @@
 /**
  * The import rule of the house: engine → stages → plugins → server → cli, each
  * importing only to its left; in `stages` no verb imports a verb and no noun a
- * noun. No file has a name that says nothing, and no import leads in a circle, types included.
+ * noun, and what both stand on has an order of its own. No file has a name that says nothing, and no import leads in a circle, types included.
  * Prints every breach and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = ['engine', 'stages', 'plugins', 'server', 'cli'];
+/** What verbs and nouns stand on, each importing only to its left as well. */
 const SHARED = ['threads', 'model', 'wire', 'dialect', 'settings'];
 const VERBS = [
   'parse',
@@ -109,7 +110,8 @@ function stageBreach(from: string, fromPart: string, toPart: string): string | u
     return `verb ${fromPart} imports verb ${toPart}`;
   if (NOUNS.includes(fromPart) && NOUNS.includes(toPart))
     return `noun ${fromPart} imports noun ${toPart}`;
-  if (SHARED.includes(fromPart) && (VERBS.includes(toPart) || NOUNS.includes(toPart)))
+  const isUser = VERBS.includes(toPart) || NOUNS.includes(toPart);
+  if (SHARED.includes(fromPart) && (isUser || SHARED.indexOf(toPart) > SHARED.indexOf(fromPart)))
     return `${fromPart} is below ${toPart}`;
   if (NOUNS.includes(fromPart) && VERBS.includes(toPart))
     return `noun ${fromPart} imports verb ${toPart}`;

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createCanceller, toSvcError } from '../engine/index.ts';
 import type { SvcError } from '../engine/index.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';
-import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../stages/model/endpoint.ts';
 import {
   methodNotAllowed,
   notFound,

@@ -6,7 +6,7 @@ import { SvcError, compile } from '../engine/index.ts';
 import type { Insertion, Plan } from '../engine/index.ts';
 import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
-import type { EndpointKind } from '../stages/dialect/endpoints.ts';
+import type { EndpointKind } from '../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';

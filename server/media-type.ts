@@ -4,7 +4,7 @@
  * where it came from.
  */
 import { unsupportedMedia } from '../stages/model/errors.ts';
-import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../stages/model/endpoint.ts';
 import { KEY_FIELDS, headerValue } from '../stages/model/headers.ts';
 import type { Headers } from '../stages/model/headers.ts';
 

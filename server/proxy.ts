@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Cancelled, toSvcError } from '../engine/index.ts';
 import type { Canceller, RunInfo, SvcError } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
-import type { Endpoint } from '../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
 import { collectBody } from './body.ts';

@@ -1,7 +1,7 @@
 /** A file as the request that it is, or that it would be part of. */
 import { basename } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import type { DialectName } from '../../stages/dialect/dialect.ts';
+import type { DialectName } from '../../stages/model/dialect.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import { toRequest } from '../../stages/model/request.ts';

@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal, Sink } from '../../engine/index.ts';
-import type { Dialect } from '../../stages/dialect/dialect.ts';
+import type { Dialect } from '../../stages/model/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/events.ts';

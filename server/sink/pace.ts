@@ -4,7 +4,7 @@
  * An event with content counts as one token, as providers send them.
  */
 import type { Clock } from '../../engine/index.ts';
-import type { Dialect } from '../../stages/dialect/dialect.ts';
+import type { Dialect } from '../../stages/model/dialect.ts';
 import { createSplitter } from '../../stages/wire/events.ts';
 
 export interface PaceOptions {

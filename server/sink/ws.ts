@@ -8,7 +8,7 @@ import { gzip } from 'node:zlib';
 import type { WebSocket } from 'ws';
 import { SvcError } from '../../engine/index.ts';
 import type { CancelSignal, Sink } from '../../engine/index.ts';
-import type { UsageObserver } from '../../stages/dialect/dialect.ts';
+import type { UsageObserver } from '../../stages/model/dialect.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { isMessagesTerminator } from '../../stages/dialect/messages/event.ts';
 import { streamCutShort } from '../../stages/model/errors.ts';

@@ -1,7 +1,7 @@
 /** Reads what a client's WebSocket frame asks for: the POST that it stands for. */
 import type { RawData } from 'ws';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
-import type { Endpoint } from '../../stages/dialect/endpoints.ts';
+import type { Endpoint } from '../../stages/model/endpoint.ts';
 import { isObject, jsonTypeOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { invalidJson, malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';

@@ -11,7 +11,7 @@ import { openLearned } from '../learned/learned.ts';
 import type { Learned } from '../learned/learned.ts';
 import { createLostBlocks } from '../lost/lost-blocks.ts';
 import type { BodyFrame } from '../model/body.ts';
-import { render } from '../model/render.ts';
+import { render } from '../wire/render.ts';
 import { toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, SvcError, systemClock } from '../../engine/index.ts';
-import { render } from '../model/render.ts';
+import { render } from '../wire/render.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { createCompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';

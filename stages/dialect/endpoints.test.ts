@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/index.ts';
-import { kindByCredential, modelInPath, resolveEndpoint, withModelInPath } from './endpoints.ts';
+import { kindByCredential, resolveEndpoint } from './endpoints.ts';
+import { modelInPath, withModelInPath } from '../model/target.ts';
 
 /** What a request resolves to, in one line. */
 function served(method: string, target: string): string {

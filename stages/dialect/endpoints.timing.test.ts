@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measureGrowth, MOST_GROWTH } from '../../fixtures/growth.ts';
-import { modelInPath, resolveEndpoint } from './endpoints.ts';
+import { resolveEndpoint } from './endpoints.ts';
+import { modelInPath } from '../model/target.ts';
 
 /** Of 16,000 characters, as long as a head may be; well below 1 ms on a quiet machine. */
 const LIMIT_MS = 20;

@@ -6,42 +6,8 @@ import { SvcError } from '../../engine/index.ts';
 import { headerValue } from '../model/headers.ts';
 import type { Headers } from '../model/headers.ts';
 import { pathOf } from '../model/target.ts';
-import type { DialectName } from './dialect.ts';
-
-/** The kind of provider whose native protocol a path belongs to. */
-export type EndpointKind = 'messages' | 'chat' | 'generative';
-
-export type Operation =
-  | 'generate'
-  | 'count_tokens'
-  | 'compact'
-  | 'embeddings'
-  | 'completions'
-  | 'models'
-  | 'probe'
-  | 'other';
-
-/** How one path is served. */
-export interface Endpoint {
-  /** `opaque` where bytes pass without being read. */
-  readonly dialect: DialectName;
-  /** `probe` is answered by the proxy itself: a client asks whether anyone is there. */
-  readonly operation: Operation;
-  /** True if stages may alter the request; a body that nobody alters is not even decoded. */
-  readonly rewritable: boolean;
-  /**
-   * True if the body is a conversation, or a prompt: it goes to the provider that was chosen for
-   * those and to no other, whatever is done with it there.
-   */
-  readonly isConversation: boolean;
-  /** The provider that serves it unless a route says otherwise; `by-credential` means `kindByCredential`. */
-  readonly defaultKind: EndpointKind | 'by-credential';
-}
-
-/** The path is ours and the method is not; these are the ones that are. */
-export interface WrongMethod {
-  readonly allow: readonly string[];
-}
+import type { DialectName } from '../model/dialect.ts';
+import type { Endpoint, EndpointKind, Operation, WrongMethod } from '../model/endpoint.ts';
 
 const MESSAGES = generating('messages', 'messages');
 const CHAT = generating('chat', 'chat');
@@ -66,9 +32,6 @@ const GENERATE_CALL = /^\/v1(?:beta)?\/models\/.+:(?:generateContent|streamGener
 const GENERATIVE_CALL = /^\/v1\/models\/.+:[A-Za-z]+$/;
 /** What is posted to `collection/name:verb`. */
 const CALL = /^\/v1(?:beta)?\/[A-Za-z]+\/.+:(\w+)$/;
-/** A model with what is asked of it, which is two words in one, or a model alone. */
-const NAMED_MODEL = /^\/v1(?:beta)?\/models\/(?:(.+):(?:[a-z]+[A-Z][A-Za-z]*|predict)|([^/]+))$/;
-
 /**
  * How `method` on `target` (path with query) is served, the methods allowed where this one
  * is not, or undefined where the path is none of the proxy's. Throws `upgrade_required`
@@ -105,28 +68,6 @@ export function kindByCredential(headers: Headers): EndpointKind {
   const hasField = (name: string): boolean => headerValue(headers, name) !== undefined;
   if (hasField('x-api-key') || hasField('anthropic-version')) return 'messages';
   return hasField('x-goog-api-key') ? 'generative' : 'chat';
-}
-
-/** The model named in a generative path, decoded; undefined elsewhere. */
-export function modelInPath(target: string): string | undefined {
-  const match = NAMED_MODEL.exec(pathOf(target));
-  return match === null ? undefined : decodedName(match[1] ?? match[2]!);
-}
-
-/** A name as it stands in a path, decoded; as it is where it was never encoded. */
-export function decodedName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
-
-/** `target` with another model in its path; undefined where the path names none. */
-export function withModelInPath(target: string, model: string): string | undefined {
-  const match = /^(\/v1(?:beta)?\/models\/)[^?#]+(?=:[A-Za-z]+(?:[?#]|$))/.exec(target);
-  if (match === null) return undefined;
-  return match[1]! + encodeURIComponent(model) + target.slice(match[0].length);
 }
 
 function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {

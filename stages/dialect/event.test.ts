@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { SvcError } from '../../engine/index.ts';
 import { upstreamTimeout } from '../model/errors.ts';
 import { createSplitter } from '../wire/events.ts';
-import type { DialectName } from './dialect.ts';
+import type { DialectName } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
 
 type Verdict = 'held' | 'content';

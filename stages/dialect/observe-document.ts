@@ -10,7 +10,7 @@ import {
   withoutMark,
 } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
-import type { UsageObserver } from './dialect.ts';
+import type { UsageObserver } from '../model/dialect.ts';
 import { isErrorDocument } from './error-document.ts';
 
 /** A class: most answers are documents, and an object of closures is ten times its size. */

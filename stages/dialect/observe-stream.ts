@@ -2,7 +2,7 @@
 import { createNeedleScanner, dataOf } from '../wire/events.ts';
 import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer-reader.ts';
 import type { Answer, CompiledReader } from './answer-reader.ts';
-import type { UsageObserver } from './dialect.ts';
+import type { UsageObserver } from '../model/dialect.ts';
 import { createHead, createTail } from './ends.ts';
 import { estimateSaid } from './said.ts';
 

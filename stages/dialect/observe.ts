@@ -6,7 +6,7 @@
 import type { Usage } from '../model/usage.ts';
 import { compileReader } from './answer-reader.ts';
 import type { AnswerReader, CompiledReader } from './answer-reader.ts';
-import type { UsageObserver } from './dialect.ts';
+import type { UsageObserver } from '../model/dialect.ts';
 import { DocumentObserver } from './observe-document.ts';
 import { createStreamObserver } from './observe-stream.ts';
 

@@ -1,6 +1,6 @@
 /** The dialects by name. */
 import { chatDialect } from './chat/index.ts';
-import type { Dialect, DialectName } from './dialect.ts';
+import type { Dialect, DialectName } from '../model/dialect.ts';
 import { generativeDialect } from './generative/index.ts';
 import { messagesDialect } from './messages/index.ts';
 import { opaqueDialect } from './opaque/index.ts';

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { loadWireRequests } from '../../fixtures/wire.ts';
 import type { Block } from '../model/block.ts';
 import { findSpans } from '../wire/json-path.ts';
-import type { DialectName } from './dialect.ts';
+import type { DialectName } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
 
 /** Every path leads to a JSON string whose value is the block's text. */

@@ -1,5 +1,5 @@
 /** Observers that have been given an answer, for tests. */
-import type { Dialect, UsageObserver } from './dialect.ts';
+import type { Dialect, UsageObserver } from '../model/dialect.ts';
 
 /** One that was given the parts and asked nothing meanwhile. */
 export function observe(

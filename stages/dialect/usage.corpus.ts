@@ -13,7 +13,7 @@ import type { Counts } from '../../fixtures/recorded-usage.ts';
 import type { Usage } from '../model/usage.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { createSplitter } from '../wire/events.ts';
-import type { Dialect, DialectName } from './dialect.ts';
+import type { Dialect, DialectName } from '../model/dialect.ts';
 import { parseJson } from './json-kind.ts';
 import { dialects } from './registry.ts';
 

@@ -5,7 +5,7 @@ import type { WireResponse } from '../../fixtures/wire.ts';
 import type { ChunkEvent } from '../model/frame.ts';
 import type { Usage } from '../model/usage.ts';
 import { createSplitter } from '../wire/events.ts';
-import type { Dialect, UsageObserver } from './dialect.ts';
+import type { Dialect, UsageObserver } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
 import { bytesOf, observe, observeEach } from './usage-testing.ts';
 

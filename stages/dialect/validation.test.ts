@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { DialectName } from './dialect.ts';
+import type { DialectName } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
 
 const TARGETS: Readonly<Record<DialectName, string>> = {

@@ -3,7 +3,7 @@
  * over: until the first content, for ten seconds, or up to 64 KiB.
  */
 import type { Clock, Source } from '../../engine/index.ts';
-import type { Dialect } from '../dialect/dialect.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { createSplitter } from '../wire/events.ts';
 
 /** How long and how much is held back at most. */

@@ -4,7 +4,7 @@
  * brought none.
  */
 import type { CancelSignal } from '../../engine/index.ts';
-import type { Dialect } from '../dialect/dialect.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import {
   KEY_FIELDS,
@@ -13,7 +13,7 @@ import {
   isHopByHop,
   withoutHeaders,
 } from '../model/headers.ts';
-import { render } from '../model/render.ts';
+import { render } from '../wire/render.ts';
 import { targetOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';

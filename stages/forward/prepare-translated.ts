@@ -1,10 +1,10 @@
 /** Makes a request ready for a provider that speaks another dialect, or that may not stream. */
-import type { Dialect } from '../dialect/dialect.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { ownWishes, translateRequest } from '../dialect/translate.ts';
 import type { TranslatableDialect } from '../dialect/translate.ts';
 import { withoutHeaders } from '../model/headers.ts';
-import { render } from '../model/render.ts';
+import { render } from '../wire/render.ts';
 import { modelOf, setParam, targetOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';

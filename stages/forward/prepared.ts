@@ -1,7 +1,7 @@
 /** A request made ready for one provider, and how its answer is to be read. */
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Caching } from './caching.ts';
-import type { Dialect } from '../dialect/dialect.ts';
+import type { Dialect } from '../model/dialect.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderKey } from '../providers/provider.ts';

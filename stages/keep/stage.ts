@@ -5,7 +5,7 @@
 import { defineStage } from '../../engine/index.ts';
 import type { Settlement } from '../../engine/index.ts';
 import { isKeptHeader } from '../answers/answer.ts';
-import type { UsageObserver } from '../dialect/dialect.ts';
+import type { UsageObserver } from '../model/dialect.ts';
 import type { ProxyFrame } from '../model/frame.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import type { KeptAnswer } from '../model/kept-answer.ts';

@@ -11,7 +11,7 @@ import { answerKey, mayKeep } from '../answers/key.ts';
 import { END, toChunk } from '../model/frame.ts';
 import type { HeadFrame, ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { KEY_FIELDS, headerValue } from '../model/headers.ts';
-import { render } from '../model/render.ts';
+import { render } from '../wire/render.ts';
 import { isRewritable, targetOf, withReport } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider } from '../providers/provider.ts';

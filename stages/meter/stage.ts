@@ -4,7 +4,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { RunInfo, Settlement } from '../../engine/index.ts';
-import type { UsageObserver } from '../dialect/dialect.ts';
+import type { UsageObserver } from '../model/dialect.ts';
 import { ledgerRow } from '../ledger/row.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 import type { TraceSavings } from '../ledger/kept-run.ts';

@@ -1,5 +1,5 @@
 /** A request as it arrives: the first frame of a run. */
-import type { Endpoint } from '../dialect/endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Headers } from './headers.ts';
 
 /** A request as it came in: collected under the gate and the size cap. */

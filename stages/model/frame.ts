@@ -4,7 +4,7 @@
  * the answer. A plain JSON answer is the same sequence as a stream.
  */
 import type { FrameKinds } from '../../engine/index.ts';
-import type { UsageObserver } from '../dialect/dialect.ts';
+import type { UsageObserver } from './dialect.ts';
 import type { Attempt } from './attempt.ts';
 import type { Headers } from './headers.ts';
 import type { ProxyRequest } from './request.ts';

@@ -5,9 +5,9 @@
  * came in go out.
  */
 import { SvcError } from '../../engine/index.ts';
-import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
-import { modelInPath, withModelInPath } from '../dialect/endpoints.ts';
-import type { Endpoint } from '../dialect/endpoints.ts';
+import type { Dialect, RequestFacts } from './dialect.ts';
+import { modelInPath, withModelInPath } from './target.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';

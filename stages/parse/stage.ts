@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defineStage, isSvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import type { Dialect, RequestFacts } from '../dialect/dialect.ts';
+import type { Dialect, RequestFacts } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';

@@ -6,7 +6,7 @@
 import { isObject, listOf } from '../dialect/json-kind.ts';
 import type { JsonObject } from '../dialect/json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
-import { CACHE_MARKER } from '../model/render.ts';
+import { CACHE_MARKER } from '../wire/render.ts';
 import { estimateTokens } from '../model/tokens.ts';
 
 /** Content that the provider takes a marker at. Thinking is none of it. */

@@ -4,10 +4,10 @@
  * address, leaves the choice to the request's own path.
  */
 import { kindByCredential } from '../dialect/endpoints.ts';
-import type { EndpointKind } from '../dialect/endpoints.ts';
+import type { EndpointKind } from '../model/endpoint.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
-import { unreadModel } from '../model/unread-model.ts';
+import { unreadModel } from '../wire/unread-model.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import type { RouteConfig } from './route-config.ts';
 

@@ -1,5 +1,5 @@
 /** Which provider serves what, as far as the configuration says it. */
-import type { EndpointKind } from '../dialect/endpoints.ts';
+import type { EndpointKind } from '../model/endpoint.ts';
 import type { ProviderName } from './provider.ts';
 
 export interface RouteConfig {

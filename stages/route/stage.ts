@@ -4,8 +4,8 @@
  * to no other provider than the one its path belongs to.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
-import { modelInPath } from '../dialect/endpoints.ts';
-import type { EndpointKind } from '../dialect/endpoints.ts';
+import { modelInPath } from '../model/target.ts';
+import type { EndpointKind } from '../model/endpoint.ts';
 import { conversationId } from '../model/conversation.ts';
 import { authMalformed, authMissing, unsupportedMedia } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
@@ -14,7 +14,7 @@ import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
 import { losesSaving, modelOf, RELAYED_BECAUSE, relayedIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import { isEncoded } from '../model/unread-model.ts';
+import { isEncoded } from '../wire/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';

@@ -1,11 +1,11 @@
 /** What a request that passes unread is likely to use: enough of its body is looked at to price it. */
 import type { EstimatedUse } from '../budget/estimate.ts';
 import { estimateUsage } from '../budget/estimate.ts';
-import type { Operation } from '../dialect/endpoints.ts';
-import { modelInPath } from '../dialect/endpoints.ts';
+import type { Operation } from '../model/endpoint.ts';
+import { modelInPath } from '../model/target.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { tokensOfLength } from '../model/input-size.ts';
-import { isEncoded, scalarAt, spansOf } from '../model/unread-model.ts';
+import { isEncoded, scalarAt, spansOf } from '../wire/unread-model.ts';
 import type { Usage } from '../model/usage.ts';
 import { emptyUsage } from '../model/usage.ts';
 import type { ByteSpan } from '../wire/json-path.ts';

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/index.ts';
 import type { JsonPath } from '../model/block.ts';
-import { insertMember, splice } from '../model/splice.ts';
-import type { SpliceEdit } from '../model/splice.ts';
+import { insertMember, splice } from './splice.ts';
+import type { SpliceEdit } from './splice.ts';
 import { findItems, findSpans } from './json-path.ts';
 
 function textAt(json: string, path: JsonPath): string | undefined {

@@ -1,7 +1,7 @@
 /** One body through the real stage, and everything that must hold of what comes out. */
 import { systemClock } from '../../../engine/index.ts';
 import type { ProxyRequest } from '../../model/request.ts';
-import { render } from '../../model/render.ts';
+import { render } from '../../wire/render.ts';
 import { createCompressThread } from '../worker/compress-thread.ts';
 import type { CompressThread } from '../worker/compress-thread.ts';
 import { changesOutside, openTexts, structureOf } from './untouched.corpus.ts';

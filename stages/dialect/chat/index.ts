@@ -1,5 +1,5 @@
 /** The chat dialect: OpenAI's `/v1/chat/completions` and the many servers that speak it. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from '../../model/dialect.ts';
 import { createObservers } from '../observe.ts';
 import { chatErrorEvent, isChatContent, isChatTerminator } from './event.ts';
 import { chatBlocks, chatFacts, validateChat } from './request.ts';

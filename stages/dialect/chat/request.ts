@@ -3,7 +3,7 @@ import type { SvcError } from '../../../engine/index.ts';
 import type { Block, JsonPath } from '../../model/block.ts';
 import { createBlockList } from '../block-list.ts';
 import type { BlockHolder, BlockList } from '../block-list.ts';
-import type { RequestFacts } from '../dialect.ts';
+import type { RequestFacts } from '../../model/dialect.ts';
 import { isObject, listOf, textOf } from '../json-kind.ts';
 import type { JsonObject } from '../json-kind.ts';
 import { checkFields } from '../validation.ts';

@@ -1,5 +1,5 @@
 /** The generative dialect: Google's `generateContent` and `streamGenerateContent`. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from '../../model/dialect.ts';
 import { createObservers } from '../observe.ts';
 import { generativeErrorEvent, isGenerativeContent, isGenerativeTerminator } from './event.ts';
 import { generativeBlocks, generativeFacts, validateGenerative } from './request.ts';

@@ -1,5 +1,5 @@
 /** The messages dialect: Anthropic's `/v1/messages`. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from '../../model/dialect.ts';
 import { createObservers } from '../observe.ts';
 import { isMessagesContent, isMessagesTerminator, messagesErrorEvent } from './event.ts';
 import { messagesBlocks, messagesFacts, validateMessages } from './request.ts';

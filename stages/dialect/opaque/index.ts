@@ -2,8 +2,8 @@
 import type { SvcError } from '../../../engine/index.ts';
 import { KEY_FIELDS } from '../../model/headers.ts';
 import { encodeEvent } from '../../wire/events.ts';
-import type { Dialect, RequestFacts } from '../dialect.ts';
-import { modelInPath } from '../endpoints.ts';
+import type { Dialect, RequestFacts } from '../../model/dialect.ts';
+import { modelInPath } from '../../model/target.ts';
 import { createObservers } from '../observe.ts';
 import { opaqueReader } from './usage.ts';
 

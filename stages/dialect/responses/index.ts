@@ -1,5 +1,5 @@
 /** The responses dialect: OpenAI's `/v1/responses`. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from '../../model/dialect.ts';
 import { createObservers } from '../observe.ts';
 import { isResponsesContent, isResponsesTerminator, responsesErrorEvent } from './event.ts';
 import { responsesBlocks, responsesFacts, validateResponses } from './request.ts';

@@ -2,11 +2,11 @@
  * Puts a request's edits into its original bytes, in one place and in one copy.
  */
 import { SvcError } from '../../engine/index.ts';
-import { findSpans } from '../wire/json-path.ts';
-import type { ByteSpan } from '../wire/json-path.ts';
-import type { JsonPath } from './block.ts';
-import { isEdited, textOf } from './request.ts';
-import type { ProxyRequest } from './request.ts';
+import { findSpans } from './json-path.ts';
+import type { ByteSpan } from './json-path.ts';
+import type { JsonPath } from '../model/block.ts';
+import { isEdited, textOf } from '../model/request.ts';
+import type { ProxyRequest } from '../model/request.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 

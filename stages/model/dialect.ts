@@ -3,8 +3,8 @@
  * Nothing in here rewrites bytes; same-dialect traffic passes unchanged.
  */
 import type { SvcError } from '../../engine/index.ts';
-import type { Block } from '../model/block.ts';
-import type { Usage } from '../model/usage.ts';
+import type { Block } from './block.ts';
+import type { Usage } from './usage.ts';
 
 export type DialectName = 'messages' | 'chat' | 'responses' | 'generative' | 'opaque';
 

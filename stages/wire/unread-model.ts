@@ -1,9 +1,9 @@
 /** The model that a request is for whose body nobody parses. */
-import { modelInPath } from '../dialect/endpoints.ts';
-import { createPathScanner } from '../wire/json-path.ts';
-import type { ByteSpan } from '../wire/json-path.ts';
-import type { BodyFrame } from './body.ts';
-import { headerValue } from './headers.ts';
+import { modelInPath } from '../model/target.ts';
+import { createPathScanner } from './json-path.ts';
+import type { ByteSpan } from './json-path.ts';
+import type { BodyFrame } from '../model/body.ts';
+import { headerValue } from '../model/headers.ts';
 
 /** Longer than any model's name, and short enough to be parsed for each request. */
 const MAX_SCALAR_BYTES = 1_000;
