@@ -1,6 +1,7 @@
 /** A proxy in this process: from the configuration to the end of the last request. */
 import { existsSync, openSync, closeSync } from 'node:fs';
 import { SvcError, isSvcError, toSvcError } from '../engine/error.ts';
+import type { LoadedConfig } from '../server/config/load.ts';
 import type { RunningProxy } from '../server/index.ts';
 import { homeOf } from './context.ts';
 import type { CliContext } from './context.ts';
@@ -12,6 +13,7 @@ import type { ServeFlags } from './flags.ts';
 import { colorsFor, counted, isTerminal, note, printError } from './output.ts';
 import { exitCodes } from './exit.ts';
 import { ownerOf } from './port-owner.ts';
+import type { SaveWatch } from './reload-on-save.ts';
 import { readJson } from './remote.ts';
 import { catchStrays, stackOf } from './strays.ts';
 import type { Strays } from './strays.ts';
@@ -41,18 +43,20 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   ]);
   const options = toLoadOptions(flags, context);
   const loaded = await loadConfig(options);
+  let current = loaded;
   const { home } = loaded.config;
   const background = context.tellParent !== undefined;
   const claim = claimHome(home, context, { flags, background });
   context.events.on('exit', claim.release);
   let started = false;
+  let saves: SaveWatch | undefined;
   const watch = createPluginWatch();
   const strays = catchStrays(context, watch);
   try {
     const starting = startProxy({
       loaded,
       watch,
-      reload: () => loadConfig(options),
+      reload: async () => (current = await loadConfig(options)),
       version: context.version,
       clock: context.clock,
       onTrouble(error) {
@@ -67,12 +71,14 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     const { version } = context;
     const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
     claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
+    if (flags.debug === true) saves = await reloadOnSave(context, proxy, () => current);
     // Listens for signals before it says that it is there: whoever reads that may send one.
     const stopped = untilStopped(context, proxy, strays);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
     return await stopped;
   } finally {
+    await saves?.close();
     strays.release();
     end(context, claim);
   }
@@ -148,6 +154,19 @@ async function reload(context: CliContext, proxy: RunningProxy): Promise<void> {
   } catch (thrown) {
     printError(context, toSvcError(thrown));
   }
+}
+
+async function reloadOnSave(
+  context: CliContext,
+  proxy: RunningProxy,
+  current: () => LoadedConfig,
+): Promise<SaveWatch> {
+  const { watchSaves } = await import('./reload-on-save.ts');
+  const saves = await watchSaves(current(), (files) => {
+    note(context, `${files.join(', ')} saved`);
+    void reload(context, proxy).then(() => saves.follow(current()));
+  });
+  return saves;
 }
 
 function hasTerminal(): boolean {

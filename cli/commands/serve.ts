@@ -13,7 +13,7 @@ export abstract class ServeOptions extends Command<CliContext> {
     description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
-  debug = Option.Boolean('--debug', { description: 'Log every step' });
+  debug = Option.Boolean('--debug', { description: 'Log every step, and reload what is saved' });
 
   /** The options as the rest of the program wants them. Throws `usage`. */
   flags() {
