@@ -53,6 +53,21 @@ test('show marks what is not yet in effect', async () => {
   place.dispose();
 });
 
+test('schema prints what editors read', async () => {
+  const place = makePlace();
+  const { code, stdout } = await run(place, ['config', 'schema']);
+  assert.is(code, 0);
+  const { properties } = JSON.parse(stdout) as {
+    properties: Record<string, { properties: Record<string, unknown> }>;
+  };
+  assert.equal(properties['compression']?.properties['enabled'], {
+    type: 'boolean',
+    description: 'Master switch of all compression.',
+    default: true,
+  });
+  place.dispose();
+});
+
 test('init writes a private file once, and it is valid', async () => {
   const place = makePlace();
   const path = join(place.home, 'config.yaml');

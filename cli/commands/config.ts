@@ -159,6 +159,23 @@ class Init extends Command<CliContext> {
   }
 }
 
+class Schema extends Command<CliContext> {
+  static override paths = [['config', 'schema']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'The JSON Schema of the config file, for editors',
+    details:
+      'An editor that reads YAML by a schema completes and explains every setting of a file whose first line is `# yaml-language-server: $schema=config.schema.json`.',
+    examples: [['Beside the config file', '$0 config schema > ~/.svc/config.schema.json']],
+  });
+
+  async execute() {
+    const { configJsonSchema } = await import('../../server/config/schema.ts');
+    printJson(this.context, await configJsonSchema());
+    return 0;
+  }
+}
+
 /** Checks one file, or what a start would read. */
 abstract class Check extends ConfigOptions {
   async check(file: string | undefined): Promise<number> {
@@ -291,6 +308,7 @@ export const configCommands: readonly CliCommand[] = [
   Show,
   Path,
   Init,
+  Schema,
   Validate,
   Reload,
   ValidateConfig,
