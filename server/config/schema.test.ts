@@ -70,6 +70,19 @@ test('arktype and the quick check give the same verdict on every setting', () =>
   );
 });
 
+test('so they do at both ends of every range, and for every word', () => {
+  for (const { key, type: wanted } of settings) {
+    const { definition } = wanted;
+    if (typeof definition !== 'string') continue;
+    const ark = type.raw(definition);
+    const numbers = [...definition.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);
+    const ends = numbers.flatMap((end) => [end - 1, end - 0.5, end, end + 0.5, end + 1]);
+    const words = [...definition.matchAll(/'([^']*)'/g)].map(([, word]) => word);
+    for (const value of [...ends, ...words, ...words.map((word) => `${word}s`), Number.NaN])
+      assert.is(allows(definition, value), ark.allows(value), `${key}: ${value}`);
+  }
+});
+
 test('the schema and a start give the same verdict on a file', async () => {
   const accepts = new Ajv2020({ strict: false }).compile(await configJsonSchema());
   fc.assert(
