@@ -87,7 +87,7 @@ function savedLine(turns: readonly PlayedTurn[]): string {
 }
 
 /** `svc demo --json`. */
-export function demoJson(model: string, turns: readonly PlayedTurn[]) {
+export function demoJson(model: string, turns: readonly PlayedTurn[], lanes: Json) {
   const total = totals(turns);
   return {
     model,
@@ -110,6 +110,7 @@ export function demoJson(model: string, turns: readonly PlayedTurn[]) {
       cost: total.costUsd,
       own_ms_median: rounded(total.ownMsMedian),
     },
+    lanes,
   };
 }
 

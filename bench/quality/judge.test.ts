@@ -69,6 +69,18 @@ const report: QualityReport = {
     { ...source, mode, source: 'tau', medianNet: 1 },
     { ...source, mode, source: 'all coding agents' },
   ]),
+  marked: [
+    {
+      source: 'all agents',
+      transcripts: 1,
+      median: 0.25,
+      worst: 0.3,
+      medianWithPauses: 0.5,
+      worstWithPauses: 1,
+      slow: 1,
+      single: 1,
+    },
+  ],
   keptLines: { kept: 100, strange: 0 },
   speed: { texts: 1, p50Ms: 5, p95Ms: 15, longLineMs: 50 },
   firstSight: [
@@ -84,7 +96,7 @@ const missed = (found: QualityReport): readonly string[] =>
 
 test('a run at its bars meets every one', () => {
   assert.equal(missed(report), []);
-  assert.is(judgeQuality(report).length, 47);
+  assert.is(judgeQuality(report).length, 51);
 });
 
 /** The report with every number `from` replaced by `to`, one at a time. */
@@ -120,6 +132,8 @@ test('beyond any bar the run misses just that one', () => {
     ['narrative', 0.99, 0.989, 1],
     ['narrative', 0.85, 0.849, 1],
     ['sources', 0.9, 0.901, 2],
+    ['marked', 0.25, 0.251, 1],
+    ['marked', 1, 1.001, 3],
     ['keptLines', 0, 1, 1],
     ['speed', 5, 5.1, 1],
     ['speed', 15, 15.1, 1],

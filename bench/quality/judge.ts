@@ -3,6 +3,7 @@
  * Savings that can be undone have no upper bar; prose, of which something is lost, has. Pure.
  */
 import { verdict, type Verdict } from '../bars.ts';
+import { ALL_AGENTS } from './breakpoints.ts';
 import type { QualityReport } from './main.ts';
 
 type Bar = Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>;
@@ -93,6 +94,7 @@ function judgeCorpus(report: QualityReport): readonly Verdict[] {
     ...logs,
     ...judgeNarrative(report),
     ...judgeCost(report),
+    ...judgeMarked(report),
     verdict(strange, keptLines?.strange ?? Number.NaN),
   ];
 }
@@ -134,6 +136,20 @@ function judgeCost({ sources }: QualityReport): readonly Verdict[] {
       ),
     ];
   });
+}
+
+function judgeMarked({ marked }: QualityReport): readonly Verdict[] {
+  const all = marked.find(({ source }) => source === ALL_AGENTS);
+  const what = 'clients that ask for no caching: input cost with markers';
+  return [
+    verdict(atMost(`${what}, median`, 0.25, 'x'), all?.median ?? Number.NaN),
+    verdict(
+      atMost(`${what}, the worst of all, with pauses`, 1, 'x'),
+      all?.worstWithPauses ?? Number.NaN,
+    ),
+    verdict(atMost(`${what}, only long pauses`, 1, 'x'), all?.slow ?? Number.NaN),
+    verdict(atMost(`${what}, first requests`, 1, 'x'), all?.single ?? Number.NaN),
+  ];
 }
 
 function judgeTimes({ speed, firstSight }: QualityReport): readonly Verdict[] {

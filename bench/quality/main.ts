@@ -11,6 +11,7 @@ import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../stages/compress/testing.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
+import { measureMarked, summariseMarked, type MarkedSummary } from './breakpoints.ts';
 import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
 import { loadCodeReader } from './code-tokens.ts';
 import { findCorpus } from './corpus.ts';
@@ -45,6 +46,7 @@ export interface QualityReport {
   readonly narrative: readonly NarrativeResult[];
   readonly transcripts: readonly TranscriptResult[];
   readonly sources: readonly SourceSummary[];
+  readonly marked: readonly MarkedSummary[];
   readonly keptLines: KeptLines | undefined;
   readonly speed: SpeedResult;
   readonly firstSight: readonly FirstSight[];
@@ -75,6 +77,7 @@ export async function measureQuality(
     narrative: corpus === undefined ? [] : measureQuestions(corpus, count),
     transcripts,
     sources: summarise(transcripts),
+    marked: corpus === undefined ? [] : summariseMarked(measureMarkers(corpus, count)),
     keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
     speed: measureSpeed(samples.map((sample) => sample.text)),
     firstSight: await measureFirstSight(root),
@@ -92,6 +95,10 @@ function measureAll(
       measureTranscript(transcript, options, count),
     );
   });
+}
+
+function measureMarkers(corpus: string, count: CountTokens) {
+  return readTranscripts(corpus).map((transcript) => measureMarked(transcript, count));
 }
 
 /** Lines of all transcripts that went out changed, and those among them that the input does not hold. */

@@ -23,6 +23,7 @@ const SECTIONS: readonly Section[] = [
   logs,
   narrative,
   sources,
+  marked,
   keptLines,
   firstSight,
   speed,
@@ -108,6 +109,32 @@ function sources(report: QualityReport): string {
       row.medianNetWithPauses.toFixed(3),
       row.worstNetWithPauses.toFixed(3),
       row.unstableTurns,
+    ]),
+  );
+}
+
+function marked(report: QualityReport): string {
+  return table(
+    'Clients that ask for no caching: input cost with the markers that svc sets, 1 = without any; compression off',
+    [
+      'source',
+      'transcripts',
+      'median',
+      'worst',
+      'with pauses, median',
+      'worst',
+      'only long pauses, worst',
+      'first request, worst',
+    ],
+    report.marked.map((row) => [
+      row.source,
+      row.transcripts,
+      row.median.toFixed(3),
+      row.worst.toFixed(3),
+      row.medianWithPauses.toFixed(3),
+      row.worstWithPauses.toFixed(3),
+      row.slow.toFixed(3),
+      row.single.toFixed(3),
     ]),
   );
 }

@@ -8,6 +8,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { DemoSession, DemoTurn } from '../../fixtures/demo.ts';
 import type { RunningProxy } from '../../server/index.ts';
 import type { CliContext } from '../context.ts';
+import { laneTable } from '../lanes.ts';
 import { demoJson, demoLines, demoTable, stageTable } from '../demo-report.ts';
 import type { PlayedTurn } from '../demo-report.ts';
 import { colorsFor, counted, note, print, printJson } from '../output.ts';
@@ -63,16 +64,17 @@ class Demo extends Command<CliContext> {
     if (!this.json) note(context, `Playing ${session.turns.length} turns of a coding session…`);
     const played: PlayedTurn[] = [];
     for (const turn of session.turns) played.push(await playTurn(session, turn, proxy, context));
-    if (this.json) printJson(context, demoJson(session.model, played));
-    else this.show(session, played);
+    const lanes = ((await readJson(proxy.url, '/savings'))['lanes'] ?? {}) as Json;
+    if (this.json) printJson(context, demoJson(session.model, played, lanes));
+    else this.show(session, played, lanes);
     const failed = played.filter(({ row }) => row['outcome'] !== 'ok').length;
     if (failed > 0)
       throw new SvcError('internal', `${counted(failed, 'request')} of the demo did not succeed`);
   }
 
-  private show(session: DemoSession, played: readonly PlayedTurn[]): void {
+  private show(session: DemoSession, played: readonly PlayedTurn[], lanes: Json): void {
     const { context } = this;
-    for (const { head, rows } of [demoTable(played), stageTable(played)]) {
+    for (const { head, rows } of [demoTable(played), stageTable(played), laneTable(lanes)]) {
       print(context);
       printTable(context, head, rows);
     }

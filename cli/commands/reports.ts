@@ -124,7 +124,7 @@ async function printComparison(context: CliContext, row: LedgerRow, before: numb
   if (row.cacheReadTokens !== null && row.cacheReadTokens > 0)
     notes.push([
       'Provider’s cache',
-      `${figure(row.cacheReadTokens)} tokens read, not saved by svc`,
+      `${figure(row.cacheReadTokens)} tokens read, ${row.breakpoints === null ? 'not saved by svc' : 'at markers that svc set'}`,
     ]);
   print(context);
   for (const line of pairs(colors, notes)) print(context, line);

@@ -24,9 +24,9 @@ class Savings extends Command<CliContext> {
   static override paths = [['savings']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Tokens and dollars that compression saved, by model and by day',
+    description: 'Tokens and dollars that svc saved, by lane, by model and by day',
     details:
-      'From the running proxy, or from the ledger when none is running. What providers read from their own prompt caches is shown separately and not counted as a saving.',
+      'From the running proxy, or from the ledger when none is running. Nothing is counted in two lanes. What providers cached without svc having asked for it is shown, and is no saving of svc.',
     examples: [
       ['Everything that was recorded', '$0 savings'],
       ['This month', '$0 savings --since 2026-01-01'],
@@ -104,20 +104,20 @@ async function printSavings(
 ): Promise<void> {
   const colors = colorsFor(context.stdout, context.env);
   const span = since === undefined ? '' : ` since ${since}`;
-  print(context, colors.bold(`Saved by compression${span}`));
+  print(context, colors.bold(`Saved${span}`));
   print(context);
   const rows = [
     ['Requests', figure(report['total_requests'])],
     ['Saved', `${figure(report['total_tokens_saved'])} input tokens`],
     ['Worth', worth(report)],
     ...added(report),
-    [
-      'Provider caches',
-      `${figure(report['provider_cache_read_tokens'])} tokens read, not saved by svc`,
-    ],
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
   const { printTable } = await import('../table.ts');
+  const { laneTable } = await import('../lanes.ts');
+  print(context);
+  const { head: laneHead, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
+  printTable(context, laneHead, laneRows);
   const head = ['>requests', '>tokens saved', '>worth'];
   for (const [title, name] of [
     ['model', 'savings_by_model'],

@@ -48,6 +48,13 @@ const sessionSums = {
 
 const vaultIndex = object({ available: flag, blocks: whole, path: text });
 
+const rowBreakpoints = object({
+  set: about(whole, 'Cache markers that svc set'),
+  read_tokens: nullable(whole),
+  written_tokens: nullable(whole),
+  cost_saved: nullable(usd),
+});
+
 const recentFields = {
   request_id: text,
   timestamp: moment,
@@ -68,6 +75,7 @@ const recentFields = {
 };
 
 const injection = {
+  cache_breakpoints: rowBreakpoints,
   vault_injection: object({
     chunks_injected: whole,
     tokens_injected: nullable(whole),
@@ -116,6 +124,24 @@ const savingSums = object({
   cost_added_usd: nullable(usd),
   net_tokens_saved: { type: 'integer' },
   net_cost_saved_usd: nullable(usd),
+});
+
+const breakpoints = {
+  requests: about(whole, 'Requests in which svc set cache markers'),
+  read_tokens: whole,
+  written_tokens: whole,
+  cost_saved_usd: nullable(usd),
+};
+
+const lanes = object({
+  compression: object({ tokens_saved: whole, cost_saved_usd: nullable(usd) }),
+  cache_breakpoints: object(breakpoints),
+  forgetting: nullable(object({ tokens_saved: whole, cost_saved_usd: nullable(usd) })),
+  response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
+  provider_cache: about(
+    object({ read_tokens: whole, written_tokens: whole }),
+    'Cached without svc having asked for it: credited to nobody',
+  ),
 });
 
 const noRequests = object({ error: oneOf('no_requests'), message: text });
@@ -303,17 +329,22 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     total_net_tokens_saved: { type: 'integer' },
     total_net_cost_saved_usd: nullable(usd),
     unpriced: whole,
+    lanes,
     savings_by_model: byName(savingSums),
     savings_by_date_7d: byName(savingSums),
     provider_cache_read_tokens: about(
       whole,
-      'The provider’s own saving, not counted as one of svc',
+      'All that providers read from their prompt caches; `lanes` says for which of it svc asked',
     ),
   }),
   CacheStats: object({
     response_cache: nullable(speedCache),
     compression_cache: speedCache,
-    prompt_cache: object({ ...promptCache, providers: byName(object(promptCache)) }),
+    prompt_cache: object({
+      ...promptCache,
+      breakpoints: object(breakpoints),
+      providers: byName(object(promptCache)),
+    }),
   }),
   Dashboard: object({
     timestamp: moment,
@@ -379,6 +410,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
           tokens_saved: nullable(whole),
           cost_saved: nullable(usd),
           ...rowNet,
+          cache_breakpoints: nullable(rowBreakpoints),
         }),
       ),
       stages: list(

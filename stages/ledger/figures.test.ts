@@ -79,6 +79,8 @@ const anyRow = fc.record({
   cacheWriteTokens: count,
   costNanoUsd: fc.option(fc.nat()),
   costSavedNanoUsd: fc.option(fc.nat()),
+  breakpoints: fc.option(fc.integer({ min: 1, max: 4 })),
+  costSavedByBreakpointsNanoUsd: fc.option(fc.integer()),
   costAddedNanoUsd: fc.option(fc.nat()),
   // Quarters add up exactly in any order.
   latencyMs: fc.option(fc.nat(40_000).map((quarters) => quarters / 4)),

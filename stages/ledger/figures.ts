@@ -28,10 +28,20 @@ export interface Totals {
   /** Tokens that providers read from their own prompt caches. */
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
+  /** Requests that carried cache markers of ours. */
+  readonly marked: number;
+  /** The part of `cacheReadTokens` that marked requests read. */
+  readonly markedReadTokens: number;
+  /** The part of `cacheWriteTokens` that they wrote. */
+  readonly markedWriteTokens: number;
   /** Whole nano-dollars; of `priced` requests only, see `knownCost`. */
   readonly costNanoUsd: number;
-  /** The same; see `knownCostSaved`. */
+  /** The same, of all lanes together; see `knownCostSaved`. */
   readonly costSavedNanoUsd: number;
+  /** The part of it that cache markers brought. */
+  readonly costSavedByBreakpointsNanoUsd: number;
+  /** The part of it that answers from the response cache brought. */
+  readonly costSavedByAnswersNanoUsd: number;
   /** The same, of the added tokens; see `knownCostAdded`. */
   readonly costAddedNanoUsd: number;
   /** Requests whose cost is known. */
@@ -61,8 +71,13 @@ export function emptyTotals(): RunningTotals {
     outputTokens: 0,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
+    marked: 0,
+    markedReadTokens: 0,
+    markedWriteTokens: 0,
     costNanoUsd: 0,
     costSavedNanoUsd: 0,
+    costSavedByBreakpointsNanoUsd: 0,
+    costSavedByAnswersNanoUsd: 0,
     costAddedNanoUsd: 0,
     priced: 0,
     unpriced: 0,
@@ -93,6 +108,13 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   totals.outputTokens += row.outputTokens ?? 0;
   totals.cacheReadTokens += row.cacheReadTokens ?? 0;
   totals.cacheWriteTokens += row.cacheWriteTokens ?? 0;
+  if (row.breakpoints !== null) {
+    totals.marked += 1;
+    totals.markedReadTokens += row.cacheReadTokens ?? 0;
+    totals.markedWriteTokens += row.cacheWriteTokens ?? 0;
+  }
+  totals.costSavedByBreakpointsNanoUsd += row.costSavedByBreakpointsNanoUsd ?? 0;
+  if (row.cacheHit) totals.costSavedByAnswersNanoUsd += row.costSavedNanoUsd ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
   totals.costAddedNanoUsd += row.costAddedNanoUsd ?? 0;
@@ -111,6 +133,24 @@ export function knownCost(totals: Totals): number | null {
 /** What the saved tokens would have cost, likewise. */
 export function knownCostSaved(totals: Totals): number | null {
   return isPriceless(totals) ? null : totals.costSavedNanoUsd;
+}
+
+/** What compression alone saved, likewise: the rest of the saving after all other lanes. */
+export function knownCostSavedByCompression(totals: Totals): number | null {
+  const saved = knownCostSaved(totals);
+  if (saved === null) return null;
+  return saved - totals.costSavedByBreakpointsNanoUsd - totals.costSavedByAnswersNanoUsd;
+}
+
+/** What cache markers brought, likewise; `null` where none were set. */
+export function knownCostSavedByBreakpoints(totals: Totals): number | null {
+  if (totals.marked === 0 || isPriceless(totals)) return null;
+  return totals.costSavedByBreakpointsNanoUsd;
+}
+
+/** What kept answers saved, likewise; `null` where none was given. */
+export function knownCostSavedByAnswers(totals: Totals): number | null {
+  return totals.cacheHits === 0 || isPriceless(totals) ? null : totals.costSavedByAnswersNanoUsd;
 }
 
 /** What the added tokens cost, likewise. */

@@ -28,7 +28,14 @@ export interface FinishedRun {
 /** What the ledger's row says of a run's saving. */
 export type TraceSavings = Pick<
   LedgerRow,
-  'savedTokens' | 'addedTokens' | 'costSavedNanoUsd' | 'costAddedNanoUsd'
+  | 'savedTokens'
+  | 'addedTokens'
+  | 'costSavedNanoUsd'
+  | 'costAddedNanoUsd'
+  | 'breakpoints'
+  | 'costSavedByBreakpointsNanoUsd'
+  | 'cacheReadTokens'
+  | 'cacheWriteTokens'
 >;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

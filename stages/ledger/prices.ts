@@ -38,6 +38,16 @@ export interface Prices {
     savedTokens: number,
     atMs: number,
   ): number | null;
+  /**
+   * What the provider's prompt cache saved of this request by its own usage: what the input would
+   * have cost as plain input, less what it cost. Negative where more was written than read.
+   */
+  cachingNanoUsd(
+    provider: PricedProvider,
+    model: string,
+    usage: Usage,
+    atMs: number,
+  ): number | null;
   /** What `addedTokens` of the input cost, had they been billed like the rest, likewise. */
   addedNanoUsd(
     provider: PricedProvider,
@@ -94,6 +104,19 @@ export function createPrices(options: PricesOptions = {}): Prices {
       if (savedTokens === 0) return 0;
       const larger = scaleInput(usage, (total + savedTokens) / total);
       return Math.round(costOf(card, larger) - costOf(card, usage));
+    },
+    cachingNanoUsd(provider, model, usage, atMs) {
+      const card = cardOf(provider, model, atMs);
+      if (card === null || (usage.cacheReadTokens === null && usage.cacheWriteTokens === null))
+        return null;
+      const plain = {
+        ...usage,
+        inputTokens: totalInputTokens(usage),
+        cacheReadTokens: null,
+        cacheWriteTokens: null,
+        cacheWrite1hTokens: null,
+      };
+      return Math.round(costOf(card, plain) - costOf(card, usage));
     },
     addedNanoUsd(provider, model, usage, addedTokens, atMs) {
       const total = totalInputTokens(usage);

@@ -298,8 +298,13 @@ export function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     sum('outputTokens').as('outputTokens'),
     sum('cacheReadTokens').as('cacheReadTokens'),
     sum('cacheWriteTokens').as('cacheWriteTokens'),
+    count(sql`breakpoints is not null`).as('marked'),
+    sumWhere('cacheReadTokens', sql`breakpoints is not null`).as('markedReadTokens'),
+    sumWhere('cacheWriteTokens', sql`breakpoints is not null`).as('markedWriteTokens'),
     sum('costNanoUsd').as('costNanoUsd'),
     sum('costSavedNanoUsd').as('costSavedNanoUsd'),
+    sum('costSavedByBreakpointsNanoUsd').as('costSavedByBreakpointsNanoUsd'),
+    sumWhere('costSavedNanoUsd', sql`cache_hit = 1`).as('costSavedByAnswersNanoUsd'),
     sum('costAddedNanoUsd').as('costAddedNanoUsd'),
     eb.fn.count<number>('costNanoUsd').as('priced'),
     count(
@@ -312,6 +317,10 @@ export function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
 
 function sum(column: SummedColumn) {
   return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`;
+}
+
+function sumWhere(column: SummedColumn, condition: RawBuilder<unknown>) {
+  return sql<number>`coalesce(sum(case when ${condition} then ${sql.ref(column)} end), 0)`;
 }
 
 function count(condition: RawBuilder<unknown>) {
@@ -330,6 +339,7 @@ type SummedColumn =
   | 'cacheWriteTokens'
   | 'costNanoUsd'
   | 'costSavedNanoUsd'
+  | 'costSavedByBreakpointsNanoUsd'
   | 'costAddedNanoUsd'
   | 'latencyMs';
 

@@ -17,6 +17,7 @@ import {
   savedPercent,
   toUsd,
 } from './figures.ts';
+import { breakpointsJson, lanesJson, rowBreakpointsJson } from './lanes.ts';
 import type { WindowFigures } from './metrics.ts';
 import type { DayReport, SavingsReport } from './queries.ts';
 import { isFailure } from './row.ts';
@@ -114,6 +115,7 @@ export function recentJson(row: LedgerRow) {
     cost_saved: net.cost_saved,
     net_tokens_saved: net.net_tokens_saved,
     net_cost_saved: net.net_cost_saved,
+    ...(row.breakpoints !== null && { cache_breakpoints: rowBreakpointsJson(row) }),
     ...(row.chunksInjected !== null && {
       vault_injection: {
         chunks_injected: row.chunksInjected,
@@ -223,7 +225,7 @@ export function sessionSummaryJson(window: SessionWindow, nowMs: number) {
   };
 }
 
-/** `/savings`. What providers read from their own caches stands beside our savings and is not part of them. */
+/** `/savings`: the sums of all lanes, and each lane apart. */
 export function savingsJson(report: SavingsReport) {
   const saved = (totals: Totals) => ({
     requests: totals.requests,
@@ -244,6 +246,7 @@ export function savingsJson(report: SavingsReport) {
     total_net_tokens_saved: all.net_tokens_saved,
     total_net_cost_saved_usd: all.net_cost_saved_usd,
     unpriced: report.totals.unpriced,
+    lanes: lanesJson(report.totals),
     savings_by_model: toObject(
       report.byModel.map((group) => [group.key ?? 'unknown', group]),
       saved,
@@ -368,6 +371,7 @@ export function cacheStatsJson(
     compression_cache: speedCacheJson(compression),
     prompt_cache: {
       ...promptJson(window.totals()),
+      breakpoints: breakpointsJson(window.totals()),
       providers: toObject([...window.byProvider()], promptJson),
     },
   };

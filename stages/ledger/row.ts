@@ -38,8 +38,12 @@ export interface LedgerRow {
   readonly usageEstimated: boolean;
   /** Whole nano-dollars. */
   readonly costNanoUsd: number | null;
-  /** Whole nano-dollars that the saved tokens would have cost. */
+  /** Whole nano-dollars that all of svc saved: by compression and breakpoints, or by an answer that was kept. */
   readonly costSavedNanoUsd: number | null;
+  /** Cache markers that were set for a client that sets none. */
+  readonly breakpoints: number | null;
+  /** The part of `costSavedNanoUsd` that they brought by the provider's own usage; negative where it wrote more than it read. */
+  readonly costSavedByBreakpointsNanoUsd: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -104,6 +108,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     usageEstimated: facts.usageEstimated ?? false,
     costNanoUsd: facts.costNanoUsd ?? null,
     costSavedNanoUsd: facts.costSavedNanoUsd ?? null,
+    breakpoints: facts.breakpoints ?? null,
+    costSavedByBreakpointsNanoUsd: facts.costSavedByBreakpointsNanoUsd ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

@@ -58,6 +58,8 @@ export const ledgerColumns = [
   'node',
   'added_tokens',
   'cost_added_nano_usd',
+  'breakpoints',
+  'cost_saved_by_breakpoints_nano_usd',
 ] as const;
 
 /**
@@ -102,6 +104,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.node,
     row.addedTokens,
     row.costAddedNanoUsd,
+    row.breakpoints,
+    row.costSavedByBreakpointsNanoUsd,
   );
 }
 
@@ -165,5 +169,9 @@ export const migrations: readonly Migration[] = [
   [
     'ALTER TABLE requests ADD COLUMN added_tokens INTEGER',
     'ALTER TABLE requests ADD COLUMN cost_added_nano_usd INTEGER',
+  ],
+  [
+    'ALTER TABLE requests ADD COLUMN breakpoints INTEGER',
+    'ALTER TABLE requests ADD COLUMN cost_saved_by_breakpoints_nano_usd INTEGER',
   ],
 ];

@@ -7,6 +7,7 @@ import type { KeptSpans, NoteValue, Span } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { roundedMs } from './figures.ts';
 import { KeptRun } from './kept-run.ts';
+import { rowBreakpointsJson } from './lanes.ts';
 import { rowSavingsJson } from './report.ts';
 import type { LedgerRow } from './row.ts';
 import type { FinishedRun, TraceSavings } from './kept-run.ts';
@@ -59,8 +60,12 @@ export interface Trace {
   /** Why the run failed; null where it did not, and where the provider's own error was passed on. */
   readonly error: string | null;
   readonly duration_ms: number;
-  /** As the ledger has it; null where nothing was compressed or injected, or nothing was measured. */
-  readonly savings: ReturnType<typeof rowSavingsJson> | null;
+  /** As the ledger has it; null where nothing was compressed, injected or marked, or nothing was measured. */
+  readonly savings:
+    | (ReturnType<typeof rowSavingsJson> & {
+        readonly cache_breakpoints: ReturnType<typeof rowBreakpointsJson>;
+      })
+    | null;
   /** Present where the provider sent token counts that are none, such as fractions; the ledger has them corrected. */
   readonly usage_corrected?: true;
   /** What became of its capture: `kept`, or `dropped: …`. Present where the request was to be captured. */
@@ -132,7 +137,9 @@ export function toTrace(run: TracedRun): Trace {
     outcome: run.outcome,
     error: run.error,
     duration_ms: roundedMs(run.durationMs),
-    savings: run.savings ? rowSavingsJson(run.savings) : null,
+    savings: run.savings
+      ? { ...rowSavingsJson(run.savings), cache_breakpoints: rowBreakpointsJson(run.savings) }
+      : null,
     ...(run.usageCorrected && { usage_corrected: true }),
     ...(run.capture && { capture: run.capture }),
     stages: run.spans

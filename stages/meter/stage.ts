@@ -130,6 +130,11 @@ function toRow(
       ? services.prices.addedNanoUsd(provider, model, usage, added, at)
       : null;
   const cacheHit = request?.report.cacheHit ?? false;
+  const breakpoints = request?.report.breakpoints ?? null;
+  const byBreakpoints =
+    priced && breakpoints !== null
+      ? services.prices.cachingNanoUsd(provider, model, usage, at)
+      : null;
   return ledgerRow({
     id: run.id,
     startedMs: run.startedWallMs,
@@ -151,7 +156,9 @@ function toRow(
     cacheWriteTokens: usage.cacheWriteTokens,
     usageEstimated: usage.estimated,
     costNanoUsd: cacheHit ? 0 : cost,
-    costSavedNanoUsd: cacheHit ? cost : costSaved,
+    costSavedNanoUsd: cacheHit ? cost : together(costSaved, byBreakpoints),
+    breakpoints,
+    costSavedByBreakpointsNanoUsd: byBreakpoints,
     mode: request?.report.mode ?? null,
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
@@ -165,6 +172,11 @@ function toRow(
     client: body === undefined ? null : familyOf(body.headers),
     sessionId: body === undefined ? null : (clientSession(body.headers) ?? null),
   });
+}
+
+/** The sum of what is known; null where nothing is. */
+function together(left: number | null, right: number | null): number | null {
+  return left === null && right === null ? null : (left ?? 0) + (right ?? 0);
 }
 
 /**
@@ -205,8 +217,18 @@ function addedTokens(
 /** What the row says of a saving; undefined where nothing was compressed or injected. A copy: rows are not kept for as long as traces. */
 function savingsOf(row: LedgerRow): TraceSavings | undefined {
   const { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd } = row;
-  if (saved === null && added === null) return undefined;
-  return { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd };
+  const { breakpoints, costSavedByBreakpointsNanoUsd, cacheReadTokens, cacheWriteTokens } = row;
+  if (saved === null && added === null && breakpoints === null) return undefined;
+  return {
+    savedTokens: saved,
+    addedTokens: added,
+    costSavedNanoUsd,
+    costAddedNanoUsd,
+    breakpoints,
+    costSavedByBreakpointsNanoUsd,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
 }
 
 /**

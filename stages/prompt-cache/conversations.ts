@@ -11,7 +11,7 @@ import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
 
 /** How long a provider keeps what a marker wrote, in milliseconds, from its last use on. */
-const LIFETIME_MS = 300_000;
+export const LIFETIME_MS = 300_000;
 /** Pauses that are looked back at. */
 const GAPS = 6;
 /** Runs of the same task may go on side by side with the same beginning. */

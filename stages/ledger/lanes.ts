@@ -1,0 +1,62 @@
+/**
+ * What was saved, each lane apart: nothing is in two of them, and together they are the saving of
+ * `knownCostSaved`. What providers read from their own caches unasked is in none.
+ */
+import {
+  knownCostSavedByAnswers,
+  knownCostSavedByBreakpoints,
+  knownCostSavedByCompression,
+  toUsd,
+} from './figures.ts';
+import type { Totals } from './figures.ts';
+import type { LedgerRow } from './row.ts';
+
+/** The lanes of `/savings`, `svc savings` and `svc demo`; tokens and dollars. */
+export function lanesJson(totals: Totals) {
+  return {
+    compression: {
+      tokens_saved: totals.savedTokens,
+      cost_saved_usd: toUsd(knownCostSavedByCompression(totals)),
+    },
+    cache_breakpoints: breakpointsJson(totals),
+    /** Results that are left out at cold moments: there is no such thing yet. */
+    forgetting: null,
+    response_cache: {
+      requests: totals.cacheHits,
+      cost_saved_usd: toUsd(knownCostSavedByAnswers(totals)),
+    },
+    /** Credited to nobody: what clients had cached themselves, or the provider by itself. */
+    provider_cache: {
+      read_tokens: totals.cacheReadTokens - totals.markedReadTokens,
+      written_tokens: totals.cacheWriteTokens - totals.markedWriteTokens,
+    },
+  };
+}
+
+export type Lanes = ReturnType<typeof lanesJson>;
+
+/** What the markers that svc set made providers read and write, and what that saved by their own usage. */
+export function breakpointsJson(totals: Totals) {
+  return {
+    requests: totals.marked,
+    read_tokens: totals.markedReadTokens,
+    written_tokens: totals.markedWriteTokens,
+    cost_saved_usd: toUsd(knownCostSavedByBreakpoints(totals)),
+  };
+}
+
+type MarkedFigures = Pick<
+  LedgerRow,
+  'breakpoints' | 'costSavedByBreakpointsNanoUsd' | 'cacheReadTokens' | 'cacheWriteTokens'
+>;
+
+/** The same of one request; null where none were set. */
+export function rowBreakpointsJson(row: MarkedFigures) {
+  if (row.breakpoints === null) return null;
+  return {
+    set: row.breakpoints,
+    read_tokens: row.cacheReadTokens,
+    written_tokens: row.cacheWriteTokens,
+    cost_saved: toUsd(row.costSavedByBreakpointsNanoUsd),
+  };
+}
