@@ -6,6 +6,7 @@ import { news } from './live.ts';
 /** Asking anew may take so large a part of the time at most, however large the ledger is. */
 const SHARE = 1 / 30;
 const LEAST_MS = 3000;
+const MOST_MS = 20_000;
 /** The range moves on, also while nothing happens. */
 const IDLE_MS = 60_000;
 
@@ -26,6 +27,7 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let knownNews = -1;
     let isAsking = false;
+    let isFirst = true;
     let notBeforeMs = 0;
 
     async function ask(): Promise<void> {
@@ -40,8 +42,10 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
         const error = thrown instanceof Error ? thrown.message : String(thrown);
         setResult((known) => ({ ...known, error }));
       }
-      const tookMs = performance.now() - startedMs;
-      notBeforeMs = performance.now() + Math.max(LEAST_MS, tookMs / SHARE);
+      // The first answer also waited for whatever the proxy loads when it is first asked.
+      const tookMs = isFirst ? 0 : performance.now() - startedMs;
+      isFirst = false;
+      notBeforeMs = performance.now() + Math.min(MOST_MS, Math.max(LEAST_MS, tookMs / SHARE));
       isAsking = false;
       plan();
     }

@@ -62,6 +62,8 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
   const abort = new AbortController();
   const stop = (): void => abort.abort();
   signal.addEventListener('abort', stop);
+  // A machine that sleeps or moves to another network says so before any silence does.
+  window.addEventListener('offline', stop);
   let silence = setTimeout(stop, SILENCE_MS);
   try {
     const response = await open('/dashboard/events', abort.signal);
@@ -85,6 +87,7 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     }
   } finally {
     clearTimeout(silence);
+    window.removeEventListener('offline', stop);
     signal.removeEventListener('abort', stop);
     stop();
   }

@@ -1,0 +1,364 @@
+/**
+ * The dashboard in a real browser: it shows what happens as it happens, what its address says, and
+ * nothing that a request says of itself is ever more than text.
+ */
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startTestProxy } from '../../fixtures/proxy.ts';
+import type { ProxyOptions, TestProxy } from '../../fixtures/proxy.ts';
+import { ledgerRow } from '../../stages/ledger/row.ts';
+import { closeClients } from '../testing.ts';
+
+const VIEWS = [
+  '',
+  '/requests',
+  '/conversations',
+  '/savings',
+  '/providers',
+  '/errors',
+  '/log',
+  '/no-such-page',
+];
+const WIDE = { width: 1280, height: 800 };
+const NARROW = { width: 390, height: 844 };
+
+/** A page that notes whatever a good page does not do. */
+interface Watched {
+  readonly page: Page;
+  readonly faults: readonly string[];
+}
+
+async function openPage(
+  browser: Browser,
+  t: TestProxy,
+  viewport = WIDE,
+): Promise<Watched & { readonly context: BrowserContext }> {
+  const context = await browser.newContext({ viewport });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${t.proxy.url}/`)) faults.push(`asks ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      throw new Error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  return { page, faults, context };
+}
+
+async function withBrowser(
+  options: ProxyOptions,
+  use: (t: TestProxy, open: (viewport?: typeof WIDE) => Promise<Watched>) => Promise<void>,
+): Promise<void> {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  const t = await startTestProxy(options);
+  try {
+    await use(t, (viewport) => openPage(browser, t, viewport));
+  } finally {
+    await browser.close();
+    await t.close();
+  }
+}
+
+const LOG = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
+
+interface Asked {
+  readonly model?: string;
+  readonly session?: string;
+  readonly text?: string;
+  readonly log?: string;
+}
+
+async function ask(t: TestProxy, asked: Asked = {}): Promise<void> {
+  const { model = 'claude-haiku-4-5', session = 'thread-1', text = 'Run it', log = LOG } = asked;
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } };
+  const response = await fetch(`${t.proxy.url}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': 'mine',
+      'x-session-id': session,
+    },
+    body: JSON.stringify({
+      model,
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: text },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: log }] },
+      ],
+    }),
+  });
+  await response.text();
+}
+
+const YAML = 'compression: { threshold_tokens: 0 }';
+const rowsOf = (page: Page) => page.locator('.list-body .list-row');
+
+test('an empty ledger shows how to send the first request, and then the request', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await page.getByText('waiting for the first request').waitFor();
+    assert.ok((await page.content()).includes(`ANTHROPIC_BASE_URL=${t.proxy.url}`));
+    await ask(t);
+    await page.locator('[data-figure="requests"]', { hasText: '1' }).waitFor();
+    await page.getByRole('link', { name: 'All requests' }).waitFor();
+    assert.equal(faults, []);
+  }));
+
+test('requests appear as they end, and figures follow', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    await ask(t);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).first().waitFor();
+    assert.is(await rowsOf(page).count(), 1);
+    await ask(t, { model: 'claude-opus-4-5' });
+    await page.locator('.list-body', { hasText: 'claude-opus-4-5' }).waitFor();
+    assert.is(await rowsOf(page).count(), 2);
+    const overview = await open();
+    await overview.page.goto(`${t.proxy.url}/dashboard`);
+    await overview.page.locator('[data-figure="requests"]', { hasText: '2' }).waitFor();
+    await ask(t);
+    await overview.page.locator('[data-figure="requests"]', { hasText: '3' }).waitFor();
+    const { total_net_cost_saved_usd: saved } = (await (
+      await fetch(`${t.proxy.url}/savings`)
+    ).json()) as { total_net_cost_saved_usd: number };
+    const shown = await overview.page.locator('[data-figure="net_cost_saved"]').textContent();
+    assert.is(shown, `$${saved.toFixed(4)}`);
+    assert.equal([...faults, ...overview.faults], []);
+  }));
+
+test('filters live in the address: typed ones go there, and an address brings its own', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    await ask(t, { model: 'claude-haiku-4-5' });
+    await ask(t, { model: 'claude-opus-4-5' });
+    const undo = t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t, { model: 'claude-opus-4-5' });
+    undo();
+    await t.rows(3);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).nth(2).waitFor();
+    await page.getByLabel('Model').fill('opus');
+    await page.waitForFunction(
+      () => document.querySelectorAll('.list-body .list-row').length === 2,
+    );
+    assert.match(page.url(), /\?model=opus$/);
+    await page.getByLabel('Outcome').selectOption('failed');
+    await page.waitForFunction(
+      () => document.querySelectorAll('.list-body .list-row').length === 1,
+    );
+    assert.match(page.url(), /model=opus&failed=1/);
+    // A live row that the filters do not want stays away.
+    await ask(t, { model: 'claude-haiku-4-5' });
+    const again = await open();
+    await again.page.goto(page.url());
+    await rowsOf(again.page).first().waitFor();
+    assert.is(await rowsOf(again.page).count(), 1);
+    assert.is(await again.page.getByLabel('Model').inputValue(), 'opus');
+    assert.is(await rowsOf(page).count(), 1);
+    await page.getByLabel('Time').selectOption('7d');
+    assert.match(page.url(), /range=7d/);
+    await page.getByRole('link', { name: 'Savings' }).click();
+    assert.match(page.url(), /\/savings\?.*model=opus/);
+    await page.goBack();
+    assert.match(page.url(), /\/requests\?/);
+    assert.equal([...faults, ...again.faults], []);
+  }));
+
+test('a request shows its stages, and line by line what compression changed', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    await ask(t);
+    const [row] = await t.rows(1);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).first().click();
+    await page.locator('.waterfall li', { hasText: 'upstream_forward' }).waitFor();
+    assert.ok(page.url().includes(`/request/${row!.id}`));
+    assert.ok(await page.locator('.waterfall li', { hasText: 'compaction' }).count());
+    await page.locator('.diff .removed').first().waitFor();
+    assert.ok((await page.locator('.diff .removed').count()) > 10);
+    assert.ok(await page.locator('.diff .compressed').count());
+    assert.match((await page.locator('.legend').textContent()) ?? '', /removed.*compressed/);
+    assert.equal(faults, []);
+  }));
+
+const HOSTILE = [
+  '<img src=x onerror="window.pwned=1">',
+  '"><script>window.pwned=1</script>',
+  "'-alert(1)-'",
+  'javascript:alert(1)',
+  '__proto__',
+  '</style></script><svg onload=window.pwned=1>',
+  '\u202egnp.exe',
+  '../../../etc/passwd?a=b#c',
+];
+
+test('hostile models, sessions and prompts are text in every view', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    for (const text of HOSTILE)
+      await ask(t, { model: text, text, log: `${text}\n${LOG}\n${text}` });
+    for (const session of HOSTILE.slice(0, 6)) await ask(t, { session });
+    const undo = t.upstream.script(undefined, 'status', { status: 400 });
+    await ask(t, { model: HOSTILE[0]!, session: HOSTILE[1]! });
+    undo();
+    const rows = await t.rows(HOSTILE.length + 7);
+    const { page, faults } = await open();
+    const sessions = HOSTILE.slice(0, 6).map((name) => `/conversation/${encodeURIComponent(name)}`);
+    const details = rows.slice(0, 4).map(({ id }) => `/request/${id}`);
+    const filters = HOSTILE.slice(0, 3).map(
+      (text) => `/requests?model=${encodeURIComponent(text)}`,
+    );
+    for (const view of [...VIEWS, ...sessions, ...details, ...filters]) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page.locator('main > *').first().waitFor();
+      await page.waitForTimeout(250);
+      const found = await page.evaluate(() => ({
+        pwned: 'pwned' in window,
+        planted: document.querySelectorAll('main :is(img, script, iframe, style, object)').length,
+        // Only links of ours: none has a scheme.
+        links: [...document.querySelectorAll('a')].filter(
+          (link) => link.protocol !== location.protocol || link.host !== location.host,
+        ).length,
+      }));
+      assert.equal(found, { pwned: false, planted: 0, links: 0 }, view);
+    }
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await page.locator('.list-body', { hasText: HOSTILE[0]! }).waitFor();
+    assert.equal(faults, []);
+  }));
+
+test('ten thousand requests scroll with few of them in the document', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const nowMs = Date.now();
+    for (let n = 0; n < 10_000; n += 1) {
+      t.proxy.services.ledger.record(
+        ledgerRow({
+          id: `row-${n}`,
+          startedMs: nowMs - (10_000 - n) * 1000,
+          endpoint: '/v1/messages',
+          outcome: 'ok',
+          status: 200,
+          model: `model-${n % 5}`,
+          latencyMs: n,
+          inputTokensRaw: n,
+        }),
+      );
+      if (n % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await t.rows(10_000);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).first().waitFor();
+    const list = page.locator('.list');
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.waitForFunction(
+      () => document.querySelector('.list')?.getAttribute('aria-rowcount') === '10001',
+    );
+    const frames = await list.evaluate(async (element) => {
+      const gapsMs: number[] = [];
+      let beforeMs = performance.now();
+      const step = element.scrollHeight / 120;
+      let most = 0;
+      for (let n = 0; n < 120; n += 1) {
+        element.scrollTop = n * step;
+        await new Promise(requestAnimationFrame);
+        gapsMs.push(performance.now() - beforeMs);
+        beforeMs = performance.now();
+        most = Math.max(most, element.querySelectorAll('.list-row').length);
+      }
+      element.scrollTo(0, element.scrollHeight);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return { gapsMs: gapsMs.toSorted((a, b) => a - b), most };
+    });
+    assert.ok(frames.most < 80, `${frames.most} rows in the document`);
+    const medianMs = frames.gapsMs[60]!;
+    assert.ok(medianMs < 50, `a frame every ${medianMs} ms`);
+    await page.locator('[aria-rowindex="10001"]').waitFor();
+    await page.locator('.list-row', { hasText: /^\D*/ }).first().waitFor();
+    await page.locator('[data-row-link]').first().focus();
+    await page.keyboard.press('Home');
+    await page.locator('[aria-rowindex="2"] [data-row-link]:focus').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('[aria-rowindex="4"] [data-row-link]:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/request\/row-9997/);
+    assert.equal(faults, []);
+  }));
+
+test('every view fits a phone, has a heading, and names for all that is typed or chosen', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    for (let n = 0; n < 4; n += 1)
+      await ask(t, { model: `a-model-with-quite-a-long-name-${n}-20261122-preview` });
+    const undo = t.upstream.script(undefined, 'status', { status: 429 });
+    await ask(t);
+    undo();
+    const [row] = await t.rows(5);
+    const { page, faults } = await open(NARROW);
+    for (const view of [...VIEWS, `/request/${row!.id}`, '/conversation/thread-1']) {
+      await page.goto(`${t.proxy.url}/dashboard${view}`);
+      await page.locator('main h1').waitFor({ state: 'attached' });
+      await page.waitForTimeout(300);
+      const found = await page.evaluate(() => ({
+        broad: document.documentElement.scrollWidth > window.innerWidth,
+        broadMain: document.querySelector('main')!.scrollWidth > window.innerWidth,
+        headings: document.querySelectorAll('h1').length,
+        nameless: [...document.querySelectorAll('input, select, button')].filter(
+          (one) =>
+            (one.textContent ?? '').trim() === '' && (one as HTMLInputElement).labels?.length === 0,
+        ).length,
+      }));
+      assert.equal(found, { broad: false, broadMain: false, headings: 1, nameless: 0 }, view);
+    }
+    assert.equal(faults, []);
+  }));
+
+test('a line that broke is mended, and what ended meanwhile is shown', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    await ask(t);
+    const { page } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).first().waitFor();
+    await page.context().setOffline(true);
+    await page.evaluate(() => window.dispatchEvent(new Event('offline')));
+    await page.getByText('No connection').waitFor();
+    await ask(t, { model: 'claude-opus-4-5' });
+    await page.context().setOffline(false);
+    await page.getByText('Working').waitFor();
+    await page.locator('.list-body', { hasText: 'claude-opus-4-5' }).waitFor();
+  }));
+
+test('where a key is required, the page asks for it', () => {
+  const key = `svc_${'k'.repeat(43)}`;
+  return withBrowser(
+    { yaml: `security: { api_key: ${key}, require_api_key: true }` },
+    async (t, open) => {
+      const { page } = await open();
+      await page.goto(`${t.proxy.url}/dashboard`);
+      await page.getByLabel('Proxy key').fill(key);
+      await page.getByRole('button', { name: 'Open' }).click();
+      await page.getByText('waiting for the first request').waitFor();
+    },
+  );
+});
+
+test.after(closeClients);
+test.run();
