@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { applyBuiltIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/built-in.ts';
 import { guessExtension } from '../../stages/compress/code/strip-code.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
 import {
@@ -152,7 +152,7 @@ const SETTINGS = { maxChars: 120, logBudgetTokens: 3500 } as const;
 function byClass(mode: Mode): Make {
   return ({ text, hints }, { commentLines }) => {
     const code = mode === 'aggressive' ? { commentLines } : {};
-    const out = applyBuiltIn(text, { ...SETTINGS, ...code, mode, query: '', hints }).text;
+    const out = builtIn.apply(text, { ...SETTINGS, ...code, mode, query: '', hints }).text;
     return { text: out, decoded: out };
   };
 }

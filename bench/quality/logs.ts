@@ -1,6 +1,6 @@
 /** Failure logs of continuous integration: how many labelled signals survive a token budget. */
 import { join } from 'node:path';
-import { applyBuiltIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/built-in.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
 
@@ -55,7 +55,7 @@ export function measureLogs(
       logBudgetTokens: budgetTokens,
       hints: {},
     } as const;
-    const out = applyBuiltIn(log.text, context).text;
+    const out = builtIn.apply(log.text, context).text;
     before += count(log.text);
     after += count(out);
     for (const signal of log.ground_truth.required_signals) {

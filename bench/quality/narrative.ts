@@ -3,7 +3,7 @@
  * the answer to another question, asked only later, survives too.
  */
 import { join } from 'node:path';
-import { applyBuiltIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/built-in.ts';
 import type { Mode } from '../../stages/compress/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { readRecords } from './corpus.ts';
@@ -49,7 +49,7 @@ export function measureNarrative(
   let laterCases = 0;
   for (const { context, question, answers } of questions) {
     const options = { mode, query: question, maxChars: 120, logBudgetTokens: 3500, hints: {} };
-    const out = applyBuiltIn(context, options).text;
+    const out = builtIn.apply(context, options).text;
     before += count(context);
     after += count(out);
     if (answers.some((answer) => out.includes(answer))) same++;

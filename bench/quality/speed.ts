@@ -1,5 +1,5 @@
 /** Time per 10,000 estimated tokens, text by text, and for single lines of a megabyte. */
-import { applyBuiltIn } from '../../stages/compress/built-in.ts';
+import { builtIn } from '../../stages/compress/built-in.ts';
 import type { ApplyContext } from '../../stages/compress/rewrite.ts';
 import { estimateTokens } from '../../stages/model/tokens.ts';
 
@@ -25,7 +25,7 @@ const CONTEXT: ApplyContext = {
  */
 export function measureSpeed(texts: readonly string[]): SpeedResult {
   const long = texts.filter((text) => estimateTokens(text) >= 500);
-  for (const text of long) applyBuiltIn(text, CONTEXT);
+  for (const text of long) builtIn.apply(text, CONTEXT);
   const times = long.map((text) => {
     const best = Math.min(...[0, 1, 2].map(() => timeOf(text)));
     return (best * 10_000) / estimateTokens(text);
@@ -41,7 +41,7 @@ export function measureSpeed(texts: readonly string[]): SpeedResult {
 
 function timeOf(text: string): number {
   const start = performance.now();
-  applyBuiltIn(text, CONTEXT);
+  builtIn.apply(text, CONTEXT);
   return performance.now() - start;
 }
 

@@ -13,7 +13,7 @@ import { listingRules } from './listing/rules.ts';
 import { logRules } from './log/rules.ts';
 import { narrativeRules } from './narrative/rules.ts';
 import { traceRules } from './trace/rules.ts';
-import { rewrite, type Rewrite } from './rewrite.ts';
+import { rewrite, type Rewriter } from './rewrite.ts';
 import type { Rule } from './rule.ts';
 
 /** Stack traces come before logs: what a log keeps is measured against its budget last. */
@@ -30,5 +30,5 @@ export const BUILT_IN_RULES: readonly Rule[] = [
   ...logRules,
 ];
 
-/** Compresses one text by the built-in rules. */
-export const applyBuiltIn: Rewrite = rewrite(BUILT_IN_RULES);
+/** Compresses by the built-in rules. */
+export const builtIn: Rewriter = rewrite(BUILT_IN_RULES);

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
 import { estimateTokens } from '../model/tokens.ts';
-import { applyBuiltIn } from './built-in.ts';
+import { builtIn } from './built-in.ts';
 import { stripCode } from './code/strip-code.ts';
 import { CODE_EXTENSIONS, grammarFor } from './code/code-tools.ts';
 import type { CompressContext } from './rule.ts';
@@ -170,15 +170,15 @@ test('the gates: never larger, never empty, twice is once, blobs only in aggress
   for (const mode of ['strict', 'hybrid', 'aggressive'] as const) {
     for (const text of texts) {
       const options = { ...context('lighthouse', mode), hints: {} };
-      const out = applyBuiltIn(text, options).text;
+      const out = builtIn.apply(text, options).text;
       assert.ok(estimateTokens(out) <= estimateTokens(text));
       assert.is(out.trim() === '', text.trim() === '');
-      assert.is(applyBuiltIn(out, options).text, out);
+      assert.is(builtIn.apply(out, options).text, out);
       if (mode === 'strict' || (mode === 'hybrid' && text === blob)) assert.is(out, text);
     }
   }
   assert.match(
-    applyBuiltIn(blob, { ...context('', 'aggressive'), hints: {} }).text,
+    builtIn.apply(blob, { ...context('', 'aggressive'), hints: {} }).text,
     'omitted 4800 characters of base64',
   );
 });

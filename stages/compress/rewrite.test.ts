@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { BUILT_IN_RULES } from './built-in.ts';
 import { createBlockCache } from './conversation/cache.ts';
 import { ConversationMemo } from './conversation/memo.ts';
-import { rewrite, type ApplyContext } from './rewrite.ts';
+import { rewrite, type Applied, type ApplyContext } from './rewrite.ts';
 import type { Apply, Rule, When } from './rule.ts';
 import { contextFor, CONVERSATION, SOURCE, times } from './testing.ts';
 import { joinKept } from './text/marker.ts';
@@ -60,12 +60,15 @@ test('every condition of a rule must hold', () => {
     [{ mode: ['strict'] }, ran('make', { mode: 'strict' }), false],
   ];
   for (const [when, context, isMeant] of cases) {
-    const { by, isTried } = rewrite([rule('own', { class: ['log'], ...when })])(REPORT, context);
+    const { by, isTried } = rewrite([rule('own', { class: ['log'], ...when })]).apply(
+      REPORT,
+      context,
+    );
     const what = JSON.stringify([when, context.hints]);
     assert.equal(by, isMeant ? ['own'] : [], what);
     assert.is(isTried, isMeant, what);
   }
-  assert.equal(rewrite([rule('own', { class: ['trace'] })])(REPORT, ran('make')).by, []);
+  assert.equal(rewrite([rule('own', { class: ['trace'] })]).apply(REPORT, ran('make')).by, []);
 });
 
 test('rules run step by step, those of a step as they are listed', () => {
@@ -73,21 +76,24 @@ test('rules run step by step, those of a step as they are listed', () => {
   const noting = (name: string, step: Rule['step']): Rule =>
     rule(name, { class: ['log'] }, { step, apply: () => void order.push(name) });
   const rules = [noting('d', 'encode'), noting('b', 'drop'), noting('a', 'clean')];
-  rewrite([...rules, noting('c', 'drop')])(REPORT, ran('make'));
+  rewrite([...rules, noting('c', 'drop')]).apply(REPORT, ran('make'));
   assert.equal(order, ['a', 'b', 'c', 'd']);
   assert.throws(() => rewrite([...BUILT_IN_RULES, rule('grep', { class: ['log'] })]), /named grep/);
 });
 
 test('how a command ended stays to the letter, whatever a rule drops', () => {
   const careless = rule('careless', { class: ['log'] }, { apply: without(/passed|PASSED/) });
-  assert.equal(rewrite([careless])(REPORT, ran('pytest')).by, []);
-  const { by } = rewrite([{ ...careless, endings: 'own' }])(REPORT, ran('pytest'));
+  assert.equal(rewrite([careless]).apply(REPORT, ran('pytest')).by, []);
+  const { by } = rewrite([{ ...careless, endings: 'own' }]).apply(REPORT, ran('pytest'));
   assert.equal(by, ['careless'], 'it was the check that held it');
 });
 
 test('a rule that throws, grows a text or leaves nothing of it changes nothing', () => {
-  const applied = (apply: Apply): ReturnType<ReturnType<typeof rewrite>> =>
-    rewrite([rule('own', { class: ['log'] }, { apply, endings: 'own' })])(REPORT, ran('make'));
+  const applied = (apply: Apply): Applied =>
+    rewrite([rule('own', { class: ['log'] }, { apply, endings: 'own' })]).apply(
+      REPORT,
+      ran('make'),
+    );
   const thrown = applied(() => {
     throw new Error('no');
   });
@@ -98,7 +104,7 @@ test('a rule that throws, grows a text or leaves nothing of it changes nothing',
 
 test('in a conversation it is named, numbers lines of the block and is kept from what is protected', () => {
   const own = rule('own', { class: ['log'], program: ['pytest'] });
-  const options = { ...CONVERSATION, rewrite: rewrite([own, ...BUILT_IN_RULES]) };
+  const options = { ...CONVERSATION, rewriter: rewrite([own, ...BUILT_IN_RULES], 'own') };
   const block = {
     role: 'user',
     kind: 'tool_result',
@@ -119,6 +125,31 @@ test('in a conversation it is named, numbers lines of the block and is kept from
     assert.match(made!.text, '[svc omitted 60 of 66 lines here (lines 4–63)');
     assert.equal(made!.removed, [{ from: 3, to: 63 }]);
     assert.equal([code!.changed, code!.isTried], [false, false]);
+  }
+});
+
+test('what one set of rules made is never taken for what another would', () => {
+  const [drops, keeps] = [/PASSED/, /rootdir/].map((unwanted, at) => ({
+    ...CONVERSATION,
+    rewriter: rewrite(
+      [rule('own', { class: ['log'] }, { apply: without(unwanted), endings: 'own' })],
+      `rules ${at}`,
+    ),
+  }));
+  const blocks = [
+    {
+      index: 0,
+      role: 'user',
+      kind: 'tool_result',
+      text: REPORT,
+      toolName: 'Bash',
+      toolInput: { command: 'pytest' },
+    },
+  ] as const;
+  const cache = createBlockCache(9);
+  for (const memo of [new ConversationMemo(9), new ConversationMemo(0)]) {
+    assert.ok(memo.compress(blocks, drops!, cache)[0]!.changed);
+    assert.not(memo.compress(blocks, keeps!, cache)[0]!.changed);
   }
 });
 

@@ -51,35 +51,42 @@ export type ApplyContext = Omit<CompressContext, 'classification'> & {
   readonly linesAfter?: number;
 };
 
-/**
- * Compresses one text. The result is never empty, never estimated larger than the input,
- * and compressing it again changes nothing: a text that carries our marks is left alone,
- * and one that does not (white space or colours gone) is taken through again until it
- * stands still.
- */
-export type Rewrite = (text: string, context: ApplyContext) => Applied;
+/** Rules that run together. */
+export interface Rewriter {
+  /**
+   * Stands for the rules in the keys of what is kept: texts that other rules made are never
+   * taken for theirs. Empty for the built-in ones, which have a version.
+   */
+  readonly id: string;
+  /**
+   * Compresses one text. The result is never empty, never estimated larger than the input,
+   * and compressing it again changes nothing: a text that carries our marks is left alone,
+   * and one that does not (white space or colours gone) is taken through again until it
+   * stands still.
+   */
+  readonly apply: (text: string, context: ApplyContext) => Applied;
+}
 
 /** How often an unmarked result is looked at again; two rounds have always sufficed. */
 const MAX_ROUNDS = 4;
 
-/** Compresses with these rules. Throws where two of them have one name. */
-export function rewrite(rules: readonly Rule[]): Rewrite {
+/** Makes one compressor of rules. Throws where two of them have one name. */
+export function rewrite(rules: readonly Rule[], id = ''): Rewriter {
   const twice = rules.find(({ name }, at) => rules.findIndex((one) => one.name === name) < at);
   if (twice !== undefined) throw new Error(`Two rules of compression are named ${twice.name}`);
   const ordered = STEPS.flatMap((step) => rules.filter((rule) => rule.step === step));
-  return (text, context) => {
-    let applied = applyOnce(text, context, ordered);
-    for (let round = 1; round < MAX_ROUNDS; round++) {
-      if (applied.by.length === 0 || hasMark(applied.text)) return applied;
-      const again = applyOnce(applied.text, context, ordered);
-      if (again.by.length === 0) return applied;
-      applied = {
-        ...again,
-        by: [...applied.by, ...again.by],
-      };
-    }
-    return { ...applied, text, by: [], removed: [] };
-  };
+  return { id, apply: (text, context) => applyUntilStill(text, context, ordered) };
+}
+
+function applyUntilStill(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {
+  let applied = applyOnce(text, context, rules);
+  for (let round = 1; round < MAX_ROUNDS; round++) {
+    if (applied.by.length === 0 || hasMark(applied.text)) return applied;
+    const again = applyOnce(applied.text, context, rules);
+    if (again.by.length === 0) return applied;
+    applied = { ...again, by: [...applied.by, ...again.by] };
+  }
+  return { ...applied, text, by: [], removed: [] };
 }
 
 function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]): Applied {

@@ -7,7 +7,7 @@ import { lineNumbering } from '../../model/classify/envelope.ts';
 import { keptComments } from './comments.ts';
 import { hereDocuments, mayBeginInside } from './excerpt.ts';
 import type { Apply, Compressed, LineRange } from '../rule.ts';
-import { MARK } from '../text/marker.ts';
+import { MARK, rangesWithout } from '../text/marker.ts';
 
 /** Strips comment lines; needs `context.commentLines`. */
 export const stripCode: Apply = (text, context) => {
@@ -57,25 +57,13 @@ function dropLines(
     blank = isBlank[at]!;
   });
   const out = raw.filter((_, at) => keep[at]);
-  const removed = rangesOf(keep);
+  const removed = rangesWithout(keep);
   const count = raw.length - out.length;
   if (count < 2) return undefined;
   const note = `${MARK}omitted ${count} of ${raw.length} lines, comments and blank lines only; the source is complete]`;
   const first = out[0]?.startsWith('#!') === true ? 1 : 0;
   out.splice(first, 0, asComment(note, extension));
   return { text: out.join('\n'), removed };
-}
-
-function rangesOf(keep: readonly boolean[]): LineRange[] {
-  const ranges: LineRange[] = [];
-  for (let at = 0; at < keep.length; at++) {
-    const last = ranges.at(-1);
-    if (keep[at] === true) continue;
-    if (last !== undefined && last.to === at)
-      ranges[ranges.length - 1] = { from: last.from, to: at + 1 };
-    else ranges.push({ from: at, to: at + 1 });
-  }
-  return ranges;
 }
 
 const HASH_COMMENTS = new Set('py pyi rb sh bash zsh pl r ps1 gyp gypi'.split(' '));

@@ -8,7 +8,8 @@ import type { Applied, ApplyContext } from '../rewrite.ts';
 
 /** Results by content. */
 export interface BlockCache {
-  keyOf(text: string, context: ApplyContext): string;
+  /** `rulesId` is that of the `Rewriter`. */
+  keyOf(text: string, context: ApplyContext, rulesId: string): string;
   get(key: string): Applied | undefined;
   set(key: string, value: Applied): void;
   readonly entries: number;
@@ -56,12 +57,22 @@ export function createBlockCache(maxEntries: number): BlockCache {
   };
 }
 
-function keyOf(text: string, context: ApplyContext): string {
+function keyOf(text: string, context: ApplyContext, rulesId: string): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
   const hasCode = commentLines !== undefined;
   const { linesBefore, linesAfter } = context;
   const place = [linesBefore, linesAfter];
-  const rest = [mode, query, maxChars, logBudgetTokens, hints, hasCode, applied?.id, place];
+  const rest = [
+    mode,
+    query,
+    maxChars,
+    logBudgetTokens,
+    hints,
+    hasCode,
+    applied?.id,
+    place,
+    rulesId,
+  ];
   return createHash('sha1')
     .update(JSON.stringify(rest))
     .update('\u0000')

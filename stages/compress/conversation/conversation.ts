@@ -6,8 +6,8 @@
  */
 import type { Classification } from '../../model/classify/classes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyBuiltIn } from '../built-in.ts';
-import type { Applied, ApplyContext, Rewrite } from '../rewrite.ts';
+import { builtIn } from '../built-in.ts';
+import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from '../rule.ts';
@@ -37,7 +37,7 @@ export interface ConversationOptions {
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
   /** The rules to compress with; the built-in ones where left out. Must not change within a conversation. */
-  readonly rewrite?: Rewrite;
+  readonly rewriter?: Rewriter;
 }
 
 /** What goes out for one block. */
@@ -190,11 +190,11 @@ interface Rewritten extends Applied {
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewriteBlock(
   block: ConversationBlock,
-  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets' | 'rewrite'>,
+  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets' | 'rewriter'>,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
-  const { userProse, forgets, rewrite = applyBuiltIn, ...rest } = known;
+  const { userProse, forgets, rewriter = builtIn, ...rest } = known;
   const { head, body, tail } = pastedPart(block);
   if (body === '') return undefined;
   const linesBefore = lineBreaks(head);
@@ -202,7 +202,7 @@ function rewriteBlock(
   const small = estimateTokens(body) < MIN_TOKENS;
   if (block.kind === 'user_text' && userProse !== true && !isToolOutput(block.text, body))
     return undefined;
-  const applied = small ? undefined : applyCached(rewrite, body, context, cache);
+  const applied = small ? undefined : applyCached(rewriter, body, context, cache);
   const plain: Applied = applied ?? {
     text: body,
     classification: { kind: 'narrative' },
@@ -249,16 +249,16 @@ function thinNumbers(made: Rewritten): readonly Rewritten[] {
 }
 
 function applyCached(
-  rewrite: Rewrite,
+  rewriter: Rewriter,
   text: string,
   context: ApplyContext,
   cache: BlockCache | undefined,
 ): Applied {
-  if (cache === undefined) return rewrite(text, context);
-  const key = cache.keyOf(text, context);
+  if (cache === undefined) return rewriter.apply(text, context);
+  const key = cache.keyOf(text, context, rewriter.id);
   const known = cache.get(key);
   if (known !== undefined) return known;
-  const applied = rewrite(text, context);
+  const applied = rewriter.apply(text, context);
   cache.set(key, applied);
   return applied;
 }

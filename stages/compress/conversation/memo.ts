@@ -77,7 +77,7 @@ function hashChain(
   options: ConversationOptions,
 ): readonly string[] {
   const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
-  const { userProse = false, forgets = false } = options;
+  const { userProse = false, forgets = false, rewriter } = options;
   const settings = [
     COMPRESSION_VERSION,
     mode,
@@ -88,6 +88,7 @@ function hashChain(
     applied?.id,
     userProse,
     forgets,
+    rewriter?.id ?? '',
   ];
   let previous = JSON.stringify(settings);
   return blocks.map((block, at) => {

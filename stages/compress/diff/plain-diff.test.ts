@@ -1,7 +1,7 @@
 /** What must not be cut: diffs that are not plain, that lie, or that look like others. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
 import { unpackSigns } from './signs.ts';
 import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../testing.ts';
@@ -31,7 +31,7 @@ test('what marks its changes inside lines, or has no line with a sign, stays as 
     words((n) => ` \u001b[31mold\u001b[m\u001b[32mnew\u001b[m word ${n}`),
   ])
     assert.is(
-      applyBuiltIn(text, { ...CONTEXT, hints: { command: 'git diff --word-diff' } }).text,
+      builtIn.apply(text, { ...CONTEXT, hints: { command: 'git diff --word-diff' } }).text,
       text,
     );
   const porcelain = words(() => '-old\n+new\n~');

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
 import { unpackSigns } from './signs.ts';
 import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../testing.ts';
@@ -128,10 +128,10 @@ test('any diff keeps its changes in order; twice is once; never larger, never em
       const diff = diffOf('src/any.ts', lines);
       const out = shrinkDiff(diff, CONTEXT)?.text ?? diff;
       assert.equal(changesOf(unpackSigns(out)), changesOf(diff));
-      const applied = applyBuiltIn(diff, { ...CONTEXT, hints: { command: 'git diff' } }).text;
+      const applied = builtIn.apply(diff, { ...CONTEXT, hints: { command: 'git diff' } }).text;
       assert.ok(applied.trim() !== '' && estimateTokens(applied) <= estimateTokens(diff));
       assert.is(
-        applyBuiltIn(applied, { ...CONTEXT, hints: { command: 'git diff' } }).text,
+        builtIn.apply(applied, { ...CONTEXT, hints: { command: 'git diff' } }).text,
         applied,
       );
     }),

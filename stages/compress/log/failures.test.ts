@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import { scoreLine } from './score.ts';
 import { makeLog } from '../testing.ts';
 
@@ -96,7 +96,7 @@ for (const budget of [3500, 2000]) {
       for (const share of [0.25, 0.6, 0.98]) {
         const lines = noise();
         lines.splice(Math.floor(lines.length * share), 0, ...said);
-        const { text } = applyBuiltIn(lines.join('\n'), makeLog(budget));
+        const { text } = builtIn.apply(lines.join('\n'), makeLog(budget));
         const kept = new Set(text.split('\n'));
         assert.ok(kept.size < 500, name);
         for (const line of said) assert.ok(kept.has(line), `${name} at ${share}: ${line}`);

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import type { Applied } from '../rewrite.ts';
 import type { LineRange } from '../rule.ts';
 import { unpackFrames } from '../trace/pack-frames.ts';
@@ -69,7 +69,7 @@ function readBack(lines: readonly string[], { text }: Applied): readonly LineRan
 
 for (const [name, lines] of Object.entries(LOGS)) {
   test(`markers name lines of the block, and with what stands there make up the whole: ${name}`, () => {
-    const applied = applyBuiltIn(lines.join('\n'), CONTEXT);
+    const applied = builtIn.apply(lines.join('\n'), CONTEXT);
     assert.ok(applied.by.includes('log-reduce'), applied.by.join());
     const omissions = readBack(lines, applied);
     assert.equal(applied.removed, omissions);
@@ -79,7 +79,7 @@ for (const [name, lines] of Object.entries(LOGS)) {
 
 test('text that a user pasted is numbered from where it begins in the block', () => {
   const lines = LOGS['folded']!;
-  const applied = applyBuiltIn(lines.join('\n'), { ...CONTEXT, linesBefore: 7, linesAfter: 3 });
+  const applied = builtIn.apply(lines.join('\n'), { ...CONTEXT, linesBefore: 7, linesAfter: 3 });
   const first = applied.text.split('\n').flatMap((line) => readOmitted(line) ?? [])[0];
   assert.equal(first, { from: 10, to: 47 });
   assert.match(applied.text, `omitted 37 of ${lines.length + 10} lines here`);
@@ -93,7 +93,7 @@ test('a count of repeats goes and stays with its line', () => {
     ...times(9, () => 'error: the same thing failed'),
     ...times(200, (n) => `Compiled module ${n}`),
   ];
-  const applied = applyBuiltIn(lines.join('\n'), CONTEXT);
+  const applied = builtIn.apply(lines.join('\n'), CONTEXT);
   readBack(lines, applied);
   assert.match(applied.text, 'error: the same thing failed\n[svc the line above 8 more times]');
 });

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { cleanLine, cleanLog } from './clean.ts';
 import { makeLog, times } from '../testing.ts';
@@ -61,7 +61,7 @@ test('records with nothing but carriage returns between them all stay', () => {
     n === 40 ? 'ERROR disk full on node 7' : `INFO step ${n} done`,
   );
   const text = `${records.join('\r')}\nINFO bye\nINFO end\n`;
-  const out = applyBuiltIn(text, CONTEXT).text;
+  const out = builtIn.apply(text, CONTEXT).text;
   for (const record of records) assert.ok(out.includes(record), record);
 });
 
@@ -73,7 +73,7 @@ test('one long line is never dropped whole: it stays, or is cut to what it says'
     [words, 'unit0 loaded'],
   ] as const) {
     for (const input of [text, `starting\n${text}\n`, `${text}\nbye`]) {
-      const { text: out } = applyBuiltIn(input, { ...CONTEXT, logBudgetTokens: 1000 });
+      const { text: out } = builtIn.apply(input, { ...CONTEXT, logBudgetTokens: 1000 });
       assert.ok(out.includes(must), out.slice(0, 200));
       assert.ok(out === input || hasMark(out));
       assert.ok(estimateTokens(out) <= estimateTokens(input));
@@ -86,7 +86,7 @@ test('a failure is found in text whose letters stand apart', () => {
   const error = spaced('ERROR lost shard 4');
   const lines = times(400, (n) => spaced(`unit ${n} loaded from disk`));
   lines[200] = error;
-  assert.ok(applyBuiltIn(lines.join('\n'), CONTEXT).text.split('\n').includes(error));
+  assert.ok(builtIn.apply(lines.join('\n'), CONTEXT).text.split('\n').includes(error));
 });
 
 test.run();

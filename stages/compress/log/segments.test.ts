@@ -1,7 +1,7 @@
 /** Where long lines of logs are cut: between words and values, never inside one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyBuiltIn } from '../built-in.ts';
+import { builtIn } from '../built-in.ts';
 import { cutLine, segmentLine, seenParts } from './segments.ts';
 import { makeLog, times } from '../testing.ts';
 
@@ -87,7 +87,7 @@ test('the first and the last parts of a line are what is looked at', () => {
 
 test('cut lines go out in whole words through the whole pass', () => {
   const line = `ERROR begin ${times(4000, (n) => `id=${n * 1234567}`).join(' ')} FATAL lost 1234567`;
-  const { text } = applyBuiltIn(`INFO start\n${line}\nINFO end`, makeLog(500));
+  const { text } = builtIn.apply(`INFO start\n${line}\nINFO end`, makeLog(500));
   assert.match(text, 'FATAL lost 1234567');
   const known = new Set(wordsOf(line));
   for (const piece of text.split('\n')[2]!.split('…'))

@@ -67,3 +67,15 @@ export function joinKept(
   }
   return { text: out.join('\n'), removed };
 }
+
+/** The lines that do not stay; `keep[i]` says whether line i does. */
+export function rangesWithout(keep: readonly boolean[]): readonly LineRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  keep.forEach((stays, at) => {
+    const last = ranges.at(-1);
+    if (stays) return;
+    if (last?.to === at) last.to = at + 1;
+    else ranges.push({ from: at, to: at + 1 });
+  });
+  return ranges;
+}

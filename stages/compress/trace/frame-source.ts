@@ -3,9 +3,9 @@
  * stack they only repeat what the file and line number name already; the outermost frame
  * and the innermost ones, where the failure is, keep theirs.
  */
-import type { Apply, LineRange } from '../rule.ts';
+import type { Apply } from '../rule.ts';
 import { endingLines } from '../log/ends.ts';
-import { MARK } from '../text/marker.ts';
+import { MARK, rangesWithout } from '../text/marker.ts';
 
 const HEADER = `${MARK}source lines are left out below inner frames; the files have them]`;
 const FRAME = /^( *)File "[^"]{1,400}", line \d{1,7}(?:, in |$)/;
@@ -21,8 +21,9 @@ export const dropFrameSource: Apply = (text) => {
   if (dropped.size < MIN_DROPPED) return undefined;
   for (const at of endingLines(lines)) dropped.delete(at);
   if (dropped.size < MIN_DROPPED) return undefined;
-  const kept = lines.filter((_, at) => !dropped.has(at));
-  return { text: [HEADER, ...kept].join('\n'), removed: toRanges([...dropped]) };
+  const keep = lines.map((_, at) => !dropped.has(at));
+  const kept = lines.filter((_, at) => keep[at]);
+  return { text: [HEADER, ...kept].join('\n'), removed: rangesWithout(keep) };
 };
 
 /** The lines below a frame that show its source, as line numbers. */
@@ -55,14 +56,4 @@ function isBelow(line: string | undefined, indent: number): boolean {
 
 function innerSource(stack: readonly Frame[]): readonly number[] {
   return stack.slice(1, -INNERMOST).flat();
-}
-
-function toRanges(lines: readonly number[]): readonly LineRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const line of lines.toSorted((a, b) => a - b)) {
-    const open = ranges.at(-1);
-    if (open?.to === line) open.to++;
-    else ranges.push({ from: line, to: line + 1 });
-  }
-  return ranges;
 }

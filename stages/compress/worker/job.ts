@@ -4,7 +4,7 @@ import type { ConversationOptions, BlockOutcome } from '../conversation/conversa
 import type { ConversationBlock } from '../conversation/blocks.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
-export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'rewrite'>;
+export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'rewriter'>;
 
 export interface CompressJob {
   readonly blocks: readonly ConversationBlock[];
