@@ -29,8 +29,10 @@ const LEAST_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
 const LEAST_COVERED_ALONE = 0.8;
 const LEAST_COVERED_AMONG = 0.75;
 const LEAST_WORDS_AMONG = 3;
-/** In a larger index than this nearly any word stands somewhere: one alone says nothing, and two say less. */
+/** In a larger index than this nearly any word stands somewhere: one alone needs all of the rest, and two say less. */
 const MOST_BLOCKS_ALONE = 500;
+const LEAST_WORDS_IN_LARGE = 4;
+const LEAST_COVERED_IN_LARGE = 0.9;
 /** Where a path or an identifier is named. */
 const LEAST_COVERED_NAMED = 0.55;
 /** Where the file or a folder of the block is named. */
@@ -131,7 +133,7 @@ function isEnough(
   const leastOfRare = isSmall ? LEAST_COVERED_RARE_IN_SMALL : LEAST_COVERED_RARE;
   if (rare > 1 && covered >= leastOfRare) return true;
   if (meaningful > 1) return covered >= leastOf(LEAST_COVERED, meaningful);
-  if (!isSmall) return false;
+  if (!isSmall) return words >= LEAST_WORDS_IN_LARGE && covered >= LEAST_COVERED_IN_LARGE;
   return covered >= (words < LEAST_WORDS_AMONG ? LEAST_COVERED_ALONE : LEAST_COVERED_AMONG);
 }
 
