@@ -1,4 +1,5 @@
 /** Checks what a module exports as its provider, and says everything that is wrong at once. */
+import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import { misplacedPath } from '../stages/providers/provider.ts';
 import type { ProviderDefinition } from './provider.ts';
 
@@ -51,7 +52,7 @@ const FIELDS: Readonly<Record<keyof ProviderDefinition, Field>> = {
   name: { expected: 'a text', isValid: isText },
   kind: {
     expected: 'messages, chat or generative',
-    isValid: (value) => ['messages', 'chat', 'generative'].includes(String(value)),
+    isValid: (value) => (ENDPOINT_KINDS as readonly string[]).includes(String(value)),
     isRequired: true,
   },
   baseUrl: { expected: 'a URL such as https://host/prefix', isValid: isText, isRequired: true },

@@ -1,4 +1,5 @@
 /** A provider that is code, as its author writes it. */
+import type { EndpointKind } from '../stages/model/endpoint.ts';
 import type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
 
 /**
@@ -20,7 +21,7 @@ export interface ProviderDefinition {
   /** For messages about the module itself. */
   readonly name?: string;
   /** The dialect that it speaks: requests are translated into it where they come in another. */
-  readonly kind: 'messages' | 'chat' | 'generative';
+  readonly kind: EndpointKind;
   /** Origin with an optional path prefix. Plain `http:` to this machine only, unless `allowInsecure`. */
   readonly baseUrl: string;
   readonly allowInsecure?: boolean;

@@ -6,6 +6,7 @@ import { SvcError, compile } from '../engine/index.ts';
 import type { Insertion, Plan } from '../engine/index.ts';
 import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
+import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import type { EndpointKind } from '../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
@@ -43,12 +44,11 @@ export interface CompileOptions {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-const KINDS: readonly EndpointKind[] = ['messages', 'chat', 'generative'];
 
 /** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
 function byKind(config: Config, providers: ReadonlyMap<string, Provider>) {
   const primary = providers.get(config.routing.primary ?? '');
-  const chosen = KINDS.map((kind) => {
+  const chosen = ENDPOINT_KINDS.map((kind) => {
     const speaks =
       primary !== undefined && (primary.kind === kind || primary.kind === 'passthrough');
     return [kind, speaks ? primary.name : kind] as const;

@@ -1,6 +1,7 @@
 /** Asks a provider which models it has, and sets what is known of each beside it. */
 import { SvcError, createCanceller } from '../engine/index.ts';
 import { dialects } from '../stages/dialect/registry.ts';
+import type { Dialect } from '../stages/model/dialect.ts';
 import { authMissing } from '../stages/model/errors.ts';
 import { emptyUsage } from '../stages/model/usage.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
@@ -41,12 +42,16 @@ export async function listModels(
   options: ListModelsOptions,
 ): Promise<ProviderModel[]> {
   const models: Listed[] = [];
-  let path = firstPage(provider);
+  const own = provider.kind === 'passthrough' ? dialects.opaque : dialects[provider.kind];
+  const list = own.models;
+  if (list === undefined) throw noList(provider);
+  let { path } = list;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const found = toPage(provider, await fetchJson(provider, path, options.upstream));
-    models.push(...found.models);
-    if (found.next === undefined) break;
-    path = `${firstPage(provider)}&${found.next}`;
+    const json = await fetchJson(provider, own, path, options.upstream);
+    models.push(...modelsIn(json, list.member, provider));
+    const next = list.next(json);
+    if (next === undefined) break;
+    path = `${list.path}&${next[0]}=${encodeURIComponent(next[1])}`;
   }
   const windows = contextWindows(options);
   return models.map((model) => describe(model, provider, windows, options));
@@ -59,22 +64,23 @@ interface Listed {
   readonly contextWindow: number | null;
 }
 
-function firstPage({ kind, name }: Provider): string {
-  if (kind === 'messages') return '/v1/models?limit=1000';
-  if (kind === 'chat') return '/v1/models';
-  if (kind === 'generative') return '/v1beta/models?pageSize=1000';
-  throw new SvcError(
+function noList({ name }: Provider): SvcError {
+  return new SvcError(
     'bad_request',
     `Provider '${name}' passes requests through and has no list of models`,
   );
 }
 
-async function fetchJson(provider: Provider, path: string, upstream: Upstream): Promise<unknown> {
+async function fetchJson(
+  provider: Provider,
+  own: Dialect,
+  path: string,
+  upstream: Upstream,
+): Promise<unknown> {
   const [key] = provider.keys;
   if (key === undefined && provider.needsKey) {
     throw authMissing(`configure a key for provider '${provider.name}'`);
   }
-  const own = provider.kind === 'passthrough' ? dialects.opaque : dialects[provider.kind];
   const response = await upstream.send({
     origin: provider.origin,
     path: upstreamPath(provider, path),
@@ -84,7 +90,7 @@ async function fetchJson(provider: Provider, path: string, upstream: Upstream): 
       'application/json',
       'accept-encoding',
       'identity',
-      ...(provider.kind === 'messages' ? ['anthropic-version', '2023-06-01'] : []),
+      ...own.requiredHeaders,
       ...(key === undefined ? [] : own.keyHeaders(key.secret, key.scheme)),
       ...provider.headers,
     ],
@@ -102,21 +108,12 @@ async function fetchJson(provider: Provider, path: string, upstream: Upstream): 
   throw new SvcError('bad_gateway', said === null ? message : `${message}: ${said}`);
 }
 
-function toPage({ kind, name }: Provider, json: unknown) {
-  const list = valueAt(json, kind === 'generative' ? 'models' : 'data');
+function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {
+  const list = valueAt(json, member);
   if (!Array.isArray(list)) {
     throw new SvcError('bad_gateway', `Provider '${name}' did not answer with a list of models`);
   }
-  const models = list.map(toListed).filter((model) => model !== undefined);
-  const after = valueAt(json, 'has_more') === true ? textAt(json, 'last_id') : null;
-  const token = textAt(json, 'nextPageToken');
-  const next =
-    kind === 'messages' && after !== null
-      ? `after_id=${encodeURIComponent(after)}`
-      : kind === 'generative' && token
-        ? `pageToken=${encodeURIComponent(token)}`
-        : undefined;
-  return { models, next };
+  return list.map(toListed).filter((model) => model !== undefined);
 }
 
 /** Names of the size of a context, as the providers and local servers spell it. */

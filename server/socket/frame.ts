@@ -2,6 +2,7 @@
 import type { RawData } from 'ws';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { Endpoint } from '../../stages/model/endpoint.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, jsonTypeOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { invalidJson, malformedRequest, notFound, wrongType } from '../../stages/model/errors.ts';
@@ -83,12 +84,13 @@ function ofRequest(
   key: string | undefined,
   given: readonly string[],
 ): string[] {
-  const isMessages = endpoint.dialect === 'messages';
-  const fields = ['Content-Type', 'application/json'];
-  const versioned = given.some((field) => field.toLowerCase() === 'anthropic-version');
-  if (isMessages && !versioned) fields.push('anthropic-version', '2023-06-01');
-  if (key === undefined) return fields;
-  if (isMessages) return [...fields, 'x-api-key', key];
-  if (endpoint.dialect === 'generative') return [...fields, 'x-goog-api-key', key];
-  return [...fields, 'Authorization', `Bearer ${key}`];
+  const dialect = dialects[endpoint.dialect];
+  const [required] = dialect.requiredHeaders;
+  const isGiven = given.some((field) => field.toLowerCase() === required);
+  return [
+    'Content-Type',
+    'application/json',
+    ...(isGiven ? [] : dialect.requiredHeaders),
+    ...(key === undefined ? [] : dialect.keyHeaders(key, 'key')),
+  ];
 }

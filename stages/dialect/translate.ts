@@ -16,6 +16,7 @@ import type {
 } from './canonical.ts';
 import { chatTranslation } from './chat/translate-dialect.ts';
 import { generativeTranslation } from './generative/translate-dialect.ts';
+import { dialects } from './registry.ts';
 import { messagesTranslation } from './messages/translate-dialect.ts';
 import { responsesTranslation } from './responses/translate-dialect.ts';
 import {
@@ -119,7 +120,7 @@ function translateOrThrow(
     stream: read.stream,
     toolNames,
   };
-  const headers = [...JSON_BODY, ...(to.name === 'messages' ? MESSAGES_VERSION : [])];
+  const headers = [...JSON_BODY, ...dialects[to.name].requiredHeaders];
   return { ...written, headers, wishes, notes: [...notes] };
 }
 
@@ -140,7 +141,6 @@ export function ownWishes(
 }
 
 const JSON_BODY = ['content-type', 'application/json'] as const;
-const MESSAGES_VERSION = ['anthropic-version', '2023-06-01'] as const;
 
 /** The `Content-Type` of an answer for a client with these wishes; `streamed` says in which form it goes out. */
 export function answerType(wishes: AnswerWishes, streamed: boolean): string {

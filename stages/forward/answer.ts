@@ -16,8 +16,8 @@ export const MAX_GATHERED_BYTES = 256 * 1024;
 export function isDocument(head: HeadFrame): boolean {
   if (head.streaming) return false;
   const { dialect, facts } = head.request.original;
-  // Without `alt=sse` a generative client gets its events one by one in a JSON list.
-  if (dialect.name === 'generative' && facts.stream && head.status < 400) return false;
+  // Such a stream may be events one by one in a JSON list.
+  if (dialect.isStreamInPath && facts.stream && head.status < 400) return false;
   const type = headerValue(head.headers, 'content-type')?.toLowerCase() ?? '';
   if (!type.includes('json') && headerValue(head.headers, 'content-length') !== '0') return false;
   const declared = Number(headerValue(head.headers, 'content-length') ?? 0);

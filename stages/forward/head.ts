@@ -56,5 +56,5 @@ function isOurs(name: string): boolean {
 function mustEnd({ request, dialect }: Prepared, response: UpstreamResponse, isEvents: boolean) {
   // A redirect, or a status without a body, is whole without a stream.
   if (response.status >= 300 || response.status === 204 || !isPlain(response)) return false;
-  return isEvents || (dialect.name === 'generative' && request.original.facts.stream);
+  return isEvents || (dialect.isStreamInPath && request.original.facts.stream);
 }

@@ -63,4 +63,20 @@ export interface Dialect {
   keyHeaders(key: string, scheme: 'key' | 'bearer'): readonly string[];
   /** The client's own credential in these header fields, if there is one. */
   readonly credentialHeaders: readonly string[];
+  /** Header fields, names and values, without which a provider refuses a request. */
+  readonly requiredHeaders: readonly string[];
+  /** How a provider lists its models; undefined where there is no such list. */
+  readonly models?: ModelList;
+  /** True where the path says whether an answer is streamed, which may then come as one JSON list. */
+  readonly isStreamInPath: boolean;
+}
+
+/** A provider's list of models, a page at a time. */
+export interface ModelList {
+  /** Path and query of the first page. */
+  readonly path: string;
+  /** The member that holds the models. */
+  readonly member: string;
+  /** The query parameter that asks for the page after this one; undefined at the last. */
+  next(page: unknown): readonly [name: string, value: string] | undefined;
 }

@@ -2,7 +2,8 @@
 import type { DialectName } from './dialect.ts';
 
 /** The kind of provider whose native protocol a path belongs to. */
-export type EndpointKind = 'messages' | 'chat' | 'generative';
+export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
+export const ENDPOINT_KINDS = ['messages', 'chat', 'generative'] as const;
 
 export type Operation =
   | 'generate'

@@ -1,9 +1,10 @@
 /** A model provider as the configuration describes it. */
 
+import type { EndpointKind } from '../model/endpoint.ts';
 import type { ProviderHooks } from './hooks.ts';
 
 /** The wire dialect that a provider speaks; `passthrough` takes whatever the client's path says. */
-export type ProviderKind = 'messages' | 'chat' | 'generative' | 'passthrough';
+export type ProviderKind = EndpointKind | 'passthrough';
 
 /** The name under which a provider is configured. */
 export type ProviderName = string;

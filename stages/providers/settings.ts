@@ -1,4 +1,5 @@
 /** `providers.*` and `keys.*`: the upstream providers, the built-in ones and those that the user names. */
+import { ENDPOINT_KINDS } from '../model/endpoint.ts';
 import { dollars, flag, kind, oneOf, seconds, secret, TEXT, words } from '../settings/kind.ts';
 import type { Place } from '../settings/setting.ts';
 import { setting, toMs } from '../settings/setting.ts';
@@ -7,7 +8,7 @@ import type { SectionOf } from '../settings/slice.ts';
 import type { ProviderKind } from './provider.ts';
 
 /** The languages that a provider can speak; `passthrough` forwards and never rewrites. */
-export const PROVIDER_KINDS = ['messages', 'chat', 'generative', 'passthrough'] as const;
+export const PROVIDER_KINDS = [...ENDPOINT_KINDS, 'passthrough'] as const;
 
 /** The public origin of each kind. A passthrough has none: the request's own path decides. */
 export const PUBLIC_BASE_URLS: Readonly<Record<ProviderKind, string | null>> = {

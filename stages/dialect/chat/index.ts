@@ -16,4 +16,7 @@ export const chatDialect: Dialect = Object.freeze<Dialect>({
   errorEvent: chatErrorEvent,
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: Object.freeze(['authorization', 'api-key']),
+  requiredHeaders: [],
+  models: { path: '/v1/models', member: 'data', next: () => undefined },
+  isStreamInPath: false,
 });

@@ -1,5 +1,6 @@
 /** The generative dialect: Google's `generateContent` and `streamGenerateContent`. */
 import type { Dialect } from '../../model/dialect.ts';
+import { objectOf, stringOf } from '../translate-json.ts';
 import { createObservers } from '../observe.ts';
 import { generativeErrorEvent, isGenerativeContent, isGenerativeTerminator } from './event.ts';
 import { generativeBlocks, generativeFacts, validateGenerative } from './request.ts';
@@ -17,4 +18,14 @@ export const generativeDialect: Dialect = Object.freeze<Dialect>({
   keyHeaders: (key, scheme) =>
     scheme === 'bearer' ? ['authorization', `Bearer ${key}`] : ['x-goog-api-key', key],
   credentialHeaders: Object.freeze(['x-goog-api-key', 'authorization']),
+  requiredHeaders: [],
+  models: {
+    path: '/v1beta/models?pageSize=1000',
+    member: 'models',
+    next(page) {
+      const token = stringOf(objectOf(page)['nextPageToken']);
+      return token ? ['pageToken', token] : undefined;
+    },
+  },
+  isStreamInPath: true,
 });

@@ -19,6 +19,8 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
   errorEvent: toErrorEvent,
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: KEY_FIELDS,
+  requiredHeaders: [],
+  isStreamInPath: false,
 });
 
 /** The path may name a model; the body says nothing, since nobody decodes it. */

@@ -16,4 +16,6 @@ export const responsesDialect: Dialect = Object.freeze<Dialect>({
   errorEvent: responsesErrorEvent,
   keyHeaders: (key) => ['authorization', `Bearer ${key}`],
   credentialHeaders: Object.freeze(['authorization', 'api-key']),
+  requiredHeaders: [],
+  isStreamInPath: false,
 });
