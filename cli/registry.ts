@@ -83,6 +83,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/compress.ts')).compressCommands,
   },
   {
+    words: ['replay'],
+    load: async () => (await import('./replay/command.ts')).replayCommands,
+  },
+  {
     words: ['learn'],
     load: async () => (await import('./commands/learn.ts')).learnCommands,
   },

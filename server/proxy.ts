@@ -10,6 +10,7 @@ import { dialects } from '../stages/dialect/registry.ts';
 import type { Endpoint } from '../stages/model/endpoint.ts';
 import type { BodyFrame } from '../stages/model/body.ts';
 import { decodeBody } from '../stages/wire/decode.ts';
+import { encodingToUndo, toBodyFrame } from './body-frame.ts';
 import { collectBody } from './body.ts';
 import { pathOf } from './gate/target.ts';
 import { refuseOtherMedia } from './media-type.ts';
@@ -20,7 +21,6 @@ import { runAndTell } from './run-and-tell.ts';
 import { HttpSink } from './sink/http.ts';
 import { acceptsLines, createLineEncoding } from './sink/lines.ts';
 import { createPacer } from './sink/pace.ts';
-import { untouchableBecause } from './untouchable.ts';
 
 export interface ProxyCall {
   readonly request: IncomingMessage;
@@ -67,12 +67,15 @@ export async function proxy(call: ProxyCall): Promise<void> {
       controller.signal,
     );
     const wireBytes = collected instanceof Promise ? await collected : collected;
-    const encoding = contentEncodingOf(call);
+    const encoding = encodingToUndo(call.endpoint, request.headers['content-encoding']);
     const bytes =
       encoding === undefined
         ? wireBytes
         : await decodeBody(wireBytes, encoding, maxProxiedRequestBytes);
-    body = toBody(call, wireBytes, bytes);
+    const { method = 'GET', rawHeaders: headers } = request;
+    const { target, endpoint, paused, generation } = call;
+    const received = { method, target, headers, endpoint, paused };
+    body = toBodyFrame(received, wireBytes, bytes, generation.config);
   } catch (thrown) {
     refuse(call, toSvcError(thrown), info, sink);
     return;
@@ -80,28 +83,6 @@ export async function proxy(call: ProxyCall): Promise<void> {
   sayThatWorkBegins(call, body);
   await runAndTell(call.generation.plan, body, info, sink, services);
   if (!request.complete) request.resume();
-}
-
-/** The encoding that has to be undone before the body can be read; undefined where there is none. */
-function contentEncodingOf({ request, endpoint }: ProxyCall): string | undefined {
-  const encoding = request.headers['content-encoding'];
-  return endpoint.rewritable && encoding !== 'identity' ? encoding : undefined;
-}
-
-function toBody(call: ProxyCall, wireBytes: Buffer, bytes: Buffer): BodyFrame {
-  const { request, endpoint, generation } = call;
-  return Object.freeze({
-    kind: 'body',
-    method: request.method ?? 'GET',
-    target: call.target,
-    headers: request.rawHeaders,
-    wireBytes,
-    bytes,
-    endpoint,
-    untouchable: call.paused
-      ? 'paused'
-      : untouchableBecause(request.rawHeaders, generation.config.compression.subscriptionTraffic),
-  });
 }
 
 /**

@@ -16,19 +16,17 @@ import {
   rateLimited,
   shuttingDown,
 } from '../../stages/model/errors.ts';
-import type { BodyFrame } from '../../stages/model/body.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
+import { toBodyFrame } from '../body-frame.ts';
 import { errorBody } from '../error-response.ts';
 import { refusedRow } from '../refused-row.ts';
-import type { Generation, Generations } from '../generation.ts';
+import type { Generations } from '../generation.ts';
 import { runAndTell } from '../run-and-tell.ts';
 import type { Running } from '../running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
-import { untouchableBecause } from '../untouchable.ts';
 import { countArriving } from './arriving.ts';
 import { readFrame } from './frame.ts';
-import type { Asked } from './frame.ts';
 
 export interface SocketOptions {
   readonly generations: Generations;
@@ -183,7 +181,10 @@ class Connection {
         requestId: info.id,
         gzip: asked.gzip,
       });
-      const body = this.#toBody(asked, generation);
+      const { target, headers: fields, endpoint, bytes } = asked;
+      const paused = this.#options.paused();
+      const received = { method: 'POST', target, headers: fields, endpoint, paused };
+      const body = toBodyFrame(received, bytes, bytes, generation.config);
       await runAndTell(generation.plan, body, info, sink, services);
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
@@ -192,21 +193,6 @@ class Connection {
       release();
       this.#next();
     }
-  }
-
-  #toBody(asked: Asked, { config }: Generation): BodyFrame {
-    return Object.freeze({
-      kind: 'body',
-      method: 'POST',
-      target: asked.target,
-      headers: asked.headers,
-      wireBytes: asked.bytes,
-      bytes: asked.bytes,
-      endpoint: asked.endpoint,
-      untouchable: this.#options.paused()
-        ? 'paused'
-        : untouchableBecause(asked.headers, config.compression.subscriptionTraffic),
-    });
   }
 
   #next(): void {

@@ -1,5 +1,5 @@
 /** Appends records to the files of one process, and deletes what is too old or too much. */
-import { closeSync, constants, fchmodSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, fchmodSync, openSync, writeSync } from 'node:fs';
 import { SvcError } from '../../engine/index.ts';
 import { makePrivateDir } from '../private-file.ts';
 import { encodeRecord } from './codec.ts';
@@ -45,7 +45,8 @@ export function openAppender(folder: string, nowMs: () => number): CaptureAppend
     const isOver =
       current !== undefined &&
       (current.sizeBytes + sizeBytes > largest || nowMs() - current.openedMs > FILE_AGE_MS);
-    if (isOver) close();
+    // `svc replay clear` deletes it under a running proxy.
+    if (isOver || (current !== undefined && !existsSync(current.path))) close();
     if (current !== undefined) return current;
     makePrivateDir(folder);
     count += 1;

@@ -31,6 +31,11 @@ export interface CaptureSecrets {
 /** Replaces what a text holds of credentials by masks of the same length. */
 type Mask = (latin1: string) => string;
 
+/** True for a header field that holds a credential; any case. */
+export function isCredentialField(name: string): boolean {
+  return CREDENTIAL_FIELD.test(name);
+}
+
 /** `length` characters that are no credential. */
 export function maskOf(length: number): string {
   return MASK.repeat(Math.ceil(length / MASK.length)).slice(0, length);
@@ -156,7 +161,7 @@ function inBytes(bytes: Uint8Array, mask: Mask): Uint8Array {
 function cleanHeaders(headers: readonly string[], mask: Mask): string[] {
   return headers.map((value, index) => {
     if (index % 2 === 0) return value;
-    if (!CREDENTIAL_FIELD.test(headers[index - 1]!)) return mask(value);
+    if (!isCredentialField(headers[index - 1]!)) return mask(value);
     const [shown = ''] = SCHEME.exec(value) ?? [];
     return shown + maskOf(value.length - shown.length);
   });

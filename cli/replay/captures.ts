@@ -1,0 +1,98 @@
+/** Which captures a command is about: all that are kept, some by their ids, or those in files. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import { captureFolder, readCaptures } from '../../stages/captures/files.ts';
+import type { CaptureRecord } from '../../stages/captures/record.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { note } from '../output.ts';
+import { pickId, shortId } from '../request-id.ts';
+
+/** The captures of the home folder, oldest first; says on stderr what cannot be read. */
+export function keptCaptures(context: CliContext): readonly CaptureRecord[] {
+  const { records, faults } = readCaptures(captureFolder(homeOf(context)));
+  for (const fault of faults) note(context, `! ${fault}`);
+  return records;
+}
+
+/**
+ * The captures that `names` mean: files, ids of requests or their beginnings or ends, ids of
+ * sessions; all that are kept without any name.
+ *
+ * @throws SvcError `not_found`, `usage` for a part of several ids, `bad_request` for a file of
+ *   another kind.
+ */
+export async function capturesNamed(
+  names: readonly string[],
+  context: CliContext,
+): Promise<readonly CaptureRecord[]> {
+  if (names.length === 0) {
+    const all = keptCaptures(context);
+    if (all.length === 0) throw nothingKept();
+    return all;
+  }
+  const records: CaptureRecord[] = [];
+  let kept: readonly CaptureRecord[] | undefined;
+  for (const name of names) {
+    const path = resolve(context.cwd, name);
+    if (isFile(path)) records.push(...(await capturesIn(path, context)));
+    else {
+      kept ??= keptCaptures(context);
+      records.push(...capturesOf(name, kept));
+    }
+  }
+  return records;
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+/** The captures in a file, and on stderr what was left out of it. */
+export async function capturesIn(
+  path: string,
+  context: CliContext,
+): Promise<readonly CaptureRecord[]> {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new SvcError('not_found', `There is no file ${path}`, { cause });
+    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  const { importCaptures } = await import('../../server/replay/import.ts');
+  const { records, notes } = await importCaptures(bytes).catch((thrown: unknown) => {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    const cure = thrown.cure === undefined ? {} : { cure: thrown.cure };
+    throw new SvcError(thrown.kind, `${path}: ${thrown.message}`, { cause: thrown, ...cure });
+  });
+  for (const each of notes) note(context, `! ${path}: ${each}`);
+  if (records.length === 0)
+    throw new SvcError('bad_request', `${path} holds no request that is proxied`);
+  return records;
+}
+
+function capturesOf(name: string, kept: readonly CaptureRecord[]): readonly CaptureRecord[] {
+  if (kept.length === 0) throw nothingKept();
+  const ofSession = kept.filter(({ row }) => row.sessionId === name);
+  if (ofSession.length > 0) return ofSession;
+  const id = pickId(
+    kept.map((record) => record.id),
+    name,
+  );
+  const found = kept.filter((record) => record.id === id);
+  if (found.length > 0) return found;
+  const newest = kept.slice(-5).map((record) => shortId(record.id));
+  throw new SvcError('not_found', `There is no capture or file '${name}'`, {
+    cure: `The newest captures are ${newest.join(', ')}.`,
+  });
+}
+
+function nothingKept(): SvcError {
+  return new SvcError('not_found', 'No capture is kept', {
+    cure: 'Set `capture.enabled: true`, or send `x-svc-capture: on` with a request.',
+  });
+}

@@ -1,0 +1,335 @@
+/** `svc replay list|show|run|import|clear`: what was captured, and what today's proxy makes of it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import type { Config } from '../../server/config/config.ts';
+import { createPrivateFile } from '../../server/config/home.ts';
+import { compareRecords } from '../../server/replay/compare.ts';
+import type { Comparison } from '../../server/replay/compare.ts';
+import { encodeRecord } from '../../stages/captures/codec.ts';
+import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
+import type { CaptureRecord } from '../../stages/captures/record.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { toLoadOptions } from '../flags.ts';
+import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
+import { lineDiff } from '../preview/line-diff.ts';
+import type { CliCommand } from '../registry.ts';
+import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
+import {
+  captureJson,
+  compareHead,
+  compareJson,
+  compareRow,
+  listHead,
+  listJson,
+  listRow,
+  pairsOf,
+  readable,
+} from './view.ts';
+
+const HOW_ON =
+  'Nothing is captured unless `capture.enabled` is true or a request says `x-svc-capture: on`. Captures hold prompts and answers, and no credentials.';
+
+class List extends Command<CliContext> {
+  static override paths = [['replay', 'list']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'The requests that were captured, oldest first',
+    details: HOW_ON,
+    examples: [['All', '$0 replay list']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const records = keptCaptures(context);
+    if (this.json) printJson(context, { captures: records.map(listJson) });
+    else if (records.length === 0) {
+      note(context, 'No capture is kept.');
+      note(context, HOW_ON);
+    } else {
+      const { printTable } = await import('../table.ts');
+      printTable(context, listHead, records.map(listRow));
+    }
+    return 0;
+  }
+}
+
+class Show extends Command<CliContext> {
+  static override paths = [['replay', 'show']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'One captured request: what was sent, asked and answered, and when',
+    details: HOW_ON,
+    examples: [
+      ['A capture, by a part of its id', '$0 replay show TwLFV0'],
+      ['Its bytes', '$0 replay show TwLFV0 --full'],
+      [
+        'As a file of its own, for a regression test',
+        '$0 replay show TwLFV0 --save slow-build.msgpack',
+      ],
+    ],
+  });
+
+  capture = Option.String({ name: 'id' });
+  full = Option.Boolean('--full', false, { description: 'Header fields and bodies as well' });
+  save = Option.String('--save', {
+    description: 'Write the capture into this file, which must not exist',
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON, all of it' });
+
+  async execute() {
+    const { context } = this;
+    const records = await capturesNamed([this.capture], context);
+    if (this.save !== undefined) {
+      const bytes = Buffer.concat(records.map((record) => encodeRecord(record)));
+      const path = resolve(context.cwd, this.save);
+      createPrivateFile(path, bytes);
+      note(context, `${counted(records.length, 'capture')} written to ${path}`);
+      return 0;
+    }
+    if (this.json) {
+      printJson(context, { captures: records.map(captureJson) });
+      return 0;
+    }
+    for (const [index, record] of records.entries()) {
+      if (index > 0) print(context);
+      this.show(record);
+    }
+    return 0;
+  }
+
+  private show({ id, startedMs, request, attempts, answer, row }: CaptureRecord): void {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const ms = (value: number) => `${value.toFixed(1)} ms`;
+    const rows: (readonly [string, string])[] = [
+      ['Time', new Date(startedMs).toISOString()],
+      ['Request', `${request.method} ${request.target}, ${request.body.length} bytes`],
+      ['Model', row.model ?? '–'],
+      ['Session', row.sessionId ?? '–'],
+      ['Outcome', row.outcome],
+    ];
+    for (const attempt of attempts) {
+      const { response } = attempt;
+      const came =
+        response === null
+          ? (attempt.failure?.message ?? 'no answer')
+          : `${response.status} after ${ms(response.headMs - attempt.startedMs)}, ${response.body.bytes.length} bytes in ${counted(response.body.sizes.length, 'piece')}, ${response.end} at ${ms(response.endMs)}`;
+      rows.push([
+        `Attempt ${attempt.attempt}`,
+        `${attempt.provider}, ${attempt.body?.length ?? 0} bytes at ${ms(attempt.startedMs)}: ${came}`,
+      ]);
+    }
+    const status = answer.head?.status ?? answer.failure?.message ?? '–';
+    rows.push([
+      'Answer',
+      `${status}, ${answer.body.bytes.length} bytes, ${answer.end} at ${ms(answer.endMs)}`,
+    ]);
+    print(context, colors.bold(id));
+    for (const line of pairs(colors, rows)) print(context, line);
+    if (!this.full) return;
+    const part = (title: string, headers: readonly string[], bytes: Uint8Array | null) => {
+      print(context);
+      print(context, colors.bold(title));
+      for (const [name, value] of pairsOf(headers)) print(context, `${colors.dim(name)} ${value}`);
+      for (const line of readable(bytes).split('\n')) writeLine(context.stdout, line);
+    };
+    part('Request', request.headers, request.body);
+    for (const { attempt, headers, body, response } of attempts) {
+      part(`Request of attempt ${attempt}`, headers, body);
+      if (response !== null)
+        part(`Response of attempt ${attempt}`, response.headers, response.body.bytes);
+    }
+    part('Answer', answer.head?.headers ?? [], answer.body.bytes);
+  }
+}
+
+class Run extends Command<CliContext> {
+  static override paths = [['replay', 'run']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Send captured requests through the proxy of today, and show what changes',
+    details:
+      'The graph of the configuration runs as it is, with its plugins, and the recording stands in for the providers: nothing leaves this machine, and no key is needed. Names are request ids, session ids or files: captures, HAR, sessions of Claude Code. Input tokens that differ are estimated. Limits of rate and spending and the response cache are off; times are shown and are no difference.',
+    examples: [
+      ['Everything that is kept', '$0 replay run'],
+      ['One request, with what changes in it', '$0 replay run TwLFV0 --mode aggressive'],
+      ['A regression test: exit code 1 on any difference', '$0 replay run tests/*.msgpack --check'],
+      ['A session of Claude Code', '$0 replay run ~/.claude/projects/app/0c1f.jsonl'],
+      ['With a plugin that is not configured', '$0 replay run --plugin ./redact.mjs'],
+    ],
+  });
+
+  names = Option.Rest({ name: 'id or file' });
+  config = Option.String('--config', {
+    description: 'Config file, in place of ./proxy.yaml and ~/.svc/config.yaml',
+  });
+  mode = Option.String('--mode', {
+    description: 'Compression mode, in place of the configured and the requested one',
+  });
+  plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  check = Option.Boolean('--check', false, { description: 'Exit code 1 where anything differs' });
+  full = Option.Boolean('--full', false, { description: 'What changes in each, every line' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const records = await capturesNamed(this.names, context);
+    const startedMs = context.clock.monotonicMs();
+    const { comparisons, replayed } = await this.replay(records);
+    const tookMs = context.clock.monotonicMs() - startedMs;
+    const different = comparisons.filter(({ differences }) => differences.length > 0);
+    const code = this.check && different.length > 0 ? 1 : 0;
+    if (this.json) {
+      printJson(context, {
+        replayed: comparisons.length,
+        different: different.length,
+        duration_ms: Math.round(tookMs),
+        captures: comparisons.map(compareJson),
+      });
+      return code;
+    }
+    await this.print(records, replayed, comparisons);
+    const same = comparisons.length - different.length;
+    const took = `${(tookMs / 1000).toFixed(1)} s`;
+    print(
+      context,
+      `${counted(comparisons.length, 'request')} replayed in ${took}: ${same} the same, ${different.length} different`,
+    );
+    return code;
+  }
+
+  private async replay(records: readonly CaptureRecord[]) {
+    const { context } = this;
+    const [{ loadConfig }, { openReplay }] = await Promise.all([
+      import('../../server/config/load.ts'),
+      import('../../server/replay/session.ts'),
+    ]);
+    const flags = this.config === undefined ? {} : { config: resolve(context.cwd, this.config) };
+    const options = toLoadOptions(flags, context);
+    const { config } = await loadConfig({
+      ...options,
+      flags: {
+        ...options.flags,
+        ...(this.mode !== undefined && { 'compression.mode': this.mode }),
+      },
+    });
+    const scratch = mkdtempSync(join(tmpdir(), 'svc-replay-'));
+    try {
+      const replay = await openReplay({
+        config: this.withPlugins(config),
+        scratch,
+        env: context.env,
+        ignoresMode: this.mode !== undefined,
+      });
+      try {
+        for (const warning of replay.warnings) note(context, `! ${warning}`);
+        const replayed: CaptureRecord[] = [];
+        const comparisons: Comparison[] = [];
+        for (const record of records) {
+          const now = await replay.run(record);
+          comparisons.push(compareRecords(record, now, replay.today));
+          // Of many, their bytes would only fill the memory.
+          if (records.length === 1 || this.full) replayed.push(now);
+        }
+        return { comparisons, replayed };
+      } finally {
+        await replay.close();
+      }
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+
+  private withPlugins(config: Config): Config {
+    const more = this.plugin.map((path) => ({ module: resolve(this.context.cwd, path) }));
+    return { ...config, plugins: [...config.plugins, ...more] };
+  }
+
+  private async print(
+    records: readonly CaptureRecord[],
+    replayed: readonly CaptureRecord[],
+    comparisons: readonly Comparison[],
+  ): Promise<void> {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const { printTable } = await import('../table.ts');
+    printTable(
+      context,
+      compareHead,
+      comparisons.map((comparison) => compareRow(comparison, colors)),
+    );
+    for (const [index, { id, differences }] of comparisons.entries()) {
+      const now = replayed[index];
+      if (differences.length === 0 || (now === undefined && comparisons.length > 1)) continue;
+      print(context);
+      print(context, colors.bold(id));
+      for (const { what, recorded, replayed: is } of differences)
+        print(context, `  ${colors.dim(what)}  ${recorded} → ${is}`);
+      if (now !== undefined) this.printBytes(records[index]!, now);
+    }
+    print(context);
+  }
+
+  /** What changed in the bytes: of the first request upstream, and of the answer. */
+  private printBytes(then: CaptureRecord, now: CaptureRecord): void {
+    const { context } = this;
+    const colors = colorsFor(context.stdout, context.env);
+    const diff = (title: string, before: Uint8Array | null, after: Uint8Array | null) => {
+      const lines = lineDiff(readable(before), readable(after), { colors, full: this.full });
+      if (lines.length === 0) return;
+      print(context);
+      print(context, colors.bold(title));
+      for (const line of lines) writeLine(context.stdout, line);
+    };
+    diff('Request upstream', then.attempts[0]?.body ?? null, now.attempts[0]?.body ?? null);
+    diff('Answer', then.answer.body.bytes, now.answer.body.bytes);
+  }
+}
+
+class Import extends Command<CliContext> {
+  static override paths = [['replay', 'import']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Make a file of captures of a HAR file or a session of Claude Code',
+    details:
+      '`svc replay run` takes such files as they are; a capture is without their credentials.',
+    examples: [['A HAR file', '$0 replay import traffic.har traffic.msgpack']],
+  });
+
+  from = Option.String({ name: 'file' });
+  to = Option.String({ name: 'captures' });
+
+  async execute() {
+    const { context } = this;
+    const records = await capturesIn(resolve(context.cwd, this.from), context);
+    const path = resolve(context.cwd, this.to);
+    createPrivateFile(path, Buffer.concat(records.map((record) => encodeRecord(record))));
+    note(context, `${counted(records.length, 'capture')} written to ${path}`);
+    return 0;
+  }
+}
+
+class Clear extends Command<CliContext> {
+  static override paths = [['replay', 'clear']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Delete all captures',
+    examples: [['All', '$0 replay clear']],
+  });
+
+  async execute() {
+    const { context } = this;
+    const files = captureFiles(captureFolder(homeOf(context)));
+    for (const { path } of files) rmSync(path, { force: true });
+    const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+    print(context, `${counted(files.length, 'file')} of captures deleted, ${sizeBytes} bytes`);
+    return 0;
+  }
+}
+
+export const replayCommands: readonly CliCommand[] = [List, Show, Run, Import, Clear];

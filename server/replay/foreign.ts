@@ -1,0 +1,20 @@
+/** What the readers of other tools' recordings have in common. */
+
+/** An exchange with a provider, as far as another tool has kept it. */
+export interface ForeignExchange {
+  /** Unique in its file. */
+  readonly id: string;
+  readonly startedMs: number;
+  readonly durationMs: number;
+  readonly method: string;
+  /** Path and query as a client of the proxy would send them. */
+  readonly target: string;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  readonly status: number;
+  /** Without what speaks of the connection or of an encoding: `answer` is decoded. */
+  readonly answerHeaders: readonly string[];
+  readonly answer: Buffer;
+  readonly client: string | null;
+  readonly sessionId: string | null;
+}

@@ -1,0 +1,99 @@
+/** The wire to the providers as it was when a run was recorded: nothing leaves this machine. */
+import { Source, SvcError } from '../../engine/index.ts';
+import { piecesOf } from '../../stages/captures/record.ts';
+import type {
+  CaptureRecord,
+  CapturedAttempt,
+  CapturedFailure,
+  CapturedResponse,
+} from '../../stages/captures/record.ts';
+import { pathOf } from '../../stages/model/target.ts';
+import type { Upstream, UpstreamResponse } from '../../stages/providers/upstream.ts';
+
+export interface RecordedUpstream extends Upstream {
+  /** From now on requests are answered as those of `record` were; `leave` ends the run as its client did. */
+  play(record: CaptureRecord, leave: () => void): void;
+}
+
+/** Answers nothing before the first `play`. */
+export function createRecordedUpstream(): RecordedUpstream {
+  let left: CapturedAttempt[] = [];
+  let leaveRun: () => void = () => undefined;
+  return {
+    play(record, leave) {
+      left = attemptsOf(record);
+      leaveRun = leave;
+    },
+    async send({ path }, call) {
+      const attempt = pick(left, path, call?.provider);
+      if (attempt === undefined)
+        throw new SvcError('bad_gateway', `Nothing is recorded of ${call?.provider ?? path}`, {
+          code: 'PROVIDER_003',
+        });
+      left = left.filter((one) => one !== attempt);
+      if (attempt.response === null) throw toError(attempt.failure);
+      return toResponse(attempt.response, leaveRun);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** An answer that came from our own cache stands in for the provider's. */
+function attemptsOf({ attempts, answer, request, row }: CaptureRecord): CapturedAttempt[] {
+  if (attempts.length > 0 || !row.cacheHit || answer.head === null) return [...attempts];
+  const { status, headers, atMs } = answer.head;
+  const { body, endMs } = answer;
+  return [
+    {
+      attempt: 0,
+      provider: row.provider ?? '',
+      startedMs: 0,
+      origin: '',
+      path: request.target,
+      method: request.method,
+      headers: [],
+      body: null,
+      response: { status, headers, headMs: atMs, body, end: 'complete', endMs, failure: null },
+      failure: null,
+    },
+  ];
+}
+
+/** The first that was sent to the same provider on the same path, or else on the same path: another answer would be in another dialect. */
+function pick(
+  left: readonly CapturedAttempt[],
+  path: string,
+  provider: string | undefined,
+): CapturedAttempt | undefined {
+  const wanted = kindOfPath(path);
+  const fitting = left.filter((attempt) => kindOfPath(attempt.path) === wanted);
+  return fitting.find((attempt) => attempt.provider === provider) ?? fitting[0];
+}
+
+/** What is asked for, whatever stands before it and whatever model a path names. */
+function kindOfPath(path: string): string {
+  const plain = pathOf(path).replace(/^.*?(?=\/v1)/, '');
+  return plain.replace(/\/models\/[^/:]+(?=:)/, '/models/');
+}
+
+function toResponse(response: CapturedResponse, leave: () => void): UpstreamResponse {
+  const { status, headers, end, failure } = response;
+  const body = Source.of(piecesOf(response.body)).map<Buffer>(
+    (piece) => piece,
+    () => {
+      if (end === 'broken') throw toError(failure);
+      if (end === 'cancelled') leave();
+      return [];
+    },
+  );
+  return { status, headers, body };
+}
+
+function toError(failure: CapturedFailure | null): SvcError {
+  const message = failure?.message ?? 'The recorded answer broke off';
+  const isTimeout = failure?.kind === 'gateway_timeout';
+  const code = failure?.code ?? undefined;
+  return new SvcError(isTimeout ? 'gateway_timeout' : 'bad_gateway', message, {
+    ...(code !== undefined && { code }),
+  });
+}

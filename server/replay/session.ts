@@ -1,0 +1,228 @@
+/**
+ * Replays captures: each request goes once more through the graph that the configuration makes
+ * today, with all of its stages, and only the wire to the providers is the recording. What comes
+ * of it is recorded as the first time, so that two records can be compared.
+ */
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Cancelled, SvcError, createCanceller, systemClock } from '../../engine/index.ts';
+import type { Clock, RunInfo } from '../../engine/index.ts';
+import { loadPlugins } from '../../plugins/load-plugins.ts';
+import { createView } from '../../plugins/view.ts';
+import type { CaptureRecord } from '../../stages/captures/record.ts';
+import { scrubbed } from '../../stages/captures/scrub.ts';
+import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
+import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
+import type { OwnServices } from '../../stages/services.ts';
+import { decodeBody } from '../../stages/wire/decode.ts';
+import { createKeyring } from '../auth.ts';
+import { encodingToUndo, toBodyFrame } from '../body-frame.ts';
+import { CAPTURE_HEADER } from '../capture/captures.ts';
+import { compileGeneration } from '../compile.ts';
+import type { Config } from '../config/config.ts';
+import type { Variables } from '../config/env.ts';
+import { createLog } from '../log.ts';
+import { loadCustomProviders, pluginReasons } from '../plugins.ts';
+import { routeRulesFile } from '../route-rules.ts';
+import { runAndTell } from '../run-and-tell.ts';
+import { createServices } from '../services.ts';
+import { createRecordedUpstream } from './recorded-upstream.ts';
+
+export interface ReplayOptions {
+  /** The configuration whose graph is tried. Its home is read and never written. */
+  readonly config: Config;
+  /** An empty folder for what the graph writes while it runs. */
+  readonly scratch: string;
+  /** Where providers that are code find their keys. */
+  readonly env: Variables;
+  /** Leaves out `x-svc-mode` of the requests, so that the configured mode counts. */
+  readonly ignoresMode?: boolean;
+}
+
+export interface Replay {
+  /** Sends a recorded request through the graph; what happened, as a record. */
+  run(record: CaptureRecord): Promise<CaptureRecord>;
+  /** Today's providers and prices. */
+  readonly today: OwnServices;
+  /** What is not as it would be in a proxy. */
+  readonly warnings: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Stands for a key that is not configured here: nothing is sent anywhere. */
+const NO_KEY = 'not-sent-in-a-replay';
+/** What a graph reads from the home besides the configuration. */
+const READ_FROM_HOME = (home: string) => [routeRulesFile(home), join(home, 'learned.json')];
+
+/** Opens the graph of a configuration. Throws `config` as a start would. */
+export async function openReplay(options: ReplayOptions): Promise<Replay> {
+  const { scratch, env } = options;
+  for (const file of READ_FROM_HOME(options.config.home))
+    if (existsSync(file)) copyFileSync(file, join(scratch, file.split('/').at(-1)!));
+  const config = toReplayConfig(options.config, scratch);
+  const clock = createReplayClock();
+  const log = createLog({
+    isEnabled: false,
+    level: 'error',
+    includeRequestBody: false,
+    includeResponseBody: false,
+    includeTraces: false,
+    destination: { kind: 'file', path: join(scratch, 'svc.log') },
+    format: 'text',
+    retentionDays: 1,
+    clock,
+  });
+  const upstream = createRecordedUpstream();
+  const catcher = createCatcher();
+  const services = await createServices({
+    config,
+    log,
+    clock,
+    upstream,
+    captureWriter: catcher.writer,
+  });
+  try {
+    const custom = await loadCustomProviders(config, env);
+    const bound = createView(clock, log);
+    const plugins = await loadPlugins(config.plugins, {
+      clock,
+      view: bound.view,
+      report: () => undefined,
+    });
+    const generation = compileGeneration({
+      number: 1,
+      config,
+      services,
+      keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
+      ports: () => [],
+      custom,
+      plugins,
+      insertions: plugins.flatMap(({ insertions }) => insertions),
+    });
+    bound.bind(generation);
+    generation.activate();
+    const { plan, prices, providers } = generation;
+    return {
+      today: { prices, providers },
+      warnings: pluginReasons(custom),
+      async run(record) {
+        // How providers were doing is part of no recording: each run meets healthy ones.
+        for (const name of services.states.view().keys())
+          services.states.forceHealth(name, 'healthy');
+        clock.moveTo(record.startedMs);
+        const controller = createCanceller();
+        upstream.play(record, () => controller.abort(new Cancelled('client_gone')));
+        const info: RunInfo = {
+          id: record.id,
+          clock,
+          startedWallMs: clock.wallMs(),
+          startedMs: clock.monotonicMs(),
+          signal: controller.signal,
+        };
+        const body = await toBody(record, config, options.ignoresMode === true);
+        await runAndTell(plan, body, info, NOWHERE, services);
+        services.afterwards.flush();
+        return catcher.take(record.id);
+      },
+      close: () => services.close(),
+    };
+  } catch (thrown) {
+    await services.close();
+    throw thrown;
+  }
+}
+
+/** The configuration without what depends on anything but the request, and without what leaves traces. */
+function toReplayConfig(config: Config, scratch: string): Config {
+  const providers = Object.entries(config.providers).map(([name, provider]) => {
+    const needsKey = provider.auth === 'key' && provider.keys.length === 0;
+    const key = { secret: NO_KEY, scheme: 'api-key' as const, label: 'replay' };
+    return [name, needsKey ? { ...provider, keys: [key] } : provider] as const;
+  });
+  return {
+    ...config,
+    home: scratch,
+    providers: Object.fromEntries(providers),
+    ledger: { db: join(scratch, 'monitor.db') },
+    capture: { ...config.capture, enabled: true },
+    logging: { ...config.logging, enabled: false },
+    audit: { ...config.audit, enabled: false },
+    metrics: { ...config.metrics, enabled: false },
+    // A recorded answer is the only one that is right.
+    cache: { ...config.cache, enabled: false, type: 'memory' },
+    budget: { ...config.budget, enabled: false },
+    routing: { ...config.routing, rpm: {} },
+    // How busy this machine is must not decide what a request becomes.
+    compression: { ...config.compression, maxTimeMs: 0 },
+  };
+}
+
+async function toBody(
+  { request }: CaptureRecord,
+  config: Config,
+  ignoresMode: boolean,
+): Promise<BodyFrame> {
+  const { method, target } = request;
+  const headers = withoutHeaders(
+    request.headers,
+    (name) => name === CAPTURE_HEADER || (ignoresMode && name === 'x-svc-mode'),
+  );
+  const endpoint = resolveEndpoint(method, target, headers);
+  if (endpoint === undefined || 'allow' in endpoint)
+    throw new SvcError('bad_request', `${method} ${target} is not a path that is proxied`);
+  const wireBytes = Buffer.from(request.body);
+  const encoding = encodingToUndo(endpoint, headerValue(headers, 'content-encoding'));
+  const bytes =
+    encoding === undefined
+      ? wireBytes
+      : await decodeBody(wireBytes, encoding, config.limits.maxProxiedRequestBytes);
+  const paused = request.untouchable === 'paused';
+  return toBodyFrame({ method, target, headers, endpoint, paused }, wireBytes, bytes, config);
+}
+
+/** A client that takes everything at once. */
+const NOWHERE = {
+  whole: () => undefined,
+  write: () => undefined,
+  end: () => undefined,
+  fail: () => undefined,
+};
+
+/** Keeps the one record that was written last. */
+function createCatcher() {
+  let job: CaptureJob | undefined;
+  const writer: CaptureWriter = {
+    hasRoom: true,
+    write(written, done) {
+      job = written;
+      done(null);
+    },
+    prune: () => undefined,
+    flush: async () => undefined,
+    close: async () => undefined,
+  };
+  return {
+    writer,
+    async take(id: string): Promise<CaptureRecord> {
+      const taken = job;
+      job = undefined;
+      if (taken?.record.id !== id)
+        throw new SvcError('internal', `Nothing was recorded of the replayed run ${id}`);
+      return scrubbed(taken.record, taken.secrets);
+    },
+  };
+}
+
+/** The machine's clock, set back to when a run began: prices and times in answers are those of then. */
+function createReplayClock(): Clock & { moveTo(wallMs: number): void } {
+  let offsetMs = 0;
+  return {
+    ...systemClock,
+    wallMs: () => Math.round(systemClock.monotonicMs() + offsetMs),
+    moveTo(wallMs) {
+      offsetMs = wallMs - systemClock.monotonicMs();
+    },
+  };
+}
