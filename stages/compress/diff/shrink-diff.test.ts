@@ -139,4 +139,49 @@ test('any diff keeps its changes in order; twice is once; never larger, never em
   );
 });
 
+const DIFF = `diff --git a/src/a.ts b/src/a.ts
+index 1234567..89abcde 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -10,9 +10,9 @@ export function a() {
+ one
+ two
+ three
+-old
++new
+ four
+ five
+ six
+-- dash line
++++ plus line
+ seven
+diff --git a/package-lock.json b/package-lock.json
+index 1234567..89abcde 100644
+--- a/package-lock.json
++++ b/package-lock.json
+@@ -1,4 +1,4 @@
+ {
+-  "a": 1,
++  "a": 2,
+   "b": 1
+ }
+`;
+
+test('a diff keeps every + and - line of source, with true line numbers', () => {
+  const out = shrinkDiff(DIFF, CONTEXT)!.text;
+  const lines = out.split('\n');
+  for (const kept of ['-old', '+new', '-- dash line', '+++ plus line'])
+    assert.ok(lines.includes(kept), kept);
+  assert.match(out, '@@ -12,7 +12,7 @@ export function a() {');
+  assert.match(out, 'generated file: 1 hunks with 1 added and 1 removed lines left out');
+  assert.not.match(out, 'index 1234567');
+  assert.not.match(out, '"b": 1');
+});
+
+test('a hunk that does not add up is left as it is', () => {
+  const broken = DIFF.replace('@@ -10,9 +10,9 @@', '@@ -10,90 +10,9 @@');
+  const out = shrinkDiff(broken, CONTEXT)?.text ?? broken;
+  for (const line of ['one', 'two', 'three', 'six']) assert.match(out, ` ${line}\n`);
+});
+
 test.run();

@@ -125,4 +125,26 @@ test('a project that is a framework keeps its frames', () => {
   assert.not.match(out, 'jupiter.Part3');
 });
 
+test('frames inside libraries go; messages, own frames, first and last frame stay', () => {
+  const library = Array.from(
+    { length: 12 },
+    (_, n) =>
+      `  File "/venv/lib/python3.12/site-packages/lib/m${n}.py", line ${n}, in f${n}\n    call(${n})`,
+  );
+  const text = [
+    'Traceback (most recent call last):',
+    '  File "/app/main.py", line 3, in <module>\n    run()',
+    ...library,
+    '  File "/app/job.py", line 9, in job\n    raise KeyError(1)',
+    'KeyError: 1',
+    '',
+  ].join('\n');
+  const out = shortenTraces(text, CONTEXT)!;
+  for (const kept of ['/app/main.py', '/app/job.py', 'KeyError: 1', 'Traceback'])
+    assert.match(out.text, kept);
+  assert.not.match(out.text, 'm5.py');
+  assert.match(out.text, 'omitted 24 of');
+  assert.equal(out.removed, [{ from: 3, to: 27 }]);
+});
+
 test.run();

@@ -1,0 +1,114 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as fc from 'fast-check';
+import { estimateTokens } from '../../model/tokens.ts';
+import { groupGrep, ungroupGrep } from './group-grep.ts';
+import { nameSameHits, unnameHits } from './same-hits.ts';
+import { contextFor } from '../testing.ts';
+
+const CONTEXT = contextFor('grep');
+
+const GREP = [
+  'src/server/app.ts:12:export const app = 1;',
+  'src/server/app.ts-13-  next line',
+  'src/server/app.ts:99:  app();',
+  '--',
+  'src/server/gate.ts:4:import { app } from "./app.ts"; // a:b:c',
+  'src/lib/a-1-b.ts:7:app',
+  'src/lib/a-1-b.ts-8-more',
+  '',
+].join('\n');
+
+test('hits are grouped by file, every path and line number comes back', () => {
+  const out = groupGrep(GREP.repeat(3), CONTEXT)!.text;
+  assert.is(ungroupGrep(out), GREP.repeat(3));
+  assert.match(out, 'all below src/');
+  assert.is(groupGrep('no hits here\n', CONTEXT), undefined);
+});
+
+test('hits without numbers, and lines that are no hits, come back too', () => {
+  const text = Array.from(
+    { length: 8 },
+    (_, n) => `./pkg/long/path/to/module-${n % 2}.py:import os, sys  # ${n}`,
+  )
+    .concat(['Binary file ./pkg/x.bin matches', '</output_head>', '12:34 odd', 'name'])
+    .join('\n');
+  const out = groupGrep(text, CONTEXT)!.text;
+  assert.is(ungroupGrep(out), text);
+});
+
+test('the same hit in many files is written once', () => {
+  const text = ['de', 'fi', 'sl', 'vi', 'zh', 'ko', 'ja', 'it']
+    .map((name) => `app/locale/${name}/messages.po:msgid "not found"`)
+    .join('\n');
+  const out = groupGrep(text, CONTEXT)!.text;
+  assert.match(out, '= {de,fi,sl,vi,zh,ko,ja,it}/messages.po\n:msgid "not found"');
+  assert.is(ungroupGrep(out), text);
+});
+
+test('hits that say the same are named by the line that says it, and come back', () => {
+  const define = '    def database_forwards(self, app_label, schema_editor, from_state):';
+  const text = [93, 352, 401, 530].map((n) => `${n}:${define}`).join('\n');
+  const out = nameSameHits(`${text}\n12:other\n`, CONTEXT)!.text;
+  assert.equal(out.split('\n').slice(1), [
+    `93:${define}`,
+    '352:=93',
+    '401:=93',
+    '530:=93',
+    '12:other',
+    '',
+  ]);
+  assert.is(unnameHits(out), `${text}\n12:other\n`);
+  assert.is(nameSameHits(`${text}\n7:=93\n`, CONTEXT), undefined);
+  const view = Array.from({ length: 40 }, (_, n) => `${n + 1}:${define}`).join('\n');
+  assert.is(nameSameHits(view, CONTEXT), undefined, 'a view of a file is no list of hits');
+});
+
+test('any hits that say the same come back', () => {
+  const hit = fc.tuple(
+    fc.integer({ min: 1, max: 9 }),
+    fc.constantFrom(
+      'const one = compute(a.long.name);',
+      'const two = compute(a.longer.name, 2);',
+      '=3',
+      '',
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(hit, { maxLength: 30 }), (hits) => {
+      const text = hits.map(([number, content]) => `${number}:${content}`).join('\n');
+      const out = nameSameHits(text, CONTEXT)?.text ?? text;
+      assert.is(unnameHits(out) ?? out, text);
+      assert.ok(estimateTokens(out) <= estimateTokens(text));
+    }),
+    { seed: 9, numRuns: 500 },
+  );
+});
+
+test('any lines at all come back or are left alone', () => {
+  const piece = fc.constantFrom(
+    'a.ts',
+    'src/',
+    'src/a.ts',
+    ':1:',
+    ':22:',
+    '-3-',
+    'x',
+    '\t',
+    ' ',
+    '',
+    '{a,b}',
+    './',
+  );
+  const line = fc.array(piece, { maxLength: 5 }).map((parts) => parts.join(''));
+  const text = fc.array(line, { minLength: 3, maxLength: 14 }).map((lines) => lines.join('\n'));
+  fc.assert(
+    fc.property(text, (sample) => {
+      const grouped = groupGrep(sample, CONTEXT);
+      if (grouped !== undefined) assert.is(ungroupGrep(grouped.text), sample);
+    }),
+    { numRuns: 500, seed: 11 },
+  );
+});
+
+test.run();
