@@ -1,12 +1,13 @@
 /** Rules that are not built in run as built-in ones do: chosen by their conditions, in order, behind the same gates. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BUILT_IN_RULES } from './built-in.ts';
+import { estimateTokens } from '../model/tokens.ts';
+import { BUILT_IN_RULES, builtIn } from './built-in.ts';
 import { createBlockCache } from './conversation/cache.ts';
 import { ConversationMemo } from './conversation/memo.ts';
 import { rewrite, type Applied, type ApplyContext } from './rewrite.ts';
 import type { Apply, Rule, When } from './rule.ts';
-import { contextFor, CONVERSATION, SOURCE, times } from './testing.ts';
+import { contextFor, CONVERSATION, SOURCE, STORY, times } from './testing.ts';
 import { joinKept } from './text/marker.ts';
 
 const REPORT = [
@@ -151,6 +152,33 @@ test('what one set of rules made is never taken for what another would', () => {
     assert.ok(memo.compress(blocks, drops!, cache)[0]!.changed);
     assert.not(memo.compress(blocks, keeps!, cache)[0]!.changed);
   }
+});
+
+test('the gates: never larger, never empty, twice is once, blobs only in aggressive', () => {
+  const blob = 'QUJDREVG'.repeat(600);
+  const texts = [
+    STORY,
+    '/**\n * Says things.\n */\nexport const a = `// not a comment\n/* nor this */`;\n// gone\n// gone too\nexport const b = /\\/\\*/.test(a);\n// eslint-disable-next-line\nf();\n',
+    blob,
+    '{"a": [1, 2,   3]}',
+    '\u001b[1ma\u001b[0m\nb\n'.repeat(200),
+    '',
+    ' \n ',
+  ];
+  for (const mode of ['strict', 'hybrid', 'aggressive'] as const) {
+    for (const text of texts) {
+      const options = { ...PLAIN, query: 'lighthouse', mode, hints: {} };
+      const out = builtIn.apply(text, options).text;
+      assert.ok(estimateTokens(out) <= estimateTokens(text));
+      assert.is(out.trim() === '', text.trim() === '');
+      assert.is(builtIn.apply(out, options).text, out);
+      if (mode === 'strict' || (mode === 'hybrid' && text === blob)) assert.is(out, text);
+    }
+  }
+  assert.match(
+    builtIn.apply(blob, { ...PLAIN, mode: 'aggressive', hints: {} }).text,
+    'omitted 4800 characters of base64',
+  );
 });
 
 test.run();

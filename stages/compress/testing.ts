@@ -56,6 +56,16 @@ export const PROSE = Array.from(
     `In the year ${1800 + n} the town of Harbour${n} grew by a few houses and lost one of its bridges. `,
 ).join('');
 
+/** Forty sentences alike, a paragraph each about a town. */
+export const TOWNS = Array.from(
+  { length: 40 },
+  (_, n) =>
+    `The town number ${n} lies by a river and has a market of its own. Its harbour was built of granite by ${n + 3} masons over many long and rainy summers, as people there like to tell visitors.`,
+);
+
+/** Two long paragraphs, and between them a short one that holds what someone may ask for. */
+export const STORY = `${TOWNS.slice(0, 20).join(' ')}\n\nThe lighthouse keeper of Corvo was called Almeida. See \`config.yaml\` for the rest. You must never drop this sentence.\n\n${TOWNS.slice(20).join(' ')}`;
+
 /** Lines of source, some of them blank. */
 export const SOURCE_LINES = Array.from({ length: 60 }, (_, n) =>
   n % 7 === 3 ? '' : `const value${n} = call(${n}, 'some text');`,

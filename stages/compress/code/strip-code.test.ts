@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stripCode } from './strip-code.ts';
-import { CODE_EXTENSIONS } from './code-tools.ts';
+import { CODE_EXTENSIONS, grammarFor } from './code-tools.ts';
 import type { CommentLines } from '../rule.ts';
 import { contextFor, loadCodeTools } from '../testing.ts';
 
@@ -260,6 +260,72 @@ test('a part of a file that may begin inside a string or a here-document stays a
     stripped(`def f():\n    return 1\n\n\n${remarks('#')}\ndef g():\n    return 2\n`, 'py'),
     'Remark',
   );
+});
+
+/** Sources with comments that go: `[extension, text, comments]`. */
+const CODE: readonly (readonly [string, string, readonly string[]])[] = [
+  [
+    'py',
+    '#!/usr/bin/env python\n# licence\n# text\nimport os  # kept: same line\n\n\ndef f():\n    # why\n    # more\n    s = """\n# not a comment\n"""\n    return s  # noqa\n',
+    ['# licence', '# why'],
+  ],
+  [
+    'ts',
+    '/**\n * Says things.\n */\nexport const a = `// not a comment\n/* nor this */`;\n// gone\n// gone too\nexport const b = /\\/\\*/.test(a);\n// eslint-disable-next-line\nf();\n',
+    ['Says things', '// gone'],
+  ],
+  [
+    'cpp',
+    '/* licence\n text */\n#include <a.h>\n// gone\nint main() { return 0; /* kept */ }\n',
+    ['licence', '// gone'],
+  ],
+];
+
+test('comment lines go, all other lines stay to the letter', () => {
+  for (const [extension, text, gone] of CODE) {
+    const out = stripCode(text, {
+      ...contextFor('code'),
+      mode: 'aggressive',
+      classification: { kind: 'code', extension },
+      commentLines: tools,
+    })!;
+    const known = new Set(text.split('\n'));
+    const kept = out.text.split('\n').filter((line) => !line.includes('[svc '));
+    for (const line of kept) assert.ok(known.has(line), line);
+    for (const comment of gone) assert.not.match(out.text, comment);
+    assert.match(out.text, 'comments and blank lines only; the source is complete]');
+    assert.is(tools(out.text, extension) === undefined, false, 'still parses');
+  }
+  const ts = stripCode(CODE[1]![1], {
+    ...contextFor('code'),
+    classification: { kind: 'code', extension: 'ts' },
+    commentLines: tools,
+  })!;
+  for (const kept of ['// not a comment', '/* nor this */', '// eslint-disable-next-line'])
+    assert.match(ts.text, kept);
+});
+
+test('a numbered view keeps its numbers; broken code is left alone', () => {
+  const options = {
+    ...contextFor('code'),
+    classification: { kind: 'code', extension: 'py' } as const,
+    commentLines: tools,
+  };
+  const numbered = CODE[0]![1]
+    .split('\n')
+    .map((line, at) => `${String(at + 1).padStart(6)}\t${line}`)
+    .join('\n');
+  assert.match(stripCode(numbered, options)!.text, '     4\timport os');
+  assert.is(stripCode('def f(:\n    # a\n    # b\n    x = "\n', options), undefined);
+  assert.is(
+    stripCode(CODE[0]![1], {
+      ...options,
+      classification: { kind: 'code', extension: 'zig' },
+    }),
+    undefined,
+  );
+  assert.is(grammarFor('zig'), undefined);
+  assert.ok(CODE_EXTENSIONS.includes('rs'));
 });
 
 test.run();

@@ -124,4 +124,21 @@ test('documents mean the same before and after', () => {
   assert.equal(read(out), read(text));
 });
 
+test('configuration loses comments and stays equal', () => {
+  const yaml =
+    '# top\n# more\na: 1 # kept\nscript: |\n  # content\n  run\n\n\n\n# gone\nb:\n  - x\n  # gone as well\n  - "# y"\n';
+  const out = stripConfig(yaml, contextFor('config'))!.text;
+  assert.match(out, '  # content');
+  assert.not.match(out, '# gone');
+  const read = (text: string): unknown =>
+    parseAllDocuments(text).map((document) => document.toJS() as unknown);
+  assert.equal(read(out), read(yaml));
+  const toml = '# a\n[x]\n# b\nk = """\n# content\n"""\n# c\nv = 1\n';
+  assert.is(
+    stripConfig(toml, contextFor('config'))!.text.split('\n').slice(1).join('\n'),
+    '[x]\nk = """\n# content\n"""\nv = 1\n',
+  );
+  assert.is(stripConfig('a: 1\nb: 2\n', contextFor('config')), undefined);
+});
+
 test.run();

@@ -1,9 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { estimateTokens } from '../../model/tokens.ts';
+import { chunkText } from './chunks.ts';
 import { extractNarrative } from './extract.ts';
-import { contextFor } from '../testing.ts';
+import type { CompressContext } from '../rule.ts';
+import { contextFor, STORY, TOWNS } from '../testing.ts';
 
 const CONTEXT = contextFor('narrative');
+const asking = (query: string): CompressContext => ({ ...CONTEXT, query });
 
 const FILLER = Array.from(
   { length: 60 },
@@ -53,6 +57,53 @@ test('the same words with other white space or punctuation are a copy', () => {
     `The export  as agreed (stays enabled ${LONG}).`,
   ])
     assert.not(kept(first, second), second);
+});
+
+test('chunks joined are the text', () => {
+  for (const text of [
+    STORY,
+    'One. Two!\n\n- a list\n\n```\ncode. here.\n```\nDr. A. Smith came.',
+    '',
+    '   \n\n x',
+  ]) {
+    assert.is(
+      chunkText(text, 120)
+        .map((chunk) => chunk.text + chunk.space)
+        .join(''),
+      text,
+    );
+  }
+});
+
+test('with a question, what is near it stays, and every kept sentence is one of the text', () => {
+  const out = extractNarrative(STORY, asking('Who was the keeper of the lighthouse?'))!;
+  assert.match(out.text, 'The lighthouse keeper of Corvo was called Almeida.');
+  assert.match(out.text, '`config.yaml`');
+  assert.match(out.text, 'You must never drop this sentence.');
+  const saved = 1 - estimateTokens(out.text) / estimateTokens(STORY);
+  assert.ok(saved > 0.2 && saved < 0.4, String(saved));
+  const known = new Set(chunkText(STORY, 120).map((chunk) => chunk.text));
+  const body = out.text.slice(out.text.indexOf('\n') + 1);
+  for (const part of body.split('…')) {
+    for (const chunk of chunkText(part.trim(), 120)) assert.ok(known.has(chunk.text), chunk.text);
+  }
+});
+
+test('without a question only copies go', () => {
+  const copies = Array.from(
+    { length: 20 },
+    () => 'The same remark about the same weather was printed in every one of the papers that day.',
+  );
+  const unique = TOWNS.join(' ').replaceAll('market', 'square');
+  const out = extractNarrative(`${unique}\n\n${copies.join(' ')}`, asking(''))!;
+  assert.is(out.text.split('The same remark').length, 2);
+  for (const town of ['number 3 ', 'number 39 ']) assert.match(out.text, town);
+  const numbers = Array.from(
+    { length: 40 },
+    (_, n) =>
+      `The meter in the long corridor showed exactly ${n} units of heat at noon on that day.`,
+  ).join(' ');
+  assert.is(extractNarrative(numbers.repeat(1), asking('')), undefined);
 });
 
 test.run();
