@@ -65,7 +65,7 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
           </div>
         </section>
       )}
-      <p class="quiet pad">
+      <p>
         <a href={addressOf('requests', { failed: '1' })} onClick={follow}>
           Every failed request
         </a>

@@ -9,7 +9,8 @@ export interface Series {
   readonly color: string;
   readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
-  readonly isBars?: boolean;
+  /** Sums are steps or bars, what was measured at a time is a line. */
+  readonly shape: 'steps' | 'bars' | 'line';
   /** What stands in the head while nothing is pointed at. */
   readonly summary?: string;
 }
@@ -41,7 +42,12 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
     const element = place.current!;
     const styles = getComputedStyle(document.documentElement);
     const colorOf = (name: string): string => styles.getPropertyValue(`--${name}`).trim();
-    const bars = uPlot.paths.bars?.({ size: [0.8, 24] });
+    // A sum belongs to its whole step of time: a sloping line would show figures that nobody had.
+    const shapes = {
+      bars: uPlot.paths.bars?.({ size: [0.9, 60], align: 1 }),
+      steps: uPlot.paths.stepped?.({ align: 1 }),
+      line: undefined,
+    };
     const axis: uPlot.Axis = {
       stroke: colorOf('dim'),
       grid: { stroke: colorOf('soft'), width: 1 },
@@ -52,11 +58,11 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
       {
         width: Math.max(element.clientWidth, 120),
         height: HEIGHT_PX,
-        padding: [10, 8, 0, 0],
+        padding: [10, 22, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
-          x: { range: (_plot, low, high) => [low - stepSeconds / 2, high + stepSeconds / 2] },
+          x: { range: (_plot, low, high) => [low, high + stepSeconds] },
           y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
         },
         axes: [
@@ -75,16 +81,21 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
         ],
         series: [
           {},
-          ...series.map(({ name, color, isFilled, isBars }) => ({
+          ...series.map(({ name, color, isFilled, shape }) => ({
             label: name,
             stroke: colorOf(color),
-            width: isBars === true ? 0 : 1.6,
+            width: shape === 'bars' ? 0 : 1.6,
             spanGaps: false,
             // A value without neighbours would be no line, and invisible.
-            points: { show: isBars !== true, size: 4, filter: alonePoints },
-            ...(isBars === true && bars !== undefined && { paths: bars }),
-            ...((isFilled === true || isBars === true) && {
-              fill: `${colorOf(color)}${isBars === true ? 'cc' : '2e'}`,
+            points: {
+              show: shape === 'line',
+              size: 5,
+              fill: colorOf(color),
+              filter: alonePoints,
+            },
+            ...(shapes[shape] !== undefined && { paths: shapes[shape] }),
+            ...((isFilled === true || shape === 'bars') && {
+              fill: `${colorOf(color)}${shape === 'bars' ? 'cc' : '2e'}`,
             }),
           })),
         ],
@@ -165,7 +176,12 @@ function tickOf(at: number, times: readonly number[]): string {
   const date = new Date(at * 1000);
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
   if (span > 2 * DAY_S) return date.toLocaleDateString([], { month: 'short', day: 'numeric' });
-  return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
+  return date.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+    ...(span < 600 && { second: '2-digit' }),
+  });
 }
 
 function labelOf(at: number): string {
@@ -174,6 +190,7 @@ function labelOf(at: number): string {
     day: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
+    second: '2-digit',
     hour12: false,
   });
 }

@@ -13,6 +13,7 @@ interface LogLine {
   readonly level?: string;
   readonly msg?: string;
   readonly requestId?: string;
+  readonly attempts?: unknown;
 }
 
 export function LogView({ query }: { readonly query: URLSearchParams }) {
@@ -80,7 +81,8 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
 }
 
 function LogRow({ line }: { readonly line: LogLine }) {
-  const { time: at, level = 'info', msg, requestId, ...fields } = line;
+  // The attempts stand on the request's own page, where they can be read.
+  const { time: at, level = 'info', msg, requestId, attempts: _attempts, ...fields } = line;
   return (
     <div class={`log-row ${level}`}>
       <span class="quiet">{at === undefined ? '' : time(at)}</span>

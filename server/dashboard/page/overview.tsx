@@ -166,12 +166,14 @@ function Charts({ report }: { readonly report: ReportAnswer }) {
         series: [
           {
             name: 'without svc',
+            shape: 'steps' as const,
             color: 'dim',
             values: full.values((step) => step.cost_without, 0),
             summary: dollars(totals.cost_without),
           },
           {
             name: 'paid',
+            shape: 'steps' as const,
             color: 'blue',
             isFilled: true,
             values: full.values((step) => step.cost, 0),
@@ -186,12 +188,14 @@ function Charts({ report }: { readonly report: ReportAnswer }) {
         series: [
           {
             name: 'as clients sent them',
+            shape: 'steps' as const,
             color: 'dim',
             values: full.values((step) => step.input_tokens, 0),
             summary: short(totals.input_tokens),
           },
           {
             name: 'sent on',
+            shape: 'steps' as const,
             color: 'mark',
             isFilled: true,
             values: full.values((step) => step.sent_input_tokens, 0),
@@ -207,14 +211,14 @@ function Charts({ report }: { readonly report: ReportAnswer }) {
           {
             name: 'all',
             color: 'violet',
-            isBars: true,
+            shape: 'bars' as const,
             values: full.values((step) => step.requests, 0),
             summary: short(totals.requests),
           },
           {
             name: 'failed',
             color: 'bad',
-            isBars: true,
+            shape: 'bars' as const,
             values: full.values((step) => step.errors, 0),
             summary: short(totals.errors),
           },
@@ -227,18 +231,21 @@ function Charts({ report }: { readonly report: ReportAnswer }) {
         series: [
           {
             name: 'p99',
+            shape: 'line' as const,
             color: 'dim',
             values: full.values((step) => step.p99_ms, null),
             summary: duration(latency.p99_ms),
           },
           {
             name: 'p95',
+            shape: 'line' as const,
             color: 'orange',
             values: full.values((step) => step.p95_ms, null),
             summary: duration(latency.p95_ms),
           },
           {
             name: 'p50',
+            shape: 'line' as const,
             color: 'blue',
             values: full.values((step) => step.p50_ms, null),
             summary: duration(latency.p50_ms),
