@@ -1,11 +1,6 @@
 /** The dashboard's report of a range of time. Each figure is made where `svc stats --json` and `/savings` take it from. */
-import {
-  knownCostSaved,
-  promptCacheRatio,
-  roundedMs,
-  savedPercent,
-  toUsd,
-} from '../../stages/ledger/figures.ts';
+import { roundedMs } from '../../stages/ledger/figures.ts';
+import { lanesJson } from '../../stages/ledger/lanes.ts';
 import type {
   LatencySpread,
   RangeReport,
@@ -64,31 +59,11 @@ export function reportJson(
       last: isoOf(group.lastMs),
       last_request_id: group.lastId,
     })),
-    lanes: lanesJson(report),
+    lanes: lanesJson(totals),
     injections: {
       requests: injections.requests,
       chunks: injections.chunks,
       blocks: injections.blocks.map(({ id, requests }) => ({ block_id: id, requests })),
-    },
-  };
-}
-
-/** What each of the three spared; none is part of another. */
-function lanesJson({ totals, fromCache, fromProviders }: RangeReport) {
-  return {
-    compression: {
-      saved_tokens: fromProviders.savedTokens,
-      saved_percent: savedPercent(fromProviders),
-      cost_saved: toUsd(knownCostSaved(fromProviders)),
-    },
-    prompt_cache: {
-      read_tokens: totals.cacheReadTokens,
-      creation_tokens: totals.cacheWriteTokens,
-      hit_ratio: promptCacheRatio(totals),
-    },
-    response_cache: {
-      hits: totals.cacheHits,
-      cost_saved: toUsd(knownCostSaved(fromCache)),
     },
   };
 }

@@ -259,18 +259,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
       }),
       50,
     ),
-    lanes: about(
-      object({
-        compression: object({
-          saved_tokens: whole,
-          saved_percent: nullable(number),
-          cost_saved: nullable(usd),
-        }),
-        prompt_cache: object(promptCache),
-        response_cache: object({ hits: whole, cost_saved: nullable(usd) }),
-      }),
-      'What each spared; none is part of another',
-    ),
+    lanes,
     injections: object({
       requests: about(whole, 'Requests to which something was added from the vault'),
       chunks: whole,

@@ -142,8 +142,6 @@ const EMPTY_REPORT: RangeReport = {
   byClient: [],
   failures: [],
   injections: { requests: 0, chunks: 0, blocks: [] },
-  fromCache: emptyTotals(),
-  fromProviders: emptyTotals(),
 };
 
 async function report({ ask, clock }: DashboardRouteOptions, request: Request) {

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
+import { emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
 import { FAILED, matching, totalColumns } from './queries.ts';
 import type { GroupTotals, RowFilter } from './queries.ts';
@@ -62,9 +63,6 @@ export interface RangeReport {
   readonly byClient: readonly GroupTotals[];
   readonly failures: readonly FailureGroup[];
   readonly injections: InjectionReport;
-  /** The part of `totals` that the response cache answered, and the part that went to a provider. */
-  readonly fromCache: Totals;
-  readonly fromProviders: Totals;
 }
 
 /** Groups of a kind that a report lists: those with most requests. */
@@ -79,46 +77,58 @@ export async function rangeReport(
   filter: RowFilter,
   bucketMs: number,
 ): Promise<RangeReport> {
-  const totalsWhere = (cacheHit: 0 | 1): Promise<Totals> =>
-    matching(db, filter)
-      .where('cacheHit', '=', cacheHit)
-      .select(totalColumns)
-      .executeTakeFirstOrThrow();
-  const [
-    totals,
-    latency,
-    buckets,
-    byModel,
-    byProvider,
-    byClient,
-    failures,
-    injections,
-    fromCache,
-    fromProviders,
-  ] = await Promise.all([
-    matching(db, filter).select(totalColumns).executeTakeFirstOrThrow(),
-    latencySpread(db, filter),
-    bucketReports(db, filter, bucketMs),
+  const [cells, spreads, byModel, byClient, failures, injections] = await Promise.all([
+    bucketCells(db, filter, bucketMs),
+    latencySpreads(db, filter, bucketMs),
     groupTotals(db, filter, 'model'),
-    groupTotals(db, filter, 'provider'),
     groupTotals(db, filter, 'client'),
     failureGroups(db, filter),
     injectionReport(db, filter),
-    totalsWhere(1),
-    totalsWhere(0),
   ]);
   return {
-    totals,
-    latency,
-    buckets,
+    totals: sumOf(cells),
+    latency: spreads.all,
+    buckets: groupedBy(cells, ({ bucket }) => bucket).map(([bucket, parts]) => ({
+      startMs: bucket * bucketMs,
+      totals: sumOf(parts),
+      ...(spreads.byBucket.get(bucket) ?? NO_SPREAD),
+    })),
     byModel,
-    byProvider,
+    byProvider: groupedBy(cells, ({ provider }) => provider)
+      .map(([key, parts]) => ({ key, ...sumOf(parts) }))
+      .toSorted((a, b) => b.requests - a.requests),
     byClient,
     failures,
     injections,
-    fromCache,
-    fromProviders,
   };
+}
+
+/** The sums of each step and provider: one pass, of which all sums of a report but two are made. */
+function bucketCells(db: LedgerReader, filter: RowFilter, bucketMs: number) {
+  const bucket = sql<number>`started_ms / ${sql.lit(bucketMs)}`;
+  return matching(db, filter)
+    .select((eb) => [bucket.as('bucket'), 'provider', ...totalColumns(eb)])
+    .groupBy([bucket, 'provider'])
+    .orderBy('bucket')
+    .execute();
+}
+
+function sumOf(parts: readonly Totals[]): Totals {
+  const sums = emptyTotals();
+  const names = Object.keys(sums) as (keyof Totals)[];
+  for (const part of parts) for (const name of names) sums[name] += part[name];
+  return sums;
+}
+
+function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups];
 }
 
 /** When the first request that `filter` lets through began; undefined where there is none. */
@@ -165,7 +175,7 @@ export async function sessionReports(
 function groupTotals(
   db: LedgerReader,
   filter: RowFilter,
-  key: 'model' | 'provider' | 'client',
+  key: 'model' | 'client',
 ): Promise<GroupTotals[]> {
   return matching(db, filter)
     .select((eb) => [eb.ref(key).as('key'), ...totalColumns(eb)])
@@ -176,13 +186,17 @@ function groupTotals(
     .execute();
 }
 
+const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
 const PERCENTS = [50, 95, 99] as const;
 
-/** The rank of a percentile among `counted` requests, from 1 on, in whole numbers alone. */
-const rankOf = (percent: number) => sql`((counted * ${sql.lit(percent)} + 99) / 100)`;
+/** The rank of a percentile among `counted` requests, from 1 on: in SQL and here, in whole numbers alone. */
+const rankInSql = (counted: string, percent: number) =>
+  sql`((${sql.ref(counted)} * ${sql.lit(percent)} + 99) / 100)`;
+const rankOf = (counted: number, percent: number): number =>
+  Math.floor((counted * percent + 99) / 100);
 
-/** One row for each percentile of each step; two percentiles of few requests may be the same row. */
-async function latencyRows(db: LedgerReader, filter: RowFilter, bucketMs: number) {
+/** The percentiles of all timed requests and of those of each step; the database sends only their rows. */
+async function latencySpreads(db: LedgerReader, filter: RowFilter, bucketMs: number) {
   const bucket = sql<number>`started_ms / ${sql.lit(bucketMs)}`;
   const ranked = matching(db, filter)
     .where('latencyMs', 'is not', null)
@@ -191,55 +205,32 @@ async function latencyRows(db: LedgerReader, filter: RowFilter, bucketMs: number
       bucket.as('bucket'),
       sql<number>`row_number() over (partition by ${bucket} order by latency_ms)`.as('place'),
       sql<number>`count(*) over (partition by ${bucket})`.as('counted'),
+      sql<number>`row_number() over (order by latency_ms)`.as('placeOfAll'),
+      sql<number>`count(*) over ()`.as('countedAll'),
     ]);
-  return db
+  const ranks = (counted: string) =>
+    sql.join(PERCENTS.map((percent) => rankInSql(counted, percent)));
+  const rows = await db
     .selectFrom(ranked.as('ranked'))
-    .select(['bucket', 'place', 'counted', 'latencyMs'])
-    .where(sql<boolean>`place in (${sql.join(PERCENTS.map((percent) => rankOf(percent)))})`)
+    .selectAll()
+    .where(sql<boolean>`place in (${ranks('counted')}) or place_of_all in (${ranks('countedAll')})`)
     .execute();
-}
-
-type LatencyRow = Awaited<ReturnType<typeof latencyRows>>[number];
-
-function toSpread(rows: readonly LatencyRow[]): LatencySpread {
-  const at = (percent: number): number | null =>
-    rows.find(({ place, counted }) => place === Math.floor((counted * percent + 99) / 100))
-      ?.latencyMs ?? null;
-  return { p50Ms: at(50), p95Ms: at(95), p99Ms: at(99) };
-}
-
-/** Longer than any ledger: one step for all of it. */
-const ONE_BUCKET_MS = 10 ** 15;
-
-async function latencySpread(db: LedgerReader, filter: RowFilter): Promise<LatencySpread> {
-  return toSpread(await latencyRows(db, filter, ONE_BUCKET_MS));
-}
-
-async function bucketReports(
-  db: LedgerReader,
-  filter: RowFilter,
-  bucketMs: number,
-): Promise<BucketReport[]> {
-  const bucket = sql<number>`started_ms / ${sql.lit(bucketMs)}`;
-  const [sums, latencies] = await Promise.all([
-    matching(db, filter)
-      .select((eb) => [bucket.as('bucket'), ...totalColumns(eb)])
-      .groupBy(bucket)
-      .orderBy('bucket')
-      .execute(),
-    latencyRows(db, filter, bucketMs),
-  ]);
-  const byBucket = new Map<number, LatencyRow[]>();
-  for (const row of latencies) {
-    const rows = byBucket.get(row.bucket);
-    if (rows === undefined) byBucket.set(row.bucket, [row]);
-    else rows.push(row);
-  }
-  return sums.map(({ bucket: number, ...totals }) => ({
-    startMs: number * bucketMs,
-    totals,
-    ...toSpread(byBucket.get(number) ?? []),
-  }));
+  const spreadOf = (
+    of: readonly (readonly [place: number, counted: number, ms: number | null])[],
+  ) => {
+    const at = (percent: number): number | null =>
+      of.find(([place, counted]) => place === rankOf(counted, percent))?.[2] ?? null;
+    return { p50Ms: at(50), p95Ms: at(95), p99Ms: at(99) };
+  };
+  return {
+    all: spreadOf(rows.map((row) => [row.placeOfAll, row.countedAll, row.latencyMs])),
+    byBucket: new Map(
+      groupedBy(rows, (row) => row.bucket).map(([number, ofBucket]) => [
+        number,
+        spreadOf(ofBucket.map((row) => [row.place, row.counted, row.latencyMs])),
+      ]),
+    ),
+  };
 }
 
 async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<FailureGroup[]> {

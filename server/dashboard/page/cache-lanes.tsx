@@ -1,6 +1,6 @@
-/** The three things that save, each in its own lane: they are never added up. */
+/** What saves, each in its own lane as `/savings` has them: nothing is in two of them. */
 import type { LiveState, ReportAnswer } from '../contract.ts';
-import { bytes, dollars, percent, share, short, whole } from './format.ts';
+import { bytes, dollars, percent, short, whole } from './format.ts';
 
 interface LanesProps {
   readonly live: LiveState;
@@ -9,7 +9,14 @@ interface LanesProps {
 
 export function CacheLanes({ live: { caches }, report: { lanes, totals } }: LanesProps) {
   const { response_cache: answers } = caches;
-  const { compression, prompt_cache: prompt, response_cache: kept } = lanes;
+  const {
+    compression,
+    cache_breakpoints: marked,
+    response_cache: kept,
+    provider_cache: own,
+  } = lanes;
+  const input = totals.input_tokens;
+  const partOf = (tokens: number): number => (input === 0 ? 0 : tokens / input);
   return (
     <section class="card">
       <h2>What spared tokens</h2>
@@ -17,27 +24,38 @@ export function CacheLanes({ live: { caches }, report: { lanes, totals } }: Lane
         <Lane
           color="mark"
           title="Our compression"
-          value={short(compression.saved_tokens)}
-          part={(compression.saved_percent ?? 0) / 100}
-          words={`tokens not sent, ${percent(compression.saved_percent)} of input, ${dollars(compression.cost_saved)}`}
+          value={dollars(compression.cost_saved_usd)}
+          part={partOf(compression.tokens_saved)}
+          words={`${short(compression.tokens_saved)} tokens not sent, ${percent(totals.saved_percent)} of input`}
         />
         <Lane
-          color="violet"
-          title="The provider’s prompt cache"
-          value={short(prompt.read_tokens)}
-          part={prompt.hit_ratio ?? 0}
-          words={`tokens read, ${share(prompt.hit_ratio)} of what could be; theirs, not our saving`}
+          color="blue"
+          title="Cache breakpoints that svc set"
+          value={dollars(marked.cost_saved_usd)}
+          part={partOf(marked.read_tokens)}
+          words={
+            marked.requests === 0
+              ? 'none set'
+              : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${whole(marked.requests)} requests`
+          }
         />
         <Lane
           color="orange"
           title="Our response cache"
-          value={answers === null && kept.hits === 0 ? 'off' : short(kept.hits)}
-          part={totals.requests === 0 ? 0 : kept.hits / totals.requests}
-          words={
+          value={dollars(kept.cost_saved_usd)}
+          part={totals.requests === 0 ? 0 : kept.requests / totals.requests}
+          words={`${whole(kept.requests)} answers given again${
             answers === null
-              ? 'cache.enabled turns it on'
-              : `answers given again, ${dollars(kept.cost_saved)}; it holds ${whole(answers.entries)} (${bytes(answers.bytes)})`
-          }
+              ? '; it is off'
+              : `; holds ${whole(answers.entries)} (${bytes(answers.bytes)})`
+          }`}
+        />
+        <Lane
+          color="violet"
+          title="The provider’s own cache"
+          value={short(own.read_tokens)}
+          part={partOf(own.read_tokens)}
+          words={`tokens read, ${short(own.written_tokens)} written; not our saving`}
         />
       </dl>
     </section>

@@ -45,11 +45,15 @@ function Bill({ report: { totals, lanes } }: { readonly report: ReportAnswer }) 
           </tr>
           <tr>
             <th scope="row">Saved by compression</th>
-            <td class="num good">{dollars(negated(lanes.compression.cost_saved))}</td>
+            <td class="num good">{dollars(negated(lanes.compression.cost_saved_usd))}</td>
+          </tr>
+          <tr>
+            <th scope="row">Saved by cache breakpoints that svc set</th>
+            <td class="num good">{dollars(negated(lanes.cache_breakpoints.cost_saved_usd))}</td>
           </tr>
           <tr>
             <th scope="row">Saved by answers that were kept</th>
-            <td class="num good">{dollars(negated(lanes.response_cache.cost_saved))}</td>
+            <td class="num good">{dollars(negated(lanes.response_cache.cost_saved_usd))}</td>
           </tr>
           <tr>
             <th scope="row">Added from the vault</th>
