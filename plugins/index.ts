@@ -1,6 +1,6 @@
 /**
  * The public door for authors: providers that are code, and plugins that bring stages.
- * `plugins/README.md` describes how to write, test and configure one.
+ * `docs/plugins.md` describes how to write, test and configure one.
  */
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
