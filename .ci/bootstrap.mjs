@@ -11,7 +11,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const INSTALL_STAMP = at('node_modules', '.svc-installed');
 const BUILD_STAMP = at('dist', '.svc-built');
-const SOURCES = ['engine', 'stages', 'plugins', 'server', 'cli', 'fixtures', 'bench', '.ci'];
+/** Documents beside the sources that the build renders. */
+const PAGES = ['README.md', 'SECURITY.md', 'CHANGELOG.md'];
+const SOURCES = [
+  'engine',
+  'stages',
+  'plugins',
+  'server',
+  'cli',
+  'fixtures',
+  'bench',
+  'docs',
+  '.ci',
+];
 
 function fail(message) {
   process.stderr.write(`${message}\n`);
@@ -61,14 +73,16 @@ function sourceState() {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) visit(path);
-      else if (/\.(?:tsx?|css)$/.test(entry.name)) {
+      else if (/\.(?:tsx?|css|md)$/.test(entry.name)) {
         const { mtimeMs, size } = statSync(path);
         hash.update(`${path} ${size} ${mtimeMs}\n`);
       }
     }
   };
   for (const source of SOURCES) if (existsSync(at(source))) visit(at(source));
-  hash.update(fileHash(at('tsconfig.json'), at('package-lock.json')));
+  hash.update(
+    fileHash(...['tsconfig.json', 'package-lock.json', ...PAGES].map((file) => at(file))),
+  );
   return hash.digest('hex');
 }
 

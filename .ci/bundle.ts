@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
+import { GUIDES_FILE } from '../server/openapi/guide.ts';
+import { renderGuides } from './guides.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
 
@@ -49,13 +51,16 @@ function packagesApart(): string[] {
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 3600 * 1000;
 
+/** Files of `app` that are not bundled. */
+const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE]);
+
 /** Deletes what earlier builds left, unless it may still be in use. */
 function prune(folder: string, outputs: readonly string[]): void {
   const current = new Set(outputs.map((path) => basename(path)));
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const isOld = Date.now() - statSync(path).mtimeMs > KEPT_DAYS * DAY_MS;
-    if (isOld && !current.has(name) && name !== DEFINITIONS_FILE) rmSync(path);
+    if (isOld && !current.has(name) && !MADE.has(name)) rmSync(path);
   }
 }
 
@@ -81,6 +86,10 @@ writeFileSync(
   `${compiled}app/${DEFINITIONS_FILE}`,
   JSON.stringify(await loadDefinitions(undefined)),
 );
+
+const guides = JSON.stringify(renderGuides());
+for (const folder of ['app', 'server/openapi'])
+  writeFileSync(join(compiled, folder, GUIDES_FILE), guides);
 
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;

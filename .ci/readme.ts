@@ -1,21 +1,49 @@
 /**
- * Keeps the README's settings table equal to the one that the code declares.
- * `node dist/.ci/readme.js` writes it; with `--check` it only compares.
+ * Keeps the generated parts of the documents equal to the code, and README short.
+ * `node dist/.ci/readme.js` writes the tables; with `--check` it only compares.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { loadDefinitions } from '../cli/definitions.ts';
+import { commandTables } from '../cli/help.ts';
 import { settingsTable } from '../server/config/document.ts';
 
-const file = fileURLToPath(new URL('../../README.md', import.meta.url));
-const text = readFileSync(file, 'utf8');
-const table = `<!-- settings:begin -->\n\n${settingsTable().trim()}\n\n<!-- settings:end -->`;
-const wanted = text.replace(/<!-- settings:begin -->[\s\S]*<!-- settings:end -->/, () => table);
-if (process.argv.includes('--check')) {
-  const isSame = wanted === text;
-  process.stdout.write(
-    isSame
-      ? 'readme: settings as declared\n'
-      : 'readme: the settings table is stale; run `npm run readme`\n',
-  );
-  process.exitCode = isSame ? 0 : 1;
-} else writeFileSync(file, wanted);
+/** README is a front door: what is longer belongs in `docs`. */
+const README_MAX_BYTES = 10_240;
+
+const PARTS = [
+  { file: 'docs/settings.md', part: 'settings', text: settingsTable() },
+  {
+    file: 'docs/commands.md',
+    part: 'commands',
+    text: commandTables(await loadDefinitions(undefined)),
+  },
+];
+
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+const isCheck = process.argv.includes('--check');
+const faults: string[] = [];
+
+for (const { file, part, text } of PARTS) {
+  const before = readFileSync(pathOf(file), 'utf8');
+  const [begin, end] = [`<!-- ${part}:begin -->`, `<!-- ${part}:end -->`];
+  const from = before.indexOf(begin);
+  const to = before.indexOf(end);
+  if (from < 0 || to < from) {
+    faults.push(`${file} has no part between ${begin} and ${end}`);
+    continue;
+  }
+  const wanted = `${before.slice(0, from)}${begin}\n\n${text.trim()}\n\n${before.slice(to)}`;
+  if (wanted === before) continue;
+  if (isCheck) faults.push(`the ${part} in ${file} are stale; run \`npm run readme\``);
+  else writeFileSync(pathOf(file), wanted);
+}
+
+const sizeBytes = statSync(pathOf('README.md')).size;
+if (sizeBytes > README_MAX_BYTES)
+  faults.push(`README.md has ${sizeBytes} bytes, over ${README_MAX_BYTES}; docs/*.md has the room`);
+
+for (const fault of faults) process.stdout.write(`readme: ${fault}\n`);
+if (faults.length === 0)
+  process.stdout.write(`readme: tables as declared, ${sizeBytes} bytes of ${README_MAX_BYTES}\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;

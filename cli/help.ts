@@ -48,6 +48,23 @@ export function overview(definitions: readonly Definition[], context: CliContext
   return lines;
 }
 
+/** The same in Markdown: a table a category, then the exit codes. */
+export function commandTables(definitions: readonly Definition[]): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|');
+  const tables = categories(definitions).map((category) => {
+    const rows = definitions
+      .filter((one) => categoryOf(one) === category)
+      .map((one) => {
+        const typed = `svc ${nameOf(one)} ${argumentsOf(one)}`.trim();
+        return `| \`${cell(typed)}\` | ${cell(plain(one.description))} |`;
+      });
+    return [`## ${category}`, '', '| Command | What it does |', '|---|---|', ...rows].join('\n');
+  });
+  const codes = exitMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`);
+  const exits = ['## Exit codes', '', '| Code | Meaning |', '|---|---|', ...codes].join('\n');
+  return [...tables, exits].join('\n\n');
+}
+
 /** The help of the command that `words` name and of all below it; undefined when there is none. */
 export function commandHelp(
   words: readonly string[],

@@ -361,6 +361,17 @@ export const ownOperations: readonly Operation[] = [
     isPublic: true,
   },
   {
+    path: '/docs/:page',
+    method: 'get',
+    summary: 'A page of the documentation',
+    tag: 'Look',
+    parameters: [
+      { name: 'page', in: 'path', description: 'Its name, such as `settings`', schema: text },
+    ],
+    answer: html,
+    errors: [404],
+  },
+  {
     path: '/openapi.yaml',
     method: 'get',
     summary: 'This description as OpenAPI 3.0',

@@ -1,34 +1,12 @@
 /** `/docs`: the OpenAPI document as a page without scripts, in light and dark, for wide and narrow screens. */
-import { createHash } from 'node:crypto';
 import { componentSchemas } from './components.ts';
+import { guideLinks } from './guide.ts';
+import type { Guide } from './guide.ts';
+import { STYLE, escaped } from './html.ts';
 import { forwardedOperations, ownOperations } from './operations.ts';
 import type { Operation, Parameter } from './operations.ts';
 import { toOpenApiPath } from './document.ts';
 import type { Schema } from './schema.ts';
-
-const STYLE = `
-:root { color-scheme: light dark; --line: #d8dce2; --soft: #f4f6f8; --ink: #1c2127; --dim: #59626e; --mark: #0b6bcb; }
-@media (prefers-color-scheme: dark) { :root { --line: #343b45; --soft: #1e242b; --ink: #e6e9ee; --dim: #9aa5b3; --mark: #6db3ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); }
-a { color: var(--mark); }
-code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
-nav ul { columns: 16rem; padding: 0; list-style: none; }
-details { border: 1px solid var(--line); border-radius: .5rem; margin: .6rem 0; }
-summary { cursor: pointer; padding: .6rem .8rem; }
-summary b { display: inline-block; min-width: 3.2rem; font: 700 .8rem ui-monospace, monospace; color: var(--mark); }
-summary span { color: var(--dim); margin-left: .6rem; }
-.inside { padding: 0 1rem 1rem; border-top: 1px solid var(--line); }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-td, th { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
-.dim { color: var(--dim); }
-.key { background: var(--soft); border-radius: .3rem; padding: .1rem .4rem; font-size: .8rem; }
-@media (max-width: 40rem) { summary span { display: block; margin: .2rem 0 0; } td, th { display: block; border: 0; } tr { border-bottom: 1px solid var(--line); display: block; } }
-`;
-
-/** What the page may load: its own style, and nothing else. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const TAGS = [
   ['Proxied', 'Forwarded to a provider'],
@@ -37,7 +15,7 @@ const TAGS = [
   ['Control', 'What changes the running proxy'],
 ] as const;
 
-export function docsPage(version: string): string {
+export function docsPage(version: string, guides: readonly Guide[]): string {
   const all = [...forwardedOperations, ...ownOperations];
   const sections = TAGS.map(([tag, title]) => {
     const operations = all.filter((one) => one.tag === tag);
@@ -54,8 +32,9 @@ export function docsPage(version: string): string {
 <style>${STYLE}</style>
 <body>
 <h1>svc <small class="dim">${escaped(version)}</small></h1>
-<p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>. Settings and
-architecture are in the README, commands in <code>svc --help</code>.
+<p>Every path that this proxy answers; the same as <a href="/openapi.yaml">OpenAPI 3.0</a>. The
+pages below are about everything else.
+${guideLinks(guides)}
 <p>From this machine nothing is needed besides the provider's own key. From elsewhere, and from web
 pages, every request needs <code>X-Svc-Key</code>, except where <span class="key">public</span> stands.
 <nav aria-label="Paths"><ul>
@@ -147,10 +126,6 @@ function typeText(schema: Schema): string {
       : 'any';
   const shown = format === 'date-time' ? 'ISO 8601' : word;
   return nullable === true ? `${shown} or null` : shown;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
 /** Words in backticks are code. */

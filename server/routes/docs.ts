@@ -1,13 +1,26 @@
-/** `/docs` and `/openapi.yaml`: what this proxy answers. Both are made when somebody first asks. */
+/**
+ * `/docs` and `/openapi.yaml`: what this proxy answers; `/docs/<name>`: the documentation. All are
+ * made at the first request for them.
+ */
+import { notFound } from '../../stages/model/errors.ts';
 import type { Route } from '../router.ts';
 
 export function docsRoutes(version: string): Route[] {
-  let page: Promise<{ html: string; policy: string }> | undefined;
+  let pages: Promise<ReadonlyMap<string, string>> | undefined;
   let yaml: Promise<string> | undefined;
 
-  async function makePage() {
-    const { PAGE_POLICY, docsPage } = await import('../openapi/page.ts');
-    return { html: docsPage(version), policy: PAGE_POLICY };
+  /** Every page by its name; the description of the API has the empty one. */
+  async function makePages(): Promise<ReadonlyMap<string, string>> {
+    const [{ docsPage }, { guidePage, readGuides }, { STYLE }] = await Promise.all([
+      import('../openapi/page.ts'),
+      import('../openapi/guide.ts'),
+      import('../openapi/html.ts'),
+    ]);
+    const guides = await readGuides();
+    return new Map([
+      ['', docsPage(version, guides)],
+      ...guides.map((guide) => [guide.name, guidePage(guide, guides, STYLE)] as const),
+    ]);
   }
 
   async function makeYaml() {
@@ -18,16 +31,28 @@ export function docsRoutes(version: string): Route[] {
     return stringify(openApiDocument(version), { aliasDuplicateObjects: false });
   }
 
-  async function servePage(): Promise<Response> {
-    const { html, policy } = await (page ??= makePage());
+  async function servePage(name: string): Promise<Response> {
+    const html = (await (pages ??= makePages())).get(name);
+    if (html === undefined) throw notFound('There is no page of this name');
+    const { PAGE_POLICY } = await import('../openapi/html.ts');
     return new Response(html, {
-      headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+      headers: {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': PAGE_POLICY,
+        'Referrer-Policy': 'no-referrer',
+      },
     });
   }
 
+  const api = () => servePage('');
   return [
-    { method: 'GET', path: '/docs', audience: 'everybody', handle: servePage },
-    { method: 'GET', path: '/docs/', audience: 'everybody', handle: servePage },
+    { method: 'GET', path: '/docs', audience: 'everybody', handle: api },
+    { method: 'GET', path: '/docs/', audience: 'everybody', handle: api },
+    {
+      method: 'GET',
+      path: '/docs/:page',
+      handle: (_request, { params: { page = '' } }) => servePage(page),
+    },
     {
       method: 'GET',
       path: '/openapi.yaml',

@@ -1,0 +1,212 @@
+/** The documents: every link leads somewhere, every command in them runs, and the pages are safe. */
+import { execFile } from 'node:child_process';
+import * as fs from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { allDefinitions } from '../cli/definitions.ts';
+import { optionNames, pathOf } from '../cli/syntax.ts';
+import { entry, makePlace } from '../cli/testing.ts';
+import { projectRoot } from '../fixtures/paths.ts';
+import { startUpstream } from '../fixtures/upstream.ts';
+import { guideFiles, headingId, renderGuides } from './guides.ts';
+
+const files = [...guideFiles().keys()];
+const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
+
+/** Without blocks of code, whose `#` and brackets mean other things. */
+const proseOf = (file: string) => textOf(file).replaceAll(/^```[^]*?^```/gm, '');
+
+function anchorsOf(file: string): ReadonlySet<string> {
+  const seen = new Map<string, number>();
+  const headings = [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, text]) => text!);
+  return new Set(headings.map((text) => headingId(text, seen)));
+}
+
+test('every link leads to a file that is there, and to a heading in it', () => {
+  for (const file of files) {
+    for (const [, href] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https:/.test(href!)) continue;
+      const [path = '', anchor] = href!.split('#', 2);
+      const target = path === '' ? file : normalize(join(dirname(file), path));
+      assert.ok(fs.existsSync(join(projectRoot, target)), `${file}: ${href}`);
+      if (anchor !== undefined) assert.ok(anchorsOf(target).has(anchor), `${file}: ${href}`);
+    }
+  }
+});
+
+test('every page of docs is in its index, and every file that a document names is there', () => {
+  const index = textOf('docs/index.md');
+  for (const file of files.filter((one) => /^docs\/(?!index)/.test(one)))
+    assert.ok(
+      index.includes(`](${file.slice('docs/'.length)})`),
+      `${file} is not in docs/index.md`,
+    );
+  const folders = 'engine|stages|plugins|server|cli|fixtures|bench|docs|\\.ci';
+  const named = new RegExp(`\`((?:${folders})/[\\w./-]*)\``, 'g');
+  for (const file of ['README.md', 'docs/architecture.md', 'docs/plugins.md'])
+    for (const [, path] of proseOf(file).matchAll(named))
+      assert.ok(fs.existsSync(join(projectRoot, path!)), `${file}: ${path}`);
+});
+
+test('every page is made, without anything that a browser would load or run', () => {
+  const pages = renderGuides();
+  assert.is(pages.length, files.length);
+  for (const { name, html } of pages) {
+    assert.not.match(html, /<(?:script|img|iframe|object|style|link|form|input)\b|\son\w+=/i, name);
+    for (const [, href] of html.matchAll(/href="([^"]*)"/g))
+      assert.match(href!, /^(?:#[\w-]+|https:\/\/\S+|\/docs\/[\w-]+(?:#[\w-]+)?)$/, name);
+    for (const [, id] of html.matchAll(/href="#([^"]+)"/g))
+      assert.ok(html.includes(`id="${id}"`), `${name}: #${id}`);
+  }
+});
+
+test('every command that is named in a text exists, with its options', async () => {
+  const definitions = await allDefinitions();
+  const paths = definitions.map((one) => ({ one, path: pathOf(one) }));
+  for (const file of files.filter((one) => one !== 'CHANGELOG.md')) {
+    for (const [, typed] of proseOf(file).matchAll(/`svc ([a-z][^`]*)`/g)) {
+      const words = typed!.split(/\s+/);
+      const found = paths
+        .filter(({ path }) => path.every((word, at) => words[at]?.split('|').includes(word)))
+        .toSorted((a, b) => b.path.length - a.path.length)[0];
+      assert.ok(found, `${file}: svc ${typed}`);
+      if (words[0] === 'run') continue;
+      const known = new Set(optionNames(found!.one));
+      for (const option of words.filter((word) => word.startsWith('--')))
+        assert.ok(known.has(option.split('=')[0]!) || option === '--help', `${file}: ${typed}`);
+    }
+  }
+});
+
+/** The lines of all blocks marked `sh`. */
+function commandsOf(file: string): string[] {
+  return [...textOf(file).matchAll(/^```sh\n([^]*?)^```/gm)]
+    .flatMap(([, block]) => block!.split('\n'))
+    .map((line) => line.replace(/\s+# .*$/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/**
+ * Stands for `npm`, which would install, build and test in a test: scripts must be there, and
+ * `npm run svc -- …` is svc.
+ */
+const NPM = `#!/usr/bin/env node
+const { spawnSync } = require('node:child_process');
+const [verb, ...rest] = process.argv.slice(2);
+const script = verb === 'run' ? rest[0] : verb;
+const { scripts } = require(${JSON.stringify(join(projectRoot, 'package.json'))});
+if (scripts[script] === undefined) { console.error('no script ' + script); process.exit(9); }
+if (script === 'svc')
+  process.exit(spawnSync('svc', rest.slice(rest.indexOf('--') + 1), { stdio: 'inherit' }).status ?? 9);
+`;
+
+/** Stands for a client: it sends one conversation, with a result that gets smaller, by the variable that it reads. */
+const CLAUDE = `#!/usr/bin/env node
+const result = Array.from({ length: 900 }, (_, n) => 'ok ' + n + ' - fetches page ' + (n % 7)).join('\\n');
+const messages = [
+  { role: 'user', content: 'Run the tests.' },
+  { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'npm test' } }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: result }] },
+];
+fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
+  body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 9, messages }),
+}).then((answer) => process.exit(answer.status === 200 ? 0 : 9));
+`;
+
+const CURL = `#!/usr/bin/env node
+fetch(process.argv.at(-1)).then(async (answer) => {
+  console.log(await answer.text());
+  process.exit(answer.ok ? 0 : 22);
+});
+`;
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly output: string;
+}
+
+/** Not the blocking kind: the fake provider answers from this very process. */
+function shell(line: string, cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], { cwd, env, timeout: 60_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** A shell with svc, stand-ins for what a bare machine lacks, files to work on and a running proxy. */
+async function withShell(
+  use: (runLine: (line: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const bin = join(place.folder, 'bin');
+  fs.mkdirSync(bin);
+  const svc = `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`;
+  for (const [name, text] of Object.entries({ svc, npm: NPM, claude: CLAUDE, curl: CURL }))
+    fs.writeFileSync(join(bin, name), text, { mode: 0o755 });
+  for (const folder of ['work/project', 'old'])
+    fs.mkdirSync(join(place.folder, folder), { recursive: true });
+  fs.writeFileSync(
+    join(place.folder, 'work/project/limits.md'),
+    '# Rate limiter\n\nThe rate limiter is in gate/limiter.ts.\n',
+  );
+  fs.writeFileSync(join(place.folder, 'old/notes.md'), '# Old notes\n\nNothing new.\n');
+  fs.writeFileSync(join(place.folder, 'build.log'), 'compiling module 1\n'.repeat(400));
+  const env = {
+    ...place.env,
+    PATH: `${bin}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    SVC_PORT: '0',
+    SVC_WS_PORT: '0',
+    MSGPROV_BASE_URL: upstream.url,
+    CHATPROV_BASE_URL: upstream.url,
+    GENPROV_BASE_URL: upstream.url,
+  };
+  try {
+    const started = await shell('svc start --background --json', place.folder, env);
+    const { url } = JSON.parse(started.stdout) as { url: string };
+    await use(async (line) => {
+      const ran = await shell(line.replaceAll('http://127.0.0.1:8766', url), place.folder, env);
+      assert.is(ran.code, 0, `${line}\n${ran.output}`);
+    });
+  } finally {
+    await shell('svc stop --force', place.folder, env);
+    await upstream.close();
+    place.dispose();
+  }
+}
+
+test('every command line of every document runs', () =>
+  withShell(async (runLine) => {
+    // What they show needs a request, an index, and a second folder in it.
+    for (const line of [
+      'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
+      'svc index ~/work/project',
+    ])
+      await runLine(line);
+    let count = 0;
+    for (const file of files) {
+      await runLine('rm -f "$SVC_HOME/config.yaml" && svc index ~/old');
+      for (const line of commandsOf(file)) {
+        await runLine(line);
+        count += 1;
+      }
+    }
+    assert.ok(count > 30, `${count} lines were found`);
+  }));
+
+test('the package holds the documents', () => {
+  const { files: listed } = JSON.parse(textOf('package.json')) as { files?: readonly string[] };
+  if (listed !== undefined)
+    assert.ok(
+      listed.some((one) => /^\/?docs\b/.test(one)),
+      'files has no docs',
+    );
+});
+
+test.run();
