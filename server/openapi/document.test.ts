@@ -86,7 +86,10 @@ async function post(t: TestProxy, path: string, body: unknown, headers: object =
 function asked(id: string): readonly (readonly [path: string, url: string])[] {
   return ownOperations
     .filter(({ method }) => method === 'get')
-    .map(({ path }) => [path, path.replace(':id', path.includes('svc') ? 'last' : id)] as const)
+    .map(({ path }) => {
+      const url = path.replace(':id', path.includes('svc') ? 'last' : id);
+      return [path, url.replace(':page', 'settings')] as const;
+    })
     .filter(([path]) => path !== '/v1/svc/blocks/:id');
 }
 

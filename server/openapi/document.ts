@@ -28,7 +28,7 @@ const LIMITED = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, hea
 
 /** `:name` of the router is `{name}` here; a verb may follow it. */
 export function toOpenApiPath(path: string): string {
-  return path.replaceAll(/:(id|model|path)\b\*?/g, '{$1}');
+  return path.replaceAll(/:(id|model|page|path)\b\*?/g, '{$1}');
 }
 
 /** The whole document. */

@@ -29,5 +29,36 @@ test('what the root names is there, and the page describes every route that it l
     for (const id of links) assert.ok(page.text.includes(`id="${id}"`), id);
   }));
 
+test('a page for every guide, with the same policy; others are 404, and a stranger gets none', () =>
+  withProxy({}, async (t) => {
+    const get = (path: string, headers: Record<string, string> = {}) =>
+      exchange(t.proxy.port, { path, method: 'GET', headers });
+    const api = await get('/docs');
+    const names = [...api.text.matchAll(/href="\/docs\/([\w-]+)"/g)].map(([, name]) => name!);
+    assert.ok(names.length > 12, names.join());
+    for (const name of names) {
+      const page = await get(`/docs/${name}`);
+      assert.is(page.status, 200, name);
+      const style = /<style>([\s\S]*?)<\/style>/.exec(page.text)?.[1] ?? '';
+      const hash = createHash('sha256').update(style).digest('base64');
+      const policy = String(page.headers['content-security-policy']);
+      assert.match(policy, /^default-src 'none'; /);
+      assert.ok(policy.includes(`style-src 'sha256-${hash}'`), name);
+      assert.match(page.text, /<main>\n<h1 id=/, name);
+      assert.ok(page.text.includes(`href="/docs/${name}" aria-current="page"`), name);
+      for (const [, other] of page.text.matchAll(/href="\/docs\/([\w-]+)/g))
+        assert.ok(names.includes(other!), `${name}: ${other}`);
+    }
+    for (const path of [
+      '/docs/no-such-page',
+      '/docs/..',
+      '/docs/%2e%2e%2fpackage.json',
+      '/docs/a/b',
+    ])
+      assert.is((await get(path)).status, 404, path);
+    const foreign = await get('/docs/settings', { origin: 'https://evil.example' });
+    assert.is(foreign.status, 401);
+  }));
+
 test.after(closeClients);
 test.run();
