@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fillGutter, numberWidths, thinGutter } from './gutter.ts';
+import { fillGutter, lineContents, numberWidths, thinGutter } from './gutter.ts';
 
 const view = (from: number, count: number, separator = '\t', width = 6): string =>
   Array.from(
@@ -25,6 +25,63 @@ test('arrows, narrow columns, blank lines and growing numbers come back too', ()
     assert.is(fillGutter(thinGutter(text)!), text);
   const blank = view(1, 12).replace('    line(4);', '');
   assert.is(fillGutter(thinGutter(blank)!), blank);
+});
+
+/** How other agents print a file of 40 lines, with blank ones and all depths of indentation. */
+const VIEWS: Readonly<Record<string, (n: number) => string>> = {
+  'OpenCode until 2025': (n) => `${String(n).padStart(5, '0')}| `,
+  OpenCode: (n) => `${n}: `,
+  'Roo Code': (n) => `${String(n).padStart(2)} | `,
+  Crush: (n) => `${String(n).padStart(6)}|`,
+  Codex: (n) => `L${n}: `,
+  'Cline, Zed': (n) => `${String(n).padStart(6)}\t`,
+};
+
+const SOURCE = Array.from({ length: 40 }, (_, at) =>
+  at % 9 === 4
+    ? ''
+    : `${' '.repeat(2 * (at % 4))}const value${at} = call(${at}) | ${at % 3 ? 1 : 'a | b'};`,
+);
+
+test('the numbers of other agents are thinned out, and all come back', () => {
+  for (const [name, number] of Object.entries(VIEWS)) {
+    for (const from of [1, 6, 95]) {
+      const shown = SOURCE.map((line, at) => number(from + at) + line);
+      const text = ['<file>', ...shown, '', '(End of file - total 40 lines)', '</file>'].join('\n');
+      const out = thinGutter(text);
+      assert.ok(out !== undefined && out.length < text.length, `${name} from ${from}`);
+      assert.is(fillGutter(out), text, name);
+      assert.equal(lineContents(text.split('\n')).slice(1, 41), SOURCE, name);
+    }
+  }
+});
+
+test('a file that is indented from its first line on keeps its indentation', () => {
+  for (const [name, number] of Object.entries(VIEWS)) {
+    const source = SOURCE.map((line) => (line === '' ? line : `    ${line}`));
+    const text = source.map((line, at) => number(at + 7) + line).join('\n');
+    assert.is(fillGutter(thinGutter(text)!), text, name);
+    assert.equal(lineContents(text.split('\n')), source, name);
+  }
+});
+
+test('tables, mappings and views of editors that take line numbers are left alone', () => {
+  const rows = (row: (n: number) => string, above?: string): string =>
+    [
+      ...(above === undefined ? [] : [above]),
+      ...Array.from({ length: 20 }, (_, at) => row(at + 1)),
+    ].join('\n');
+  const texts = [
+    rows((n) => ` ${String(n).padStart(2)} |    ${n * 7}`, '----+------'),
+    rows((n) => `${String(n).padStart(2)} | Alice | ${n * 7}`, 'id | name | age'),
+    rows((n) => `${String(n).padStart(2)} |  ${n * 7} | x`),
+    rows((n) => `${n}: value ${n}`),
+    rows((n) => `L${n}: the text of a finding`),
+    rows((n) => `${n}:${n % 10 === 0 ? '' : '    '}return ${n}`),
+    rows((n) => `${n}:  const item${n} = useItem(${n});`, 'src/navigation/item.tsx'),
+    rows((n) => `${String(n).padStart(6)}|name ${n}`),
+  ];
+  for (const text of texts) assert.is(thinGutter(text), undefined, text.slice(0, 40));
 });
 
 test('what is short, does not count up, or is numbered with a colon is left alone', () => {

@@ -11,17 +11,43 @@ const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
 const SHOWN = 5;
 /**
- * As `cat -n`, `nl` and most agents' viewers print it. Views with a colon are left alone:
- * the editors that go with them take line numbers.
+ * How viewers print a number before a line: what precedes the digits, the digits with their
+ * padding, and what separates them from the line. Views with a colon and nothing behind it are
+ * left alone: the editors that go with them take line numbers.
  */
-const NUMBERED = /^( {0,8}\d{1,7})(\t|→)/;
-const ANY_NUMBERED = /(?:^|\n) {0,8}\d{1,7}[\t→]/;
+const FORMATS: readonly RegExp[] = [
+  // `cat -n`, `nl`, Claude Code, Cline, Zed
+  /^()( {0,8}\d{1,7})(\t|→)/,
+  // Roo Code, Kilo Code
+  /^()( {0,8}\d{1,7})( \| )/,
+  // OpenCode until 2025
+  /^()(\d{5,7})(\| )/,
+  // Crush
+  /^()(?=[ \d]{6}\|)( {0,5}\d{1,6})(\|)/,
+  // OpenCode
+  /^()(\d{1,7})(: )/,
+  // Codex
+  /^(L)(\d{1,7})(: )/,
+];
+/** Separators that tables, lists and configuration have too. */
+const COMMON = /^(?: \| |\| |\||: )$/;
+const ANY_NUMBERED = /(?:^|\n)(?: {0,8}\d{1,7}(?:[\t→|]| \| )|L?\d{1,7}: )/;
 const HEADER = /^\[svc (\d{1,7}) lines, every fifth numbered\]$/;
 
-/** How the numbers of one view are printed: padded on the left to `width`, then the separator. */
+/** How the numbers of one view are printed. */
 interface Column {
+  /** What stands before every number. */
+  readonly lead: string;
+  /** Numbers are padded on the left to so many characters. */
   readonly width: number;
+  readonly padding: ' ' | '0';
   readonly separator: string;
+}
+
+/** A line that begins with a number. */
+interface NumberedLine {
+  readonly number: number;
+  readonly column: Column;
 }
 
 /** Lines `from` to `to` (half open): numbered, or references of ours between numbered ones. */
@@ -31,6 +57,19 @@ interface Run {
   /** Numbers of the lines; undefined for a reference. */
   readonly numbers: readonly (number | undefined)[];
   readonly column: Column;
+}
+
+/** The number that a line begins with, in the first format that fits it. */
+function readNumber(line: string): NumberedLine | undefined {
+  for (const format of FORMATS) {
+    const match = format.exec(line);
+    if (match === null) continue;
+    const [, lead = '', padded = '', separator = ''] = match;
+    const padding = padded.startsWith('0') ? '0' : ' ';
+    const column = { lead, width: padded.length, padding, separator } as const;
+    return { number: Number(padded), column };
+  }
+  return undefined;
 }
 
 /** The text with its line numbers thinned out; undefined where it has no numbered run or would not decode. */
@@ -48,7 +87,7 @@ export function thinGutter(text: string): string | undefined {
     }
     const numbered = run.numbers.filter((number) => number !== undefined).length;
     const own = lines.slice(run.from, run.to);
-    const thins = numbered >= MIN_RUN && isView(own, lines[run.from - 1]);
+    const thins = numbered >= MIN_RUN && isNumberedView(lines, run);
     if (thins) out.push(`${MARK}${own.length} lines, every fifth numbered]`);
     for (const line of thins ? thin(lines, run) : own) out.push(line);
     thinned ||= thins;
@@ -56,6 +95,35 @@ export function thinGutter(text: string): string | undefined {
   }
   const made = out.join('\n');
   return thinned && fillGutter(made) === text ? made : undefined;
+}
+
+/**
+ * True if the run shows a file. Where its numbers could as well be those of a table, a list or a
+ * mapping, there must be a blank or an indented line in it, no row of column names above, not the
+ * same number of bars in every line, and no line around it that counts on in another way.
+ */
+function isNumberedView(lines: readonly string[], { from, to, numbers, column }: Run): boolean {
+  const own = lines.slice(from, to);
+  const above = lines[from - 1];
+  if (!COMMON.test(column.separator)) return isView(own, above);
+  const rests = own.flatMap((line, at) => {
+    const number = numbers[at];
+    return number === undefined ? [] : [line.slice(prefix(number, column).length)];
+  });
+  if (!rests.some((rest) => rest === '' || /^\s/.test(rest))) return false;
+  // The blank behind a colon may be the line's own, as where hits of an indented text follow each other.
+  if (column.separator === ': ' && rests.every((rest) => /^\s/.test(rest))) return false;
+  if (above !== undefined && /\||-\+-/.test(above)) return false;
+  const bars = rests[0]!.split('|').length;
+  if (bars > 1 && rests.every((rest) => rest.split('|').length === bars)) return false;
+  const [first, last] = [numbers[0], numbers.at(-1)];
+  return !countsOn(above, first, -1) && !countsOn(lines[to], last, 1);
+}
+
+/** True if `line` has the number before or after `number`, and a mark behind it. */
+function countsOn(line: string | undefined, number: number | undefined, by: -1 | 1): boolean {
+  const found = /^ *L?(\d{1,7}) ?[:|]/.exec(line ?? '')?.[1];
+  return found !== undefined && number !== undefined && Number(found) === number + by;
 }
 
 function thin(lines: readonly string[], { from, numbers, column }: Run): readonly string[] {
@@ -71,9 +139,8 @@ function isShown(before: number | undefined, number: number): boolean {
 }
 
 function readRun(lines: readonly string[], from: number): Run | undefined {
-  const match = NUMBERED.exec(lines[from]!);
-  if (match === null) return undefined;
-  const column = { width: match[1]!.length, separator: match[2]! };
+  const column = readNumber(lines[from]!)?.column;
+  if (column === undefined) return undefined;
   const numbers: (number | undefined)[] = [];
   let last: number | undefined;
   let end = 0;
@@ -89,12 +156,12 @@ function readRun(lines: readonly string[], from: number): Run | undefined {
 
 /** The number before a line: one more than the last, or any where no number stands right before it. */
 function numberOf(line: string, column: Column, last: number | undefined): number | undefined {
-  const number = last === undefined ? Number(NUMBERED.exec(line)?.[1] ?? Number.NaN) : last + 1;
-  return line.startsWith(prefix(number, column)) ? number : undefined;
+  const number = last === undefined ? readNumber(line)?.number : last + 1;
+  return number !== undefined && line.startsWith(prefix(number, column)) ? number : undefined;
 }
 
-function prefix(number: number, { width, separator }: Column): string {
-  return String(number).padStart(width) + separator;
+function prefix(number: number, { lead, width, padding, separator }: Column): string {
+  return lead + String(number).padStart(width, padding) + separator;
 }
 
 /** The text with all its line numbers. A text that was never thinned out comes back as it is. */
@@ -129,11 +196,7 @@ function runWidths(lines: readonly string[]): readonly number[] | undefined {
   let found = false;
   for (let at = 0; at < lines.length;) {
     const run = readRun(lines, at);
-    if (
-      run !== undefined &&
-      run.numbers.length >= MIN_RUN &&
-      isView(lines.slice(run.from, run.to), lines[run.from - 1])
-    ) {
+    if (run !== undefined && run.numbers.length >= MIN_RUN && isNumberedView(lines, run)) {
       found = true;
       run.numbers.forEach((number, line) => {
         if (number !== undefined) widths[at + line] = prefix(number, run.column).length;
@@ -170,9 +233,8 @@ function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefin
 }
 
 function readBelow(lines: readonly string[]): readonly ThinnedLine[] {
-  const match = NUMBERED.exec(lines[0] ?? '');
-  if (match === null) return lines.map(() => PLAIN);
-  const column = { width: match[1]!.length, separator: match[2]! };
+  const column = readNumber(lines[0] ?? '')?.column;
+  if (column === undefined) return lines.map(() => PLAIN);
   let last: number | undefined;
   return lines.map((line) => {
     if (line.startsWith(MARK)) {
@@ -180,7 +242,7 @@ function readBelow(lines: readonly string[]): readonly ThinnedLine[] {
       return PLAIN;
     }
     const before = last;
-    last = before === undefined ? Number(NUMBERED.exec(line)?.[1] ?? 0) : before + 1;
+    last = before === undefined ? (readNumber(line)?.number ?? 0) : before + 1;
     const own = prefix(last, column);
     return isShown(before, last) ? { ...PLAIN, shown: own.length } : { ...PLAIN, missing: own };
   });

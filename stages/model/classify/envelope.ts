@@ -75,7 +75,8 @@ function closingStart(text: string, end: number): number {
   return end - tail.length + tail.slice(0, kept).trimEnd().length;
 }
 
-const NUMBERED = /^ *(\d+)(?:\t|→|: |\| ?)/;
+/** `     |` of six columns is Crush's, and what follows is the line; others put a blank behind the bar. */
+const NUMBERED = /^ *L?(\d+)(?:\t|→|: | \| |(?<=^ [ \d]{5})\||\| ?)/;
 /** A number and a tab, with no blank before it, also begin a row of a table whose first column counts up. */
 const BARE_NUMBER = /^\d+\t/;
 
