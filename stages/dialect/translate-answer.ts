@@ -7,7 +7,9 @@ import type {
   OpeningBlock,
   ProviderMark,
   StopReason,
+  StreamReader,
   TranslatableDialect,
+  WireEvent,
 } from './canonical.ts';
 import type { AnswerWishes } from './translate-dialect.ts';
 import { unreadableAnswer } from './translate-errors.ts';
@@ -234,8 +236,17 @@ function openingOf(block: CanonicalBlock): OpeningBlock | undefined {
   }
 }
 
+/** A stream as the whole answer that it makes. Throws as `gatherEvents` does. */
+export function gatherStream(
+  reader: StreamReader,
+  events: readonly WireEvent[],
+): CanonicalResponse {
+  const read = events.flatMap((event) => [...reader.read(event)]);
+  return gatherEvents([...read, ...reader.end()]);
+}
+
 /** A stream's events as the whole answer that they make. Throws `bad_gateway` for a stream that failed. */
-export function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
+function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
   let answer: CanonicalResponse = { ...NOTHING_SAID };
   const blocks: CanonicalBlock[] = [];
   let open: OpeningBlock | undefined;

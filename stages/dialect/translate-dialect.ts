@@ -8,6 +8,7 @@ import type {
   StreamReader,
   StreamWriter,
   TranslatableDialect,
+  WireEvent,
 } from './canonical.ts';
 import type { SignatureCache } from './translate-ids.ts';
 
@@ -74,6 +75,8 @@ export interface DialectTranslation {
   /** Throws `unprocessable` for what this dialect cannot say. */
   writeRequest(request: CanonicalRequest, context: WriteRequestContext): WrittenRequest;
   wishes(body: JsonObject, target: string): OwnWishes;
+  /** A whole answer as the stream that says the same. Throws `bad_gateway` where it is none. */
+  streamOf(answer: JsonObject): readonly WireEvent[];
   /** Throws `bad_gateway` where the body is no answer of this dialect. */
   readResponse(body: unknown, context: AnswerContext): CanonicalResponse;
   /** Throws `bad_gateway` where the answer cannot be expressed, such as tool arguments that are not JSON. */

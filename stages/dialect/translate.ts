@@ -6,6 +6,7 @@
  */
 import { isSvcError, SvcError, toSvcError } from '../../engine/error.ts';
 import { emptyUsage } from '../model/usage.ts';
+import { encodeEvent } from '../wire/events.ts';
 import type { Usage } from '../model/usage.ts';
 import type {
   CanonicalEvent,
@@ -22,7 +23,7 @@ import { responsesTranslation } from './responses/translate-dialect.ts';
 import {
   clientBlocks,
   createEventFilter,
-  gatherEvents,
+  gatherStream,
   responseEvents,
 } from './translate-answer.ts';
 import type {
@@ -31,7 +32,7 @@ import type {
   ProviderTools,
   WrittenRequest,
 } from './translate-dialect.ts';
-import { fromSvcError, statusOfError } from './translate-errors.ts';
+import { fromSvcError, statusOfError, unreadableAnswer } from './translate-errors.ts';
 import { createSignatureCache, type SignatureCache } from './translate-ids.ts';
 import { isObject, objectOf, stringOf } from './translate-json.ts';
 import { prepareRequest } from './translate-prepare.ts';
@@ -218,8 +219,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
   return {
     json: (answer) => toBody(readWhole(answer)),
     joined(events) {
-      const read = events.flatMap((event) => [...reader.read(event)]);
-      return toBody(shown(gatherEvents([...read, ...reader.end()])));
+      return toBody(shown(gatherStream(reader, events)));
     },
     whole: (answer) => write(responseEvents(readWhole(answer))),
     push: (event) => guard(() => reader.read(event)),
@@ -227,6 +227,22 @@ export function createTranslator(options: TranslatorOptions): Translator {
     fail: (error) => write([{ type: 'error', error: fromSvcError(error) }]),
     usage: () => usage,
   };
+}
+
+/**
+ * A whole answer as the equivalent short stream of its own dialect, with everything that the
+ * provider sent. A chat stream reports its usage. Throws `bad_gateway` for what is no answer of `dialect`.
+ */
+export function streamOfAnswer(
+  dialect: TranslatableDialect,
+  answer: unknown,
+  { framing }: Pick<AnswerWishes, 'framing'>,
+): Buffer {
+  if (!isObject(answer)) throw unreadableAnswer('The provider answered with something else');
+  refuseError(answer);
+  const events = DIALECTS[dialect].streamOf(answer);
+  if (framing === 'array') return Buffer.from(`[${events.map(({ data }) => data).join(',')}]`);
+  return Buffer.concat(events.map(({ event, data }) => encodeEvent(event, data)));
 }
 
 /** Some aggregators send an error with status 200. */

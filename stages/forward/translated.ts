@@ -6,7 +6,12 @@ import { Source, SvcError } from '../../engine/index.ts';
 import type { Answer, WholeAnswer } from '../../engine/index.ts';
 import { parseJson } from '../dialect/json-kind.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
-import { answerType, createTranslator, translateError } from '../dialect/translate.ts';
+import {
+  answerType,
+  createTranslator,
+  streamOfAnswer,
+  translateError,
+} from '../dialect/translate.ts';
 import type {
   AnswerWishes,
   TranslatableDialect,
@@ -22,7 +27,6 @@ import { readWhole } from '../providers/upstream.ts';
 import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { tellWhole } from './tell-whole.ts';
 import { withoutUsage } from './usage-chunk.ts';
 
 /** A document that is longer than this is not translated. */
@@ -143,7 +147,7 @@ function toldAtOnce(
   const told = toTranslatedHead(head, answerType(wishes, isStream), prepared);
   const body =
     how === 'one-document'
-      ? tellWhole(from, document, wishes)
+      ? streamOfAnswer(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
   const metered = how === 'one-document' ? told : withUsage(told, translator);
   const answer = [metered, toFrame(body), END];

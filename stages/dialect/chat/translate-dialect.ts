@@ -2,6 +2,7 @@
 import type { JsonObject } from '../canonical.ts';
 import type { DialectTranslation } from '../translate-dialect.ts';
 import { objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import { chatStreamOf } from './answer-stream.ts';
 import {
   readChatError,
   readChatResponse,
@@ -27,6 +28,7 @@ export const chatTranslation: DialectTranslation = Object.freeze({
     ),
     searchTools: [],
   }),
+  streamOf: chatStreamOf,
   readResponse: readChatResponse,
   writeResponse: writeChatResponse,
   createReader: createChatReader,

@@ -1,6 +1,6 @@
 /** The generative dialect's side of translation. */
-import type { CanonicalResponse, JsonObject } from '../canonical.ts';
-import { gatherEvents } from '../translate-answer.ts';
+import type { CanonicalResponse, JsonObject, WireEvent } from '../canonical.ts';
+import { gatherStream } from '../translate-answer.ts';
 import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
 import { objectOf, objectsOf } from '../translate-json.ts';
 import {
@@ -26,6 +26,7 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
     freeformTools: [],
     searchTools: [],
   }),
+  streamOf: (answer: JsonObject) => [toWireEvent(answer)],
   readResponse: readGenerativeResponse,
   writeResponse: writeGenerativeResponse,
   createReader: createGenerativeReader,
@@ -40,7 +41,9 @@ export const generativeTranslation: DialectTranslation = Object.freeze({
  */
 function readGenerativeResponse(body: unknown, context: AnswerContext): CanonicalResponse {
   const chunks = Array.isArray(body) ? objectsOf(body) : [objectOf(body)];
-  const reader = createGenerativeReader(context);
-  const events = chunks.flatMap((chunk) => [...reader.read({ data: JSON.stringify(chunk) })]);
-  return gatherEvents([...events, ...reader.end()]);
+  return gatherStream(createGenerativeReader(context), chunks.map(toWireEvent));
+}
+
+function toWireEvent(chunk: JsonObject): WireEvent {
+  return { event: undefined, data: JSON.stringify(chunk) };
 }

@@ -1,7 +1,6 @@
 /** Answers and errors of the messages dialect, both ways. */
-import { emptyUsage, type Usage } from '../../model/usage.ts';
+import { type Usage } from '../../model/usage.ts';
 import type {
-  CanonicalBlock,
   CanonicalError,
   CanonicalErrorKind,
   CanonicalResponse,
@@ -9,11 +8,10 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
+import { errorKindOfStatus, plainErrorMessage } from '../translate-errors.ts';
 import { answerId } from '../translate-ids.ts';
-import { defined, filledString, objectOf, objectsOf, stringOf } from '../translate-json.ts';
+import { defined, filledString, objectOf, stringOf } from '../translate-json.ts';
 import { writeMessagesBlock } from './translate-blocks.ts';
-import { mergeMessagesUsage } from './usage.ts';
 
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   Object.entries<StopReason>({
@@ -57,49 +55,6 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
     output_tokens_details:
       usage.reasoningTokens === null ? undefined : { thinking_tokens: usage.reasoningTokens },
   });
-}
-
-/** Reads a whole answer. What the provider's own tools did is left out; the text says their result. */
-export function readMessagesResponse(body: unknown): CanonicalResponse {
-  const message = objectOf(body);
-  if (message.type !== 'message') throw unreadableAnswer('The provider sent no message');
-  return defined({
-    id: stringOf(message.id) ?? '',
-    model: stringOf(message.model) ?? '',
-    blocks: objectsOf(message.content).flatMap(readAnswerBlock),
-    stopReason: readMessagesStop(message.stop_reason),
-    stopSequence: filledString(message.stop_sequence),
-    usage: mergeMessagesUsage(emptyUsage, objectOf(message.usage)),
-  }) as unknown as CanonicalResponse;
-}
-
-function readAnswerBlock(block: JsonObject): CanonicalBlock[] {
-  switch (block.type) {
-    case 'text':
-      return [{ kind: 'text', text: stringOf(block.text) ?? '' }];
-    case 'tool_use':
-      return [
-        {
-          kind: 'toolUse',
-          id: stringOf(block.id) ?? '',
-          name: stringOf(block.name) ?? '',
-          input: JSON.stringify(objectOf(block.input)),
-        },
-      ];
-    case 'thinking':
-      return [
-        {
-          kind: 'thinking',
-          text: stringOf(block.thinking) ?? '',
-          signature: stringOf(block.signature) ?? '',
-          provider: 'messages',
-        },
-      ];
-    case 'redacted_thinking':
-      return [{ kind: 'redactedThinking', data: stringOf(block.data) ?? '', provider: 'messages' }];
-    default:
-      return [];
-  }
 }
 
 export function writeMessagesResponse(

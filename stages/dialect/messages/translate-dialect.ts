@@ -1,8 +1,12 @@
 /** The messages dialect's side of translation. */
+import type { CanonicalResponse } from '../canonical.ts';
+import { gatherStream } from '../translate-answer.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
+import { objectOf, objectsOf } from '../translate-json.ts';
 import type { DialectTranslation } from '../translate-dialect.ts';
+import { messagesStreamOf } from './answer-stream.ts';
 import {
   readMessagesError,
-  readMessagesResponse,
   writeMessagesError,
   writeMessagesResponse,
 } from './translate-answer.ts';
@@ -23,6 +27,7 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
     freeformTools: [],
     searchTools: [],
   }),
+  streamOf: messagesStreamOf,
   readResponse: readMessagesResponse,
   writeResponse: writeMessagesResponse,
   createReader: createMessagesReader,
@@ -30,3 +35,14 @@ export const messagesTranslation: DialectTranslation = Object.freeze({
   readError: readMessagesError,
   writeError: writeMessagesError,
 });
+
+/** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
+function readMessagesResponse(body: unknown): CanonicalResponse {
+  const message = objectOf(body);
+  if (message.type !== 'message') throw unreadableAnswer('The provider sent no message');
+  // A call without an input is one without arguments.
+  const content = objectsOf(message.content).map((block) =>
+    block.type === 'tool_use' ? { ...block, input: objectOf(block.input) } : block,
+  );
+  return gatherStream(createMessagesReader(), messagesStreamOf({ ...message, content }));
+}

@@ -1,5 +1,5 @@
 /** Answers and errors of the responses dialect, both ways. */
-import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import { totalInputTokens, type Usage } from '../../model/usage.ts';
 import type {
   CanonicalBlock,
   CanonicalError,
@@ -9,21 +9,9 @@ import type {
 } from '../canonical.ts';
 import { readChatError } from '../chat/translate-answer.ts';
 import type { AnswerContext, AnswerWishes } from '../translate-dialect.ts';
-import { unreadableAnswer } from '../translate-errors.ts';
-import { unwrapFreeform, wrapFreeform } from '../translate-freeform.ts';
+import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
-import { isClientSearch, searchInput, TOOL_SEARCH } from './translate-tools.ts';
-import { toResponsesUsage } from './usage.ts';
-import {
-  defined,
-  filledString,
-  isObject,
-  numberOf,
-  objectOf,
-  objectsOf,
-  parseArguments,
-  stringOf,
-} from '../translate-json.ts';
+import { defined, filledString, isObject, objectOf, parseArguments } from '../translate-json.ts';
 
 /** Why an answer stopped: its status, the detail of an unfinished one, and whether it holds tool calls. */
 export function readResponsesStop(response: JsonObject, calls: boolean): StopReason {
@@ -62,53 +50,6 @@ export function writeResponsesUsage(usage: Usage): JsonObject | null {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: (input ?? 0) + (usage.outputTokens ?? 0),
   };
-}
-
-/** Reads a whole answer. What the provider's own tools did is left out; the text says their result. */
-export function readResponsesResponse(body: unknown): CanonicalResponse {
-  const response = objectOf(body);
-  if (!Array.isArray(response.output)) throw unreadableAnswer('The provider sent no response');
-  if (response.status === 'queued' || response.status === 'in_progress') {
-    throw unreadableAnswer('The provider sent a response that is not finished');
-  }
-  const blocks = objectsOf(response.output).flatMap(readOutputItem);
-  const calls = blocks.some((block) => block.kind === 'toolUse');
-  return defined({
-    id: stringOf(response.id) ?? '',
-    model: stringOf(response.model) ?? '',
-    createdS: numberOf(response.created_at),
-    blocks,
-    stopReason: readResponsesStop(response, calls),
-    usage: isObject(response.usage) ? toResponsesUsage(response.usage) : emptyUsage,
-  }) as unknown as CanonicalResponse;
-}
-
-function readOutputItem(item: JsonObject): CanonicalBlock[] {
-  const id = stringOf(item.call_id) ?? '';
-  const name = stringOf(item.name) ?? '';
-  switch (item.type) {
-    case 'message':
-      return objectsOf(item.content).map((part) =>
-        part.type === 'refusal'
-          ? { kind: 'refusal', text: stringOf(part.refusal) ?? '' }
-          : { kind: 'text', text: stringOf(part.text) ?? '' },
-      );
-    case 'function_call':
-      return [{ kind: 'toolUse', id, name, input: stringOf(item.arguments) ?? '' }];
-    case 'custom_tool_call':
-      return [{ kind: 'toolUse', id, name, input: wrapFreeform(stringOf(item.input) ?? '') }];
-    case 'tool_search_call':
-      if (!isClientSearch(item)) return [];
-      return [{ kind: 'toolUse', id, name: TOOL_SEARCH, input: searchInput(item) }];
-    case 'reasoning':
-      return objectsOf(item.summary).map((part) => ({
-        kind: 'thinking',
-        text: stringOf(part.text) ?? '',
-        provider: 'responses',
-      }));
-    default:
-      return [];
-  }
 }
 
 export function writeResponsesResponse(

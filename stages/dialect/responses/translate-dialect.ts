@@ -1,12 +1,12 @@
 /** The responses dialect's side of translation. Its errors outside a stream are those of chat. */
 import { writeChatError } from '../chat/translate-answer.ts';
-import type { JsonObject } from '../canonical.ts';
+import type { CanonicalResponse, JsonObject } from '../canonical.ts';
+import { gatherStream } from '../translate-answer.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
+import { objectOf } from '../translate-json.ts';
 import type { DialectTranslation } from '../translate-dialect.ts';
-import {
-  readResponsesError,
-  readResponsesResponse,
-  writeResponsesResponse,
-} from './translate-answer.ts';
+import { responsesStreamOf } from './answer-stream.ts';
+import { readResponsesError, writeResponsesResponse } from './translate-answer.ts';
 import { readResponsesRequest } from './translate-read.ts';
 import { createResponsesReader } from './translate-stream-read.ts';
 import { createResponsesWriter } from './translate-stream-write.ts';
@@ -24,6 +24,7 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
     framing: 'sse' as const,
     ...callForms(body),
   }),
+  streamOf: responsesStreamOf,
   readResponse: readResponsesResponse,
   writeResponse: writeResponsesResponse,
   createReader: createResponsesReader,
@@ -31,3 +32,16 @@ export const responsesTranslation: DialectTranslation = Object.freeze({
   readError: readResponsesError,
   writeError: writeChatError,
 });
+
+/** Reads a whole answer as its stream. What the provider's own tools did is left out; the text has their result. */
+function readResponsesResponse(body: unknown): CanonicalResponse {
+  const response = objectOf(body);
+  const { output, status } = response;
+  if (!Array.isArray(output)) throw unreadableAnswer('The provider sent no response');
+  if (status === 'queued' || status === 'in_progress') {
+    throw unreadableAnswer('The provider sent a response that is not finished');
+  }
+  // As a stream a failure is an error event, which has no place for what was said before.
+  const ended = status === 'failed' ? { ...response, status: 'cancelled' } : response;
+  return gatherStream(createResponsesReader(), responsesStreamOf(ended));
+}

@@ -68,6 +68,8 @@ class ResponsesReader implements StreamReader {
         return this.#sayOnce(keyOf(data), { kind: 'text' }, data.text);
       case 'response.refusal.delta':
         return this.#say(keyOf(data), { kind: 'refusal' }, data.delta);
+      case 'response.content_part.done':
+        return this.#sayOnce(keyOf(data), { kind: 'refusal' }, objectOf(data.part).refusal);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         return this.#say(keyOf(data), { kind: 'thinking', provider: 'responses' }, data.delta);

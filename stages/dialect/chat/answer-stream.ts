@@ -1,0 +1,28 @@
+/** A whole completion as the equivalent short stream, with all that nobody here knows. */
+import type { JsonObject, WireEvent } from '../canonical.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
+import { isObject, objectsOf } from '../translate-json.ts';
+
+/** Every choice as one delta and its end, then the usage. */
+export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent[] {
+  if (!Array.isArray(choices)) throw unreadableAnswer('The provider sent no completion');
+  const chunk = (more: JsonObject): WireEvent => ({
+    event: undefined,
+    data: JSON.stringify({ ...rest, object: 'chat.completion.chunk', usage: null, ...more }),
+  });
+  const said = choices.filter(isObject).flatMap(({ message, ...choice }) => {
+    const end = { ...choice, delta: {} };
+    const begin = { ...choice, delta: deltaOf(message), finish_reason: null };
+    return [chunk({ choices: [begin] }), chunk({ choices: [end] })];
+  });
+  const counted = isObject(usage) ? [chunk({ choices: [], usage })] : [];
+  return [...said, ...counted, { event: undefined, data: '[DONE]' }];
+}
+
+/** A message as one delta: its tool calls are numbered. */
+function deltaOf(message: unknown): JsonObject {
+  if (!isObject(message)) return {};
+  const calls = objectsOf(message['tool_calls']);
+  if (calls.length === 0) return message;
+  return { ...message, tool_calls: calls.map((call, index) => ({ index, ...call })) };
+}

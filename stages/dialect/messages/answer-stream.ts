@@ -1,0 +1,55 @@
+/**
+ * A whole message as the equivalent short stream. Nothing is left out, unlike in a
+ * translation: signatures, citations and members that nobody here knows stay.
+ */
+import type { JsonObject, WireEvent } from '../canonical.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
+import { isObject, stringOf } from '../translate-json.ts';
+
+/** Every block as its start, its deltas and its stop. */
+export function messagesStreamOf(message: JsonObject): WireEvent[] {
+  const { content, stop_reason, stop_sequence, usage } = message;
+  if (!Array.isArray(content)) throw unreadableAnswer('The provider sent no message');
+  const empty = { ...message, content: [], stop_reason: null, stop_sequence: null };
+  return [
+    named({ type: 'message_start', message: empty }),
+    ...content.filter(isObject).flatMap(blockStream),
+    named({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }),
+    named({ type: 'message_stop' }),
+  ];
+}
+
+/** Members that a stream has in deltas, and how. */
+const DELTAS = [
+  ['thinking', 'thinking_delta', 'thinking'],
+  ['signature', 'signature_delta', 'signature'],
+  ['text', 'text_delta', 'text'],
+] as const;
+
+function blockStream(block: JsonObject, index: number): WireEvent[] {
+  const start: Record<string, unknown> = { ...block };
+  const deltas: JsonObject[] = [];
+  for (const [name, type, member] of DELTAS) {
+    const said = stringOf(block[name]);
+    if (said === undefined || !/^(?:text|thinking)$/.test(String(block['type']))) continue;
+    start[name] = '';
+    if (said !== '') deltas.push({ type, [member]: said });
+  }
+  if (Array.isArray(block['citations'])) {
+    start['citations'] = [];
+    deltas.push(...block['citations'].map((citation) => ({ type: 'citations_delta', citation })));
+  }
+  if (isObject(block['input'])) {
+    start['input'] = {};
+    deltas.push({ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) });
+  }
+  return [
+    named({ type: 'content_block_start', index, content_block: start }),
+    ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
+    named({ type: 'content_block_stop', index }),
+  ];
+}
+
+function named(payload: JsonObject & { readonly type: string }): WireEvent {
+  return { event: payload.type, data: JSON.stringify(payload) };
+}
