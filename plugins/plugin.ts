@@ -52,9 +52,13 @@ export interface PluginSetup {
   readonly stages: readonly PluginStage[];
 }
 
-export interface PluginApi<Config> {
+/** What an arktype type returns of a value that does not fit. */
+export type ConfigFaults = readonly unknown[] & { readonly summary: string };
+
+/** `Checked` is what the check of the configuration returns, the faults of an arktype type included. */
+export interface PluginApi<Checked> {
   /** What stands under `config` in the configuration, as the check returned it. */
-  readonly config: Config;
+  readonly config: Exclude<Checked, ConfigFaults>;
   /** Frames, edits of requests and answers. */
   readonly tools: StageTools;
   /** What a request would cost, and the log. */
@@ -70,7 +74,7 @@ export interface PluginApi<Config> {
  *   }),
  * });
  */
-export interface PluginDefinition<Config = unknown> {
+export interface PluginDefinition<Checked = unknown> {
   /** Letters, digits, `-` and `_`. */
   readonly name: string;
   readonly version?: string;
@@ -78,13 +82,13 @@ export interface PluginDefinition<Config = unknown> {
    * Checks the configuration: an arktype type, or any function that returns the value or throws.
    * Left out, the configuration reaches `setup` as it is.
    */
-  readonly config?: (value: unknown) => Config;
-  readonly setup: (api: PluginApi<Config>) => PluginSetup | Promise<PluginSetup>;
+  readonly config?: (value: unknown) => Checked;
+  readonly setup: (api: PluginApi<Checked>) => PluginSetup | Promise<PluginSetup>;
 }
 
 /** Gives a definition its types. */
-export function definePlugin<Config>(
-  definition: PluginDefinition<Config>,
-): PluginDefinition<Config> {
+export function definePlugin<Checked>(
+  definition: PluginDefinition<Checked>,
+): PluginDefinition<Checked> {
   return Object.freeze(definition);
 }

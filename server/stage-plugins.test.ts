@@ -126,6 +126,10 @@ test('a faulty plugin stops the start, and says file, line and why', () =>
         "export default { name: 'x', config: () => { throw new Error('size is missing'); }, setup: () => ({ stages: [] }) };",
         /size is missing/,
       ],
+      [
+        `import { type } from ${JSON.stringify(import.meta.resolve('arktype'))};\nexport default { name: 'x', config: type({ text: 'string' }), setup: () => ({ stages: [] }) };`,
+        /bad\.mjs: config: text must be a string/,
+      ],
       ['export default {', /bad\.mjs/],
     ];
     for (const [source, message] of cases) {
