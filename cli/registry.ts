@@ -83,6 +83,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/compress.ts')).compressCommands,
   },
   {
+    words: ['validate'],
+    load: async () => (await import('./validate/command.ts')).validateCommands,
+  },
+  {
     words: ['replay'],
     load: async () => (await import('./replay/command.ts')).replayCommands,
   },

@@ -1,0 +1,66 @@
+/** `svc validate <file>`: a context pack against the schema of version 1.0. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { counted, note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+
+class Validate extends Command<CliContext> {
+  static override paths = [['validate']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'Check a context pack, a JSON file, against the schema v1.0',
+    details:
+      'A pack has a header, metadata and blocks of context. Every fault is shown with its line and column, and the exit code is 8.',
+    examples: [
+      ['A file', '$0 validate pack.json'],
+      ['The schema, as JSON Schema for editors', '$0 validate --schema'],
+    ],
+  });
+
+  file = Option.String({ name: 'file', required: false });
+  schema = Option.Boolean('--schema', false, { description: 'Print the JSON Schema' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    if (this.schema) {
+      const { packSchemaDocument } = await import('../../server/context-pack/schema.ts');
+      printJson(context, packSchemaDocument());
+      return 0;
+    }
+    if (this.file === undefined)
+      throw new SvcError('usage', 'A file is missing', { cure: 'Type `svc validate pack.json`.' });
+    const { validatePack } = await import('../../server/context-pack/validate.ts');
+    const result = await validatePack(readBytes(resolve(context.cwd, this.file)));
+    if (this.json) printJson(context, { file: this.file, ...result });
+    else if (result.valid) {
+      const { version, id, blocks } = result.pack;
+      print(context, `${this.file}: valid, version ${version}, ${id}, ${counted(blocks, 'block')}`);
+    } else {
+      for (const { line, column, path, message } of result.faults)
+        print(
+          context,
+          `${this.file}:${line}:${column}: ${path === '' ? 'the file' : path} ${message}`,
+        );
+      note(context, counted(result.faults.length, 'fault'));
+    }
+    return result.valid ? 0 : exitCodes.bad_request;
+  }
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new SvcError('not_found', `There is no file ${path}`, { cause });
+    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+export const validateCommands: readonly CliCommand[] = [Validate];

@@ -1,0 +1,150 @@
+/** `svc validate`: packs that are valid, and every way in which one is not. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePlace, run } from '../../cli/testing.ts';
+import { packSchemaDocument } from './schema.ts';
+import { validatePack } from './validate.ts';
+
+const header = { version: '1.0', id: 'pack-1', created: '2026-01-31T12:00:00Z' };
+const metadata = { task: 'mend the build', source: 'ci' };
+const block = { type: 'code', id: 'a.1', content: 'let a = 1;' };
+const PACK = { header, metadata, blocks: [block] };
+
+const withBlock = (more: object) => ({ ...PACK, blocks: [{ ...block, ...more }] });
+const withHeader = (more: object) => ({ ...PACK, header: { ...header, ...more } });
+const withMetadata = (more: object) => ({ ...PACK, metadata: { ...metadata, ...more } });
+
+const VALID: readonly object[] = [
+  PACK,
+  withHeader({ version: '1.12', id: 'x'.repeat(128), created: '2024-02-29T23:59:59.123+02:00' }),
+  withMetadata({ target: 't', tags: Array.from({ length: 50 }, String), expires: header.created }),
+  withBlock({
+    tokens: 0,
+    priority: 'internal',
+    quality: 1,
+    compacted: false,
+    provenance: { a: 1 },
+  }),
+  withBlock({ quality: 0.5, id: '_-.Z9' }),
+  {
+    ...PACK,
+    capabilities: {},
+    constraints: {},
+    state: {},
+    provenance: {},
+    policies: {},
+    embeddings: {},
+  },
+];
+
+const INVALID: readonly (readonly [value: unknown, path: string])[] = [
+  [[], ''],
+  [{ metadata, blocks: [block] }, ''],
+  [{ ...PACK, extra: 1 }, 'extra'],
+  [{ ...PACK, blocks: [] }, 'blocks'],
+  [{ ...PACK, state: [] }, 'state'],
+  [withHeader({ version: '2.0' }), 'header.version'],
+  [withHeader({ version: '1' }), 'header.version'],
+  [withHeader({ id: 'abc' }), 'header.id'],
+  [withHeader({ id: 'x'.repeat(129) }), 'header.id'],
+  [withHeader({ created: '2026-02-30T12:00:00Z' }), 'header.created'],
+  [withHeader({ created: 'yesterday' }), 'header.created'],
+  [withHeader({ more: 1 }), 'header.more'],
+  [withMetadata({ task: 1 }), 'metadata.task'],
+  [withMetadata({ tags: Array.from({ length: 51 }, String) }), 'metadata.tags'],
+  [withMetadata({ tags: ['a', 1] }), 'metadata.tags[1]'],
+  [withBlock({ type: 'note' }), 'blocks[0].type'],
+  [withBlock({ id: 'a b' }), 'blocks[0].id'],
+  [withBlock({ id: '' }), 'blocks[0].id'],
+  [withBlock({ content: null }), 'blocks[0].content'],
+  [withBlock({ tokens: 1.5 }), 'blocks[0].tokens'],
+  [withBlock({ tokens: -1 }), 'blocks[0].tokens'],
+  [withBlock({ priority: 'urgent' }), 'blocks[0].priority'],
+  [withBlock({ quality: 1.01 }), 'blocks[0].quality'],
+  [withBlock({ compacted: 'yes' }), 'blocks[0].compacted'],
+  [withBlock({ provenance: 'x' }), 'blocks[0].provenance'],
+  [withBlock({ toString: 1 }), 'blocks[0].toString'],
+];
+
+const check = (value: unknown) => validatePack(Buffer.from(JSON.stringify(value, undefined, 2)));
+
+test('valid packs are valid, others have a fault where it stands', async () => {
+  for (const value of VALID) assert.equal((await check(value)).valid, true, JSON.stringify(value));
+  for (const [value, path] of INVALID) {
+    const result = await check(value);
+    if (result.valid) throw new Error(`${path}: no fault was found`);
+    assert.equal(
+      result.faults.map((fault) => fault.path),
+      [path],
+    );
+  }
+});
+
+test('the published schema is the same, and judges alike', async () => {
+  const file = new URL('../../../server/context-pack/context-pack-1.0.json', import.meta.url);
+  const published: unknown = JSON.parse(readFileSync(fileURLToPath(file), 'utf8'));
+  assert.equal(published, JSON.parse(JSON.stringify(packSchemaDocument())));
+  const ajv = new Ajv2020({ validateFormats: false });
+  const judge = ajv.compile(packSchemaDocument());
+  for (const value of VALID) assert.ok(judge(value), JSON.stringify(judge.errors));
+  for (const [value, path] of INVALID)
+    if (path !== 'header.created') assert.not(judge(JSON.parse(JSON.stringify(value))), path);
+});
+
+test('line and column are those of the file', async () => {
+  const faults = async (text: string | Buffer) => {
+    const result = await validatePack(Buffer.from(text));
+    return result.valid ? [] : result.faults.map((one) => `${one.line}:${one.column} ${one.path}`);
+  };
+  const text = JSON.stringify(withBlock({ quality: 2, odd: 1 }), undefined, 2);
+  const lines = text.split('\n');
+  const lineOf = (part: string) => lines.findIndex((line) => line.includes(part)) + 1;
+  const [quality, odd] = ['"quality"', '"odd"'].map(lineOf);
+  assert.equal(await faults(text), [
+    `${quality}:${lines[quality! - 1]!.indexOf('2') + 1} blocks[0].quality`,
+    `${odd}:${lines[odd! - 1]!.indexOf('"odd"') + 1} blocks[0].odd`,
+  ]);
+  assert.equal(await faults('{\r\n  "a": 1,\r\n}'), ['3:1 ']);
+  assert.equal(await faults('{"ä😀": nope}'), ['1:8 ']);
+  assert.equal(await faults('{"a": "never ends'), ['1:7 ']);
+  assert.equal(await faults(''), ['1:1 ']);
+  assert.equal(await faults('[1] 2'), ['1:5 ']);
+  assert.equal(await faults(Buffer.from([0x22, 0xff, 0x22])), ['1:1 ']);
+  const twice = JSON.stringify(PACK).replace('"task":', '"task":"x","task":');
+  assert.match((await faults(twice)).join(), /^1:\d+ metadata\.task$/);
+  const same = { ...PACK, blocks: [block, block] };
+  assert.match((await faults(JSON.stringify(same))).join(), /^1:\d+ blocks\[1\]\.id$/);
+  assert.equal(await faults('['.repeat(100_000)), ['1:66 ']);
+  assert.equal(await faults('{"__proto__": 1}').then(([first]) => first), '1:1 ');
+});
+
+test('the command: exit codes, lines for people, JSON, schema', async () => {
+  const place = makePlace();
+  try {
+    const write = (name: string, value: unknown) =>
+      writeFileSync(join(place.folder, name), JSON.stringify(value));
+    write('good.json', PACK);
+    write('bad.json', { ...PACK, blocks: [] });
+    const good = await run(place, ['validate', 'good.json']);
+    assert.is(good.code, 0);
+    assert.match(good.stdout, /good\.json: valid, version 1\.0, pack-1, 1 block/);
+    const bad = await run(place, ['validate', 'bad.json']);
+    assert.is(bad.code, 8);
+    assert.match(bad.stdout, /^bad\.json:1:\d+: blocks must have at least 1 item\n$/);
+    const asJson = await run(place, ['validate', 'bad.json', '--json']);
+    assert.is(asJson.code, 8);
+    assert.is(JSON.parse(asJson.stdout).faults[0].path, 'blocks');
+    assert.is((await run(place, ['validate', 'none.json'])).code, 5);
+    assert.is((await run(place, ['validate'])).code, 2);
+    const schema = await run(place, ['validate', '--schema']);
+    assert.is(JSON.parse(schema.stdout).title, 'Context pack 1.0');
+  } finally {
+    place.dispose();
+  }
+});
+
+test.run();

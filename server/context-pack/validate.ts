@@ -1,0 +1,278 @@
+/** A file of JSON checked as a context pack, with the line and column of everything that is wrong. */
+import { SvcError } from '../../engine/index.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import { faultsOf } from './check.ts';
+import type { PackFault, PackPath } from './check.ts';
+import { contextPack } from './schema.ts';
+
+/** A fault for people: where it stands, and what is wrong. */
+export interface LocatedFault {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+  /** Such as `blocks[2].quality`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a pack holds. */
+export interface PackFacts {
+  readonly version: string;
+  readonly id: string;
+  readonly blocks: number;
+}
+
+export type Validation =
+  | { readonly valid: true; readonly pack: PackFacts }
+  | { readonly valid: false; readonly faults: readonly LocatedFault[] };
+
+/** Larger files are read by no one. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_DEPTH = 64;
+/** Of a file that is all wrong, the first faults say enough. */
+const MOST_FAULTS = 200;
+
+/**
+ * Checks `bytes`. Faults come in the order of the file.
+ *
+ * @throws SvcError `payload_too_large` above 64 MiB.
+ */
+export async function validatePack(bytes: Buffer): Promise<Validation> {
+  if (bytes.length > MAX_BYTES)
+    throw new SvcError('payload_too_large', 'The file is larger than 64 MiB');
+  const notText = notUtf8(bytes);
+  if (notText !== undefined) return { valid: false, faults: [notText] };
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const places = createPlaces(text);
+  const parsed = parse(text);
+  if ('at' in parsed) {
+    const fault = { ...places.at(parsed.at), path: '', message: `is no JSON: ${parsed.why}` };
+    return { valid: false, faults: [fault] };
+  }
+  const faults = [...faultsOf(parsed.value, contextPack), ...repeatedIds(parsed.value)];
+  if (faults.length > 0 || parsed.repeated.length > 0) {
+    const located = faults.slice(0, MOST_FAULTS).map((fault) => locate(fault, parsed, places));
+    const twice = parsed.repeated.slice(0, MOST_FAULTS).map(({ path, at }) => ({
+      ...places.at(at),
+      path: pathText(path),
+      message: 'stands here a second time',
+    }));
+    const all = [...located, ...twice];
+    return { valid: false, faults: all.toSorted((a, b) => a.line - b.line || a.column - b.column) };
+  }
+  const { header, blocks } = parsed.value as {
+    readonly header: { readonly version: string; readonly id: string };
+    readonly blocks: readonly unknown[];
+  };
+  const { version, id } = header;
+  return { valid: true, pack: { version, id, blocks: blocks.length } };
+}
+
+/** The id of a block names it within the pack. */
+function repeatedIds(value: unknown): PackFault[] {
+  const blocks = isObject(value) && Array.isArray(value['blocks']) ? value['blocks'] : [];
+  const seen = new Map<string, number>();
+  const faults: PackFault[] = [];
+  for (const [index, block] of (blocks as unknown[]).entries()) {
+    const id = isObject(block) ? block['id'] : undefined;
+    if (typeof id !== 'string') continue;
+    const first = seen.get(id);
+    if (first === undefined) seen.set(id, index);
+    else
+      faults.push({ path: ['blocks', index, 'id'], message: `is the id of blocks[${first}] too` });
+  }
+  return faults;
+}
+
+function notUtf8(bytes: Buffer): LocatedFault | undefined {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return undefined;
+  } catch {
+    return { line: 1, column: 1, path: '', message: 'is not UTF-8' };
+  }
+}
+
+interface Places {
+  at(offset: number): { readonly line: number; readonly column: number };
+}
+
+function createPlaces(text: string): Places {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return {
+    at(offset) {
+      let low = 0;
+      let high = starts.length - 1;
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (starts[middle]! <= offset) low = middle;
+        else high = middle - 1;
+      }
+      return { line: low + 1, column: Array.from(text.slice(starts[low], offset)).length + 1 };
+    },
+  };
+}
+
+interface Parsed {
+  readonly value: unknown;
+  /** By `pathText`: where a value begins, and where its name does. */
+  readonly values: ReadonlyMap<string, number>;
+  readonly names: ReadonlyMap<string, number>;
+  readonly repeated: readonly { readonly path: PackPath; readonly at: number }[];
+}
+
+function locate(
+  { path, message, isName }: PackFault,
+  { values, names }: Parsed,
+  places: Places,
+): LocatedFault {
+  const key = pathText(path);
+  const offset = (isName === true ? names.get(key) : undefined) ?? values.get(key) ?? 0;
+  return { ...places.at(offset), path: key, message };
+}
+
+/** `blocks[2].id`; names that are no words stand in quotes. */
+export function pathText(path: PackPath): string {
+  return path
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`;
+      if (!/^[A-Za-z_][\w-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return index === 0 ? step : `.${step}`;
+    })
+    .join('');
+}
+
+/** `JSON.parse`, with the place of every value and of the fault where there is one. */
+function parse(text: string): Parsed | { readonly at: number; readonly why: string } {
+  const reader = new PlacedJson(text);
+  try {
+    const value = reader.read();
+    const { values, names, repeated } = reader;
+    return { value, values, names, repeated };
+  } catch (thrown) {
+    if (thrown instanceof JsonFault) return { at: thrown.at, why: thrown.message };
+    throw thrown;
+  }
+}
+
+class JsonFault extends Error {
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const SPACE = /[ \t\r\n]*/y;
+const WORDS: readonly (readonly [string, unknown])[] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+];
+
+/** Reads JSON (RFC 8259) and remembers where everything stands. */
+class PlacedJson {
+  readonly values = new Map<string, number>();
+  readonly names = new Map<string, number>();
+  readonly repeated: { path: PackPath; at: number }[] = [];
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): unknown {
+    const value = this.#value([]);
+    this.#space();
+    if (this.#at < this.#text.length) this.#fail('nothing may stand behind the value');
+    return value;
+  }
+
+  #fail(message: string): never {
+    const end = this.#at >= this.#text.length ? 'the file ends too early' : message;
+    throw new JsonFault(this.#at, end);
+  }
+
+  #space(): void {
+    SPACE.lastIndex = this.#at;
+    SPACE.test(this.#text);
+    this.#at = SPACE.lastIndex;
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    if (found !== undefined) this.#at += found.length;
+    return found;
+  }
+
+  #next(char: string): boolean {
+    this.#space();
+    if (this.#text[this.#at] !== char) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #value(path: PackPath): unknown {
+    this.#space();
+    if (path.length > MAX_DEPTH) this.#fail(`it nests deeper than ${MAX_DEPTH}`);
+    this.values.set(pathText(path), this.#at);
+    const char = this.#text[this.#at];
+    if (char === '{') return this.#object(path);
+    if (char === '[') return this.#list(path);
+    if (char === '"') return this.#string();
+    for (const [word, value] of WORDS) {
+      if (!this.#text.startsWith(word, this.#at)) continue;
+      this.#at += word.length;
+      return value;
+    }
+    return Number(this.#take(NUMBER) ?? this.#fail('a value is wanted here'));
+  }
+
+  #string(): string {
+    const text = this.#text;
+    let end = this.#at + 1;
+    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+    if (end >= text.length) this.#fail('this string has no end');
+    try {
+      const value = JSON.parse(text.slice(this.#at, end + 1)) as string;
+      this.#at = end + 1;
+      return value;
+    } catch {
+      return this.#fail('this string holds what must be escaped, or an escape that is none');
+    }
+  }
+
+  #object(path: PackPath): object {
+    this.#at += 1;
+    const members = new Map<string, unknown>();
+    if (this.#next('}')) return {};
+    do {
+      this.#space();
+      const at = this.#at;
+      if (this.#text[at] !== '"') this.#fail('a name in quotes is wanted here');
+      const name = this.#string();
+      const inner = [...path, name];
+      if (members.has(name)) this.repeated.push({ path: inner, at });
+      this.names.set(pathText(inner), at);
+      if (!this.#next(':')) this.#fail('a colon is wanted here');
+      members.set(name, this.#value(inner));
+    } while (this.#next(','));
+    if (!this.#next('}')) this.#fail('a comma or } is wanted here');
+    return Object.fromEntries(members);
+  }
+
+  #list(path: PackPath): unknown[] {
+    this.#at += 1;
+    const items: unknown[] = [];
+    if (this.#next(']')) return items;
+    do items.push(this.#value([...path, items.length]));
+    while (this.#next(','));
+    if (!this.#next(']')) this.#fail('a comma or ] is wanted here');
+    return items;
+  }
+}
