@@ -10,10 +10,10 @@ import type { Log } from '../log.ts';
 import type { LiveRequests } from './live-rows.ts';
 
 /** How long what happened waits for more of it. */
-const BATCH_MS = 250;
+const BATCH_MS = 400;
 /** The state is looked at this often while requests end, and after so many looks in any case. */
-const STATE_MS = 1000;
-const IDLE_LOOKS = 5;
+const STATE_MS = 2000;
+const IDLE_LOOKS = 3;
 /** What one event carries at most: requests, of what is more only the number, and the newest log lines. */
 const MOST_ROWS = 100;
 const MOST_LINES = 200;

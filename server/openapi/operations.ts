@@ -193,7 +193,7 @@ export const ownOperations: readonly Operation[] = [
     method: 'get',
     summary: 'What happens, as server-sent events',
     description:
-      'Events `state` (at most one a second), `rows` (finished requests, four times a second at most) and, for readers on this machine, `log`. The stream goes on until the reader closes it; 503 where too many are open.',
+      'Events `state` (every two seconds at most), `rows` (finished requests, at most some twice a second) and, for readers on this machine, `log`. The stream goes on until the reader closes it; 503 where too many are open.',
     tag: 'Look',
     answer: { 'text/event-stream': text },
   },

@@ -17,6 +17,7 @@ import type {
   RequestsAnswer,
 } from '../dashboard/contract.ts';
 import { MAX_VIEWERS } from '../dashboard/feed.ts';
+import { SHELL } from '../dashboard/shell.ts';
 import { CHAT, closeClients, exchange, json } from '../testing.ts';
 
 const KEY = `svc_${'k'.repeat(43)}`;
@@ -108,6 +109,22 @@ test('the page holds no data, no inline script, and loads its own files alone', 
     assert.not.match(style.text, /url\(|@import/);
     const none = await exchange(t.proxy.port, { path: '/dashboard/api/nothing', method: 'GET' });
     assert.is(none.status, 404);
+  }));
+
+test('no spelling of a path reaches a file', () =>
+  withProxy({}, async (t) => {
+    const ups = ['..', '%2e%2e', '%2E.', '..%2f', '..%5c', '%252e%252e', '....//', '.%00.', '..;'];
+    const files = ['package.json', 'etc/passwd', 'server/app.ts', 'app.js'];
+    for (const up of ups)
+      for (const file of files)
+        for (const path of [
+          `/dashboard/${up}/${up}/${file}`,
+          `/dashboard/app.js/${up}/${file}`,
+          `/dashboard//${up}/${file}?raw??`,
+        ]) {
+          const { status, text } = await exchange(t.proxy.port, { path, method: 'GET' });
+          assert.ok(status === 200 ? text === SHELL : status >= 400 && status < 500, path);
+        }
   }));
 
 test('a link from another site opens the empty page and nothing else', () =>

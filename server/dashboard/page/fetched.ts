@@ -5,7 +5,7 @@ import { news } from './live.ts';
 
 /** Asking anew may take so large a part of the time at most, however large the ledger is. */
 const SHARE = 1 / 200;
-const LEAST_MS = 4000;
+const LEAST_MS = 5000;
 const MOST_MS = 60_000;
 /** The range moves on, also while nothing happens. */
 const IDLE_MS = 60_000;

@@ -27,7 +27,7 @@ export function onRows(listener: RowsListener): () => void {
 }
 
 const RETRY_MS = [500, 1000, 2000, 5000];
-/** The state comes every five seconds at the latest; a line that is silent for longer is dead. */
+/** The state comes every six seconds at the latest; a line that is silent for longer is dead. */
 const SILENCE_MS = 15_000;
 
 /** Keeps a line open for as long as the page is there. */

@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Rows drawn above and below what is in view, so that fast scrolling shows no gap. */
-const SPARE = 12;
+const SPARE = 8;
 /** What moves with focus in a row: its first link. */
 const TARGET = '[data-row-link]';
 
