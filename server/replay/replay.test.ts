@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixturePath } from '../../fixtures/paths.ts';
@@ -147,6 +148,16 @@ test('a broken stream and a client that left are replayed', () =>
       records.map(({ row }) => row.outcome),
       ['partial', 'cancelled'],
     );
+    assertSame(await replay(records));
+  }));
+
+test('a request that came encoded is replayed from the same bytes', () =>
+  withProxy({ yaml: ON }, async (t) => {
+    const body = gzipSync(json(MESSAGE));
+    await exchange(t.proxy.port, { headers: { 'content-encoding': 'gzip' }, body });
+    const records = await recordsOf(t, 1);
+    assert.ok(body.equals(records[0]!.request.body));
+    assert.ok(body.equals(records[0]!.attempts[0]!.body!), 'and went out as it came');
     assertSame(await replay(records));
   }));
 
