@@ -6,7 +6,7 @@ export interface PageAssets {
   readonly style: Uint8Array;
 }
 
-/** Reads both files, once; no path is ever made from a request. Rejects where the program was not bundled. */
+/** Reads both files, once that is possible; no path is ever made from a request. Rejects where the program was not bundled. */
 export function createPageAssets(): () => Promise<PageAssets> {
   let reading: Promise<PageAssets> | undefined;
   async function read(): Promise<PageAssets> {
@@ -16,5 +16,12 @@ export function createPageAssets(): () => Promise<PageAssets> {
     ]);
     return { script, style };
   }
-  return () => (reading ??= read());
+  return () => {
+    if (reading === undefined) {
+      reading = read();
+      // A build that goes on at this very moment must not leave the page away for good.
+      reading.catch(() => (reading = undefined));
+    }
+    return reading;
+  };
 }

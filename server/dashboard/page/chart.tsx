@@ -58,11 +58,12 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
       {
         width: Math.max(element.clientWidth, 120),
         height: HEIGHT_PX,
-        padding: [10, 22, 0, 0],
+        padding: [10, 30, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
         scales: {
-          x: { range: (_plot, low, high) => [low, high + stepSeconds] },
+          // Of the data, not of what it passes: a lone value would get days around it.
+          x: { range: ({ data: [all] }) => [all[0] ?? 0, (all.at(-1) ?? 0) + stepSeconds] },
           y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
         },
         axes: [
@@ -87,12 +88,10 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
             width: shape === 'bars' ? 0 : 1.6,
             spanGaps: false,
             // A value without neighbours would be no line, and invisible.
-            points: {
-              show: shape === 'line',
-              size: 5,
-              fill: colorOf(color),
-              filter: alonePoints,
-            },
+            points:
+              shape === 'bars'
+                ? { show: false }
+                : { show: true, size: 5, fill: colorOf(color), filter: alonePoints },
             ...(shapes[shape] !== undefined && { paths: shapes[shape] }),
             ...((isFilled === true || shape === 'bars') && {
               fill: `${colorOf(color)}${shape === 'bars' ? 'cc' : '2e'}`,
