@@ -25,7 +25,9 @@ export async function watchSaves(
   const { watch } = await import('chokidar');
   let followed = new Set(sourcesOf(first));
   const watcher = watch([...followed], { ignoreInitial: true });
-  await new Promise((resolve) => watcher.once('ready', () => resolve(undefined)));
+  // With nothing to watch it is never ready.
+  if (followed.size > 0)
+    await new Promise((resolve) => watcher.once('ready', () => resolve(undefined)));
   const saved = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const onChange = (file: string) => {

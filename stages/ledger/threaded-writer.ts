@@ -194,8 +194,9 @@ export class ThreadedWriter implements LedgerWriter {
   /** The file is not ours to write: what is queued is lost, and reported so. */
   #refuse(error: SvcError): void {
     this.#state = 'over';
-    void this.#pool.close();
+    // Before the thread is gone, which ends the opening without an error.
     this.#endOpening(error);
+    void this.#pool.close();
     this.#trouble.begin(error);
     this.#dropped += this.#queued;
     this.#queued = 0;
