@@ -46,6 +46,12 @@ export interface Router {
 
 const NO_PARAMS = Object.freeze({});
 
+/** A path that a URL parser would fold into another: it is none of ours, whatever it begins with. */
+function climbs(path: string): boolean {
+  const plain = path.replaceAll(/%2e/gi, '.').replaceAll(/%2f|%5c|\\/gi, '/');
+  return plain.split('/').some((segment) => segment === '.' || segment === '..');
+}
+
 function toPattern(path: string): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
   const source = path.replaceAll(/:(\w+)(\*?)/g, (_whole, name: string, star: string) => {
@@ -86,6 +92,7 @@ export function createRouter(routes: readonly Route[]): Router {
   function candidates(path: string): Match[] {
     const fixed = exact.get(path);
     if (fixed !== undefined) return fixed.map((route) => ({ route, params: NO_PARAMS }));
+    if (climbs(path)) return [];
     return patterns.flatMap(({ route, pattern, names }) => {
       const found = pattern.exec(path);
       if (found === null) return [];

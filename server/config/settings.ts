@@ -45,7 +45,7 @@ export function findSetting(path: readonly string[]): Found | 'section' | undefi
 
 /** `providers.<name>.kind` with `local` is `providers.local.kind`. */
 export function fillName(key: string, name: string): string {
-  return key.replace(/<.+>/, () => name);
+  return key.replace(/<[^<>]+>/, () => name);
 }
 
 /** Sections in the order in which the slices first name them; `advanced` belongs to many and comes last. */

@@ -80,12 +80,7 @@ test('the page holds no data, no inline script, and loads its own files alone', 
   withProxy({}, async (t) => {
     await ask(t, 'secret-model');
     await t.rows(1);
-    for (const path of [
-      '/dashboard',
-      '/dashboard/',
-      '/dashboard/requests',
-      '/dashboard/a/b%2f..',
-    ]) {
+    for (const path of ['/dashboard', '/dashboard/', '/dashboard/requests', '/dashboard/a/b%2fc']) {
       const { status, headers, text } = await exchange(t.proxy.port, { path, method: 'GET' });
       assert.is(status, 200, path);
       const policy = String(headers['content-security-policy']);
