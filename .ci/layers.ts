@@ -41,10 +41,10 @@ const NOUNS = [
 ];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);
-/** `bench` is the benchmark command's alone, and `fixtures` also the demo's. */
+/** `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup proves. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
 const MAY_USE_FIXTURES = new Set([
-  'cli/commands/demo.ts',
+  'cli/loopback.ts',
   'cli/commands/benchmark.ts',
   'cli/plugin/bench.ts',
 ]);

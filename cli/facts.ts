@@ -107,7 +107,8 @@ function keysLine(keys: ServeFacts['keys']): string {
   return `${known.join('; ')}; a client's own key wins`;
 }
 
-function keySources({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
+/** Per provider with configured keys, where each comes from. */
+export function keySources({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
   return Object.keys(config.providers).flatMap((provider) => {
     const from = KEY_SETTINGS.flatMap((name) => {
       const one = provenance.get(`providers.${provider}.${name}`);

@@ -51,6 +51,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },
   {
+    words: ['setup'],
+    load: async () => (await import('./setup/command.ts')).setupCommands,
+  },
+  {
     words: ['integrate'],
     load: async () => (await import('./integrate/command.ts')).integrateCommands,
   },

@@ -1,0 +1,146 @@
+/** The steps of `svc setup`, once they are agreed to. Each is whole or not done at all. */
+import { SvcError } from '../../engine/error.ts';
+import type { ErrorKind } from '../../engine/error.ts';
+import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { reachable } from '../address.ts';
+import type { CliContext } from '../context.ts';
+import { startInBackground } from '../daemon.ts';
+import { applyTo } from '../integrate/apply.ts';
+import type { Client } from '../integrate/client.ts';
+import { keepBackup } from '../integrate/records.ts';
+import { replaceSettingsFile } from '../integrate/settings-file.ts';
+import { withLoopback } from '../loopback.ts';
+import { control, readOwn } from '../remote.ts';
+import { urlOf } from './found.ts';
+import type { Found } from './found.ts';
+import type { Plan } from './plan.ts';
+
+export interface WrittenConfig {
+  readonly path: string;
+  readonly outcome: 'created' | 'changed' | 'kept';
+  /** The file as it was. */
+  readonly backup: string | null;
+}
+
+/** Writes the config file with mode 0600, after a copy of the one that is there. */
+export function writeConfig(
+  { config, configBefore }: Plan,
+  { home, file }: Found,
+  context: CliContext,
+): WrittenConfig {
+  const { path, bytes } = file;
+  if (config === undefined) return { path, outcome: 'kept', backup: null };
+  ensurePrivateFolder(home);
+  const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
+  const backup =
+    bytes === undefined || configBefore === ''
+      ? null
+      : keepBackup(home, `config-${at}.yaml`, bytes);
+  replaceSettingsFile({ ...file, mode: 0o600 }, Buffer.from(config));
+  return { path, outcome: bytes === undefined ? 'created' : 'changed', backup };
+}
+
+export interface RunningProxyFacts {
+  readonly url: string;
+  readonly pid: number;
+  readonly outcome: 'started' | 'reloaded' | 'running';
+  /** What its own `/health` says: `ok` or `degraded`. */
+  readonly health: string;
+}
+
+/** Starts the proxy, or has the running one read its configuration again, and asks it how it is. */
+export async function startOrReload(
+  isChanged: boolean,
+  { home, running, loaded, port }: Found,
+  context: CliContext,
+): Promise<RunningProxyFacts> {
+  const healthOf = async () => {
+    const { status } = await readOwn(home, '/health');
+    return typeof status === 'string' ? status : 'unknown';
+  };
+  if (running === undefined) {
+    const { url, pid } = await startInBackground(home, {}, context, context.cwd);
+    return { url: reachable(url), pid, outcome: 'started', health: await healthOf() };
+  }
+  if (isChanged) await control(home, 'reload');
+  const url = urlOf(loaded.config.server.host, port, running);
+  const outcome = isChanged ? 'reloaded' : 'running';
+  return { url, pid: running.pid, outcome, health: await healthOf() };
+}
+
+/** What a request through svc to the built-in provider showed. */
+export interface Proof {
+  readonly status: number;
+  readonly inputTokens: number | null;
+  readonly savedTokens: number | null;
+}
+
+/** Sends the last turn of the demo's session through a proxy of this mode. @throws SvcError `internal` where it fails. */
+export function prove(mode: string, context: CliContext): Promise<Proof> {
+  return withLoopback(context, { 'compression.mode': mode }, async ({ session, play }) => {
+    const turn = session.turns.at(-1);
+    if (turn === undefined) throw new SvcError('internal', 'The test session is empty');
+    const { status, row } = await play(turn);
+    if (status !== 200 || row['outcome'] !== 'ok')
+      throw new SvcError('internal', `The test request was answered with ${status}`, {
+        cure: '`svc doctor` looks for the cause.',
+      });
+    const figure = (name: string) => {
+      const value = row[name];
+      return typeof value === 'number' ? value : null;
+    };
+    return { status, inputTokens: figure('input_tokens'), savedTokens: figure('tokens_saved') };
+  });
+}
+
+/** What a provider said to the question for its models. */
+export interface Asked {
+  readonly provider: string;
+  readonly models: number | null;
+  readonly error: string | null;
+  readonly kind: ErrorKind | null;
+}
+
+/** Asks a provider for its models, through the running proxy and with its key. */
+export async function askProvider(home: string, provider: string): Promise<Asked> {
+  try {
+    const { models } = await control(home, 'list-models', { provider });
+    return {
+      provider,
+      models: Array.isArray(models) ? models.length : null,
+      error: null,
+      kind: null,
+    };
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    return { provider, models: null, error: thrown.message, kind: thrown.kind };
+  }
+}
+
+/** How a client was pointed at the proxy. */
+export interface PointedClient {
+  readonly client: string;
+  readonly name: string;
+  readonly file: string | null;
+  readonly backup: string | null;
+  readonly error: string | null;
+  readonly kind: ErrorKind | null;
+}
+
+/** Writes the settings of one client, which `svc integrate <client> --undo` takes back. */
+export function pointClient(
+  client: Client,
+  url: string,
+  home: string,
+  context: CliContext,
+): PointedClient {
+  const base = { client: client.id, name: client.name };
+  try {
+    const now = new Date(context.clock.wallMs()).toISOString();
+    const { file, backup } = applyTo(client, { home, where: context, url, now });
+    return { ...base, file, backup, error: null, kind: null };
+  } catch (thrown) {
+    if (!(thrown instanceof SvcError)) throw thrown;
+    return { ...base, file: null, backup: null, error: thrown.message, kind: thrown.kind };
+  }
+}

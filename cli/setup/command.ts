@@ -1,0 +1,231 @@
+/** `svc setup`: from nothing to a running proxy with clients pointed at it. Asks first, acts afterwards. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { ErrorKind } from '../../engine/error.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { exitCodes } from '../exit.ts';
+import { textOf } from '../integrate/settings-file.ts';
+import type { Wiring } from '../integrate/wiring.ts';
+import { colorsFor, figure, note, print, printJson } from '../output.ts';
+import { openPrompts } from '../prompts.ts';
+import type { Prompts } from '../prompts.ts';
+import type { CliCommand } from '../registry.ts';
+import { askProvider, pointClient, prove, startOrReload, writeConfig } from './act.ts';
+import type { Asked, PointedClient, Proof, RunningProxyFacts, WrittenConfig } from './act.ts';
+import { withChosen } from './config-text.ts';
+import { lookAround } from './found.ts';
+import type { Found } from './found.ts';
+import { foundLines, planLines } from './plan.ts';
+import type { Plan } from './plan.ts';
+
+const MODES = [
+  { value: 'hybrid', label: 'hybrid', hint: 'command output and prose get smaller; code stays' },
+  { value: 'strict', label: 'strict', hint: 'nothing is changed' },
+  { value: 'aggressive', label: 'aggressive', hint: 'code and configuration get smaller, too' },
+] as const;
+
+/** What was done. */
+interface Outcome {
+  readonly config: WrittenConfig;
+  readonly proxy: RunningProxyFacts;
+  readonly proof: Proof;
+  readonly asked: readonly Asked[];
+  readonly clients: readonly PointedClient[];
+}
+
+class Setup extends Command<CliContext> {
+  static override paths = [['setup']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Set svc up: find keys and clients, write the config file, start, try it',
+    details:
+      'It asks, shows all that it is going to do, and does nothing before you agree; where the input ends or you interrupt it, nothing was changed. Keys stay where they are. Providers are asked for something only where you say so.',
+    examples: [
+      ['Step by step', '$0 setup'],
+      ['Agree to all that is proposed, and ask no provider', '$0 setup --yes'],
+      ['Leave the settings of clients alone', '$0 setup --yes --keep-clients'],
+    ],
+  });
+
+  yes = Option.Boolean('--yes,-y', false, { description: 'Agree to all that is proposed' });
+  mode = Option.String('--mode', { description: 'Compression: hybrid, strict or aggressive' });
+  online = Option.Boolean('--online', false, {
+    description: 'Ask each provider with a key for its models, which costs nothing',
+  });
+  keepClients = Option.Boolean('--keep-clients', false, {
+    description: 'Leave the settings of clients as they are',
+  });
+  json = Option.Boolean('--json', false, { description: 'The outcome as JSON' });
+
+  async execute() {
+    const { context, mode } = this;
+    if (mode !== undefined && !MODES.some(({ value }) => value === mode))
+      throw new SvcError('usage', `--mode: '${mode}' is none of hybrid, strict, aggressive`);
+    const found = await lookAround(context);
+    const colors = colorsFor(context.stderr, context.env);
+    for (const line of foundLines(found, context, colors)) note(context, line);
+    note(context, '');
+    const prompts = this.yes ? undefined : await openPrompts(context);
+    let plan: Plan;
+    try {
+      plan = await this.plan(found, prompts);
+      if (prompts !== undefined) note(context, '');
+      for (const line of planLines(plan, found, context, colors)) note(context, line);
+      if (prompts !== undefined && !(await prompts.confirm('Go ahead?', true)))
+        throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+    } finally {
+      prompts?.close();
+    }
+    await checkConfig(plan, found, context);
+    note(context, '');
+    const outcome = await this.act(plan, found);
+    if (this.json) printJson(context, outcomeJson(outcome));
+    return exitCodeOf(outcome);
+  }
+
+  private async plan(found: Found, prompts: Prompts | undefined): Promise<Plan> {
+    const { loaded, keys, file, takenPort, port } = found;
+    const set = loaded.provenance.get('compression.mode');
+    const isModeSet = set !== undefined && set.source !== 'default';
+    const current = loaded.config.compression.mode;
+    if (set?.source === 'environment' && this.mode !== undefined && this.mode !== current)
+      throw new SvcError('conflict', `${set.where} is ${current} and wins over the config file`, {
+        cure: `Unset ${set.where}, or leave --mode out.`,
+      });
+    const mode =
+      this.mode ??
+      (isModeSet
+        ? current
+        : await prompts?.choose('How much may be compressed?', MODES, current)) ??
+      current;
+    const chosen = {
+      ...(mode !== current || !isModeSet ? { 'compression.mode': mode } : {}),
+      ...(takenPort === undefined ? {} : { 'server.port': port }),
+    };
+    const configBefore = textOf(file);
+    const config = withChosen(configBefore, chosen);
+    return {
+      config: config === configBefore ? undefined : config,
+      configBefore,
+      mode,
+      clients: await this.clientsOf(found, prompts),
+      asked: (await this.mayAsk(found, prompts)) ? keys.map(({ provider }) => provider) : [],
+    };
+  }
+
+  private async clientsOf({ clients }: Found, prompts: Prompts | undefined) {
+    if (this.keepClients) return [];
+    const open = clients.filter(canBePointed).map(({ client }) => client);
+    if (open.length === 0 || prompts === undefined) return open;
+    const values = await prompts.several(
+      'Which clients shall go through svc?',
+      open.map(({ id, name }) => ({ value: id, label: name })),
+    );
+    return open.filter(({ id }) => values.includes(id));
+  }
+
+  private async mayAsk({ keys }: Found, prompts: Prompts | undefined): Promise<boolean> {
+    if (keys.length === 0) return false;
+    if (this.online || prompts === undefined) return this.online;
+    const names = keys.map(({ provider }) => provider).join(', ');
+    return prompts.confirm(
+      `Try your keys? ${names}: asked for the list of models, which costs nothing.`,
+      false,
+    );
+  }
+
+  private async act(plan: Plan, found: Found): Promise<Outcome> {
+    const { context } = this;
+    const { home } = found;
+    const colors = colorsFor(context.stdout, context.env);
+    const tell = (name: string, text: string, error: string | null = null) => {
+      const sign = error === null ? colors.green('✓') : colors.red('✗');
+      if (!this.json) print(context, `${sign} ${name.padEnd(8)}  ${error ?? text}`);
+    };
+    const config = writeConfig(plan, found, context);
+    const short = shortPath(config.path, context);
+    const copy = config.backup === null ? '' : `; as it was: ${shortPath(config.backup, context)}`;
+    if (config.outcome !== 'kept') tell('Config', `${short} ${config.outcome}${copy}`);
+    const proxy = await startOrReload(config.outcome !== 'kept', found, context);
+    tell('Proxy', `${proxy.outcome} on ${proxy.url} (pid ${proxy.pid}), health ${proxy.health}`);
+    const proof = await prove(plan.mode, context);
+    tell(
+      'Test',
+      `answered with ${proof.status}; of ${figure(proof.inputTokens)} tokens ${figure(proof.savedTokens)} saved`,
+    );
+    const asked: Asked[] = [];
+    for (const provider of plan.asked) {
+      const one = await askProvider(home, provider);
+      tell(
+        'Provider',
+        `${provider} takes the key and lists ${figure(one.models)} models`,
+        one.error,
+      );
+      asked.push(one);
+    }
+    const clients = plan.clients.map((client) => pointClient(client, proxy.url, home, context));
+    for (const { name, error } of clients)
+      tell('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
+    if (!this.json) this.tellNext(found, clients);
+    return { config, proxy, proof, asked, clients };
+  }
+
+  private tellNext({ keys }: Found, clients: readonly PointedClient[]): void {
+    const { context } = this;
+    note(context, '');
+    if (clients.every(({ error }) => error !== null))
+      note(
+        context,
+        '`svc run -- <client>` starts a client through svc, `svc integrate` lists them.',
+      );
+    else note(context, '`svc integrate --undo` takes the settings of clients back.');
+    if (keys.some(({ from }) => from.some((one) => /^[A-Z][A-Z0-9_]*$/.test(one))))
+      note(context, 'Keys come from this shell’s environment: start svc where they are set.');
+    note(context, '`svc status` shows what goes through, `svc stop` stops the proxy.');
+  }
+}
+
+/** Those whose file svc may write, and that do not go through it yet. */
+function canBePointed({ client, file, wired, fault }: Wiring): boolean {
+  return client.file !== undefined && file !== null && fault === null && wired !== 'yes';
+}
+
+/** The new text must load before it is written. @throws SvcError `config`. */
+async function checkConfig({ config }: Plan, { file }: Found, context: CliContext): Promise<void> {
+  if (config === undefined) return;
+  const [{ loadConfig }, { readConfigFile }, { toLoadOptions }] = await Promise.all([
+    import('../../server/config/load.ts'),
+    import('../../server/config/read-file.ts'),
+    import('../flags.ts'),
+  ]);
+  await loadConfig({
+    ...toLoadOptions({}, context),
+    configPath: file.path,
+    readFile: (path, most) =>
+      path === file.path ? { text: config, mode: 0o600 } : readConfigFile(path, most),
+  });
+}
+
+function outcomeJson({ config, proxy, proof, asked, clients }: Outcome) {
+  return {
+    config,
+    proxy,
+    test: {
+      status: proof.status,
+      input_tokens: proof.inputTokens,
+      saved_tokens: proof.savedTokens,
+    },
+    providers: asked.map(({ provider, models, error }) => ({ provider, models, error })),
+    clients: clients.map(({ client, file, backup, error }) => ({ client, file, backup, error })),
+  };
+}
+
+function exitCodeOf({ asked, clients }: Outcome): number {
+  const kind = [...asked, ...clients].find(
+    (one): one is typeof one & { kind: ErrorKind } => one.kind !== null,
+  )?.kind;
+  return kind === undefined ? 0 : exitCodes[kind];
+}
+
+export const setupCommands: readonly CliCommand[] = [Setup];

@@ -1,0 +1,90 @@
+/** What `svc setup` finds on the machine before it asks anything. Reads only. */
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { LoadedConfig } from '../../server/config/load.ts';
+import { reachable } from '../address.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import type { Instance } from '../daemon.ts';
+import { keySources } from '../facts.ts';
+import type { ServeFacts } from '../facts.ts';
+import { toLoadOptions } from '../flags.ts';
+import { readSettingsFile } from '../integrate/settings-file.ts';
+import type { SettingsFile } from '../integrate/settings-file.ts';
+import { readWiring } from '../integrate/wiring.ts';
+import type { Wiring } from '../integrate/wiring.ts';
+
+/** How many ports behind the configured one are looked at. */
+const PORTS_TRIED = 50;
+
+export interface Found {
+  readonly home: string;
+  readonly loaded: LoadedConfig;
+  /** The user's own config file, whether or not there is one. */
+  readonly file: SettingsFile;
+  readonly keys: ServeFacts['keys'];
+  /** Clients that are installed. */
+  readonly clients: readonly Wiring[];
+  readonly running: Instance | undefined;
+  /** Where a proxy would listen, or does. */
+  readonly port: number;
+  /** The configured port where another program has it; then `port` is a free one. */
+  readonly takenPort: number | undefined;
+}
+
+/** Looks around. @throws SvcError `config` where the configuration that is there has faults. */
+export async function lookAround(context: CliContext): Promise<Found> {
+  const { loadConfig } = await import('../../server/config/load.ts');
+  const home = homeOf(context);
+  const loaded = await loadConfig(toLoadOptions({}, context));
+  const running = runningInstance(home);
+  const { host, port: configured } = loaded.config.server;
+  const isMovable = ['default', 'file'].includes(
+    loaded.provenance.get('server.port')?.source ?? 'default',
+  );
+  const free =
+    running?.port ??
+    (isMovable ? await freePort(host, configured, loaded.config.server.wsPort) : configured);
+  const port = free ?? configured;
+  return {
+    home,
+    loaded,
+    file: readSettingsFile(join(home, 'config.yaml')),
+    keys: keySources(loaded),
+    clients: readWiring(home, context, urlOf(host, port, running)).filter(
+      ({ isInstalled }) => isInstalled,
+    ),
+    running,
+    port,
+    takenPort: running === undefined && port !== configured ? configured : undefined,
+  };
+}
+
+/** Where clients on this machine reach the proxy. */
+export function urlOf(host: string, port: number, running: Instance | undefined): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return reachable(running?.url ?? `http://${name}:${port}`);
+}
+
+/** The first port from `wanted` on that is free, with the one of its WebSocket; undefined without one. */
+async function freePort(
+  host: string,
+  wanted: number,
+  wsPort: number | null,
+): Promise<number | undefined> {
+  if (wanted === 0) return 0;
+  for (let port = wanted; port <= Math.min(wanted + PORTS_TRIED, 65_534); port += 1) {
+    if ((await isFree(host, port)) && (wsPort !== null || (await isFree(host, port + 1))))
+      return port;
+  }
+  return undefined;
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'EADDRINUSE'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,100 @@
+/** What `svc setup` is going to do, decided before anything is done, and its words on the screen. */
+import type { Client } from '../integrate/client.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import type { Colors } from '../output.ts';
+import { pairs } from '../output.ts';
+import { lineDiff } from '../preview/line-diff.ts';
+import { urlOf } from './found.ts';
+import type { Found } from './found.ts';
+
+export interface Plan {
+  /** The whole config file as it is to be; undefined where it stays as it is. */
+  readonly config: string | undefined;
+  /** The text that stands there now; empty where there is none. */
+  readonly configBefore: string;
+  /** Mode of compression that the test request goes through. */
+  readonly mode: string;
+  readonly clients: readonly Client[];
+  /** Providers to ask for their models. */
+  readonly asked: readonly string[];
+}
+
+/** The lines about the machine. */
+export function foundLines(found: Found, context: CliContext, colors: Colors): string[] {
+  const { keys, clients, running, loaded, takenPort } = found;
+  const rows: [string, string][] = [
+    [
+      'Keys',
+      keys.length === 0
+        ? "none: each client's own key goes through"
+        : keys.map(({ provider, from }) => `${provider} from ${from.join(', ')}`).join('; '),
+    ],
+    [
+      'Clients',
+      clients.length === 0
+        ? 'none that svc knows'
+        : clients
+            .map(({ client, wired }) => `${client.name}${wired === 'yes' ? ' (through svc)' : ''}`)
+            .join(', '),
+    ],
+    [
+      'Config',
+      loaded.configFile === undefined ? 'none yet' : shortPath(loaded.configFile, context),
+    ],
+    ['Proxy', running?.url === undefined ? 'not running' : `runs on ${running.url}`],
+  ];
+  if (takenPort !== undefined) rows.push(['Port', `${takenPort} is taken by another program`]);
+  return pairs(colors, rows);
+}
+
+/** The lines about what comes: the config file in full or as a diff, then the steps. */
+export function planLines(
+  plan: Plan,
+  found: Found,
+  context: CliContext,
+  colors: Colors,
+): readonly string[] {
+  const { config, configBefore } = plan;
+  const { running, loaded, port } = found;
+  const path = shortPath(found.file.path, context);
+  const lines: string[] = [];
+  if (config !== undefined && configBefore === '')
+    lines.push(
+      colors.bold(`New file ${path}, readable by you alone:`),
+      '',
+      ...config.trimEnd().split('\n').map(indented),
+      '',
+    );
+  else if (config !== undefined)
+    lines.push(
+      colors.bold(`Changes to ${path}, of which a copy is kept:`),
+      '',
+      ...lineDiff(configBefore, config, { colors, full: true }).map(indented),
+      '',
+    );
+  const url = urlOf(loaded.config.server.host, port, running);
+  const steps = [
+    config === undefined ? undefined : `write ${path}`,
+    running !== undefined
+      ? config !== undefined && 'have the running proxy read it'
+      : `start the proxy in the background${port === 0 ? '' : ` on ${url}`}`,
+    'send a test request through a proxy like it to a built-in provider: no key, no network',
+    ...plan.asked.map((name) => `ask ${name} for its models, with your key: costs nothing`),
+    ...plan.clients.map(
+      (client) => `point ${client.name} at it (${fileOf(client, found, context)})`,
+    ),
+  ];
+  lines.push(colors.bold('svc setup is going to'));
+  for (const step of steps) if (typeof step === 'string') lines.push(`  - ${step}`);
+  return lines;
+}
+
+function fileOf(client: Client, { clients }: Found, context: CliContext): string {
+  const file = clients.find((one) => one.client === client)?.file ?? '';
+  return shortPath(file, context);
+}
+
+function indented(line: string): string {
+  return line === '' ? '' : `  ${line}`;
+}
