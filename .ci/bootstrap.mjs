@@ -73,7 +73,7 @@ function sourceState() {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) visit(path);
-      else if (/\.(?:tsx?|css|md)$/.test(entry.name)) {
+      else if (/\.(?:tsx?|css|md|yaml)$/.test(entry.name)) {
         const { mtimeMs, size } = statSync(path);
         hash.update(`${path} ${size} ${mtimeMs}\n`);
       }

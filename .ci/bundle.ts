@@ -11,6 +11,7 @@ import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
 import { GUIDES_FILE } from '../server/openapi/guide.ts';
 import { renderGuides } from './guides.ts';
+import { BUNDLED_FILE, readRecipes } from '../server/recipes.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
 
@@ -90,6 +91,11 @@ writeFileSync(
 const guides = JSON.stringify(renderGuides());
 for (const folder of ['app', 'server/openapi'])
   writeFileSync(join(compiled, folder, GUIDES_FILE), guides);
+/** The bundled recipes as the program reads them at its start: checked, and without their examples. */
+const recipes = await readRecipes([
+  fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
+]);
+writeFileSync(new URL(BUNDLED_FILE, `file://${compiled}app/`), JSON.stringify(recipes));
 
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;

@@ -47,6 +47,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./plugin/command.ts')).pluginCommands,
   },
   {
+    words: ['recipe'],
+    load: async () => (await import('./recipe/command.ts')).recipeCommands,
+  },
+  {
     words: ['audit'],
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },

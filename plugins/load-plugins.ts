@@ -4,6 +4,8 @@
  */
 import { SvcError, defineStage } from '../engine/index.ts';
 import type { Clock, Handlers, Insertion } from '../engine/index.ts';
+import { checkRecipe } from '../stages/compress/recipe/check.ts';
+import type { Recipe } from '../stages/compress/recipe/recipe.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
 import { guarded } from './guarded.ts';
@@ -26,6 +28,7 @@ export interface LoadedPlugin {
   /** The hash of the module's content. */
   readonly version: string;
   readonly insertions: readonly Insertion<ProxyFrame>[];
+  readonly recipes: readonly Recipe[];
 }
 
 export interface LoadOptions {
@@ -68,9 +71,17 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
   const { exported, version } = await importDefault(source, runImport);
   const { name, config, setup } = checkPlugin(exported);
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
-  const { stages } = checkSetup(await setup({ config: checked, tools: stageTools, view }));
+  const { stages, recipes = [] } = checkSetup(
+    await setup({ config: checked, tools: stageTools, view }),
+  );
   const insertions = stages.map((stage) => toInsertion(name, stage, clock, report));
-  return { name, module: entry.module, version, insertions };
+  return {
+    name,
+    module: entry.module,
+    version,
+    insertions,
+    recipes: recipes.map(toRecipe),
+  };
 }
 
 function checkPlugin(exported: unknown): PluginDefinition {
@@ -93,8 +104,9 @@ function checkConfig(value: unknown): unknown {
 }
 
 function checkSetup(result: unknown): PluginSetup {
-  const { stages } = (result ?? {}) as Partial<PluginSetup>;
+  const { stages, recipes = [] } = (result ?? {}) as Partial<PluginSetup>;
   if (!Array.isArray(stages)) throw new Error('setup: an object with a list of stages is wanted');
+  if (!Array.isArray(recipes)) throw new Error('setup: recipes is a list');
   for (const stage of stages as unknown[]) {
     const isStage = typeof stage === 'object' && stage !== null;
     const has = (field: string) => isStage && field in stage;
@@ -103,7 +115,14 @@ function checkSetup(result: unknown): PluginSetup {
     if (has('before') === has('after'))
       throw new Error('setup: a stage stands before or after a node, one of the two');
   }
-  return { stages: stages as readonly PluginStage[] };
+  return { stages: stages as readonly PluginStage[], recipes };
+}
+
+function toRecipe(value: unknown, at: number): Recipe {
+  const checked = checkRecipe(value);
+  if (checked.ok) return checked.file.recipe;
+  const faults = checked.faults.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new Error(`setup: recipes[${at}]: ${faults.join('; ')}`);
 }
 
 function toInsertion(

@@ -50,6 +50,8 @@ export type PluginStage = HandlerStage | StreamStage;
 
 export interface PluginSetup {
   readonly stages: readonly PluginStage[];
+  /** Recipes of compression, as they would stand in YAML (`docs/recipes.md`). They run before the bundled ones. */
+  readonly recipes?: readonly unknown[];
 }
 
 /** What an arktype type returns of a value that does not fit. */

@@ -6,6 +6,8 @@ import { SvcError, compile } from '../engine/index.ts';
 import type { Insertion, Plan } from '../engine/index.ts';
 import { largestAnswer } from '../stages/answers/answer.ts';
 import { defaultGraph } from '../stages/graph.ts';
+import type { RecipeSet } from '../stages/compress/recipe/recipe.ts';
+import type { CompressConfig } from '../stages/compress/settings.ts';
 import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import type { EndpointKind } from '../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
@@ -39,6 +41,8 @@ export interface CompileOptions {
   readonly plugins: readonly LoadedPlugin[];
   /** Stages that stand in the graph beside the built-in ones. */
   readonly insertions: readonly Insertion<ProxyFrame>[];
+  /** What stands behind `compression.recipes`, with the recipes of plugins. */
+  readonly recipes: RecipeSet | undefined;
   /** The ports that the listeners really have. */
   readonly ports: () => readonly number[];
 }
@@ -74,17 +78,23 @@ function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
   return routes;
 }
 
+function toCompress({ compression }: Config, recipes: RecipeSet | undefined): CompressConfig {
+  const { recipes: _named, ...rest } = compression;
+  return { ...rest, ...(recipes !== undefined && { recipes }) };
+}
+
 function toPlan(
   config: Config,
   services: Services,
   insertions: readonly Insertion<ProxyFrame>[],
+  recipes: RecipeSet | undefined,
 ): Plan<ProxyFrame> {
   const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
     {
-      compress: config.compression,
+      compress: toCompress(config, recipes),
       inject: config.inject,
       route: {
         byKind: byKind(config, providers),
@@ -147,7 +157,12 @@ export function compileGeneration(options: CompileOptions): Generation {
   const rules = openRouteRules(config.home, () => [...names]).list();
   const overrides = priceOverrides(config, custom.byName);
   const prices = createPrices({ list: services.priceList, overrides });
-  const plan = toPlan(config, { ...services, providers, prices }, options.insertions);
+  const plan = toPlan(
+    config,
+    { ...services, providers, prices },
+    options.insertions,
+    options.recipes,
+  );
   const { security, limits } = config;
   return {
     number: options.number,
@@ -157,6 +172,7 @@ export function compileGeneration(options: CompileOptions): Generation {
     prices,
     custom,
     plugins: options.plugins,
+    recipes: options.recipes,
     gate: createGate({
       boundHost: config.server.host,
       ports,

@@ -5,6 +5,7 @@
  */
 import type { Plan } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { RecipeSet } from '../stages/compress/recipe/recipe.ts';
 import type { Prices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { Config } from './config/config.ts';
@@ -23,6 +24,8 @@ export interface Generation {
   readonly custom: CustomProviders;
   /** What brought stages of its own. */
   readonly plugins: readonly LoadedPlugin[];
+  /** The recipes that compression runs; undefined where it runs none. */
+  readonly recipes: RecipeSet | undefined;
   /** What tokens cost, the user's own prices included. */
   readonly prices: Prices;
   readonly gate: Gate;

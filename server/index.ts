@@ -26,6 +26,7 @@ import type { Listener, ListenerHandlers } from './listen.ts';
 import { openLog } from './open-log.ts';
 import { createPluginWatch } from './plugin-watch.ts';
 import type { PluginWatch } from './plugin-watch.ts';
+import { loadRecipes } from './recipes.ts';
 import { loadPlugins } from '../plugins/load-plugins.ts';
 import type { RunImport } from '../plugins/module.ts';
 import { createView } from '../plugins/view.ts';
@@ -142,6 +143,10 @@ async function openProxy(options: StartOptions) {
       runImport,
     });
     const insertions = plugins.flatMap((plugin) => plugin.insertions);
+    const recipes = await loadRecipes(
+      from.config.compression.recipes,
+      plugins.flatMap((plugin) => plugin.recipes),
+    );
     const generation = compileGeneration({
       number,
       config: from.config,
@@ -150,6 +155,7 @@ async function openProxy(options: StartOptions) {
       ports,
       custom: code,
       plugins,
+      recipes,
       insertions: [...(options.insertions ?? []), ...insertions],
     });
     bound.bind(generation);

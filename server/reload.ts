@@ -31,6 +31,12 @@ function messageOf(loaded: LoadedConfig, needsRestart: readonly string[]): strin
   return `Configuration reloaded: ${active}; after a restart: ${needsRestart.join(', ')}`;
 }
 
+/** The setting whose files were changed, unless it was changed itself and is named already. */
+function changedRecipes(before: Generation, now: Generation, named: readonly string[]): string[] {
+  const setting = 'compression.recipes';
+  return before.recipes?.id === now.recipes?.id || named.includes(setting) ? [] : [setting];
+}
+
 /** Makes the reload; calls run one after another. */
 export function createReload(options: ReloadOptions): () => Promise<ReloadReport> {
   const { generations, log, audit } = options;
@@ -50,6 +56,7 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadReport
       ...keys,
       ...modules.map((name) => `custom_providers.${name}`),
       ...plugins.map(({ name }) => `plugins.${name}`),
+      ...changedRecipes(generations.current, generation, keys),
     ];
     // Before it is in force: it may turn the audit log off.
     const wasAudited = audit.isEnabled;

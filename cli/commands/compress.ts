@@ -106,6 +106,8 @@ class PreviewFile extends Command<CliContext> {
       toLoadOptions(this.config === undefined ? {} : { config: this.config }, context),
     );
     const { mode, maxChars, logBudgetTokens, thresholdTokens, userProse } = config.compression;
+    const { loadRecipes } = await import('../../server/recipes.ts');
+    const recipes = await loadRecipes(config.compression.recipes);
     const learned = await openLearned({
       file: join(config.home, 'learned.json'),
       clock: context.clock,
@@ -117,6 +119,7 @@ class PreviewFile extends Command<CliContext> {
       maxChars,
       logBudgetTokens,
       userProse,
+      ...(recipes !== undefined && { recipes }),
       thresholdTokens:
         this.threshold === undefined
           ? threshold

@@ -25,6 +25,7 @@ import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import { createLog } from '../log.ts';
 import { loadCustomProviders, pluginReasons } from '../plugins.ts';
+import { loadRecipes } from '../recipes.ts';
 import { routeRulesFile } from '../route-rules.ts';
 import { runAndTell } from '../run-and-tell.ts';
 import { createServices } from '../services.ts';
@@ -99,6 +100,10 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
       ports: () => [],
       custom,
       plugins,
+      recipes: await loadRecipes(
+        config.compression.recipes,
+        plugins.flatMap((plugin) => plugin.recipes),
+      ),
       insertions: plugins.flatMap(({ insertions }) => insertions),
     });
     bound.bind(generation);

@@ -12,6 +12,8 @@ export function createTroubleNotes(
     if (failed !== undefined) ctx.note('not_compressed_because', failed);
     const algorithms = new Set(outcomes.flatMap((outcome) => outcome.failed ?? []));
     if (algorithms.size > 0) ctx.note('algorithms_failed', [...algorithms]);
+    const skipped = new Set(outcomes.flatMap((outcome) => outcome.skipped ?? []));
+    if (skipped.size > 0) ctx.note('recipes_skipped', [...skipped]);
     const undecided = new Set(outcomes.flatMap((outcome) => outcome.undecided ?? []));
     if (undecided.size > 0) ctx.note('undecided_because', [...undecided]);
     for (const because of undecided) {

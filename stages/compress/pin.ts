@@ -16,7 +16,10 @@ export interface Pinned {
 }
 
 /** What is pinned: rules by their id, so that a pin stays small. */
-export type PinOptions = Omit<JobOptions, 'applied'> & { readonly applied?: string };
+export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
+  readonly applied?: string;
+  readonly recipes?: string;
+};
 
 /** How far a conversation was sent in its last turn, once some of it went out smaller. */
 export interface Sent {
@@ -76,7 +79,7 @@ export function pinOptions(
   const pin = readPin(decisions, conversation);
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
   // A conversation that began without rules goes on without them.
-  const { applied, userProse } = pin ?? wanted;
+  const { applied, recipes, userProse } = pin ?? wanted;
   const forgets = wanted.forgets === true || pin?.forgets === true;
   const options = {
     mode: asked ?? (wanted.mode === 'strict' ? 'strict' : mode),
@@ -84,6 +87,7 @@ export function pinOptions(
     thresholdTokens,
     logBudgetTokens,
     ...(applied === undefined ? {} : { applied }),
+    ...(recipes === undefined ? {} : { recipes }),
     ...(userProse === true ? { userProse } : {}),
     ...(forgets ? { forgets } : {}),
   };

@@ -19,6 +19,7 @@ import {
   type LineRange,
   type Mode,
   type Rule,
+  type Search,
   type When,
 } from './rule.ts';
 import { hasMark } from './text/has-mark.ts';
@@ -40,6 +41,8 @@ export interface Applied {
   readonly isTried: boolean;
   /** Names of the rules that failed on this text, and so did nothing to it. */
   readonly failed?: readonly string[];
+  /** Rules that left this text alone for a reason of its own, each as `name: reason`. */
+  readonly skipped?: readonly string[];
 }
 
 /** What is known of a text beside its characters. */
@@ -102,7 +105,9 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
     return unchanged;
   if (isSkipped(applied, context.mode, classification.kind, hints.toolName)) return unchanged;
-  const meant = rules.filter(({ when }) => isMeant(when, context, classification));
+  const meant = rules.filter(
+    ({ when }) => isMeant(when, context, classification) && when.content?.(body) !== false,
+  );
   if (meant.length === 0) return unchanged;
   const first = linesBefore + lineBreaks(head);
   const total = linesBefore + lineBreaks(text) + 1 + linesAfter;
@@ -112,11 +117,17 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
   const done: Done[] = [];
   const failed: string[] = [];
+  const skipped: string[] = [];
   let current = body;
   for (const rule of meant) {
     const result = attempt(rule, current, { ...rest, classification });
     if (result === 'failed') failed.push(rule.name);
-    if (result === 'failed' || result === undefined || result.text === current) continue;
+    if (result === 'failed' || result === undefined) continue;
+    if ('skipped' in result) {
+      skipped.push(`${rule.name}: ${result.skipped}`);
+      continue;
+    }
+    if (result.text === current) continue;
     if (!costsAtLeast(current, estimateTokens(result.text))) continue;
     if (mustKeepEnding(rule) && !keepsEnding(current, result.text)) continue;
     current = result.text;
@@ -126,6 +137,7 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
     ...unchanged,
     isTried: true,
     ...(failed.length === 0 ? {} : { failed }),
+    ...(skipped.length === 0 ? {} : { skipped }),
   };
   if (done.length === 0) return tried;
   const made = numbered(body, done, first, total);
@@ -172,8 +184,11 @@ const isOneOf = (list: readonly string[], one: string | undefined): boolean =>
 /** Longer ones say nothing more, and may hold a whole file. */
 const MAX_SEARCHED = 2000;
 
-const isFound = (pattern: RegExp, text: string | undefined): boolean =>
-  text !== undefined && text.slice(0, MAX_SEARCHED).search(pattern) >= 0;
+function isFound(search: Search, text: string | undefined): boolean {
+  if (text === undefined) return false;
+  const cut = text.slice(0, MAX_SEARCHED);
+  return typeof search === 'function' ? search(cut) : cut.search(search) >= 0;
+}
 
 /** True if the lines that tell how a command ended still stand there to the letter. */
 function keepsEnding(before: string, after: string): boolean {

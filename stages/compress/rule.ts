@@ -14,7 +14,8 @@ export interface Rule {
   readonly when: When;
   readonly step: Step;
   readonly endings?: Endings;
-  readonly apply: Apply;
+  /** Like `Apply`; may also say why it leaves a text alone. */
+  readonly apply: (text: string, context: CompressContext) => ReturnType<Apply> | Skipped;
 }
 
 /**
@@ -28,14 +29,19 @@ export interface When {
   /** A program that the command ran, behind whatever started it: `pytest` of `poetry run pytest`. */
   readonly program?: readonly string[];
   /** Searched for in the shell command that printed the text. */
-  readonly command?: RegExp;
+  readonly command?: Search;
   /** Searched for in the name of the tool. */
-  readonly tool?: RegExp;
+  readonly tool?: Search;
   /** Searched for in the path of the file that was read. */
-  readonly path?: RegExp;
+  readonly path?: Search;
   /** The language, as a file extension in lower case without the dot. */
   readonly extension?: readonly string[];
+  /** Asked last, of the text itself. */
+  readonly content?: (text: string) => boolean;
 }
+
+/** A pattern, or a function that decides. */
+export type Search = RegExp | ((text: string) => boolean);
 
 /** Rules run in this order, whatever list they stand in; those of one step as they are listed. */
 export const STEPS = ['clean', 'drop', 'encode'] as const;
@@ -75,6 +81,11 @@ export interface Compressed {
   readonly text: string;
   /** Lines of the input that are neither in the output nor encoded in it. Empty means lossless. */
   readonly removed: readonly LineRange[];
+}
+
+/** Why a rule that was meant for a text leaves it alone: for the trace. */
+export interface Skipped {
+  readonly skipped: string;
 }
 
 /** A half-open range of zero-based line numbers. */

@@ -1,8 +1,9 @@
 /** The settings of the compress stage. */
-import { allows, count, flag, milliseconds, oneOf } from '../settings/kind.ts';
+import { allows, count, flag, milliseconds, oneOf, textOrList } from '../settings/kind.ts';
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
+import type { RecipeSet } from './recipe/recipe.ts';
 import type { Mode } from './rule.ts';
 
 /** `compression.*`: what is made smaller, how much, and how long that may take. */
@@ -60,6 +61,19 @@ export const compression = slice({
     about:
       'Shorten long prose in user messages too. Off, only pasted output of tools is re-encoded.',
   }),
+  recipes: setting('compression.recipes', {
+    type: textOrList(
+      '`bundled`, `off`, or a list of files and folders, and `bundled` for those too',
+    ),
+    default: 'bundled',
+    about:
+      'Recipes that shorten the output of known commands: the bundled ones, your own files and folders of them, or none.',
+    guarded: true,
+    resolve: (value, absolute) =>
+      typeof value === 'string'
+        ? recipePath(value, absolute)
+        : value.map((one) => recipePath(one, absolute)),
+  }),
   subscriptionTraffic: setting('compression.subscription_traffic', {
     type: flag,
     default: false,
@@ -75,11 +89,15 @@ export const compression = slice({
   }),
 });
 
-/** What of them the stage needs; the rest is decided before it. */
+/** What of them the stage needs, with the recipes that were loaded; the rest is decided before it. */
 export type CompressConfig = Omit<
   SectionOf<typeof compression>,
-  'subscriptionTraffic' | 'http100Keepalive'
->;
+  'subscriptionTraffic' | 'http100Keepalive' | 'recipes'
+> & { readonly recipes?: RecipeSet };
+
+function recipePath(value: string, absolute: (path: string) => string): string {
+  return value === 'bundled' || value === 'off' ? value : absolute(value);
+}
 
 /** True for the name of a mode. */
 export function isMode(value: unknown): value is Mode {

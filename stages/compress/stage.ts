@@ -19,6 +19,7 @@ import { mayForget } from './may-forget.ts';
 import { pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import { samplesOf } from './samples.ts';
+import type { RecipeSet } from './recipe/recipe.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
@@ -71,14 +72,17 @@ async function compressRequest(
   const blocks = request.original.blocks();
   const conversation = conversationId(request);
   const asked = askedMode(request);
+  const { recipes, ...settings } = config;
   const wanted = {
-    ...config,
+    ...settings,
     ...appliedId(services),
+    ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(request.original.json),
   };
   const { options: pinned, change } = pinOptions(services.decisions, conversation, wanted, asked);
-  const options = withRules(pinned, services);
+  const options = withRules(pinned, config, services);
   ctx.note('mode', options.mode);
+  if (options.recipes !== undefined) ctx.note('recipes', options.recipes.id);
   if (options.applied !== undefined) ctx.note('applied', options.applied.id);
   ctx.note('version', COMPRESSION_VERSION);
   if (change !== undefined) ctx.note('prefix_changes_because_of', change);
@@ -126,10 +130,31 @@ function appliedId({ learned }: Services): { applied?: string } {
 }
 
 /** The pinned options with the rules behind their id. Rules that were forgotten hold no more. */
-function withRules(pinned: PinOptions, { learned }: Services): JobOptions {
-  const { applied: id, ...options } = pinned;
-  const rules = id === undefined ? undefined : learned.rules(id);
-  return rules === undefined ? options : { ...options, applied: rules };
+function withRules(pinned: PinOptions, config: CompressConfig, services: Services): JobOptions {
+  const { applied: id, recipes: setId, ...options } = pinned;
+  const rules = id === undefined ? undefined : services.learned.rules(id);
+  const recipes = setId === undefined ? undefined : recipesOf(setId, config, services);
+  return {
+    ...options,
+    ...(rules !== undefined && { applied: rules }),
+    ...(recipes !== undefined && { recipes }),
+  };
+}
+
+/** The recipes that a conversation began with, though others may be configured by now. */
+function recipesOf(
+  id: string,
+  { recipes: current }: CompressConfig,
+  { decisions }: Services,
+): RecipeSet | undefined {
+  const key = `recipes:${id}`;
+  const kept = decisions.get(key);
+  if (current?.id === id) {
+    if (kept === undefined) decisions.set(key, JSON.stringify(current));
+    return current;
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
+  return kept === undefined ? undefined : (JSON.parse(kept) as RecipeSet);
 }
 
 /** What the changed blocks were and became, for `svc diff`. */

@@ -62,6 +62,8 @@ export interface BlockOutcome {
   readonly isTried: boolean;
   /** Names of the algorithms that failed on it, and so left it as it was. */
   readonly failed?: readonly string[];
+  /** Rules that left it alone for a reason of its own, each as `name: reason`. */
+  readonly skipped?: readonly string[];
   /**
    * What it was to be decided with and could not be had, in words. That comes not from the
    * conversation alone, so whoever sends it as it is has to remember that.
@@ -150,6 +152,7 @@ function compressBlock(
     repeatedLines: changed ? made.repeatedLines : 0,
     isTried: made?.isTried ?? false,
     ...(failed === undefined ? {} : { failed }),
+    ...(made?.skipped === undefined ? {} : { skipped: made.skipped }),
     ...(undecided === undefined ? {} : { undecided }),
   };
 }

@@ -81,7 +81,9 @@ class ThreadedCompressor implements CompressThread {
 
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
     const chars = job.blocks.reduce((sum, block) => sum + block.text.length, 0);
-    if (this.#pool.isFree || chars > INLINE_CHARS || job.options.mode === 'aggressive') {
+    const { mode, recipes } = job.options;
+    const isThreaded = chars > INLINE_CHARS || mode === 'aggressive' || recipes?.isOwn === true;
+    if (this.#pool.isFree || isThreaded) {
       return this.#runThreaded(job, maxTimeMs, signal);
     }
     try {

@@ -9,6 +9,7 @@ import type { BlockOutcome, Watch } from '../conversation/conversation.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from '../conversation/memo.ts';
+import { createRecipeCompiler } from '../recipe/set.ts';
 
 /** Conversations whose state is kept for their next turn. */
 const MAX_CONVERSATIONS = 32;
@@ -30,12 +31,18 @@ export function createConversationCompressor(
   code: CodeTools = createCodeTools(),
 ): ConversationCompressor {
   const cache = createBlockCache(cacheEntries);
+  const compile = createRecipeCompiler();
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   return {
     async compress({ blocks, options }, tell) {
       code.forgetFailures();
       const isCodeTouched = options.mode === 'aggressive';
-      const full = isCodeTouched ? { ...options, commentLines: code.commentLines } : options;
+      const { recipes, ...plain } = options;
+      const full = {
+        ...plain,
+        ...(isCodeTouched && { commentLines: code.commentLines }),
+        ...(recipes !== undefined && { rewriter: compile(recipes) }),
+      };
       let told = 0;
       const watch: Watch = (decided, next) => {
         if (next.text.length < LONG_CHARS || decided.length <= told) return;

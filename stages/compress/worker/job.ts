@@ -1,10 +1,14 @@
 /** What is asked of the compressing thread, and what it answers. All of it can be copied between threads. */
 import type { Mode } from '../rule.ts';
 import type { ConversationOptions, BlockOutcome } from '../conversation/conversation.ts';
+import type { RecipeSet } from '../recipe/recipe.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
-export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'rewriter'>;
+export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'rewriter'> & {
+  /** Run before the built-in rules; none if left out. */
+  readonly recipes?: RecipeSet;
+};
 
 export interface CompressJob {
   readonly blocks: readonly ConversationBlock[];

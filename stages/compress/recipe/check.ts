@@ -1,0 +1,184 @@
+/** Checks what stands in a recipe's file and says everything that is wrong with it at once. */
+import { TEXT_CLASSES } from '../../model/classify/classes.ts';
+import { argFaults, listOf, patternsFault, type Values } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import type { Recipe, RecipeExample, RecipeFile, RecipeMatch } from './recipe.ts';
+
+/** Something wrong, and where: keys and list places down to it. */
+export interface RecipeFault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+export type CheckedRecipe =
+  | { readonly ok: true; readonly file: RecipeFile }
+  | { readonly ok: false; readonly faults: readonly RecipeFault[] };
+
+export const RECIPE_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const MODES = ['hybrid', 'aggressive'];
+const FIELDS = ['name', 'description', 'match', 'must_keep', 'operations', 'examples'];
+const MOST_OPERATIONS = 40;
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** What each part of `match` takes. */
+export const MATCH_PARTS: Readonly<
+  Record<
+    keyof RecipeMatch,
+    {
+      readonly kind: 'words' | 'patterns';
+      readonly words?: readonly string[];
+      readonly about: string;
+    }
+  >
+> = {
+  class: { kind: 'words', words: TEXT_CLASSES, about: 'What the text is, by its shape' },
+  mode: { kind: 'words', words: MODES, about: 'Modes in which it runs; both if left out' },
+  tool: { kind: 'patterns', about: "Found in the tool's name" },
+  program: { kind: 'words', about: 'A program that the command ran' },
+  command: { kind: 'patterns', about: 'Found in the command' },
+  path: { kind: 'patterns', about: 'Found in the path of the file that was read' },
+  language: { kind: 'words', about: 'File extensions, lower case, without the dot' },
+  content: { kind: 'patterns', about: 'Found in one of the first 200 lines of the text' },
+};
+
+export function checkRecipe(value: unknown): CheckedRecipe {
+  const faults: RecipeFault[] = [];
+  const say = (path: readonly string[], message: string): void =>
+    void faults.push({ path, message });
+  if (!isMap(value))
+    return {
+      ok: false,
+      faults: [{ path: [], message: 'is not a recipe: a map with name, match and operations' }],
+    };
+  for (const name of Object.keys(value))
+    if (!FIELDS.includes(name))
+      say([name], `is no part of a recipe; known are ${FIELDS.join(', ')}`);
+  const { name, description = '', match, must_keep: mustKeep, operations, examples = [] } = value;
+  if (!isText(name) || !RECIPE_NAME.test(name))
+    say(['name'], 'is of lower case letters, digits and -');
+  if (typeof description !== 'string') say(['description'], 'is a text');
+  checkMatch(match, say);
+  const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);
+  if (mustKeepFault !== undefined) say(['must_keep'], mustKeepFault);
+  const steps = checkOperations(operations, mustKeep === undefined, say);
+  const shown = checkExamples(examples, say);
+  if (faults.length > 0) return { ok: false, faults };
+  const recipe: Recipe = {
+    name: String(name),
+    description: String(description),
+    match: Object.fromEntries(
+      Object.entries(match as Readonly<Record<string, unknown>>).map(([part, one]) => [
+        part,
+        listOf(one),
+      ]),
+    ),
+    mustKeep: listOf(mustKeep),
+    operations: steps,
+  };
+  return { ok: true, file: { recipe, examples: shown } };
+}
+
+type Say = (path: readonly string[], message: string) => void;
+
+function checkMatch(match: unknown, say: Say): void {
+  if (!isMap(match) || Object.keys(match).length === 0)
+    return say(
+      ['match'],
+      `says which texts the recipe is for: ${Object.keys(MATCH_PARTS).join(', ')}`,
+    );
+  for (const [part, value] of Object.entries(match)) {
+    const known = Object.hasOwn(MATCH_PARTS, part)
+      ? MATCH_PARTS[part as keyof RecipeMatch]
+      : undefined;
+    if (known === undefined) {
+      say(['match', part], `is no condition; known are ${Object.keys(MATCH_PARTS).join(', ')}`);
+      continue;
+    }
+    const fault = known.kind === 'patterns' ? patternsFault(value) : wordsFault(value, known.words);
+    if (fault !== undefined) say(['match', part], fault);
+  }
+}
+
+function wordsFault(value: unknown, words: readonly string[] | undefined): string | undefined {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length === 0 || !list.every(isText)) return 'is a text or a list of texts';
+  const strange = words === undefined ? undefined : list.find((one) => !words.includes(one));
+  return strange === undefined
+    ? undefined
+    : `cannot be ${JSON.stringify(strange)}; known are ${words!.join(', ')}`;
+}
+
+function checkOperations(value: unknown, isLossless: boolean, say: Say): Recipe['operations'] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_OPERATIONS) {
+    say(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+    return [];
+  }
+  return (value as unknown[]).flatMap((entry, at) => {
+    const path = ['operations', String(at)];
+    const [name, values] = operationOf(entry);
+    if (name === undefined || values === undefined) {
+      say(
+        path,
+        'is the name of an operation, alone or as the only key of a map with its parameters',
+      );
+      return [];
+    }
+    const operation = OPERATIONS.get(name);
+    if (operation === undefined) {
+      say(path, `${JSON.stringify(name)} is no operation; \`svc recipe operations\` lists them`);
+      return [];
+    }
+    for (const fault of argFaults(operation, values)) say([...path, name], `${name} ${fault}`);
+    if (isLossless && operation.loss !== 'none')
+      say(
+        [...path, name],
+        `${name} can lose something: say in must_keep which lines stay to the letter, or use operations that lose nothing (${losslessNames().join(', ')})`,
+      );
+    return [{ name, values }];
+  });
+}
+
+const losslessNames = (): readonly string[] =>
+  [...OPERATIONS].filter(([, { loss }]) => loss === 'none').map(([name]) => name);
+
+/** `strip_ansi`, or `{keep_head: {lines: 3}}`. */
+function operationOf(entry: unknown): readonly [string | undefined, Values | undefined] {
+  if (isText(entry)) return [entry, {}];
+  if (!isMap(entry)) return [undefined, undefined];
+  const [[name, values] = [undefined, undefined], ...more] = Object.entries(entry);
+  if (more.length > 0) return [undefined, undefined];
+  return [name, values === null ? {} : isMap(values) ? values : undefined];
+}
+
+const EXAMPLE_TEXTS = ['command', 'tool', 'path', 'from', 'made', 'input', 'file', 'output'];
+
+function checkExamples(value: unknown, say: Say): readonly RecipeExample[] {
+  if (!Array.isArray(value)) {
+    say(['examples'], 'is a list');
+    return [];
+  }
+  return (value as unknown[]).flatMap((entry, at) => {
+    const path = ['examples', String(at)];
+    if (!isMap(entry)) {
+      say(path, 'is a map with from, made, and input or file');
+      return [];
+    }
+    for (const [name, one] of Object.entries(entry)) {
+      if (EXAMPLE_TEXTS.includes(name) ? typeof one === 'string' : false) continue;
+      if (name === 'keeps' && Array.isArray(one) && one.every(isText)) continue;
+      if (name === 'saves' && typeof one === 'number' && one >= 0 && one <= 100) continue;
+      say(
+        [...path, name],
+        `is not understood; an example has ${EXAMPLE_TEXTS.join(', ')}, keeps and saves`,
+      );
+    }
+    const { from = '', made = 'run', input, file } = entry;
+    if (made !== 'run' && made !== 'hand') say([...path, 'made'], 'is run or hand');
+    if ((input === undefined) === (file === undefined)) say(path, 'has either input or file');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field was checked above
+    return [{ ...entry, from, made } as unknown as RecipeExample];
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * Patterns that users write. Each is a regular expression for one line, of a kind whose work on
+ * a line has a known bound: no pattern can hold up the thread it runs in.
+ */
+import { withoutColours } from '../../model/classify/colours.ts';
+
+/** Longest part of a line that a pattern sees, in characters. */
+export const SEEN_CHARS = 500;
+/** Most places in which a pattern may have to try its parts on one line: some 10 ms. */
+const MOST_STEPS = 5_000_000;
+const MAX_SOURCE_CHARS = 1000;
+
+/** A pattern that was found safe. `(?i)` in front ignores case. */
+export interface Pattern {
+  readonly source: string;
+  /** True if it is found in the line, colours aside. */
+  test(line: string): boolean;
+  exec(line: string): RegExpExecArray | null;
+}
+
+/** Why `source` cannot be used, as the end of a sentence; undefined where it can. */
+export function patternFault(source: string): string | undefined {
+  if (source.length > MAX_SOURCE_CHARS) return `is longer than ${MAX_SOURCE_CHARS} characters`;
+  try {
+    void new RegExp(bodyOf(source));
+  } catch {
+    return 'is not a regular expression';
+  }
+  const steps = new CostReader(bodyOf(source)).steps();
+  if (typeof steps === 'string') return steps;
+  if (steps <= MOST_STEPS) return undefined;
+  return 'may take too long on a line: begin it with ^, or bound its repetitions, as in .{0,80}';
+}
+
+/** Compiles a pattern. Throws a RangeError for one that `patternFault` refuses. */
+export function toPattern(source: string): Pattern {
+  const fault = patternFault(source);
+  if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
+  const expression = toExpression(source);
+  return {
+    source,
+    test: (line) => expression.test(seen(line)),
+    exec: (line) => expression.exec(seen(line)),
+  };
+}
+
+/** The same as a regular expression, for a text that is cut already. */
+export function toExpression(source: string): RegExp {
+  return new RegExp(bodyOf(source), source.startsWith(IGNORE_CASE) ? 'i' : '');
+}
+
+const IGNORE_CASE = '(?i)';
+const bodyOf = (source: string): string =>
+  source.startsWith(IGNORE_CASE) ? source.slice(IGNORE_CASE.length) : source;
+
+function seen(line: string): string {
+  const plain = withoutColours(line.length > SEEN_CHARS ? line.slice(0, SEEN_CHARS) : line);
+  return plain.endsWith('\r') ? plain.slice(0, -1) : plain;
+}
+
+/** One part of a sequence. */
+interface Part {
+  /** Ways in which the part itself can match from one place. */
+  readonly ways: number;
+  /** What a single character may be; undefined for groups and for what has no width. */
+  readonly chars: ReadonlySet<string> | undefined;
+  readonly least: number;
+  readonly isLoop: boolean;
+}
+
+// oxlint-disable-next-line typescript/no-misused-spread -- each of them is one code point
+const ALPHABET = [
+  ...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)),
+  'é',
+  '世',
+];
+const ZERO_WIDTH = /^(?:\^|\$|\\[bB])$/;
+const QUANTIFIER = /^(?:\*|\+|\?|\{(\d+)(?:(,)(\d*))?\})\??/;
+const GROUP = /^\((?:\?(?::|=|!|<[=!]|<[A-Za-z]\w*>))?/;
+const ATOM =
+  /^(?:\\(?:[pP]\{[^}]{1,40}\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Z]|[^])|\[(?:\\[^]|[^\]\\]){0,400}\]|[^])/;
+
+/** Reads a pattern for how many ways there are to try it: the product over what can be long or short. */
+class CostReader {
+  #at = 0;
+  #fault: string | undefined;
+  readonly #source: string;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** Ways to try it on one line, or why it is refused. */
+  steps(): number | string {
+    const first = this.#sequence(true);
+    const isAnchored = this.#source.startsWith('^') && this.#at >= this.#source.length;
+    const ways = first + this.#furtherWays(true);
+    return this.#fault ?? ways * (isAnchored ? 1 : SEEN_CHARS);
+  }
+
+  #alternatives(): number {
+    return this.#sequence() + this.#furtherWays();
+  }
+
+  #furtherWays(isWhole = false): number {
+    let ways = 0;
+    while (this.#source.charAt(this.#at) === '|') {
+      this.#at += 1;
+      ways += this.#sequence(isWhole);
+    }
+    return ways;
+  }
+
+  /** `isWhole`: nothing comes behind it that could fail. */
+  #sequence(isWhole = false): number {
+    const parts: Part[] = [];
+    while (this.#at < this.#source.length && !/[|)]/.test(this.#source.charAt(this.#at)))
+      parts.push(this.#part());
+    const last = isWhole && parts.at(-1)?.chars !== undefined ? parts.length - 1 : parts.length;
+    return parts.slice(0, last).reduce((ways, part, at) => ways * choices(part, parts[at + 1]), 1);
+  }
+
+  #part(): Part {
+    const rest = this.#source.slice(this.#at);
+    const open = GROUP.exec(rest)?.[0];
+    let ways = 1;
+    let atom = '';
+    if (open === undefined) {
+      atom = ATOM.exec(rest)![0];
+      this.#at += atom.length;
+      if (/^\\(?:[1-9]|k)/.test(atom)) this.#refuse('refers back to a group');
+    } else {
+      if (rest.startsWith('(?<=') || rest.startsWith('(?<!')) this.#refuse('looks behind');
+      this.#at += open.length;
+      ways = this.#alternatives();
+      this.#at += 1;
+    }
+    const quantifier = QUANTIFIER.exec(this.#source.slice(this.#at));
+    this.#at += quantifier?.[0].length ?? 0;
+    const [least, most] = timesOf(quantifier);
+    if (open !== undefined && most > 1 && ways > 1)
+      this.#refuse('repeats a group in which something is optional, repeated or one of several');
+    const isSingle = open === undefined && !ZERO_WIDTH.test(atom);
+    return {
+      ways: ways * (most - least + 1),
+      chars: isSingle ? charsOf(atom) : undefined,
+      least,
+      isLoop: most > least,
+    };
+  }
+
+  #refuse(why: string): void {
+    this.#fault ??= `${why}, which can take very long`;
+  }
+}
+
+/** A loop that ends where the next part begins has one way to be tried: it is never tried shorter in vain twice. */
+function choices(part: Part, next: Part | undefined): number {
+  const { chars } = part;
+  const begins = next?.least === 0 ? undefined : next?.chars;
+  if (!part.isLoop || chars === undefined || begins === undefined) return part.ways;
+  return [...begins].some((char) => chars.has(char)) ? part.ways : 1;
+}
+
+function timesOf(quantifier: RegExpExecArray | null): readonly [least: number, most: number] {
+  if (quantifier === null) return [1, 1];
+  const [whole, least, comma, most] = quantifier;
+  if (whole.startsWith('*')) return [0, SEEN_CHARS];
+  if (whole.startsWith('+')) return [1, SEEN_CHARS];
+  if (whole.startsWith('?')) return [0, 1];
+  const from = Math.min(Number(least), SEEN_CHARS);
+  if (comma === undefined) return [from, from];
+  return [from, most === '' ? SEEN_CHARS : Math.min(Number(most), SEEN_CHARS)];
+}
+
+function charsOf(atom: string): ReadonlySet<string> {
+  const one = new RegExp(`^${atom === '/' ? '\\/' : atom}$`, 'i');
+  return new Set(ALPHABET.filter((char) => one.test(char)));
+}

@@ -1,0 +1,134 @@
+/** The lines of a text while a recipe works on it, and how they are written down again. */
+import type { Compressed, LineRange } from '../rule.ts';
+import { MARK, omitted, omittedMore } from '../text/marker.ts';
+
+/** One line. */
+export interface Row {
+  readonly text: string;
+  /** Its number in the input, from 0; undefined for a line that an operation wrote. */
+  readonly at?: number;
+  /** Other lines of the input that can be read from this one, such as repeats that it counts. */
+  readonly covers?: readonly number[];
+  /** True for what no operation may drop or change. */
+  readonly stays?: boolean;
+}
+
+/** How much an operation may lose: nothing, whole lines, or parts of lines too. */
+export type Loss = 'none' | 'lines' | 'text';
+
+/** The rows that fit, and those that stay in any case. Lines that an operation wrote fit. */
+export function keepRows(
+  rows: readonly Row[],
+  fits: (row: Row, place: number) => boolean,
+): readonly Row[] {
+  return rows.filter(
+    (row, place) => row.stays === true || row.at === undefined || fits(row, place),
+  );
+}
+
+/** The rows with other texts; those that stay keep theirs. */
+export function changeRows(
+  rows: readonly Row[],
+  change: (text: string, place: number) => string,
+): readonly Row[] {
+  return rows.map((row, place) => {
+    if (row.stays === true || row.at === undefined) return row;
+    const text = change(row.text, place);
+    return text === row.text ? row : { ...row, text };
+  });
+}
+
+/** Rows made of a text as a whole. What the old ones stood for the new ones do, where nothing is lost. */
+export function replaceRows(rows: readonly Row[], text: string, loss: Loss): readonly Row[] {
+  const covers = loss === 'none' ? rows.flatMap(linesOf) : [];
+  return text.split('\n').map((line, place) => ({ text: line, ...(place === 0 && { covers }) }));
+}
+
+export const textOf = (rows: readonly Row[]): string => rows.map(({ text }) => text).join('\n');
+
+function linesOf({ at, covers = [] }: Row): readonly number[] {
+  return at === undefined ? covers : [at, ...covers];
+}
+
+/** More gaps than this, all of them short, are announced once. */
+const MANY_GAPS = 3;
+const SHORT_GAP = 8;
+
+/** What a recipe made of `input`, with markers for what is missing. */
+export function render(
+  input: readonly string[],
+  rows: readonly Row[],
+  { name, loss }: { readonly name: string; readonly loss: Loss },
+): Compressed {
+  const covered = new Set(rows.flatMap(linesOf));
+  const removed = rangesOf(input, covered);
+  const places = rows.flatMap(({ at }) => (at === undefined ? [] : [at]));
+  const isInPlace =
+    places.every((at, index) => index === 0 || at > places[index - 1]!) &&
+    rows.every(({ at, text }) => at !== undefined || text.startsWith(MARK));
+  const lost = input.length - covered.size;
+  if (!isInPlace) {
+    const note =
+      loss === 'none'
+        ? []
+        : [`${MARK}recipe ${name} shortened these ${input.length} lines; the source is complete]`];
+    const kept = new Set(rows.map(({ text }) => text));
+    const missing = input.flatMap((line, at) => (kept.has(line) || covered.has(at) ? [at] : []));
+    return {
+      text: [...note, ...rows.map(({ text }) => text)].join('\n'),
+      removed: loss === 'none' ? [] : rangesOf(input, new Set(missing)),
+    };
+  }
+  const said = removed.filter((range) => !isBlank(input, range));
+  const changed = rows.filter(({ at, text }) => at !== undefined && text !== input[at]).length;
+  const head =
+    loss === 'text' && changed > 0
+      ? [`${MARK}recipe ${name} shortened ${changed} of the lines below; the source is complete]`]
+      : [];
+  const isOnce = said.length > MANY_GAPS && lost < said.length * SHORT_GAP;
+  const once = `${MARK}recipe ${name} left out ${lost} of ${input.length} lines in ${said.length} places; the source is complete]`;
+  return { text: [...head, ...withMarkers(rows, removed, mark)].join('\n'), removed };
+
+  function mark(range: LineRange): string | undefined {
+    const place = said.indexOf(range);
+    if (place < 0) return undefined;
+    if (isOnce) return place === 0 ? once : undefined;
+    return place === 0 ? omitted(range, input.length) : omittedMore(range);
+  }
+}
+
+/** The lines with a marker in the place of each gap that gets one. */
+function withMarkers(
+  rows: readonly Row[],
+  gaps: readonly LineRange[],
+  mark: (range: LineRange) => string | undefined,
+): readonly string[] {
+  const out: string[] = [];
+  let gap = 0;
+  const upTo = (at: number): void => {
+    for (; gap < gaps.length && gaps[gap]!.from < at; gap++) {
+      const marker = mark(gaps[gap]!);
+      if (marker !== undefined) out.push(marker);
+    }
+  };
+  for (const { text, at } of rows) {
+    if (at !== undefined) upTo(at);
+    out.push(text);
+  }
+  upTo(Infinity);
+  return out;
+}
+
+const isBlank = (input: readonly string[], { from, to }: LineRange): boolean =>
+  input.slice(from, to).every((line) => line.trim() === '');
+
+function rangesOf(input: readonly string[], covered: ReadonlySet<number>): readonly LineRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  input.forEach((_, at) => {
+    if (covered.has(at)) return;
+    const last = ranges.at(-1);
+    if (last?.to === at) last.to = at + 1;
+    else ranges.push({ from: at, to: at + 1 });
+  });
+  return ranges;
+}

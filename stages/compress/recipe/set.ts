@@ -1,0 +1,32 @@
+/** Sets of recipes: what is handed to a thread, and what a thread makes of it. */
+import { createHash } from 'node:crypto';
+import { BUILT_IN_RULES } from '../built-in.ts';
+import { rewrite, type Rewriter } from '../rewrite.ts';
+import type { Recipe, RecipeSet } from './recipe.ts';
+import { toRule } from './to-rule.ts';
+
+/** A set of recipes, in their order; `isOwn` where any of them is not of this program. */
+export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeSet {
+  const source = JSON.stringify(recipes.map((recipe) => ({ ...recipe, description: '' })));
+  const id = createHash('sha256').update(source).digest('base64url').slice(0, 12);
+  return { id, source, isOwn };
+}
+
+/** Sets that are kept compiled: those of running conversations, and the newest. */
+const MOST_COMPILED = 8;
+
+/** Compiles sets of recipes, each once. */
+export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
+  const compiled = new Map<string, Rewriter>();
+  return (set) => {
+    const known = compiled.get(set.id);
+    if (known !== undefined) return known;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
+    const recipes = JSON.parse(set.source) as readonly Recipe[];
+    const rewriter = rewrite([...recipes.map(toRule), ...BUILT_IN_RULES], set.id);
+    compiled.set(set.id, rewriter);
+    const [oldest] = compiled.keys();
+    if (compiled.size > MOST_COMPILED && oldest !== undefined) compiled.delete(oldest);
+    return rewriter;
+  };
+}
