@@ -113,11 +113,12 @@ const messages = [
 ];
 fetch(process.env.ANTHROPIC_BASE_URL + '/v1/messages', {
   method: 'POST',
-  headers: { 'content-type': 'application/json', 'x-api-key': 'mine' },
+  headers: { 'content-type': 'application/json', 'x-api-key': 'mine', 'x-svc-capture': 'on' },
   body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 9, messages }),
 }).then((answer) => process.exit(answer.status === 200 ? 0 : 9));
 `;
 
+/** Stands for `curl` and a browser's `open`. */
 const CURL = `#!/usr/bin/env node
 fetch(process.argv.at(-1)).then(async (answer) => {
   console.log(await answer.text());
@@ -141,6 +142,72 @@ function shell(line: string, cwd: string, env: Readonly<Record<string, string>>)
   });
 }
 
+/** The id that the documents show for a capture. */
+const SHOWN_ID = 'TwLFV0';
+
+async function newestCapture(cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { stdout } = await shell('svc replay list --json', cwd, env);
+  const { captures } = JSON.parse(stdout) as { captures: readonly { id: string }[] };
+  return captures.at(-1)?.id ?? 'none';
+}
+
+/** One exchange as a browser's developer tools save it. */
+const TRAFFIC = {
+  log: {
+    version: '1.2',
+    creator: { name: 'test', version: '1' },
+    entries: [
+      {
+        startedDateTime: '2026-11-01T00:00:00.000Z',
+        time: 5,
+        request: {
+          method: 'POST',
+          url: 'https://api.anthropic.com/v1/messages',
+          httpVersion: 'HTTP/1.1',
+          headers: [{ name: 'content-type', value: 'application/json' }],
+          queryString: [],
+          cookies: [],
+          headersSize: -1,
+          bodySize: -1,
+          postData: {
+            mimeType: 'application/json',
+            text: JSON.stringify({
+              model: 'claude-sonnet-4-5',
+              max_tokens: 9,
+              messages: [{ role: 'user', content: 'Hello' }],
+            }),
+          },
+        },
+        response: {
+          status: 200,
+          statusText: 'OK',
+          httpVersion: 'HTTP/1.1',
+          headers: [{ name: 'content-type', value: 'application/json' }],
+          cookies: [],
+          redirectURL: '',
+          headersSize: -1,
+          bodySize: -1,
+          content: {
+            size: 2,
+            mimeType: 'application/json',
+            text: JSON.stringify({
+              id: 'm',
+              type: 'message',
+              role: 'assistant',
+              model: 'claude-sonnet-4-5',
+              content: [{ type: 'text', text: 'Hi' }],
+              stop_reason: 'end_turn',
+              usage: { input_tokens: 3, output_tokens: 1 },
+            }),
+          },
+        },
+        cache: {},
+        timings: { send: 1, wait: 2, receive: 2 },
+      },
+    ],
+  },
+};
+
 /** A shell with svc, stand-ins for what a bare machine lacks, files to work on and a running proxy. */
 async function withShell(
   use: (runLine: (line: string) => Promise<void>) => Promise<void>,
@@ -150,7 +217,13 @@ async function withShell(
   const bin = join(place.folder, 'bin');
   fs.mkdirSync(bin);
   const svc = `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`;
-  for (const [name, text] of Object.entries({ svc, npm: NPM, claude: CLAUDE, curl: CURL }))
+  for (const [name, text] of Object.entries({
+    svc,
+    npm: NPM,
+    claude: CLAUDE,
+    curl: CURL,
+    open: CURL,
+  }))
     fs.writeFileSync(join(bin, name), text, { mode: 0o755 });
   for (const folder of ['work/project', 'old'])
     fs.mkdirSync(join(place.folder, folder), { recursive: true });
@@ -169,11 +242,19 @@ async function withShell(
     CHATPROV_BASE_URL: upstream.url,
     GENPROV_BASE_URL: upstream.url,
   };
+  fs.writeFileSync(
+    join(place.folder, 'redact.mjs'),
+    "export default { name: 'redact', setup: () => ({ stages: [{ before: 'route', on: {} }] }) };",
+  );
+  fs.writeFileSync(join(place.folder, 'traffic.har'), JSON.stringify(TRAFFIC));
+  fs.mkdirSync(join(place.folder, 'tests'));
   try {
     const started = await shell('svc start --background --json', place.folder, env);
     const { url } = JSON.parse(started.stdout) as { url: string };
     await use(async (line) => {
-      const ran = await shell(line.replaceAll('http://127.0.0.1:8766', url), place.folder, env);
+      const kept = line.includes(SHOWN_ID) ? await newestCapture(place.folder, env) : '';
+      const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(SHOWN_ID, kept);
+      const ran = await shell(typed, place.folder, env);
       assert.is(ran.code, 0, `${line}\n${ran.output}`);
     });
   } finally {
@@ -189,6 +270,7 @@ test('every command line of every document runs', () =>
     for (const line of [
       'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
       'svc index ~/work/project',
+      `svc replay show ${SHOWN_ID} --save tests/slow.msgpack`,
     ])
       await runLine(line);
     let count = 0;

@@ -17,6 +17,17 @@ import type { Place } from '../testing.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** What the first of the two programs reads. */
+const COPIED = [
+  '.ci/bootstrap.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'README.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+];
+
 /** Longest that a start or an end may take on a busy machine. */
 const WITHIN_MS = 30_000;
 
@@ -24,8 +35,7 @@ function makeCheckout({ folder }: Place): string {
   const checkout = join(folder, 'checkout');
   for (const name of ['.ci', 'node_modules/typescript/bin'])
     mkdirSync(join(checkout, name), { recursive: true });
-  for (const name of ['.ci/bootstrap.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
-    copyFileSync(join(ROOT, name), join(checkout, name));
+  for (const name of COPIED) copyFileSync(join(ROOT, name), join(checkout, name));
   const lock = createHash('sha256').update(readFileSync(join(checkout, 'package-lock.json')));
   const installed = `${lock.digest('hex')} ${process.versions.modules}`;
   writeFileSync(join(checkout, 'node_modules/.svc-installed'), installed);
