@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { allDefinitions } from '../cli/definitions.ts';
 import { optionNames, pathOf } from '../cli/syntax.ts';
-import { entry, makePlace } from '../cli/testing.ts';
+import { entry, makePlace } from '../fixtures/cli/run.ts';
 import { projectRoot } from '../fixtures/paths.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import { guideFiles, headingId, renderGuides } from './guides.ts';

@@ -1,7 +1,9 @@
 /**
  * The import rule of the house: engine → stages → plugins → server → cli, each
  * importing only to its left; in `stages` no verb imports a verb and no noun a
- * noun, and what both stand on has an order of its own. No file has a name that says nothing, and no import leads in a circle, types included.
+ * noun, and what both stand on has an order of its own. What several tests use stands in
+ * `fixtures`, and nothing but tests, benches and the demo imports it. No file has a name that says
+ * nothing, and no import leads in a circle, types included.
  * Prints every breach and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -76,8 +78,8 @@ function importsOf(file: string): Import[] {
     .map((to) => ({ from: file, to: to.startsWith('.') ? join(dirname(file), to) : to }));
 }
 
-const isTest = (file: string): boolean =>
-  /\.(?:full\.)?test\.ts$|\.corpus\.ts$|(?:^|[-/])testing\.ts$/.test(file);
+const SUPPORT = /(?:^|[-/])testing\.ts$/;
+const isTest = (file: string): boolean => file.endsWith('.test.ts') || SUPPORT.test(file);
 
 function breachOf({ from, to }: Import): string | undefined {
   const [fromLayer = '', fromPart = ''] = from.split('/');
@@ -89,6 +91,7 @@ function breachOf({ from, to }: Import): string | undefined {
     return undefined;
   }
   if (fromLayer === 'bench' || fromLayer === 'fixtures' || isTest(from)) return undefined;
+  if (isTest(to)) return 'only tests import tests';
   if (toLayer === 'bench')
     return MAY_USE_BENCH.has(from) ? undefined : 'only the benchmark command uses bench';
   if (toLayer === 'fixtures')
@@ -127,6 +130,17 @@ function unnamedParts(files: readonly string[]): string[] {
   return [...new Set(parts)].filter((part) => !named.has(part));
 }
 
+/** Support beside one test is that test's alone. */
+function sharedSupport(imports: readonly Import[]): string[] {
+  const users = imports.filter(({ to }) => SUPPORT.test(to));
+  const shared = new Set(
+    users
+      .filter(({ from, to }) => users.some((one) => one.to === to && one.from !== from))
+      .map(({ to }) => to),
+  );
+  return [...shared].map((file) => `${file}: several files use it: move it into fixtures`);
+}
+
 /** Static imports alone: what is loaded when it is first needed may well lead back. */
 const STATIC_IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'(\.[^']+)'/g;
 
@@ -161,10 +175,12 @@ function circlesOf(all: readonly string[]): string[][] {
 }
 
 const files = [...LAYERS, 'fixtures', 'bench'].flatMap(sources);
-const breaches = files.flatMap(importsOf).flatMap((each) => {
+const imports = files.flatMap(importsOf);
+const breaches = imports.flatMap((each) => {
   const breach = breachOf(each);
   return breach === undefined ? [] : [`${each.from} → ${each.to}: ${breach}`];
 });
+breaches.push(...sharedSupport(imports));
 breaches.push(
   ...unnamedParts(files).map(
     (part) => `stages/${part} is neither verb nor noun: name it in .ci/layers.ts`,

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createBench, posted, textOf } from '../stages/compress/stage-testing.ts';
+import { createBench, posted, textOf } from '../fixtures/compress/stage.ts';
 import { SERIAL, toolResults } from './tool-results.ts';
 import { workloads } from './workloads.ts';
 

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { isSvcError } from '../engine/error.ts';
 import { claimHome, pidFile, readInstance, removeStale, runningInstance } from './daemon.ts';
 import { isRunning, signalProcess, startTimeOf } from './processes.ts';
-import { makeContext, makePlace, run } from './testing.ts';
-import type { Place } from './testing.ts';
+import { makeContext, makePlace, run } from '../fixtures/cli/run.ts';
+import type { Place } from '../fixtures/cli/run.ts';
 
 const HOW = { flags: { port: 9000 }, background: false };
 

@@ -5,7 +5,7 @@ import { banner, endOfLifeNote, factsOf } from './facts.ts';
 import type { ServeFacts } from './facts.ts';
 import { colorsFor } from './output.ts';
 import { loadConfig } from '../server/config/load.ts';
-import { makeContext, makePlace } from './testing.ts';
+import { makeContext, makePlace } from '../fixtures/cli/run.ts';
 
 const place = makePlace();
 test.after(() => place.dispose());

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { followFile, lastLines } from './log-file.ts';
-import { makePlace } from './testing.ts';
+import { makePlace } from '../fixtures/cli/run.ts';
 
 test('the last lines of a file far larger than one read, and of one without an end', () => {
   const place = makePlace();

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixturePath } from '../fixtures/paths.ts';
-import { MESSAGE } from '../server/testing.ts';
-import { makePlace, start } from './testing.ts';
+import { MESSAGE } from '../fixtures/server/exchange.ts';
+import { makePlace, start } from '../fixtures/cli/run.ts';
 
 const place = makePlace();
 test.after(() => place.dispose());

@@ -8,7 +8,7 @@ import { DEFINITIONS_FILE, loadDefinitions } from './definitions.ts';
 import { exitCodes, exitMeanings } from './exit.ts';
 import { commandGroups, loadCommands } from './registry.ts';
 import { pathOf } from './syntax.ts';
-import { makePlace, run } from './testing.ts';
+import { makePlace, run } from '../fixtures/cli/run.ts';
 
 const place = makePlace();
 test.after(() => place.dispose());
@@ -111,7 +111,7 @@ const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
   [['stauts'], /no command 'stauts'; did you mean `svc status`\?/],
   [['xyzzy'], /no command 'xyzzy'\n/],
   [['--prot'], /no command/],
-  [['config'], /needs one of: show, path, init, validate/],
+  [['config'], /needs one of: show, path, init, schema, validate/],
   [['config', 'sohw'], /no 'sohw'; did you mean show\?/],
   [['help', 'nothing'], /no command 'nothing'/],
   [['serve', '--prot', '1'], /no option --prot; did you mean --port\?/],

@@ -7,9 +7,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../fixtures/upstream.ts';
-import { findTerminal, runInTerminal } from './terminal.ts';
-import { makePlace, run, start } from './testing.ts';
-import type { Place } from './testing.ts';
+import { findTerminal, runInTerminal } from '../fixtures/cli/terminal.ts';
+import { makePlace, run, start } from '../fixtures/cli/run.ts';
+import type { Place } from '../fixtures/cli/run.ts';
 
 const HOSTILE = 'claude-\u001b[31mred\u001b]0;owned\u0007\u009b2J\r\nerror: forged';
 const LONG_MODEL = 'claude-opus-with-a-very-long-name-4-1-20250805-preview-of-the-next-one';

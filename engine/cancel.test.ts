@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Cancelled, chain, createCanceller, run } from './index.ts';
 import type { Stage } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import {
   ASK,
   countedSource,
@@ -11,8 +11,8 @@ import {
   stage,
   testKinds,
   wholeAnswerer,
-} from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+} from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 const shout = stage('shout', {
   on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },

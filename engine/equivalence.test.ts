@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import fc from 'fast-check';
 import { Source, chain, run, toTransform } from './index.ts';
 import type { Stage } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import {
   ASK,
   answerOf,
@@ -12,8 +12,8 @@ import {
   reader,
   stage,
   testKinds,
-} from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+} from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 /** Small stages of every form, to be put together at random. */
 const makers: readonly ((n: number) => Stage<TestFrame>)[] = [

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Source, SvcError, chain, createManualClock, run } from './index.ts';
 import type { Stage } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import {
   ASK,
   answerOf,
@@ -12,9 +12,9 @@ import {
   reader,
   stage,
   testKinds,
-} from './testing-frames.ts';
-import type { CountedSource } from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+} from '../fixtures/engine/frames.ts';
+import type { CountedSource } from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 const part = (text: string): TestFrame => ({ kind: 'part', text });
 const CLOSE: TestFrame = { kind: 'close' };

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError, chain, createManualClock, run } from './index.ts';
 import type { Outcome, Settlement, Stage } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
 import {
   ASK,
   answerOf,
@@ -12,8 +12,8 @@ import {
   stage,
   testKinds,
   wholeAnswerer,
-} from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+} from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 const shout = stage('shout', {
   on: { part: ({ text }) => ({ kind: 'part', text: text.toUpperCase() }) },

@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import fc from 'fast-check';
 import { Cancelled, Source, chain, createCanceller, run } from './index.ts';
 import type { LiveAnswer } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
-import { ASK, answerOf, reader, stage, testKinds } from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
+import { ASK, answerOf, reader, stage, testKinds } from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 interface Script {
   readonly frames: readonly TestFrame[];

@@ -2,9 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chain, run } from './index.ts';
 import type { Stage } from './index.ts';
-import { createCollectingSink, mustCompile, testRun } from './testing.ts';
-import { ASK, reader, stage, testKinds, wholeAnswerer } from './testing-frames.ts';
-import type { TestFrame } from './testing-frames.ts';
+import { createCollectingSink, mustCompile, testRun } from '../fixtures/engine/run.ts';
+import { ASK, reader, stage, testKinds, wholeAnswerer } from '../fixtures/engine/frames.ts';
+import type { TestFrame } from '../fixtures/engine/frames.ts';
 
 function planOf(...stages: readonly Stage<TestFrame>[]) {
   return mustCompile(chain(testKinds, stages));

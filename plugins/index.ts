@@ -15,8 +15,8 @@ export type {
   StreamStage,
 } from './plugin.ts';
 export type { OwnAnswer, StageTools, StreamEvent } from './stage-tools.ts';
-export { testProvider } from './testing.ts';
-export type { ProviderTest } from './testing.ts';
+export { testProvider } from './test-provider.ts';
+export type { ProviderTest } from './test-provider.ts';
 export { defineProvider } from './provider.ts';
 export type { ProviderDefinition } from './provider.ts';
 export type { PluginView } from './view.ts';

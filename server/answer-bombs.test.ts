@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const MB = 2 ** 20;
 /** All of it would take seconds. */

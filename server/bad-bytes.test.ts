@@ -4,7 +4,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json, openSocket, sendRaw } from './testing.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openSocket,
+  sendRaw,
+} from '../fixtures/server/exchange.ts';
 
 const RAW: readonly (readonly [name: string, bytes: string, status: number])[] = [
   ['no HTTP', 'hello\r\n\r\n', 400],

@@ -4,9 +4,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, exchange, json } from './testing.ts';
-import { closeClients } from './testing.ts';
-import type { Sent } from './testing.ts';
+import { CHAT, MESSAGE, exchange, json } from '../fixtures/server/exchange.ts';
+import { closeClients } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 type Case = readonly [
   name: string,

@@ -6,8 +6,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { dump, servePage, startRelay, visit } from './browser-testing.ts';
-import { MESSAGE } from './testing.ts';
+import { dump, servePage, startRelay, visit } from '../fixtures/server/browser.ts';
+import { MESSAGE } from '../fixtures/server/exchange.ts';
 
 /** Doors that open without a script's request, and give the page no result: what they did is seen at the upstream. */
 function quietPage(port: number): string {

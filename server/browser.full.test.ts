@@ -6,7 +6,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { servePage, visit } from './browser-testing.ts';
+import { servePage, visit } from '../fixtures/server/browser.ts';
 
 /** Tries each door and reports what it saw to the server that the page came from. */
 function attackPage(port: number, wsPort: number): string {

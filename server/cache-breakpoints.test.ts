@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../engine/index.ts';
 import { startTestProxy, withProxy } from '../fixtures/proxy.ts';
 import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange } from './testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 const MODEL = 'claude-sonnet-4-5';
 const MINUTE_MS = 60_000;

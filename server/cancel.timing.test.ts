@@ -13,7 +13,13 @@ import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { request as onRequest } from '../fixtures/upstream.ts';
 import type { Scenario, ScenarioName, ScenarioOptions } from '../fixtures/upstream.ts';
-import { MESSAGE, closeClients, json, openSocket, percentile } from './testing.ts';
+import {
+  MESSAGE,
+  closeClients,
+  json,
+  openSocket,
+  percentile,
+} from '../fixtures/server/exchange.ts';
 
 const TRIES = 50;
 const AT_ONCE = 5;

@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { startTestProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { logFile } from './open-log.ts';
-import { closeClients, exchange } from './testing.ts';
-import { sent } from './vault-testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
+import { sent } from '../fixtures/server/vault.ts';
 
 const HITS = Array.from(
   { length: 60 },

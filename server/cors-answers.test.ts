@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const BODY = json(MESSAGE);
 const BOTH = 'Accept-Encoding, origin';

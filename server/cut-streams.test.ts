@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
-import type { Sent } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 type Events = readonly (object | string)[];
 

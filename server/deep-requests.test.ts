@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const LEVELS = 20_000;
 /** Stands where the depth goes: nobody can stringify that. */

@@ -11,7 +11,7 @@ import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
 import type { ChunkEvent, ChunkFrame, EndFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { toChunk } from '../stages/model/frame.ts';
 import { encodeEvent } from '../stages/wire/events.ts';
-import { CHAT, MESSAGE, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, exchange, json } from '../fixtures/server/exchange.ts';
 
 interface Handlers {
   readonly chunk?: (chunk: ChunkFrame) => Handled<ProxyFrame>;

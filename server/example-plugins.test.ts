@@ -6,7 +6,7 @@ import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { answer } from '../fixtures/upstream.ts';
 import { toAnswer } from '../fixtures/upstream/answer.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 test.after(closeClients);
 

@@ -10,8 +10,8 @@ import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
 import { scenarios } from '../fixtures/upstream.ts';
 import { EXPECTED, unreachable, late } from './faults-testing.ts';
 import type { Ending } from './faults-testing.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
-import type { Answered } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Answered } from '../fixtures/server/exchange.ts';
 
 const HOP = /^(?:connection|keep-alive|transfer-encoding|trailer)$/i;
 const OURS = /^(?:x-request-id|x-svc-request-id|date)$/i;

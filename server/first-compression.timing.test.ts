@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange, json } from './testing.ts';
+import { closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 /** Loading in the background takes a fifth of this on a quiet machine. */
 const LOADED_MS = 3000;

@@ -16,7 +16,7 @@ import { startUpstream } from '../fixtures/upstream.ts';
 import { openLedgerReader } from '../stages/ledger/database.ts';
 import { sendHostile } from './fuzz-testing.ts';
 import type { Ended } from './fuzz-testing.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const COUNT = Number(process.env['SVC_FUZZ_COUNT'] ?? 1500);
 const SEED = Number(process.env['SVC_FUZZ_SEED'] ?? 1);

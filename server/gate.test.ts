@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { originForm } from './gate/target.ts';
-import { KEY, type Sketch, gateWith, outcome, request } from './gate/testing.ts';
+import { KEY, type Sketch, gateWith, outcome, request } from '../fixtures/server/gate.ts';
 
 test('a forwarding field takes locality away and never gives it', () => {
   const gate = gateWith();

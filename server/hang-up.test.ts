@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, json } from './testing.ts';
+import { MESSAGE, json } from '../fixtures/server/exchange.ts';
 
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +

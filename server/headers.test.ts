@@ -5,8 +5,15 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json, sendRaw } from './testing.ts';
-import type { Sent } from './testing.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  sendRaw,
+} from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 const BODY = json(MESSAGE);
 

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { stored } from '../stages/ledger/temp-ledger.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { stored } from '../fixtures/ledger/temp-ledger.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 interface Health {
   readonly status: string;

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { createManualClock } from '../engine/index.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import { PROGRESS_WINDOW_MS, createInFlight } from './in-flight.ts';
-import { MESSAGE, closeClients, exchange, json, openSocket } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json, openSocket } from '../fixtures/server/exchange.ts';
 
 const MB = 1024 * 1024;
 const YAML = `advanced: { max_bytes_in_flight: ${4 * MB} }`;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { openSocket } from './testing.ts';
+import { openSocket } from '../fixtures/server/exchange.ts';
 
 const LARGE = JSON.stringify({
   model: 'claude-fixture-1',

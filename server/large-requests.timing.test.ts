@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxyProcess } from '../fixtures/proxy-process.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
-import type { Sent } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 /** The bar of the design; by how much this process itself is late is taken off. */
 const MOST_MS = 100;

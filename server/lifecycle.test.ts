@@ -4,8 +4,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { startTestProxy, withProxy } from '../fixtures/proxy.ts';
-import { stored } from '../stages/ledger/temp-ledger.ts';
-import { MESSAGE, closeClients, exchange, json, openAnswer, readAnswer } from './testing.ts';
+import { stored } from '../fixtures/ledger/temp-ledger.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+  readAnswer,
+} from '../fixtures/server/exchange.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
 

@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { forkProxy, killProxy } from '../fixtures/proxy-process.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const MB = 2 ** 20;
 const NAME_BYTES = 4 * MB;

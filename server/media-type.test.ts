@@ -3,7 +3,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { isJsonType } from './media-type.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json, sendRaw } from './testing.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  sendRaw,
+} from '../fixtures/server/exchange.ts';
 
 test('what names JSON', () => {
   for (const type of [

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { closeClients } from './testing.ts';
-import { sent } from './vault-testing.ts';
+import { closeClients } from '../fixtures/server/exchange.ts';
+import { sent } from '../fixtures/server/vault.ts';
 
 const YAML = 'compression: { threshold_tokens: 0 }';
 

@@ -2,7 +2,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json, openSocket, sendRaw } from './testing.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openSocket,
+  sendRaw,
+} from '../fixtures/server/exchange.ts';
 
 interface Shown {
   readonly status: number;

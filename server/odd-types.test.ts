@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { streamOf, withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 const RESPONSES = { model: 'gpt-fixture-1', input: 'hello' };
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] };
 const RESPONSES = { model: 'gpt-fixture-1', input: 'hello' };

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../engine/index.ts';
 import { openKeyStore } from './auth.ts';
-import { loadText } from './config/testing.ts';
+import { loadText } from '../fixtures/server/config-text.ts';
 import { keysFile, openBindFaults, refuseOpenBind } from './open-bind.ts';
 
 test('a key that was generated is enough to listen for others, while it lives', async () => {

@@ -7,7 +7,7 @@ import { withProxyProcess } from '../fixtures/proxy-process.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { PROVIDER_CERTIFICATE, startUpstream } from '../fixtures/upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const BODY = json(MESSAGE);
 const CREDENTIALS = `Basic ${Buffer.from('u:p@ss').toString('base64')}`;

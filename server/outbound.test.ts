@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { outboundLimits } from '../stages/providers/undici-upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
 

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withPlainUpstream } from '../fixtures/plain-upstream.ts';
 import { MAX_PIPELINED } from './pipelining.ts';
-import { MESSAGE, json, sendRaw } from './testing.ts';
+import { MESSAGE, json, sendRaw } from '../fixtures/server/exchange.ts';
 
 const REQUESTS = 60;
 /** Long enough for one request more to arrive, were it sent. */

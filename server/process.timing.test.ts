@@ -14,8 +14,8 @@ import * as assert from 'uvu/assert';
 import { forkProxy, killProxy } from '../fixtures/proxy-process.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import type { Upstream } from '../fixtures/upstream.ts';
-import { ledgerFaults, stored } from '../stages/ledger/temp-ledger.ts';
-import { MESSAGE, closeClients, exchange, json, openSocket } from './testing.ts';
+import { ledgerFaults, stored } from '../fixtures/ledger/temp-ledger.ts';
+import { MESSAGE, closeClients, exchange, json, openSocket } from '../fixtures/server/exchange.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 3);
 const CLIENTS = 8;

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { isSvcError } from '../engine/index.ts';
 import { forceHealth, statesJson } from './provider-states.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 interface Health {
   readonly status: string;

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const YAML = 'security: { rate_limit_per_minute: 3 }';
 const FOREIGN = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };

@@ -7,8 +7,8 @@ import { withPlainUpstream } from '../fixtures/plain-upstream.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { logFile } from './open-log.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
-import { asked, isEnd } from './websocket-testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import { asked, isEnd } from '../fixtures/server/websocket.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { isSvcError } from '../engine/index.ts';
 import { doRouteCommand, openRouteRules, routeRulesFile, toRouteCommand } from './route-rules.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 const LOCAL = (url: string): string => `providers:
   local:

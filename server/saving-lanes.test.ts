@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { ProxyOptions, TestProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange } from './testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 type Json = { readonly [name: string]: unknown };
 

@@ -6,8 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, exchange, json } from './testing.ts';
-import type { Sent } from './testing.ts';
+import { CHAT, MESSAGE, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 /** What is looked at, once with the defaults and once with the setting. */
 type Probe = (t: TestProxy) => Promise<unknown>;

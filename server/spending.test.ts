@@ -12,7 +12,7 @@ import type { SpendingGuard } from '../stages/budget/spending.ts';
 import { askLedger } from './ledger-questions.ts';
 import type { LedgerQuestions } from './ledger-questions.ts';
 import { spentBefore } from './spending.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 /** At ten dollars a token nearly any request is above a limit of some dollars. */
 const priced = (limits: string): string => `providers:

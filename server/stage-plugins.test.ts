@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { fixturePath } from '../fixtures/paths.ts';
 import { startTestProxy, withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, exchange, json } from '../fixtures/server/exchange.ts';
 
 const NODES = [
   'protect',

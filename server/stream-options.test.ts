@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { CHAT, closeClients, exchange } from './testing.ts';
+import { CHAT, closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 const path = '/v1/chat/completions';
 

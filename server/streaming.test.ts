@@ -3,8 +3,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json, openAnswer, readAnswer } from './testing.ts';
-import type { Sent } from './testing.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+  readAnswer,
+} from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
 const LINES = 'application/x-ndjson';

@@ -3,7 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import { request as onRequest } from '../fixtures/upstream.ts';
-import { MESSAGE, closeClients, json, openAnswer, readAnswer } from './testing.ts';
+import {
+  MESSAGE,
+  closeClients,
+  json,
+  openAnswer,
+  readAnswer,
+} from '../fixtures/server/exchange.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
 /** Some 1.5 ms where nothing else runs. */

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json, sendRaw } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json, sendRaw } from '../fixtures/server/exchange.ts';
 
 const KEY = 'sekret-key-1234567890';
 const KEYED = `security:\n  api_key: ${KEY}\n`;

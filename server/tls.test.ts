@@ -8,8 +8,8 @@ import { withProxyProcess } from '../fixtures/proxy-process.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import { PROVIDER_CERTIFICATE, startUpstream } from '../fixtures/upstream.ts';
 import type { Upstream, UpstreamOptions } from '../fixtures/upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
-import type { Sent } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
 
 const TRUSTING = { NODE_EXTRA_CA_CERTS: PROVIDER_CERTIFICATE };
 /** A lookup that fails may take as long as the machine's resolver likes. */

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 interface Sums {
   readonly cost: number | null;

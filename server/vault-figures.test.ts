@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange } from './testing.ts';
-import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
+import { ABSENT, DIALECTS, sent, withVault } from '../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
 const PRICED =

@@ -2,9 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../engine/clock.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange } from './testing.ts';
-import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';
-import type { VaultPlace } from './vault-testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
+import { ABSENT, DIALECTS, sent, withVault } from '../fixtures/server/vault.ts';
+import type { VaultPlace } from '../fixtures/server/vault.ts';
 
 const QUESTION = 'When does the flumbrick gate open?';
 const [MESSAGES] = DIALECTS;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { closeClients, exchange } from './testing.ts';
-import { DIALECTS, FILES, makeVaultPlace, sent } from './vault-testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
+import { DIALECTS, FILES, makeVaultPlace, sent } from '../fixtures/server/vault.ts';
 
 const WORDS = ['flumbrick gate', 'wibbledon store', 'zandrel lamp', 'quorble lever', 'cold mirrow'];
 

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { indexFolder } from '../stages/vault/index.ts';
-import { closeClients, exchange } from './testing.ts';
-import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from './vault-testing.ts';
+import { closeClients, exchange } from '../fixtures/server/exchange.ts';
+import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../fixtures/server/vault.ts';
 
 const QUESTION = 'When does the flumbrick gate open?';
 const CANARY = 'canary-7f3a91';

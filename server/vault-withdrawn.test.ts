@@ -8,9 +8,9 @@ import { forgetFolder } from '../stages/vault/index.ts';
 import { layoutOf } from '../stages/vault/layout.ts';
 import { openLock } from '../stages/lock.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
-import { closeClients } from './testing.ts';
-import { ABSENT, DIALECTS, sent, withVault } from './vault-testing.ts';
-import type { VaultPlace } from './vault-testing.ts';
+import { closeClients } from '../fixtures/server/exchange.ts';
+import { ABSENT, DIALECTS, sent, withVault } from '../fixtures/server/vault.ts';
+import type { VaultPlace } from '../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
 const QUESTION = 'When does the flumbrick gate open?';

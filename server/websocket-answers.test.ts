@@ -3,8 +3,8 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamOf, toEvent, withPlainUpstream } from '../fixtures/plain-upstream.ts';
-import { CHAT, MESSAGE, json } from './testing.ts';
-import { isEnd, isError, talk } from './websocket-testing.ts';
+import { CHAT, MESSAGE, json } from '../fixtures/server/exchange.ts';
+import { isEnd, isError, talk } from '../fixtures/server/websocket.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
 const CHAT_STREAM = json(CHAT, { stream: true, endpoint: '/v1/chat/completions' });

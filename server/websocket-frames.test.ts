@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json } from './testing.ts';
-import type { Sent } from './testing.ts';
-import { isEnd, isError, talk } from './websocket-testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
+import type { Sent } from '../fixtures/server/exchange.ts';
+import { isEnd, isError, talk } from '../fixtures/server/websocket.ts';
 
 test('what no client could send over HTTP says nothing of the provider', () =>
   withProxy({}, async (t) => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../fixtures/proxy.ts';
-import { CHAT, MESSAGE, PATIENCE_MS, json } from './testing.ts';
-import { asked, isEnd, isError, talk } from './websocket-testing.ts';
+import { CHAT, MESSAGE, PATIENCE_MS, json } from '../fixtures/server/exchange.ts';
+import { asked, isEnd, isError, talk } from '../fixtures/server/websocket.ts';
 
 test('events, then the usage, then the end, on both ports', () =>
   withProxy({}, async (t) => {

@@ -11,7 +11,7 @@ import type { Scenario } from '../fixtures/upstream.ts';
 import { loadWireRequests, loadWireResponses } from '../fixtures/wire.ts';
 import type { WireResponse } from '../fixtures/wire.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from './testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../fixtures/server/exchange.ts';
 
 type Case = WireResponse & { readonly bytes: Buffer };
 type Framing = 'length' | 'chunked' | 'close';

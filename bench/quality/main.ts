@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
-import { loadCodeTools } from '../../stages/compress/testing.ts';
+import { loadCodeTools } from '../../fixtures/compress/texts.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
 import { measureMarked, summariseMarked, type MarkedSummary } from './breakpoints.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 const rule = (name: string, when: string) => `  - { name: ${name}, when: { ${when} } }\n`;
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place, Spawned } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place, Spawned } from '../../fixtures/cli/run.ts';
 
 const ON = 'audit: { enabled: true }\n';
 

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 test('a key is printed once, alone on stdout, and only its hash is kept', async () => {
   const place = makePlace();

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 const grepOutput = Array.from(
   { length: 60 },

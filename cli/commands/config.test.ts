@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 interface Shown {
   readonly config_file: string | null;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 interface Played {
   readonly requests: readonly {

@@ -12,8 +12,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { pidFile } from '../daemon.ts';
-import { entry, makePlace } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { entry, makePlace } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 const grepOutput = Array.from(
   { length: 60 },

@@ -6,10 +6,10 @@ import { createRandom, randomInt } from '../../fixtures/random.ts';
 import { systemClock } from '../../engine/clock.ts';
 import { isFailure, ledgerRow } from '../../stages/ledger/row.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import { openIn } from '../../stages/ledger/temp-ledger.ts';
+import { openIn } from '../../fixtures/ledger/temp-ledger.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 20, 15, 30);

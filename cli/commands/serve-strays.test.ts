@@ -5,9 +5,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { stored } from '../../stages/ledger/temp-ledger.ts';
+import { stored } from '../../fixtures/ledger/temp-ledger.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, start } from '../testing.ts';
+import { makePlace, start } from '../../fixtures/cli/run.ts';
 
 /** What a hook may leave running. Each throws where nobody can catch it. */
 const LEFT_RUNNING: Readonly<Record<string, string>> = {

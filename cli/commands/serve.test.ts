@@ -11,8 +11,8 @@ import { startUpstream } from '../../fixtures/upstream.ts';
 import { controlPath } from '../../server/control.ts';
 import { pidFile } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start as startProcess } from '../testing.ts';
-import type { Place, Spawned } from '../testing.ts';
+import { makePlace, run, start as startProcess } from '../../fixtures/cli/run.ts';
+import type { Place, Spawned } from '../../fixtures/cli/run.ts';
 
 const URL_LINE = /listens on (http:\S+)/;
 const ANY_PORT = ['--port', '0'];

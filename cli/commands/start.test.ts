@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { outputFile, pidFile, runningInstance } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { signalProcess } from '../processes.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 interface Started {
   readonly pid: number;
@@ -101,7 +101,7 @@ test('a killed proxy leaves a pid file that hinders nothing', async () => {
 test('logs --follow shows new lines until it is interrupted', async () => {
   const { EventEmitter } = await import('node:events');
   const { appendFileSync, mkdirSync } = await import('node:fs');
-  const { makeContext } = await import('../testing.ts');
+  const { makeContext } = await import('../../fixtures/cli/run.ts');
   const { runCli } = await import('../run.ts');
   const place = makePlace();
   const file = join(place.home, 'logs', 'svc.log');

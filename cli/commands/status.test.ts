@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { makePlace, run, start } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 /** Sends a small request and reads its answer. */
 async function ask(url: string): Promise<void> {

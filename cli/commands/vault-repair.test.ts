@@ -7,8 +7,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
 import { runCli } from '../run.ts';
-import { makeContext } from '../testing.ts';
-import { json, logOf, withFiles } from '../vault/testing.ts';
+import { makeContext } from '../../fixtures/cli/run.ts';
+import { json, logOf, withFiles } from '../../fixtures/cli/vault-files.ts';
 
 test('a damaged index is reported by vault-health, and repaired', async () => {
   await withFiles(async (place, svc) => {

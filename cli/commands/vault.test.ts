@@ -6,8 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
 import { runCli } from '../run.ts';
-import { makeContext, run } from '../testing.ts';
-import { json, withFiles, write } from '../vault/testing.ts';
+import { makeContext, run } from '../../fixtures/cli/run.ts';
+import { json, withFiles, write } from '../../fixtures/cli/vault-files.ts';
 
 test('index reports what was read, what was left out and why, and reads nothing twice', async () => {
   await withFiles(async (_place, svc) => {

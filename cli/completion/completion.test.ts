@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 async function script(shell: string): Promise<string> {
   const place = makePlace();

@@ -8,8 +8,8 @@ import * as assert from 'uvu/assert';
 import { head, startUpstream } from '../../fixtures/upstream.ts';
 import { pidFile } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 interface Result {
   readonly code: number;

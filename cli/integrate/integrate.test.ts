@@ -6,8 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse as parseYaml } from 'yaml';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 const URL_OF_DEFAULTS = 'http://127.0.0.1:8766';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fixturePath } from '../../fixtures/paths.ts';
-import { makePlace, run, start } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
 const place = makePlace();
 test.after(() => place.dispose());

@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert';
 import { fixturePath } from '../../fixtures/paths.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
-import { makePlace, run } from '../testing.ts';
-import type { Place, Ran } from '../testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place, Ran } from '../../fixtures/cli/run.ts';
 
 /** A proxy that captures, and `svc` in the same home. */
 async function withCaptures(

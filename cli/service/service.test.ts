@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runningInstance } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 test('the systemd unit starts this program with this home, whatever is in the path', async () => {
   const place = makePlace();

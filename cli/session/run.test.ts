@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import type { Upstream } from '../../fixtures/upstream.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run, start } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run, start } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 /** Asks once by each variable that is named on its command line, and ends with the code that comes first. */
 const CLIENT = `

@@ -9,8 +9,8 @@ import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { runningInstance } from '../daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../testing.ts';
-import type { Place } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
 
 interface Outcome {
   readonly config: { path: string; outcome: string; backup: string | null };

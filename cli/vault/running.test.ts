@@ -7,8 +7,8 @@ import { openControl } from '../../server/control.ts';
 import type { ControlCommands } from '../../server/control.ts';
 import { vaultCommands } from '../../server/vault-commands.ts';
 import { deferVault } from '../../stages/vault/deferred.ts';
-import type { Place, Ran } from '../testing.ts';
-import { json, logOf, withFiles } from './testing.ts';
+import type { Place, Ran } from '../../fixtures/cli/run.ts';
+import { json, logOf, withFiles } from '../../fixtures/cli/vault-files.ts';
 
 const QUESTIONS = [
   ['search', 'flumbrick', 'gate'],

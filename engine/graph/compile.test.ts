@@ -2,9 +2,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { chain, compile, run } from '../index.ts';
 import type { Graph, Insertion, Stage } from '../index.ts';
-import { createCollectingSink, mustCompile, testRun } from '../testing.ts';
-import { ASK, answerOf, reader, stage, testKinds, wholeAnswerer } from '../testing-frames.ts';
-import type { TestFrame } from '../testing-frames.ts';
+import { createCollectingSink, mustCompile, testRun } from '../../fixtures/engine/run.ts';
+import {
+  ASK,
+  answerOf,
+  reader,
+  stage,
+  testKinds,
+  wholeAnswerer,
+} from '../../fixtures/engine/frames.ts';
+import type { TestFrame } from '../../fixtures/engine/frames.ts';
 
 const mark = (name: string) =>
   stage(name, { on: { part: ({ text }) => ({ kind: 'part', text: `${text} ${name}` }) } });

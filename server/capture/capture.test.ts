@@ -16,7 +16,7 @@ import type { TestProxy } from '../../fixtures/proxy.ts';
 import { captureFiles, captureFolder, readCaptures } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { headerValue } from '../../stages/model/headers.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from '../testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
 const ON = 'capture: { enabled: true }\n';
 const folderOf = (t: TestProxy): string => captureFolder(dirname(t.db));

@@ -1,6 +1,6 @@
 /** What is wrong between settings, in variables and flags, and in files that are not trusted. */
 import { test } from 'uvu';
-import { expectOneFaultEach, type BadCase } from './testing.ts';
+import { expectOneFaultEach, type BadCase } from '../../fixtures/server/config-text.ts';
 
 const file = (text: string, fault: string): BadCase => [{ file: text }, fault];
 

@@ -1,7 +1,7 @@
 /** What becomes of the values: units, derived defaults, paths, frozen to the leaves. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadText } from './testing.ts';
+import { loadText } from '../../fixtures/server/config-text.ts';
 
 test('providers: built-in ones, overrides, and named ones with the narrower time-out', async () => {
   const { config } = await loadText({

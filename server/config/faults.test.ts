@@ -2,7 +2,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
-import { expectOneFaultEach, faultsOf, loadText, type BadCase } from './testing.ts';
+import {
+  expectOneFaultEach,
+  faultsOf,
+  loadText,
+  type BadCase,
+} from '../../fixtures/server/config-text.ts';
 
 const file = (text: string, fault: string): BadCase => [{ file: text }, fault];
 

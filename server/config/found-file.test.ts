@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { faultsOf, loadText } from './testing.ts';
+import { faultsOf, loadText } from '../../fixtures/server/config-text.ts';
 
 const OWN = `
 security: { require_api_key: true, rate_limit_per_minute: 100 }

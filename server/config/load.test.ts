@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { loadConfig } from './load.ts';
-import { loadText, type TextSources } from './testing.ts';
+import { loadText, type TextSources } from '../../fixtures/server/config-text.ts';
 
 /** Five sources that set the same port, weakest first. */
 const PORTS = [

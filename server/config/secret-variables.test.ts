@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { faultsOf, loadText } from './testing.ts';
+import { faultsOf, loadText } from '../../fixtures/server/config-text.ts';
 
 const FILE = 'providers: { chat: { api_key: "${MY_KEY}", headers: { X-Team: "team ${TEAM}" } } }';
 

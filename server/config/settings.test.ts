@@ -7,7 +7,7 @@ import { allVariables } from './env.ts';
 import { freshConfig } from './init.ts';
 import { NOT_YET, isInEffect } from './not-yet.ts';
 import { settings, SPELLINGS } from './settings.ts';
-import { loadText } from './testing.ts';
+import { loadText } from '../../fixtures/server/config-text.ts';
 
 test('no spelling and no variable stands for two settings', () => {
   assert.is(new Set(SPELLINGS).size, SPELLINGS.length);

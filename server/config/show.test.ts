@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { variablesOf } from './env.ts';
 import { compareConfigs } from './reload.ts';
 import { showConfig } from './show.ts';
-import { loadText } from './testing.ts';
+import { loadText } from '../../fixtures/server/config-text.ts';
 
 test('show: secrets are never printed, every row says where it came from', async () => {
   const secret = 'sk-canary-0123456789-abcdefgh';

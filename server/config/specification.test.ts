@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { allVariables } from './env.ts';
 import { settings } from './settings.ts';
-import { loadText, type TextSources } from './testing.ts';
+import { loadText, type TextSources } from '../../fixtures/server/config-text.ts';
 
 /** Paths of `Config` with their new values. */
 type Effect = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { inspectConfig } from './load.ts';
-import { fromText } from './testing.ts';
+import { fromText } from '../../fixtures/server/config-text.ts';
 import { readYaml, YAML_LIMITS } from './yaml.ts';
 
 async function reason(text: string): Promise<string> {

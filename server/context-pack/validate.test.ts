@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makePlace, run } from '../../cli/testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { packSchemaDocument } from './schema.ts';
 import { validatePack } from './validate.ts';
 

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { startTestProxy } from '../../fixtures/proxy.ts';
 import type { ProxyOptions, TestProxy } from '../../fixtures/proxy.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
-import { closeClients } from '../testing.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
 
 const VIEWS = [
   '',

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KEY, OWN_PATHS, gateWith, outcome, request } from './testing.ts';
+import { KEY, OWN_PATHS, gateWith, outcome, request } from '../../fixtures/server/gate.ts';
 
 const OUR_HOSTS = [
   'localhost:8766',

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KEY, gateWith, outcome, request } from './testing.ts';
+import { KEY, gateWith, outcome, request } from '../../fixtures/server/gate.ts';
 
 const OURS = 'http://localhost:8766';
 

@@ -17,7 +17,7 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
 import { withPlainUpstream } from '../../fixtures/plain-upstream.ts';
 import { openDecisions } from '../../stages/decisions/decisions.ts';
-import { MESSAGE, closeClients, exchange, json } from '../testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import { credentialsOf } from './credentials.ts';
 import { openSink } from './sink.ts';
 

@@ -13,7 +13,14 @@ import type { WireDialect } from '../../fixtures/wire.ts';
 import { captureFolder, readCaptures } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { loadConfig } from '../config/load.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json, openAnswer } from '../testing.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../fixtures/server/exchange.ts';
 import { compareRecords } from './compare.ts';
 import type { Comparison } from './compare.ts';
 import { openReplay } from './session.ts';

@@ -18,7 +18,7 @@ import type {
 } from '../dashboard/contract.ts';
 import { MAX_VIEWERS } from '../dashboard/feed.ts';
 import { SHELL } from '../dashboard/shell.ts';
-import { CHAT, closeClients, exchange, json } from '../testing.ts';
+import { CHAT, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 
 const KEY = `svc_${'k'.repeat(43)}`;
 

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { toOpenApiPath } from '../openapi/document.ts';
-import { closeClients, exchange } from '../testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 
 test('what the root names is there, and the page describes every route that it lists', () =>
   withProxy({}, async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { closeClients, exchange } from '../testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 const YAML = 'compression:\n  threshold_tokens: 100\nsecurity:\n  api_key: a-key-of-the-proxy\n';

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { openLock } from '../../stages/lock.ts';
 import { layoutOf } from '../../stages/vault/layout.ts';
-import { closeClients, exchange } from '../testing.ts';
-import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../vault-testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../../fixtures/server/vault.ts';
 
 const [MESSAGES] = DIALECTS;
 const about = (text: string) => MESSAGES.body([MESSAGES.user(text)]);

@@ -7,7 +7,7 @@ import { createBlockCache } from './conversation/cache.ts';
 import { ConversationMemo } from './conversation/memo.ts';
 import { rewrite, type Applied, type ApplyContext } from './rewrite.ts';
 import type { Apply, Rule, When } from './rule.ts';
-import { contextFor, CONVERSATION, SOURCE, STORY, times } from './testing.ts';
+import { contextFor, CONVERSATION, SOURCE, STORY, times } from '../../fixtures/compress/texts.ts';
 import { joinKept } from './text/marker.ts';
 
 const REPORT = [

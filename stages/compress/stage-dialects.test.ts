@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createBench, posted, textOf } from './stage-testing.ts';
+import { createBench, posted, textOf } from '../../fixtures/compress/stage.ts';
 
 const grepOutput = Array.from(
   { length: 60 },

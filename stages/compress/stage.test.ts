@@ -5,7 +5,7 @@ import { render } from '../wire/render.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { createCompressThread } from './worker/compress-thread.ts';
 import type { CompressConfig } from './settings.ts';
-import { createBench, requestOf, textOf } from './stage-testing.ts';
+import { createBench, requestOf, textOf } from '../../fixtures/compress/stage.ts';
 
 /** A listing that any mode but strict makes smaller. */
 const grepOutput = Array.from(

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BodyFrame } from '../model/body.ts';
 import type { CompressConfig } from './settings.ts';
-import { createBench, posted } from './stage-testing.ts';
+import { createBench, posted } from '../../fixtures/compress/stage.ts';
 import { unchangedBecause } from './unsaved.ts';
 
 const line = 'Plain words that somebody wrote, none of them twice in the same order. ';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialects } from './registry.ts';
-import { bytesOf, observe, observeEach } from './usage-testing.ts';
+import { bytesOf, observe, observeEach } from '../../fixtures/dialect/usage.ts';
 
 test('a last event that repeats all of a long answer is read like a short one', () => {
   const output = [{ type: 'image_generation_call', result: 'x'.repeat(1_500_000) }];

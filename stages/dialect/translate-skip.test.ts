@@ -1,7 +1,7 @@
 /** What cannot cross: skips with their reason, losses with a note, and errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentTurn, ask, make, PATHS, skipOf, user } from './translate-testing.ts';
+import { agentTurn, ask, make, PATHS, skipOf, user } from '../../fixtures/dialect/translation.ts';
 import { isTranslatable } from './translatable.ts';
 import { ownWishes, translateError, type TranslatableDialect } from './translate.ts';
 

@@ -1,7 +1,15 @@
 /** Answers through a translator, byte for byte where the order of events matters. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chatStream, chunk, datas, make, messagesStream, run, types } from './translate-testing.ts';
+import {
+  chatStream,
+  chunk,
+  datas,
+  make,
+  messagesStream,
+  run,
+  types,
+} from '../../fixtures/dialect/translation.ts';
 import { createSignatureCache, type TranslatableDialect } from './translate.ts';
 
 test('chat → messages: real first types, no empty pieces, the end after the usage', () => {

@@ -7,7 +7,7 @@ import type { Usage } from '../model/usage.ts';
 import { createSplitter } from '../wire/events.ts';
 import type { Dialect, UsageObserver } from '../model/dialect.ts';
 import { dialects } from './registry.ts';
-import { bytesOf, observe, observeEach } from './usage-testing.ts';
+import { bytesOf, observe, observeEach } from '../../fixtures/dialect/usage.ts';
 
 type WireAnswer = WireResponse & { readonly bytes: Buffer };
 

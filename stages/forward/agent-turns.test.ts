@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import type { ReplySource } from '../../fixtures/upstream.ts';
 import type { JsonObject } from '../../fixtures/upstream/reply.ts';
 import { wireCase } from '../../fixtures/wire.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { createLeftOutLog } from './left-out.ts';
-import { payloads, traceOf, withPair, withSpare } from './testing.ts';
+import { payloads, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
 
 const KINDS = ['messages', 'chat', 'generative'] as const;
 

@@ -6,9 +6,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../fixtures/upstream.ts';
 import { streamAnswer, toAnswer, toEvent } from '../../fixtures/upstream/answer.ts';
-import { CHAT, closeClients, exchange, json } from '../../server/testing.ts';
-import { withPair } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { CHAT, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { withPair } from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 /** What a client's library understood. */
 interface Heard {

@@ -5,9 +5,16 @@ import * as assert from 'uvu/assert';
 import { answer } from '../../fixtures/upstream.ts';
 import type { Scenario } from '../../fixtures/upstream.ts';
 import { toAnswer } from '../../fixtures/upstream/answer.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import { bodyOf, expectComplete, ownKey, saidBy, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import {
+  bodyOf,
+  expectComplete,
+  ownKey,
+  saidBy,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 const CODINGS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   gzip: gzipSync,

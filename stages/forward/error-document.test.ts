@@ -4,10 +4,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answer } from '../../fixtures/upstream.ts';
 import { jsonAnswer, streamAnswer, toAnswer, toEvent } from '../../fixtures/upstream/answer.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { isErrorDocument } from '../dialect/error-document.ts';
-import { bodyOf, ownKey, traceOf, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { bodyOf, ownKey, traceOf, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 /** As those send it that stand before other providers, and servers of people's own machines. */
 const ERRORS: Readonly<Record<string, unknown>> = {

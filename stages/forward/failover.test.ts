@@ -5,10 +5,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { logFile } from '../../server/open-log.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { createFailover } from '../providers/failover.ts';
-import { bodyOf, ownKey, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { bodyOf, ownKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -5,9 +5,17 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import { bodyOf, direct, ownKey, saidBy, traceOf, withPair, withSpare } from './testing.ts';
-import type { Pair, PairOptions, Spoken } from './testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import {
+  bodyOf,
+  direct,
+  ownKey,
+  saidBy,
+  traceOf,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair, PairOptions, Spoken } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 

@@ -2,10 +2,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
-import { MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
-import type { Answered } from '../../server/testing.ts';
-import { bodyOf, direct, ownKey, traceOf, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import type { Answered } from '../../fixtures/server/exchange.ts';
+import {
+  bodyOf,
+  direct,
+  ownKey,
+  traceOf,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 const STREAM = { path: '/v1/messages', body: bodyOf('messages', true) };

@@ -1,8 +1,8 @@
 /** The faults of a provider, met by clients that speak chat; `SVC_FAULT_SEEDS` sets the seeds (1). */
 import { test } from 'uvu';
 
-import { closeClients } from '../../server/testing.ts';
-import { testTable } from './fault-table-testing.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { testTable } from '../../fixtures/forward/fault-table.ts';
 
 testTable('chat', Number(process.env['SVC_FAULT_SEEDS'] ?? 1));
 

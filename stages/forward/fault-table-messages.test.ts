@@ -1,9 +1,9 @@
 /** The faults of a provider, met by clients that speak messages; `SVC_FAULT_SEEDS` sets the seeds (1). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeClients } from '../../server/testing.ts';
-import { testTable } from './fault-table-testing.ts';
-import { forgotten } from './faults/testing.ts';
+import { closeClients } from '../../fixtures/server/exchange.ts';
+import { testTable } from '../../fixtures/forward/fault-table.ts';
+import { forgotten } from '../../fixtures/forward/faults.ts';
 
 testTable('messages', Number(process.env['SVC_FAULT_SEEDS'] ?? 1));
 

@@ -3,10 +3,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom, randomInt } from '../../fixtures/random.ts';
 import { request } from '../../fixtures/upstream.ts';
-import { createKeepAliveClient } from './keep-alive-testing.ts';
-import type { RawAnswer } from './keep-alive-testing.ts';
-import { PATHS, bodyOf, expectComplete, ownKey, payloads, withPair, withSpare } from './testing.ts';
-import type { Pair, Spoken } from './testing.ts';
+import { createKeepAliveClient } from '../../fixtures/forward/keep-alive-client.ts';
+import type { RawAnswer } from '../../fixtures/forward/keep-alive-client.ts';
+import {
+  PATHS,
+  bodyOf,
+  expectComplete,
+  ownKey,
+  payloads,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair, Spoken } from '../../fixtures/forward/pair.ts';
 
 const CONNECTIONS = 16;
 const REQUESTS = 40;

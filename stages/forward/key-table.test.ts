@@ -6,8 +6,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ScenarioName, ScenarioOptions } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import type { Answered } from '../../server/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import type { Answered } from '../../fixtures/server/exchange.ts';
 import {
   PATHS,
   bodyOf,
@@ -17,8 +17,8 @@ import {
   traceOf,
   withPair,
   withSpare,
-} from './testing.ts';
-import type { Pair, Spoken } from './testing.ts';
+} from '../../fixtures/forward/pair.ts';
+import type { Pair, Spoken } from '../../fixtures/forward/pair.ts';
 
 interface KeyFault {
   readonly scenario: ScenarioName;

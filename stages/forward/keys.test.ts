@@ -4,10 +4,17 @@ import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import type { Answered } from '../../server/testing.ts';
-import { PATHS, bodyOf, ownKey, traceOf, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import type { Answered } from '../../fixtures/server/exchange.ts';
+import {
+  PATHS,
+  bodyOf,
+  ownKey,
+  traceOf,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 const KEYS = {
   MSGPROV_API_KEY: 'canary-first',

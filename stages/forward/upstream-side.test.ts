@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { request as scenario } from '../../fixtures/upstream.ts';
-import { closeClients, exchange } from '../../server/testing.ts';
-import { bodyOf, ownKey } from './testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { bodyOf, ownKey } from '../../fixtures/forward/pair.ts';
 
 const STREAM = {
   path: '/v1/messages',

@@ -4,9 +4,15 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
-import { direct, expectComplete, ownKey, withPair, withSpare } from './testing.ts';
-import type { Pair } from './testing.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import {
+  direct,
+  expectComplete,
+  ownKey,
+  withPair,
+  withSpare,
+} from '../../fixtures/forward/pair.ts';
+import type { Pair } from '../../fixtures/forward/pair.ts';
 
 const WAYS = {
   'streaming.enabled': 'streaming: { enabled: false }',

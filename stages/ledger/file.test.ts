@@ -16,7 +16,7 @@ import type { SvcError } from '../../engine/index.ts';
 import { openLedgerReader } from './database.ts';
 import { LedgerRefused, prepareLedgerFile } from './file.ts';
 import { migrations } from './tables.ts';
-import { folderForEach, rowOf, stored } from './temp-ledger.ts';
+import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

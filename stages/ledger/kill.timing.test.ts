@@ -14,7 +14,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLedgerReader } from './database.ts';
-import { ledgerFaults } from './temp-ledger.ts';
+import { ledgerFaults } from '../../fixtures/ledger/temp-ledger.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
 const ACKNOWLEDGED_MS = 100;

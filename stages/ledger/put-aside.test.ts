@@ -15,7 +15,7 @@ import * as assert from 'uvu/assert';
 import { openLock } from '../lock.ts';
 import { inodeOf } from '../private-file.ts';
 import { putAside } from './put-aside.ts';
-import { folderForEach, ledgerFaults, rowOf, stored } from './temp-ledger.ts';
+import { folderForEach, ledgerFaults, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

@@ -7,7 +7,7 @@ import { openLedgerReader } from './database.ts';
 import { savingsReport, totalsBy, totalsOf } from './queries.ts';
 import { openThreadedLedgerReader } from './reader-thread.ts';
 import { ledgerRow } from './row.ts';
-import { folderForEach } from './temp-ledger.ts';
+import { folderForEach } from '../../fixtures/ledger/temp-ledger.ts';
 import { createLedgerWriter } from './writer.ts';
 
 const { at } = folderForEach(test);

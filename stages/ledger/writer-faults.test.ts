@@ -4,7 +4,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { folderForEach, ledgerFaults, rowOf, stored } from './temp-ledger.ts';
+import { folderForEach, ledgerFaults, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLedgerReader } from './database.ts';
-import { folderForEach, rowOf, stored } from './temp-ledger.ts';
+import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open, at } = folderForEach(test);
 

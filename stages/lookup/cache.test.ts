@@ -6,8 +6,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json, openAnswer } from '../../server/testing.ts';
-import type { Answered } from '../../server/testing.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../fixtures/server/exchange.ts';
+import type { Answered } from '../../fixtures/server/exchange.ts';
 
 const ON = 'cache: { enabled: true }';
 const COLD = json(MESSAGE, { temperature: 0 });

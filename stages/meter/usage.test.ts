@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request as scenario } from '../../fixtures/upstream.ts';
-import { closeClients, exchange, openAnswer } from '../../server/testing.ts';
-import { bodyOf, ownKey, withPair } from '../forward/testing.ts';
-import type { PairOptions, Pair, Spoken } from '../forward/testing.ts';
+import { closeClients, exchange, openAnswer } from '../../fixtures/server/exchange.ts';
+import { bodyOf, ownKey, withPair } from '../../fixtures/forward/pair.ts';
+import type { PairOptions, Pair, Spoken } from '../../fixtures/forward/pair.ts';
 import type { LedgerRow } from '../ledger/row.ts';
 
 const DOLLAR = '{ input_cost_per_1m_tokens: 1000000, output_cost_per_1m_tokens: 1000000 }';

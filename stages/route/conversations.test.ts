@@ -2,9 +2,9 @@
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CHAT, MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
-import { withPair } from '../forward/testing.ts';
-import type { Pair, PairOptions } from '../forward/testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { withPair } from '../../fixtures/forward/pair.ts';
+import type { Pair, PairOptions } from '../../fixtures/forward/pair.ts';
 
 const CONTENTS = json({ contents: [{ parts: [{ text: 'hello' }] }] });
 const INPUT = json({ model: 'gpt-fixture-1', input: 'hello' });

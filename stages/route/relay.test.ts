@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { CHAT, MESSAGE, closeClients, exchange, json } from '../../server/testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import type { Trace } from '../ledger/traces.ts';
 
 const LOG = Array.from(

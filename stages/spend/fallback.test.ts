@@ -1,9 +1,9 @@
 /** Whoever stands in for a provider keeps to the spending limits too, at its own price. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { closeClients, exchange } from '../../server/testing.ts';
-import { bodyOf, traceOf, withPair } from '../forward/testing.ts';
-import type { Pair, PairOptions } from '../forward/testing.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { bodyOf, traceOf, withPair } from '../../fixtures/forward/pair.ts';
+import type { Pair, PairOptions } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 const DEAR = 1_000_000;

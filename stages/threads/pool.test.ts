@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../engine/index.ts';
 import { WorkerPool } from './pool.ts';
 import type { PoolOptions } from './pool.ts';
-import type { TestProtocol } from './testing.ts';
+import type { TestProtocol } from './pool-testing.ts';
 
-const entry = new URL('./testing.js', import.meta.url);
+const entry = new URL('./pool-testing.js', import.meta.url);
 
 /** A pool, what its threads reported, and which are gone for what cause. */
 function poolOf(options: Partial<PoolOptions<TestProtocol>> = {}) {

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
 import { calibrate, readCalibration } from './calibrate.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('the best number of workers is measured, kept, and read back', () =>
   inPlace(async (place) => {

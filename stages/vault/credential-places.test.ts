@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { contentRisk } from './risk.ts';
 import { isSecretDir, isSecretName } from './secret-names.ts';
 import { PASSWORD_WORDS } from './stand-in.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 /** By the name of a file, texts that such a file may hold. */
 type Texts = Readonly<Record<string, readonly string[]>>;

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deferVault } from './deferred.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a large index is not ready until it is loaded; a small one is worth a wait', async () => {
   await inPlace(async (place) => {

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { indexFolder } from './indexer.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace, type Place } from './vault-place.ts';
+import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 type Syncing = Record<'datasync' | 'sync', () => Promise<void>>;
 

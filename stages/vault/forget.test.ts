@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { forgetFolder } from './forget.ts';
-import { inPlace, type Place } from './vault-place.ts';
+import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 const forget = (place: Place) => forgetFolder({ ...place.base(), root: place.root });
 

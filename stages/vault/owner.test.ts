@@ -17,7 +17,7 @@ import { isSvcError } from '../../engine/error.ts';
 import { forgetFolder } from './forget.ts';
 import { checkVault, rebuildVault } from './health.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace, type Place } from './vault-place.ts';
+import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 /** Without a line break at the end, of one line, of many, of another kind, and of no kind. */
 const STRANGERS = [

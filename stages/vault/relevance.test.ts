@@ -16,7 +16,7 @@ import {
 import type { CollectionName, LabelledQuestion } from '../../fixtures/injection.ts';
 import { indexFolder, openVault } from './index.ts';
 import type { OpenedVault } from './index.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 const base = { clock: systemClock, newId: randomUUID };
 /** As the proxy asks, with the settings that it has where none are given. */

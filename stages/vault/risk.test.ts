@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { contentRisk, isGenerated } from './risk.ts';
 import { isSecretName } from './secret-names.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 const CODE = Array.from({ length: 75 }, (_, at) => `export const quagga${at} = zebra(${at} + 1);`);
 

@@ -6,7 +6,7 @@ import { layoutOf } from './layout.ts';
 import { createFollower } from './log.ts';
 import { searchIndex, type SearchHit, type SearchOptions } from './search.ts';
 import { createTokenizer } from './tokenize.ts';
-import { inPlace, type Place } from './vault-place.ts';
+import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 type Search = (options: SearchOptions) => { readonly hits: SearchHit[]; readonly read: number };
 

@@ -4,7 +4,7 @@ import { isSvcError } from '../../engine/error.ts';
 import { checkVault } from './health.ts';
 import { toIngestBlock, type IngestBlock } from './ingest.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('an ingested block is durable, found at once, and taken once', () =>
   inPlace(async (place) => {

@@ -12,7 +12,7 @@ import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import { openVault } from './vault.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace, type Place } from './vault-place.ts';
+import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 const CHILD = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
 

@@ -20,7 +20,7 @@ import { indexFolder } from './indexer.ts';
 import { layoutOf } from './layout.ts';
 import type { ReadPool } from './read-pool.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a damaged log is moved aside, reported, and made whole from the files', () =>
   inPlace(async (place) => {

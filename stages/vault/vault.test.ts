@@ -16,7 +16,7 @@ import { checkVault, rebuildVault } from './health.ts';
 import { indexFolder } from './indexer.ts';
 import { createReadPool } from './read-pool.ts';
 import { BACKENDS } from './block-index.ts';
-import { inPlace } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a file is found with its lines, its score and the hit in its snippet', () =>
   inPlace(async (place) => {

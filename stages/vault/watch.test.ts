@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLock } from '../lock.ts';
 import { layoutOf } from './layout.ts';
-import { inPlace } from './vault-place.ts';
-import type { Place } from './vault-place.ts';
+import { inPlace } from '../../fixtures/vault/place.ts';
+import type { Place } from '../../fixtures/vault/place.ts';
 import { watchFolder } from './watch.ts';
 
 function pause(ms: number): Promise<void> {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { stripCode } from './strip-code.ts';
 import { CODE_EXTENSIONS, grammarFor } from './code-tools.ts';
 import type { CommentLines } from '../rule.ts';
-import { contextFor, loadCodeTools } from '../testing.ts';
+import { contextFor, loadCodeTools } from '../../../fixtures/compress/texts.ts';
 
 let tools: CommentLines;
 test.before(async () => {

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
 import type { CompressContext } from '../rule.ts';
 import { stripConfig } from './strip-config.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const NOTES = Array.from({ length: 12 }, (_, n) => `# remark ${n} on how this came to be`).join(
   '\n',

@@ -7,7 +7,7 @@ import type { ProxyRequest } from '../../model/request.ts';
 import { toConversationBlocks } from './blocks.ts';
 import { compressConversation, emptyState } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
-import { CONVERSATION, SOURCE } from '../testing.ts';
+import { CONVERSATION, SOURCE } from '../../../fixtures/compress/texts.ts';
 
 test('tool results are named as a reader counts them', () => {
   const result = (message: number, toolUseId: string, text: string, kind = 'tool_result') => ({

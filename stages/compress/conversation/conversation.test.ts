@@ -7,7 +7,7 @@ import type { ConversationBlock } from './blocks.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { ConversationMemo } from './memo.ts';
 import { splitPasted } from './user-text.ts';
-import { CONVERSATION, LOG, PROSE, SOURCE } from '../testing.ts';
+import { CONVERSATION, LOG, PROSE, SOURCE } from '../../../fixtures/compress/texts.ts';
 
 const OPTIONS = { ...CONVERSATION, thresholdTokens: 500, userProse: true };
 

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { createBlockCache } from './cache.ts';
 import { compressConversation, type ConversationOptions } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
-import { CONVERSATION, LOG } from '../testing.ts';
+import { CONVERSATION, LOG } from '../../../fixtures/compress/texts.ts';
 
 test('an algorithm that fails leaves that text as it was, in every turn, and is named', () => {
   const source = Array.from(

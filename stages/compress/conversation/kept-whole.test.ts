@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { result } from '../testing.ts';
+import { result } from '../../../fixtures/compress/texts.ts';
 
 const hash = (n: number, algorithm = 'sha256', form: 'hex' | 'base64' = 'hex'): string =>
   createHash(algorithm).update(String(n)).digest(form);

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measureGrowth, MOST_GROWTH } from '../../../fixtures/growth.ts';
-import { result, times } from '../testing.ts';
+import { result, times } from '../../../fixtures/compress/texts.ts';
 
 /** Of four times the input, which is a megabyte; some 70 ms on a quiet machine. */
 const LIMIT_MS = 1000;

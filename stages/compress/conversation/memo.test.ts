@@ -5,7 +5,7 @@ import { compressConversation } from './conversation.ts';
 import type { ConversationBlock } from './blocks.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import { ConversationMemo } from './memo.ts';
-import { CONVERSATION as DEFAULTS, LOG, PROSE } from '../testing.ts';
+import { CONVERSATION as DEFAULTS, LOG, PROSE } from '../../../fixtures/compress/texts.ts';
 
 const CONVERSATION = { ...DEFAULTS, userProse: true };
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
 import { shrinkDiff } from './shrink-diff.ts';
 import { unpackSigns } from './signs.ts';
-import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../testing.ts';
+import { SOURCE_LINES, changesOf, contextFor, diffOf } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('diff');
 

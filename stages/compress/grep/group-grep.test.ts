@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits, unnameHits } from './same-hits.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('grep');
 

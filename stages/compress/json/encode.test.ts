@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { decodeJson } from './decode.ts';
 import { compressJson } from './encode.ts';
 import { printCompact, readJson } from './lexer.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('json');
 const apply = (text: string): string | undefined => compressJson(text, CONTEXT)?.text;

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressJson } from './encode.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 test('a value of a megabyte on one line takes less than two seconds', () => {
   const context = contextFor('json');

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decodeJsonWithin, jsonWithin } from './within.ts';
 import { readJson, printCompact } from './lexer.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { result } from '../testing.ts';
+import { result } from '../../../fixtures/compress/texts.ts';
 
 const ROWS = Array.from({ length: 60 }, (_, id) => ({
   id,

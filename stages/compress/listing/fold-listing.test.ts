@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
 import { foldListing, unfoldListing } from './fold-listing.ts';
 import { foldSections, unfoldSections } from './sections.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('listing');
 

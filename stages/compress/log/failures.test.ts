@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
 import { scoreLine } from './score.ts';
-import { makeLog } from '../testing.ts';
+import { makeLog } from '../../../fixtures/compress/texts.ts';
 
 /** What tools say when something failed, in their own layouts. */
 const FAILURES: Readonly<Record<string, readonly string[]>> = {

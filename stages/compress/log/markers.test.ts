@@ -6,7 +6,7 @@ import type { LineRange } from '../rule.ts';
 import { unpackFrames } from '../trace/pack-frames.ts';
 import { readRepeated } from './clean.ts';
 import { MARK, readOmitted } from '../text/marker.ts';
-import { makeLog, times } from '../testing.ts';
+import { makeLog, times } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = makeLog(600);
 

@@ -4,7 +4,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { cleanLine, cleanLog } from './clean.ts';
-import { makeLog, times } from '../testing.ts';
+import { makeLog, times } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = makeLog(3500);
 

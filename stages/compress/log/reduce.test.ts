@@ -5,7 +5,7 @@ import type { CompressContext } from '../rule.ts';
 import { cleanLine, cleanLog, unfoldLog } from './clean.ts';
 import { reduceLog } from './reduce.ts';
 import { isFailure, scoreLine, templateOf } from './score.ts';
-import { times } from '../testing.ts';
+import { times } from '../../../fixtures/compress/texts.ts';
 
 const context = (logBudgetTokens: number): CompressContext => ({
   mode: 'hybrid',

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtIn } from '../built-in.ts';
 import { cutLine, segmentLine, seenParts } from './segments.ts';
-import { makeLog, times } from '../testing.ts';
+import { makeLog, times } from '../../../fixtures/compress/texts.ts';
 
 const cut = (line: string, maxTokens = 50): string => cutLine(segmentLine(line), maxTokens);
 

@@ -4,7 +4,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import { chunkText } from './chunks.ts';
 import { extractNarrative } from './extract.ts';
 import type { CompressContext } from '../rule.ts';
-import { contextFor, STORY, TOWNS } from '../testing.ts';
+import { contextFor, STORY, TOWNS } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('narrative');
 const asking = (query: string): CompressContext => ({ ...CONTEXT, query });

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compressConversation } from '../conversation/conversation.ts';
 import { createConversationCompressor } from '../worker/conversation-compressor.ts';
-import { CONVERSATION, times } from '../testing.ts';
+import { CONVERSATION, times } from '../../../fixtures/compress/texts.ts';
 import { checkRecipe } from './check.ts';
 import type { Recipe } from './recipe.ts';
 import { createRecipeCompiler, toRecipeSet } from './set.ts';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { shortenTraces } from './shorten-traces.ts';
-import { contextFor } from '../testing.ts';
+import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('trace');
 

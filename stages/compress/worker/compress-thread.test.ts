@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createCanceller, createManualClock } from '../../../engine/index.ts';
 import { createCompressThread } from './compress-thread.ts';
 import type { CompressJob } from './job.ts';
-import { CONVERSATION, LOG } from '../testing.ts';
+import { CONVERSATION, LOG } from '../../../fixtures/compress/texts.ts';
 
 const options = { ...CONVERSATION, logBudgetTokens: 500 };
 

@@ -5,7 +5,7 @@ import { createCodeTools } from '../code/code-tools.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import type { JobOutcome } from './job.ts';
-import { LOG } from '../testing.ts';
+import { LOG } from '../../../fixtures/compress/texts.ts';
 
 const OPTIONS = {
   mode: 'aggressive',
