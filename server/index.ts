@@ -35,6 +35,7 @@ import type { CustomProviders } from './plugins.ts';
 import { fallbackWarnings, refuseLoops } from './providers.ts';
 import { createReload } from './reload.ts';
 import { createRequestIds } from './request-id.ts';
+import { keepRetention } from './retention.ts';
 import { createRouter } from './router.ts';
 import { ownRoutes } from './routes/own.ts';
 import { keysFile, refuseOpenBind } from './open-bind.ts';
@@ -229,7 +230,9 @@ async function takeCommands(
     if (states.stop(name, message))
       log.error(`custom provider ${name}: ${message}`, { cause: thrown });
   });
-  const alerts = watchAlerts({ config: () => generations.current.config, services });
+  const currentConfig = () => generations.current.config;
+  const alerts = watchAlerts({ config: currentConfig, services });
+  const endRetention = keepRetention({ config: currentConfig, services });
   const plainCommands = controlCommands({
     alerts,
     app,
@@ -255,6 +258,7 @@ async function takeCommands(
     clock,
     async closeOthers() {
       alerts.stop();
+      endRetention();
       door.close();
       await control?.close();
     },

@@ -54,6 +54,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     clock,
     startedMs,
     ledger: ledgerFile,
+    audit: services.audit,
     window,
     paused: () => app().paused,
     draining: () => app().isDraining,

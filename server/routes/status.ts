@@ -1,5 +1,6 @@
 /** `/`, `/health` and the probes that clients send to see whether anyone is there. */
 import type { Clock } from '../../engine/index.ts';
+import type { AuditLog } from '../../stages/audit/log.ts';
 import type { LedgerWriter } from '../../stages/ledger/writer-contract.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
@@ -25,6 +26,7 @@ export interface HealthOptions {
   readonly clock: Clock;
   readonly startedMs: number;
   readonly ledger: LedgerWriter;
+  readonly audit: Pick<AuditLog, 'stats'>;
   readonly window: SessionWindow;
   readonly paused: () => boolean;
   readonly draining: () => boolean;
@@ -96,7 +98,7 @@ function root(version: string) {
 
 /** Why the proxy is less than well; empty when nothing is wrong. */
 function reasons(
-  { ledger, draining, spending, states, plugins, afterwardsFaults }: HealthOptions,
+  { ledger, audit, draining, spending, states, plugins, afterwardsFaults }: HealthOptions,
   vault: VaultFacts,
   files: readonly string[],
 ): string[] {
@@ -105,6 +107,9 @@ function reasons(
   if (trouble !== undefined) list.push(`ledger: ${trouble.message}`);
   if (replaced !== undefined) list.push(`ledger: ${replaced.message}`);
   if (dropped > 0) list.push(`ledger: ${dropped} rows were lost`);
+  const { trouble: auditTrouble, dropped: unaudited } = audit.stats();
+  if (auditTrouble !== undefined) list.push(`audit: ${auditTrouble.message}`);
+  if (unaudited > 0) list.push(`audit: ${unaudited} events were lost`);
   const { enabled, unreadable } = spending.view();
   if (enabled && unreadable !== undefined)
     list.push(`budget: what was spent before the start is not known: ${unreadable}`);

@@ -12,8 +12,8 @@ if (existsSync((workerData as WriterSetup).file)) {
   await import('./writer-worker.ts');
 } else {
   serveJobs<WriterProtocol, WriterSetup>((setup) => ({
-    run(cells) {
-      openStore(setup, 0).insert(cells);
+    run(job) {
+      if (!('pruneBeforeMs' in job)) openStore(setup, 0).insert(job);
       setImmediate(() => {
         throw new Error('killed by the test');
       });

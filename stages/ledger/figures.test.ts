@@ -109,6 +109,12 @@ test('the file and the live window agree on every figure', async () => {
       }
       const today = rows.filter((each) => each.startedMs >= NOON - DAY_MS / 2);
       assert.equal(await queries.totalsOfToday(reader, NOON), sumUp(today));
+      // From the middle of one hour to the middle of another.
+      const span = { sinceMs: NOON - 3 * DAY_MS + 1_234_567, untilMs: NOON - 7_654_321 };
+      const within = rows.filter(
+        ({ startedMs }) => startedMs >= span.sinceMs && startedMs < span.untilMs,
+      );
+      assert.equal(await queries.totalsOf(reader, span), sumUp(within));
       for (const { date, ...totals } of await queries.totalsByDay(reader)) {
         const ofDay = rows.filter((each) =>
           new Date(each.startedMs).toISOString().startsWith(date),

@@ -6,7 +6,9 @@ import type { ExpressionBuilder, RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
 import type { Totals } from './figures.ts';
-import { emptyTotals } from './figures.ts';
+import { addTotals, emptyTotals } from './figures.ts';
+import { HOUR_MS, HOUR_KEYS } from './hours.ts';
+import type { HourKey } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 import { fromStored } from './tables.ts';
 import type { LedgerSchema } from './tables.ts';
@@ -46,19 +48,22 @@ const ALL: TimeSpan = { sinceMs: 0 };
 
 /** The sums over all requests of the span. */
 export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<Totals> {
-  return inSpan(db, span).select(totalColumns).executeTakeFirstOrThrow();
+  return addTotals(await sumsBy(db, [], span));
 }
 
 /**
  * The latency that `share` (0 to 1) of the span's timed requests do not exceed, in milliseconds:
- * by nearest rank, one that some request really had; `null` where none was timed.
+ * by nearest rank, one that some request really had; `null` where none was timed. It rests on the
+ * rows that are still kept.
  */
 export async function latencyPercentile(
   db: LedgerReader,
   span: TimeSpan,
   share: number,
 ): Promise<number | null> {
-  const { timed } = await totalsOf(db, span);
+  const { timed } = await inSpan(db, span)
+    .select((eb) => eb.fn.count<number>('latencyMs').as('timed'))
+    .executeTakeFirstOrThrow();
   if (timed === 0) return null;
   const row = await inSpan(db, span)
     .where('latencyMs', 'is not', null)
@@ -124,12 +129,10 @@ export async function totalsBy(
   key: GroupKey,
   span: TimeSpan = ALL,
 ): Promise<GroupTotals[]> {
-  return inSpan(db, span)
-    .select((eb) => [eb.ref(key).as('key'), ...totalColumns(eb)])
-    .groupBy(key)
-    .orderBy('requests', 'desc')
-    .orderBy('key')
-    .execute();
+  const groups = await sumsBy(db, [key], span);
+  return groups
+    .map(({ keys: [name = null], ...totals }) => ({ key: name, ...totals }))
+    .toSorted((a, b) => b.requests - a.requests || compareKeys(a.key, b.key));
 }
 
 /** The sums for each combination of two or three columns, most saved tokens first, at most `most` of them. */
@@ -139,13 +142,98 @@ export async function totalsByAll(
   span: TimeSpan = ALL,
   most = 1000,
 ): Promise<readonly (Totals & { readonly [K in GroupKey]?: string | null })[]> {
-  return inSpan(db, span)
-    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...totalColumns(eb)])
-    .groupBy([...keys])
-    .orderBy('savedTokens', 'desc')
-    .orderBy('requests', 'desc')
-    .limit(most)
+  const groups = await sumsBy(db, keys, span);
+  return groups
+    .toSorted((a, b) => b.savedTokens - a.savedTokens || b.requests - a.requests)
+    .slice(0, most)
+    .map(({ keys: names, ...totals }) => ({
+      ...Object.fromEntries(keys.map((key, at) => [key, names[at] ?? null])),
+      ...totals,
+    }));
+}
+
+type SumsOfGroup = Totals & { readonly keys: readonly (string | null)[] };
+
+/**
+ * The sums for each combination of columns: those of whole hours as they are kept, those of
+ * what is left at both ends of the span from its rows. Sessions are counted from rows alone.
+ */
+async function sumsBy(
+  db: LedgerReader,
+  keys: readonly GroupKey[],
+  span: TimeSpan,
+): Promise<SumsOfGroup[]> {
+  const hourKeys = keys.filter(isHourKey);
+  const { hours, rest } =
+    hourKeys.length === keys.length ? inHours(span) : { hours: undefined, rest: [span] };
+  const parts = await Promise.all([
+    ...rest.map((part) =>
+      inSpan(db, part)
+        .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...totalColumns(eb)])
+        .$if(keys.length > 0, (query) => query.groupBy([...keys]))
+        .execute(),
+    ),
+    ...(hours === undefined ? [] : [sumsOfHours(db, hourKeys, hours)]),
+  ]);
+  const groups = new Map<string, { names: readonly (string | null)[]; sums: Totals[] }>();
+  const rows: readonly (Totals & { readonly [K in GroupKey]?: string | null })[] = parts.flat();
+  for (const part of rows) {
+    const names = keys.map((key) => part[key] ?? null);
+    const id = JSON.stringify(names);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, { names, sums: [part] });
+    else group.sums.push(part);
+  }
+  return [...groups.values()].map(({ names, sums }) => ({ keys: names, ...addTotals(sums) }));
+}
+
+function sumsOfHours(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
+  return ofHours(db, span)
+    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...SUMS.map(sumOfHours)])
+    .$if(keys.length > 0, (query) => query.groupBy([...keys]))
     .execute();
+}
+
+function ofHours(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
+  const query = db.selectFrom('hours').where('startedMs', '>=', sinceMs);
+  return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
+}
+
+/** The whole hours of a span, and what is left of it. */
+function inHours({ sinceMs, untilMs }: TimeSpan): { hours?: TimeSpan; rest: TimeSpan[] } {
+  const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
+  if (untilMs === undefined)
+    return {
+      hours: { sinceMs: firstMs },
+      rest: firstMs > sinceMs ? [{ sinceMs, untilMs: firstMs }] : [],
+    };
+  const endMs = Math.floor(untilMs / HOUR_MS) * HOUR_MS;
+  if (endMs <= firstMs) return { rest: [{ sinceMs, untilMs }] };
+  const ends = [
+    { sinceMs, untilMs: firstMs },
+    { sinceMs: endMs, untilMs },
+  ];
+  return {
+    hours: { sinceMs: firstMs, untilMs: endMs },
+    rest: ends.filter((end) => end.untilMs > end.sinceMs),
+  };
+}
+
+const SUMS = Object.keys(emptyTotals()) as (keyof Totals)[];
+
+function sumOfHours(name: keyof Totals) {
+  return sql<number>`coalesce(sum(${sql.ref(name)}), 0)`.as(name);
+}
+
+function isHourKey(key: GroupKey): key is HourKey {
+  return (HOUR_KEYS as readonly GroupKey[]).includes(key);
+}
+
+/** As SQL sorts: what is not known first. */
+function compareKeys(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  return b === null || a > b ? 1 : -1;
 }
 
 /** Which requests are wanted; what is left out does not matter. */
@@ -179,11 +267,11 @@ export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow
   return row === undefined ? undefined : fromStored(row);
 }
 
-/** The sums of each UTC day that had requests, oldest first. */
+/** The sums of each UTC day that had requests, oldest first; the span begins and ends with an hour. */
 export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promise<DayTotals[]> {
   const day = sql<number>`started_ms / ${sql.lit(DAY_MS)}`;
-  const rows = await inSpan(db, span)
-    .select((eb) => [day.as('day'), ...totalColumns(eb)])
+  const rows = await ofHours(db, span)
+    .select([day.as('day'), ...SUMS.map(sumOfHours)])
     .groupBy(day)
     .orderBy('day')
     .execute();

@@ -49,6 +49,7 @@ export const metrics = slice({
   retentionDays: setting('metrics.retention_days', {
     type: days,
     default: 7,
-    about: 'Days for which measured values are kept.',
+    about:
+      'Whole UTC days before today for which single requests are kept; sums by hour stay for good.',
   }),
 });

@@ -23,6 +23,8 @@ export interface LedgerStore {
     readonly rejected: number;
     readonly reason: string | undefined;
   };
+  /** Deletes the oldest rows of those that began before `beforeMs`, at most `most`; returns how many. */
+  prune(beforeMs: number, most: number): number;
   /** What tells the open file from another that is put in its place. */
   readonly inode: bigint | undefined;
   /** False once the path leads to another file, or to none: what is written here would be lost. */
@@ -89,6 +91,10 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
      VALUES (${ledgerColumns.map(() => '?').join(', ')})
      ON CONFLICT (id) DO NOTHING`,
   );
+  const pruneSome = db.prepare(
+    `DELETE FROM requests WHERE rowid IN
+     (SELECT rowid FROM requests WHERE started_ms < ? ORDER BY started_ms LIMIT ?)`,
+  );
   const insertAll = db.transaction((cells: readonly Cell[]) => {
     for (let at = 0; at < cells.length; at += width) statement.run(cells.slice(at, at + width));
   });
@@ -102,6 +108,7 @@ function toStore(db: Database.Database, file: string, inode: bigint | undefined)
       }
       return insertSingly(cells, width, (row) => insertAll.immediate(row));
     },
+    prune: (beforeMs, most) => pruneSome.run(beforeMs, most).changes,
     inode,
     isInPlace: () => inodeOf(file) === inode,
     putAside(nowMs) {

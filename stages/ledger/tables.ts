@@ -2,6 +2,8 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
+import { addHours } from './hours.ts';
+import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
 /** A cell as SQLite stores it. */
@@ -19,6 +21,7 @@ export type StoredRow = {
 /** The database as Kysely sees it; names are camelCase here and snake_case in the file. */
 export interface LedgerSchema {
   requests: StoredRow;
+  hours: StoredHour;
 }
 
 /** Every column in the order of `pushCells`. */
@@ -174,4 +177,5 @@ export const migrations: readonly Migration[] = [
     'ALTER TABLE requests ADD COLUMN breakpoints INTEGER',
     'ALTER TABLE requests ADD COLUMN cost_saved_by_breakpoints_nano_usd INTEGER',
   ],
+  addHours,
 ];

@@ -24,6 +24,10 @@ const MAX_BATCH_MS = 10;
 const MAX_BATCH_ROWS = 50;
 /** Batches handed out and not yet stored; the others wait on this side. */
 const MAX_IN_FLIGHT = 8;
+/** Old rows deleted at once: a few milliseconds, in which no new row is written. */
+const MAX_PRUNED_ROWS = 500;
+/** What the disk has for others between two of them. */
+const PRUNE_PAUSE_MS = 20;
 const DEFAULT_MAX_QUEUED_ROWS = 10_000;
 const CLOSE_TIMEOUT_MS = 2000;
 const FIRST_RESTART_MS = 100;
@@ -122,6 +126,23 @@ export class ThreadedWriter implements LedgerWriter {
         },
       });
     });
+  }
+
+  async prune(beforeMs: number): Promise<number> {
+    const release = this.#pool.hold();
+    let deleted = 0;
+    try {
+      while (this.#state === 'running') {
+        const end = await this.#pool.run({ pruneBeforeMs: beforeMs, most: MAX_PRUNED_ROWS });
+        if (!('done' in end)) break;
+        deleted += end.done.deleted;
+        if (end.done.deleted < MAX_PRUNED_ROWS) break;
+        await new Promise<void>((resolve) => this.#options.clock.after(PRUNE_PAUSE_MS, resolve));
+      }
+    } finally {
+      release();
+    }
+    return deleted;
   }
 
   close(): Promise<void> {

@@ -48,6 +48,12 @@ export interface LedgerWriter {
   ready(): Promise<void>;
   /** Resolves when every row recorded so far is in the file, or when the disk turns out to refuse them. */
   flush(): Promise<void>;
+  /**
+   * Deletes the rows that began before `beforeMs`, some hundreds at a time with pauses for what is
+   * recorded meanwhile. Their sums stay. Resolves with how many there were; early when the writer
+   * is closed. Never rejects.
+   */
+  prune(beforeMs: number): Promise<number>;
   /** Flushes for at most two seconds, then ends the thread; rows that did not make it count as dropped. */
   close(): Promise<void>;
   stats(): LedgerWriterStats;

@@ -10,13 +10,20 @@ export interface WriterSetup {
   readonly migrations: readonly Migration[];
 }
 
-/** What the writer thread does: batches of rows in one flat array of cells. */
+/** Deletes the oldest rows of those that began before `pruneBeforeMs`, at most `most`. */
+export interface PruneJob {
+  readonly pruneBeforeMs: number;
+  readonly most: number;
+}
+
+/** What the writer thread does: it stores batches of rows in one flat array of cells, and deletes old ones. */
 export interface WriterProtocol {
-  readonly job: readonly Cell[];
+  readonly job: readonly Cell[] | PruneJob;
   readonly result: {
     /** Rows that the file refused for their content. */
     readonly rejected: number;
     readonly reason: string | undefined;
+    readonly deleted: number;
   };
   readonly part: never;
   readonly event: WriterEvent;

@@ -17,15 +17,15 @@ const QUIET_BUSY_TRIES = 3;
 
 type Stored = WriterProtocol['result'];
 
-interface Batch {
-  readonly cells: WriterProtocol['job'];
+interface Task {
+  readonly job: WriterProtocol['job'];
   readonly resolve: (stored: Stored) => void;
 }
 
 class WriterThread {
   readonly #port: JobPort<WriterProtocol>;
   readonly #setup: WriterSetup;
-  readonly #queue: Batch[] = [];
+  readonly #queue: Task[] = [];
   #store: LedgerStore | undefined;
   #failures = 0;
   /** True while a timer will go on with the queue. */
@@ -41,10 +41,10 @@ class WriterThread {
     this.#work();
   }
 
-  /** Resolves when the batch is in the file. */
-  run(cells: WriterProtocol['job']): Promise<Stored> {
+  /** Resolves when the file has taken it. */
+  run(job: WriterProtocol['job']): Promise<Stored> {
     return new Promise((resolve) => {
-      this.#queue.push({ cells, resolve });
+      this.#queue.push({ job, resolve });
       if (!this.#paused || this.#lastTry) this.#work();
     });
   }
@@ -58,8 +58,8 @@ class WriterThread {
     try {
       this.#openStore();
       while ((!this.#paused || this.#lastTry) && this.#queue[0] !== undefined) {
-        const { cells, resolve } = this.#queue[0];
-        resolve(this.#openStore().insert(cells));
+        const { job, resolve } = this.#queue[0];
+        resolve(perform(this.#openStore(), job));
         this.#queue.shift();
         this.#failures = 0;
       }
@@ -132,6 +132,12 @@ class WriterThread {
       message: code === undefined ? message : `${message} (${code})`,
     });
   }
+}
+
+function perform(store: LedgerStore, job: WriterProtocol['job']): Stored {
+  if (!('pruneBeforeMs' in job)) return { ...store.insert(job), deleted: 0 };
+  const deleted = store.prune(job.pruneBeforeMs, job.most);
+  return { rejected: 0, reason: undefined, deleted };
 }
 
 serveJobs<WriterProtocol, WriterSetup>((setup, port) => new WriterThread(setup, port));

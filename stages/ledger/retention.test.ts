@@ -1,0 +1,91 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openLedgerReader } from './database.ts';
+import * as queries from './queries.ts';
+import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { migrations } from './tables.ts';
+
+const { open } = folderForEach(test);
+const DAY_MS = 86_400_000;
+const FIRST_MS = Date.UTC(2026, 10, 1);
+
+/** `count` rows, one every quarter of an hour. */
+const rowsOf = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    rowOf(n, {
+      startedMs: FIRST_MS + n * 900_000,
+      model: n % 3 === 0 ? null : `m${n % 3}`,
+      inputTokensRaw: n,
+      savedTokens: n % 7,
+      costNanoUsd: 5 * n,
+      latencyMs: n,
+    }),
+  );
+
+async function figures(file: string) {
+  const reader = openLedgerReader(file);
+  try {
+    return {
+      totals: await queries.totalsOf(reader),
+      byModel: await queries.totalsBy(reader, 'model'),
+      both: await queries.totalsByAll(reader, ['model', 'provider']),
+      days: await queries.totalsByDay(reader),
+      since: await queries.totalsOf(reader, { sinceMs: FIRST_MS + 2 * DAY_MS }),
+    };
+  } finally {
+    await reader.destroy();
+  }
+}
+
+test('old rows go, in several steps; their sums and what is recorded meanwhile stay', async () => {
+  const { writer, file, troubles } = open();
+  const rows = rowsOf(1800);
+  for (const row of rows) writer.record(row);
+  await writer.flush();
+  const before = await figures(file);
+  const keptFromMs = FIRST_MS + 15 * DAY_MS;
+  const pruning = writer.prune(keptFromMs);
+  const late = rowOf(9999, { startedMs: FIRST_MS + 19 * DAY_MS });
+  writer.record(late);
+  assert.is(await pruning, 15 * 96);
+  assert.is(await writer.prune(keptFromMs), 0);
+  await writer.flush();
+  const left = rows.filter(({ startedMs }) => startedMs >= keptFromMs).map(({ id }) => id);
+  assert.equal((await stored(file)).map(({ id }) => id).toSorted(), [...left, late.id].toSorted());
+  const after = await figures(file);
+  assert.is(after.totals.requests, before.totals.requests + 1);
+  assert.is(after.totals.costNanoUsd, before.totals.costNanoUsd);
+  assert.is(after.since.savedTokens, before.since.savedTokens);
+  assert.equal(after.days.slice(0, 15), before.days.slice(0, 15));
+  assert.equal(after.byModel[1], before.byModel[1]);
+  const ofModel = ({ both }: typeof after) => both.find(({ model }) => model === 'm1');
+  assert.equal(ofModel(after), ofModel(before));
+  assert.equal(troubles, []);
+  await writer.close();
+  assert.is(await writer.prune(keptFromMs), 0, 'a closed writer deletes nothing');
+});
+
+test('a row that comes twice counts once', async () => {
+  const { writer, file } = open();
+  writer.record(rowOf(1));
+  await writer.flush();
+  writer.record(rowOf(1));
+  await writer.close();
+  assert.is((await figures(file)).totals.requests, 1);
+});
+
+test('a ledger without sums gets them from its rows', async () => {
+  const { writer, file } = open({ migrations: migrations.slice(0, 3) });
+  for (const row of rowsOf(300)) writer.record(row);
+  await writer.close();
+  const next = open({ file });
+  await next.writer.close();
+  const old = await figures(file);
+  const other = open({ file: `${file}.new` });
+  for (const row of rowsOf(300)) other.writer.record(row);
+  await other.writer.close();
+  assert.is(old.totals.requests, 300);
+  assert.equal(old, await figures(other.file));
+});
+
+test.run();
