@@ -9,9 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
+import { TOPICS_FILE } from '../cli/topics.ts';
 import { GUIDES_FILE } from '../server/openapi/guide.ts';
 import { renderGuides } from './guides.ts';
 import { BUNDLED_FILE, readRecipes } from '../server/recipes.ts';
+import { readTopics } from './topics.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
 
@@ -53,7 +55,7 @@ const KEPT_DAYS = 30;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Files of `app` that are not bundled. */
-const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE]);
+const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE, TOPICS_FILE]);
 
 /** Deletes what earlier builds left, unless it may still be in use. */
 function prune(folder: string, outputs: readonly string[]): void {
@@ -96,6 +98,9 @@ const recipes = await readRecipes([
   fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
 ]);
 writeFileSync(new URL(BUNDLED_FILE, `file://${compiled}app/`), JSON.stringify(recipes));
+
+const topics = JSON.stringify(readTopics());
+for (const folder of ['app', 'cli']) writeFileSync(join(compiled, folder, TOPICS_FILE), topics);
 
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;

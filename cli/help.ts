@@ -25,8 +25,12 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--since': 'date',
 };
 
-/** Every command with one line each, by category. */
-export function overview(definitions: readonly Definition[], context: CliContext): string[] {
+/** Every command with one line each, by category, and the names of the topics. */
+export function overview(
+  definitions: readonly Definition[],
+  topics: readonly string[],
+  context: CliContext,
+): string[] {
   const colors = colorsFor(context.stdout, context.env);
   const lines = [
     `${colors.bold('svc')} ${context.version}: a local proxy between your tools and language models`,
@@ -44,7 +48,11 @@ export function overview(definitions: readonly Definition[], context: CliContext
   for (const [code, meaning] of exitMeanings) {
     lines.push(`  ${String(code).padEnd(width)}  ${colors.dim(meaning)}`);
   }
-  lines.push('', '`svc <command> --help` shows options and examples.');
+  lines.push('', colors.bold('Topics'), `  ${colors.dim(topics.join(', '))}`);
+  lines.push(
+    '',
+    '`svc <command> --help` shows options and examples, `svc help <topic>` explains a topic.',
+  );
   return lines;
 }
 

@@ -59,6 +59,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./setup/command.ts')).setupCommands,
   },
   {
+    words: ['update'],
+    load: async () => (await import('./update/command.ts')).updateCommands,
+  },
+  {
     words: ['integrate'],
     load: async () => (await import('./integrate/command.ts')).integrateCommands,
   },

@@ -1,6 +1,7 @@
 /** One call of the command line: finds the command, runs it, and makes an exit code of what happened. */
 import { Cli } from 'clipanion';
 import { SvcError, isSvcError } from '../engine/error.ts';
+import { nearest } from '../server/config/distance.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
@@ -8,7 +9,8 @@ import { allDefinitions } from './definitions.ts';
 import { commandHelp, overview } from './help.ts';
 import { print, printError, writeLine } from './output.ts';
 import { isFirstWord, loadCommands } from './registry.ts';
-import { explainSyntax } from './syntax.ts';
+import { explainSyntax, pathOf } from './syntax.ts';
+import { printTopic, readTopics } from './topics.ts';
 
 /** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
@@ -30,7 +32,7 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<n
     return 0;
   }
   if (word === undefined || word === 'help' || asksForHelp(argv)) {
-    return help(word === 'help' ? argv.slice(1) : argv, context);
+    return word === 'help' ? help(argv.slice(1), context, true) : help(argv, context, false);
   }
   if (!isFirstWord(word)) throw explainSyntax(undefined, argv, await allDefinitions());
   const cli = new Cli<CliContext>({ binaryName: 'svc', binaryVersion: context.version });
@@ -56,14 +58,39 @@ function ownPart(argv: readonly string[]): readonly string[] {
   return argv.slice(0, end < 0 ? undefined : end);
 }
 
-async function help(argv: readonly string[], context: CliContext): Promise<number> {
+/** A word that is both, with `isTopicWanted`, shows the command and below it the page. */
+async function help(
+  argv: readonly string[],
+  context: CliContext,
+  isTopicWanted: boolean,
+): Promise<number> {
   const words = argv.filter((arg) => !arg.startsWith('-'));
   const definitions = await allDefinitions();
+  const topics = readTopics();
+  const names = topics.map(({ name }) => name);
   const text =
-    words.length === 0 ? overview(definitions, context) : commandHelp(words, definitions, context);
-  if (text === undefined) throw explainSyntax(undefined, words, definitions);
-  for (const line of text) print(context, line);
+    words.length === 0
+      ? overview(definitions, names, context)
+      : commandHelp(words, definitions, context);
+  const [word = ''] = words;
+  const topic = words.length === 1 ? topics.find(({ name }) => name === word) : undefined;
+  for (const line of text ?? []) print(context, line);
+  if (topic !== undefined && (isTopicWanted || text === undefined)) {
+    if (text !== undefined) print(context);
+    await printTopic(topic, context);
+  } else if (text === undefined) {
+    if (words.length > 1) throw explainSyntax(undefined, words, definitions);
+    throw noHelp(word, [...definitions.map((one) => pathOf(one)[0] ?? ''), ...names]);
+  }
   return 0;
+}
+
+function noHelp(word: string, names: readonly string[]): SvcError {
+  const near = nearest(word, [...new Set(names)]);
+  const hint = near === undefined ? '' : `; did you mean \`svc help ${near}\`?`;
+  return new SvcError('usage', `svc has no command '${word}' and no topic of that name${hint}`, {
+    cure: '`svc help` lists both.',
+  });
 }
 
 function unexpected(thrown: unknown): SvcError {

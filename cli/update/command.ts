@@ -1,0 +1,100 @@
+/** `svc update`: whether there is a newer version, and, once it is agreed to, its installation. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { note, print, printJson } from '../output.ts';
+import { openPrompts } from '../prompts.ts';
+import type { CliCommand } from '../registry.ts';
+import { isIn, isNewer, readInstalled } from './installed.ts';
+import type { Installed } from './installed.ts';
+import { globalFolder, installGlobally, published } from './npm.ts';
+
+/** What `--check` exits with where there is something newer. */
+const NEWER = 1;
+
+class Update extends Command<CliContext> {
+  static override paths = [['update']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Look for a newer version and, if you agree, install it',
+    details:
+      'npm asks the registry that it is configured for; nothing else is sent. Without --yes it asks before it installs anything. --check only looks: exit code 0 when this is the newest version, 1 when there is a newer one.',
+    examples: [
+      ['Look, ask, install', '$0 update'],
+      ['For a script', '$0 update --check'],
+    ],
+  });
+
+  check = Option.Boolean('--check', false, { description: 'Only look; exit code 1 when newer' });
+  yes = Option.Boolean('--yes,-y', false, { description: 'Install without asking' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const installed = readInstalled(context.entry);
+    const { name, version, bin } = installed;
+    const found = await published(name, context.env);
+    // Whoever else has the name has other programs: that is no newer version of this one.
+    const latest = found !== undefined && found.bin[name] === bin[name] ? found.version : null;
+    const hasNewer = latest !== null && isNewer(latest, version);
+    const way = hasNewer ? await this.wayOf(installed, latest) : undefined;
+    const isAgreed =
+      !this.check && way?.isOurs === true && (await this.isAgreed(way.command, version, latest));
+    if (isAgreed && latest !== null) await installGlobally(name, latest, context.env);
+    const isRunning = runningInstance(homeOf(context)) !== undefined;
+    if (this.json)
+      printJson(context, {
+        installed: version,
+        latest,
+        newer: hasNewer,
+        command: way?.command ?? null,
+        updated: isAgreed,
+        restart_needed: isAgreed && isRunning,
+      });
+    else if (latest === null)
+      print(context, `svc ${version}; the registry that npm asks has no package of this program`);
+    else if (!hasNewer) print(context, `svc ${version} is the newest version`);
+    else if (isAgreed) {
+      print(context, `svc ${latest} is installed`);
+      if (isRunning) note(context, '`svc restart` has the running proxy use it.');
+    } else if (this.check || way?.isOurs !== true)
+      print(
+        context,
+        `svc ${latest} is there; this is ${version}. It is updated by: ${way?.command}`,
+      );
+    if (this.yes && way?.isOurs === false && !this.check)
+      throw new SvcError('conflict', 'This svc is not one that `npm install -g` put here', {
+        cure: `In its place: ${way.command}`,
+      });
+    return this.check && hasNewer ? NEWER : 0;
+  }
+
+  /** The command that updates this installation, and whether svc may run it. */
+  private async wayOf(installed: Installed, latest: string) {
+    const { context } = this;
+    const { name, kind, root } = installed;
+    const folder = shortPath(root, context);
+    if (kind === 'checkout') return { command: `git -C ${folder} pull`, isOurs: false };
+    const global = await globalFolder(context.env);
+    if (global !== undefined && isIn(global, installed))
+      return { command: `npm install -g ${name}@${latest}`, isOurs: true };
+    return { command: `npm install ${name}@${latest}, where ${folder} belongs to`, isOurs: false };
+  }
+
+  private async isAgreed(command: string, version: string, latest: string | null) {
+    const { context } = this;
+    note(context, `svc ${latest} is there; this is ${version}. To be run: ${command}`);
+    if (this.yes) return true;
+    const prompts = await openPrompts(context);
+    try {
+      if (await prompts.confirm('Install it?', true)) return true;
+    } finally {
+      prompts.close();
+    }
+    throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+  }
+}
+
+export const updateCommands: readonly CliCommand[] = [Update];

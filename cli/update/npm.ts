@@ -1,0 +1,104 @@
+/** Questions to npm, which knows the registry, proxy and certificates that this user has configured. */
+import { execFile } from 'node:child_process';
+import { SvcError } from '../../engine/error.ts';
+
+const ANSWER_MS = 30_000;
+const INSTALL_MS = 600_000;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the registry has under a name. */
+export interface Published {
+  readonly version: string;
+  /** Programs of the package, by name. */
+  readonly bin: Readonly<Record<string, string>>;
+}
+
+const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][\w.+-]{1,64})?$/;
+
+/**
+ * The newest published version of `name`; undefined where the registry has no such package.
+ *
+ * @throws SvcError `bad_gateway` where the registry does not answer, `not_found` without npm.
+ */
+export async function published(name: string, env: Env): Promise<Published | undefined> {
+  const argv = ['view', `${name}@latest`, 'name', 'version', 'bin', '--json'];
+  const quick = ['--fetch-retries=0', '--fetch-timeout=15000', '--loglevel=silent'];
+  const { code, stdout } = await npm([...argv, ...quick], env, ANSWER_MS);
+  const answer = parse(stdout);
+  if (code !== 0) {
+    const reason = isRecord(answer['error']) ? answer['error']['code'] : undefined;
+    if (reason === 'E404') return undefined;
+    throw new SvcError(
+      'bad_gateway',
+      `The package registry does not answer${typeof reason === 'string' ? ` (${reason})` : ''}`,
+      { cure: 'Check the network; `npm config get registry` shows whom npm asks.' },
+    );
+  }
+  const { version, bin } = answer;
+  if (typeof version !== 'string' || !VERSION.test(version)) return undefined;
+  return {
+    version,
+    bin: isRecord(bin)
+      ? Object.fromEntries(
+          Object.entries(bin).flatMap(([key, path]) =>
+            typeof path === 'string' ? [[key, path] as const] : [],
+          ),
+        )
+      : {},
+  };
+}
+
+/** The folder of npm's global packages; undefined where npm does not say. */
+export async function globalFolder(env: Env): Promise<string | undefined> {
+  const { code, stdout } = await npm(['root', '-g'], env, ANSWER_MS);
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
+}
+
+/** Installs a version for all projects. @throws SvcError `config` with npm's last words. */
+export async function installGlobally(name: string, version: string, env: Env): Promise<void> {
+  const argv = ['install', '-g', '--no-fund', '--no-audit', `${name}@${version}`];
+  const { code, stderr } = await npm(argv, env, INSTALL_MS);
+  if (code === 0) return;
+  const last = stderr.trim().split('\n').slice(-6).join('\n  ');
+  throw new SvcError('config', `npm could not install ${name}@${version}:\n  ${last}`, {
+    cure: `The installed version stays. By hand: npm ${argv.join(' ')}`,
+  });
+}
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function npm(argv: readonly string[], env: Env, timeoutMs: number): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { ...env }, timeout: timeoutMs, maxBuffer: MOST_BYTES };
+    execFile('npm', argv, options, (error, stdout, stderr) => {
+      if (error?.code === 'ENOENT')
+        reject(
+          new SvcError('not_found', 'npm is not on the path', {
+            cause: error,
+            cure: 'svc is updated by what installed it.',
+          }),
+        );
+      else if (error === null) resolve({ code: 0, stdout, stderr });
+      else resolve({ code: typeof error.code === 'number' ? error.code : -1, stdout, stderr });
+    });
+  });
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
