@@ -51,6 +51,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./recipe/command.ts')).recipeCommands,
   },
   {
+    words: ['graph'],
+    load: async () => (await import('./graph/command.ts')).graphCommands,
+  },
+  {
     words: ['audit'],
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },

@@ -41,6 +41,8 @@ export interface Stop<F extends Frame> {
 /** Neighbours that run as one. */
 export interface FusedSegment<F extends Frame> {
   readonly form: 'fused';
+  /** All of them in order, those without a step for any kind included. */
+  readonly nodes: readonly PlanNode<F>[];
   readonly steps: ReadonlyMap<F['kind'], readonly Step<F>[]>;
 }
 
@@ -87,7 +89,7 @@ export function toFused<F extends Frame>(
     const taken = wanted.filter((step) => step !== undefined);
     if (taken.length > 0) steps.set(kind, Object.freeze(taken));
   }
-  return Object.freeze({ form: 'fused', steps });
+  return Object.freeze({ form: 'fused', nodes, steps });
 }
 
 /** Makes `node` a web stream. */

@@ -7,8 +7,6 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cancelled, SvcError, createCanceller, systemClock } from '../../engine/index.ts';
 import type { Clock, RunInfo } from '../../engine/index.ts';
-import { loadPlugins } from '../../plugins/load-plugins.ts';
-import { createView } from '../../plugins/view.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { scrubbed } from '../../stages/captures/scrub.ts';
 import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts';
@@ -17,15 +15,13 @@ import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import type { OwnServices } from '../../stages/services.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
-import { createKeyring } from '../auth.ts';
 import { encodingToUndo, toBodyFrame } from '../body-frame.ts';
 import { CAPTURE_HEADER } from '../capture/captures.ts';
-import { compileGeneration } from '../compile.ts';
+import { compileAlone } from '../compile-alone.ts';
 import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
-import { createLog } from '../log.ts';
-import { loadCustomProviders, pluginReasons } from '../plugins.ts';
-import { loadRecipes } from '../recipes.ts';
+import { silentLog } from '../log/silent.ts';
+import { pluginReasons } from '../plugins.ts';
 import { routeRulesFile } from '../route-rules.ts';
 import { runAndTell } from '../run-and-tell.ts';
 import { createServices } from '../services.ts';
@@ -64,17 +60,7 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
     if (existsSync(file)) copyFileSync(file, join(scratch, file.split('/').at(-1)!));
   const config = toReplayConfig(options.config, scratch);
   const clock = createReplayClock();
-  const log = createLog({
-    isEnabled: false,
-    level: 'error',
-    includeRequestBody: false,
-    includeResponseBody: false,
-    includeTraces: false,
-    destination: { kind: 'file', path: join(scratch, 'svc.log') },
-    format: 'text',
-    retentionDays: 1,
-    clock,
-  });
+  const log = silentLog(scratch, clock);
   const upstream = createRecordedUpstream();
   const catcher = createCatcher();
   const services = await createServices({
@@ -85,33 +71,12 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
     captureWriter: catcher.writer,
   });
   try {
-    const custom = await loadCustomProviders(config, env);
-    const bound = createView(clock, log);
-    const plugins = await loadPlugins(config.plugins, {
-      clock,
-      view: bound.view,
-      report: () => undefined,
-    });
-    const generation = compileGeneration({
-      number: 1,
-      config,
-      services,
-      keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
-      ports: () => [],
-      custom,
-      plugins,
-      recipes: await loadRecipes(
-        config.compression.recipes,
-        plugins.flatMap((plugin) => plugin.recipes),
-      ),
-      insertions: plugins.flatMap(({ insertions }) => insertions),
-    });
-    bound.bind(generation);
+    const generation = await compileAlone({ config, services, env, scratch });
     generation.activate();
     const { plan, prices, providers } = generation;
     return {
       today: { prices, providers },
-      warnings: pluginReasons(custom),
+      warnings: pluginReasons(generation.custom),
       async run(record) {
         // How providers were doing is part of no recording: each run meets healthy ones.
         for (const name of services.states.view().keys())

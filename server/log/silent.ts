@@ -1,0 +1,20 @@
+/** The log of a graph that serves nobody: nothing is written. */
+import { join } from 'node:path';
+import type { Clock } from '../../engine/index.ts';
+import { createLog } from '../log.ts';
+import type { Log } from '../log.ts';
+
+/** `scratch` is where the file would be. */
+export function silentLog(scratch: string, clock: Clock): Log {
+  return createLog({
+    isEnabled: false,
+    level: 'error',
+    includeRequestBody: false,
+    includeResponseBody: false,
+    includeTraces: false,
+    destination: { kind: 'file', path: join(scratch, 'svc.log') },
+    format: 'text',
+    retentionDays: 1,
+    clock,
+  });
+}
