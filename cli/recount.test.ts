@@ -5,14 +5,14 @@
 import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeContext, makePlace } from './testing.ts';
+import { makeContext, makePlace } from '../fixtures/cli/run.ts';
 import { runCli } from './run.ts';
 import { startTestProxy } from '../fixtures/proxy.ts';
 import type { TestProxy } from '../fixtures/proxy.ts';
 import { createRandom, randomInt } from '../fixtures/random.ts';
 import { isFailure } from '../stages/ledger/row.ts';
 import type { LedgerRow } from '../stages/ledger/row.ts';
-import { CHAT, MESSAGE, closeClients, exchange } from '../server/testing.ts';
+import { CHAT, MESSAGE, closeClients, exchange } from '../fixtures/server/exchange.ts';
 
 const COUNT = Number(process.env['SVC_RECOUNT'] ?? 1500);
 const AT_ONCE = 16;

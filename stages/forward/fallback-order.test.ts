@@ -19,17 +19,18 @@ import type { Pair, PairOptions, Spoken } from '../../fixtures/forward/pair.ts';
 
 const MESSAGES = { path: '/v1/messages', body: bodyOf('messages', false) };
 
-/** The README's example of a fallback, with its local server where the spare provider is. */
-function readmeExample(url: string): string {
-  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
-  const [, block = ''] = /## When a provider fails\s+```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+/** The documents' example of a fallback, with its local server where the spare provider is. */
+function documentedExample(url: string): string {
+  const page = readFileSync(join(projectRoot, 'docs/providers.md'), 'utf8');
+  const [, block = ''] =
+    /^# Providers, fallback and routing\s+```yaml\n([\s\S]*?)```/.exec(page) ?? [];
   const yaml = block.replace('http://127.0.0.1:11434', url);
-  assert.not.equal(yaml, block, 'the README names a local server');
+  assert.not.equal(yaml, block, 'the page names a local server');
   return yaml;
 }
 
-test("the README's example of a fallback works as it stands there", () =>
-  withPair({ yaml: readmeExample }, async (t) => {
+test("the documents' example of a fallback works as it stands there", () =>
+  withPair({ yaml: documentedExample }, async (t) => {
     t.upstream.script(undefined, '529');
     const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
     assert.is(got.status, 200, got.text);
