@@ -115,7 +115,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
 
 /** Everything behind the ports: home folder, code of providers, log, services, keys. */
 async function openProxy(options: StartOptions) {
-  const { loaded, clock = systemClock, env = process.env } = options;
+  const { loaded, version, clock = systemClock, env = process.env } = options;
   const { config } = loaded;
   const watch = options.watch ?? createPluginWatch();
   keepHeapSmall();
@@ -124,7 +124,13 @@ async function openProxy(options: StartOptions) {
   const custom = await loadCustomProviders(config, env, watch);
   const log = openLog(config, custom, clock);
   const { onTrouble } = options;
-  const services = await createServices({ config, log, clock, ...(onTrouble && { onTrouble }) });
+  const services = await createServices({
+    config,
+    log,
+    clock,
+    version,
+    ...(onTrouble && { onTrouble }),
+  });
   const keys = createKeyring({
     file: keysFile(config.home),
     configKey: config.security.apiKey ?? undefined,

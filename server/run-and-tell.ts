@@ -9,14 +9,15 @@ import { credentialsOf } from './log/credentials.ts';
 import type { ServerServices } from './services.ts';
 import { CopyingSink } from './sink/copy.ts';
 
-/** Runs `body` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
+/** Runs `received` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
 export function runAndTell(
   plan: Plan<ProxyFrame>,
-  body: BodyFrame,
+  received: BodyFrame,
   info: RunInfo,
   client: Sink<ProxyFrame>,
-  { log, captures }: Pick<ServerServices, 'log' | 'captures'>,
+  { log, captures, telemetry }: Pick<ServerServices, 'log' | 'captures' | 'telemetry'>,
 ): Promise<Settlement<ProxyFrame>> {
+  const body = telemetry.begin(received, info.id);
   const recorder = captures.begin(body, info);
   const sink = recorder === undefined ? client : new RecordingSink(client, recorder);
   const secrets =

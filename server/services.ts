@@ -62,6 +62,8 @@ import { errorTable } from './error-response.ts';
 import { askLedger } from './ledger-questions.ts';
 import type { LedgerQuestions } from './ledger-questions.ts';
 import { spendingSettings, spentBefore } from './spending.ts';
+import { openTelemetry } from './telemetry/telemetry.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
 
 /** What stages share, and what only the server uses beside it. */
 export interface ServerServices extends SharedServices {
@@ -94,6 +96,7 @@ export interface ServerServices extends SharedServices {
   readonly streams: StreamLimit;
   /** The bytes of requests that have not arrived whole. */
   readonly inFlight: InFlight;
+  readonly telemetry: Telemetry;
   /** Open also where nothing is injected: it can still be asked and added to. */
   readonly vault: Vault;
   close(): Promise<void>;
@@ -102,6 +105,7 @@ export interface ServerServices extends SharedServices {
 export interface ServiceOptions {
   readonly config: Config;
   readonly log: Log;
+  readonly version?: string;
   readonly clock?: Clock;
   /** Hears what is wrong with the ledger, besides the log. */
   readonly onTrouble?: (error: SvcError) => void;
@@ -117,6 +121,7 @@ const RECORDED = { withinMs: 5, atMost: 16 };
 /** Opens the services. The ledger opens in its own thread; `ledger.ready()` resolves when. */
 export async function createServices(options: ServiceOptions): Promise<ServerServices> {
   const { config, log, clock = systemClock } = options;
+  const telemetry = await openTelemetry({ config, log, clock, version: options.version ?? '' });
   const turn = createTurn();
   const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
   const upstream = recordingUpstream(wire, (runId) => captures.recorderOf(runId));
@@ -186,6 +191,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
         live.add(row);
         if (audit.isEnabled) audit.add(requestEvent(row));
         captures.finish(row);
+        if (telemetry.isEnabled) telemetry.end(row, traces.get(row.id));
         tell(row, reason);
       },
     },
@@ -212,9 +218,11 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     compressor,
     lost: createLostBlocks(),
     learned,
+    telemetry,
     vault,
     async close() {
       afterwards.flush();
+      await telemetry.close();
       await captures.close();
       await questions.close();
       await ledgerFile.close();

@@ -4,7 +4,7 @@
  */
 
 /** Keys, or whole sections, whose feature is not built yet. */
-export const NOT_YET: readonly string[] = ['shared', 'telemetry'];
+export const NOT_YET: readonly string[] = ['shared'];
 
 /** True when the feature behind the setting of this key (as in the table) is built. */
 export function isInEffect(key: string): boolean {

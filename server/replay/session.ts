@@ -120,6 +120,7 @@ function toReplayConfig(config: Config, scratch: string): Config {
     logging: { ...config.logging, enabled: false },
     audit: { ...config.audit, enabled: false },
     metrics: { ...config.metrics, enabled: false },
+    telemetry: { ...config.telemetry, enabled: false },
     // A recorded answer is the only one that is right.
     cache: { ...config.cache, enabled: false, type: 'memory' },
     budget: { ...config.budget, enabled: false },

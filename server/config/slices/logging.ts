@@ -1,6 +1,6 @@
 /** What is written down about the work: the log, and telemetry in a local file. */
 import { join } from 'node:path';
-import { days, flag, oneOf, path } from '../../../stages/settings/kind.ts';
+import { days, flag, oneOf, path, words } from '../../../stages/settings/kind.ts';
 import { asPath, isSwitchedOn, setting } from '../../../stages/settings/setting.ts';
 import { slice } from '../../../stages/settings/slice.ts';
 
@@ -52,24 +52,40 @@ export const logging = slice({
   }),
 });
 
-/** `telemetry.*`; nothing is sent anywhere. */
+/** `telemetry.*`: OpenTelemetry. */
 export const telemetry = slice({
   enabled: setting('telemetry.enabled', {
     type: flag,
     default: false,
     flag: '--telemetry',
     about:
-      'Write one line of measurements per request to `telemetry.log_file`. Nothing is sent out.',
+      'Export spans and measurements (never contents) to `telemetry.endpoint` and `telemetry.log_file`.',
     loosens: isSwitchedOn,
+    needsRestart: true,
+  }),
+  endpoint: setting('telemetry.endpoint', {
+    type: words,
+    default: 'http://127.0.0.1:4318',
+    about:
+      'Base URL of the OTLP/HTTP collector; `/v1/traces` and `/v1/metrics` are appended. JSON is sent.',
+    refuse: (value) =>
+      isHttpUrl(value) ? [] : [{ reason: 'not a URL that starts with http(s)://' }],
+    guarded: true,
+    needsRestart: true,
   }),
   logFile: setting('telemetry.log_file', {
     type: path,
     default: null,
     defaultText: '`$SVC_HOME/telemetry.jsonl`',
-    about: 'The file that telemetry writes to.',
+    about:
+      'The file that gets the same as JSON lines; rotated daily, kept for `logging.retention_days`.',
     resolve: asPath,
     guarded: true,
     needsRestart: true,
     read: (file, home) => file ?? join(home, 'telemetry.jsonl'),
   }),
 });
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

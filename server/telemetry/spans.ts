@@ -1,0 +1,139 @@
+/** The spans of one request: its own, one for each stage and one for each try at a provider. Never what was said. */
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import { isFailure } from '../../stages/ledger/row.ts';
+import type { Trace, TraceAttempt, TraceStage } from '../../stages/ledger/traces.ts';
+import * as names from './names.ts';
+import type { TraceContext } from './trace-context.ts';
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A finished span. */
+export interface SpanRecord {
+  readonly name: string;
+  readonly kind: 'server' | 'client' | 'internal';
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  /** Milliseconds since the epoch, with a fraction. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Why it failed, in a word; undefined where it did not. */
+  readonly error: string | undefined;
+  readonly attributes: Attributes;
+}
+
+/** The request's span first. `newId` makes the ids of the others. */
+export function spansOf(
+  row: LedgerRow,
+  trace: Trace | undefined,
+  context: TraceContext,
+  newId: () => string,
+): readonly SpanRecord[] {
+  const { traceId, spanId } = context;
+  const child = (name: string, kind: SpanRecord['kind'], fromMs: number, toMs: number) => ({
+    name,
+    kind,
+    traceId,
+    spanId: newId(),
+    parentSpanId: spanId,
+    startMs: row.startedMs + fromMs,
+    endMs: row.startedMs + Math.max(fromMs, toMs),
+  });
+  const stages = (trace?.stages ?? []).map((stage) => ({
+    ...child(`svc ${stage.name}`, 'internal', stage.first_in_ms ?? 0, endOf(stage)),
+    error: 'error' in stage ? 'stage_failed' : undefined,
+    attributes: known({ 'svc.stage': stage.name, 'svc.stage.busy_ms': stage.duration_ms }),
+  }));
+  const attempts = (trace?.attempts ?? []).map((attempt) => ({
+    ...child(nameOf(row, attempt.model), 'client', attempt.started_ms, endOfAttempt(attempt, row)),
+    error: attempt.failure ?? undefined,
+    attributes: known({
+      [names.OPERATION]: names.operationOf(row.endpoint),
+      [names.PROVIDER]: names.providerOf(attempt.provider),
+      [names.REQUEST_MODEL]: attempt.model,
+      [names.STATUS_CODE]: attempt.status,
+      [names.ERROR_TYPE]: attempt.failure === null ? null : shortOf(attempt.status),
+    }),
+  }));
+  return [requestSpan(row, context), ...stages, ...attempts];
+}
+
+function requestSpan(row: LedgerRow, { traceId, spanId, parentSpanId }: TraceContext): SpanRecord {
+  return {
+    name: nameOf(row, row.modelRequested),
+    kind: 'server',
+    traceId,
+    spanId,
+    parentSpanId,
+    startMs: row.startedMs,
+    endMs: row.startedMs + (row.latencyMs ?? 0),
+    error: errorOf(row),
+    attributes: known({
+      ...metricAttributes(row),
+      [names.CONVERSATION]: row.sessionId,
+      [names.INPUT_TOKENS]: row.inputTokensSent,
+      [names.OUTPUT_TOKENS]: row.outputTokens,
+      [names.STATUS_CODE]: row.status,
+      [names.URL_PATH]: row.endpoint,
+      'svc.request.id': row.id,
+      'svc.outcome': row.outcome,
+      'svc.tokens.saved': row.savedTokens,
+      'svc.tokens.added': row.addedTokens,
+      'svc.tokens.cache_read': row.cacheReadTokens,
+      'svc.tokens.cache_creation': row.cacheWriteTokens,
+      'svc.cache.hit': row.cacheHit,
+      'svc.cost.nano_usd': row.costNanoUsd,
+    }),
+  };
+}
+
+/** What measurements are told apart by. */
+export function metricAttributes(row: LedgerRow): Attributes {
+  return known({
+    [names.OPERATION]: names.operationOf(row.endpoint),
+    [names.PROVIDER]: row.provider === null ? null : names.providerOf(row.provider),
+    [names.REQUEST_MODEL]: row.modelRequested,
+    [names.RESPONSE_MODEL]: row.model,
+    [names.ERROR_TYPE]: errorOf(row) ?? null,
+  });
+}
+
+/** As the conventions say: `{operation} {model}`. */
+function nameOf({ endpoint }: LedgerRow, model: string | null): string {
+  const operation = names.operationOf(endpoint);
+  return model === null ? operation : `${operation} ${model}`;
+}
+
+function errorOf(row: LedgerRow): string | undefined {
+  if (row.outcome === 'cancelled') return 'cancelled';
+  if (!isFailure(row)) return undefined;
+  return row.errorCode ?? row.errorKind ?? shortOf(row.status);
+}
+
+function shortOf(status: number | null): string {
+  return status === null ? '_OTHER' : String(status);
+}
+
+function endOf({
+  first_in_ms: fromMs,
+  last_out_ms: toMs,
+  duration_ms: busyMs,
+}: TraceStage): number {
+  return toMs ?? (fromMs ?? 0) + busyMs;
+}
+
+/** The try that became the answer ends with it; any other one with its head, or its failure. */
+function endOfAttempt(
+  { failure, head_ms: headMs, started_ms: fromMs }: TraceAttempt,
+  row: LedgerRow,
+) {
+  return failure === null ? (row.latencyMs ?? fromMs) : (headMs ?? fromMs);
+}
+
+/** Without what was not measured. */
+function known(values: Readonly<Record<string, string | number | boolean | null>>): Attributes {
+  const entries = Object.entries(values);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string | number | boolean] => entry[1] !== null),
+  );
+}
