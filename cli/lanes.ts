@@ -10,6 +10,8 @@ export function laneTable(lanes: Json) {
 function laneRows(lanes: Json): string[][] {
   const of = (name: string) => (lanes[name] ?? {}) as Json;
   const [compression, marked] = [of('compression'), of('cache_breakpoints')];
+  const forgetting = of('forgetting');
+  const isForgetting = Number(forgetting['requests']) > 0;
   const [answers, provider] = [of('response_cache'), of('provider_cache')];
   const requests = (lane: Json) => counted(Number(lane['requests']), 'request');
   const written = figure(marked['written_tokens']);
@@ -27,7 +29,12 @@ function laneRows(lanes: Json): string[][] {
       dollars(marked['cost_saved_usd']),
       isMarked ? `read in ${requests(marked)}, ${written} written` : 'none set',
     ],
-    ['forgetting', '–', '–', 'not in this version'],
+    [
+      'forgetting',
+      isForgetting ? figure(forgetting['tokens_saved']) : '–',
+      dollars(forgetting['cost_saved_usd']),
+      isForgetting ? `old results in ${requests(forgetting)}` : 'none left out',
+    ],
     ['response cache', '–', dollars(answers['cost_saved_usd']), requests(answers)],
     ['provider’s own cache', figure(provider['read_tokens']), '–', 'read, credited to nobody'],
   ];

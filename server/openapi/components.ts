@@ -136,7 +136,11 @@ const breakpoints = {
 const lanes = object({
   compression: object({ tokens_saved: whole, cost_saved_usd: nullable(usd) }),
   cache_breakpoints: object(breakpoints),
-  forgetting: nullable(object({ tokens_saved: whole, cost_saved_usd: nullable(usd) })),
+  forgetting: object({
+    requests: about(whole, 'Requests from which old results of tools were left out'),
+    tokens_saved: whole,
+    cost_saved_usd: nullable(usd),
+  }),
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),

@@ -1,10 +1,22 @@
 /** The settings of the compress stage. */
-import { allows, count, flag, milliseconds, oneOf, textOrList } from '../settings/kind.ts';
+import { allows, count, flag, kind, milliseconds, oneOf, textOrList } from '../settings/kind.ts';
 import { isSwitchedOn, setting } from '../settings/setting.ts';
 import { slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
+import { LIFETIME_MS } from '../prompt-cache/conversations.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { Mode } from './rule.ts';
+
+/** Not `0m`: every moment would be a cold one. */
+const PAUSE = /^(?:on|off|[1-9]\d{0,4}[smh])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of a pause as written, such as `20m`; null where the setting is off. */
+function toPauseMs(value: string | boolean): number | null {
+  if (value === false || value === 'off') return null;
+  if (value === true || value === 'on') return LIFETIME_MS;
+  return Number.parseInt(value, 10) * UNIT_MS[value.slice(-1)]!;
+}
 
 /** `compression.*`: what is made smaller, how much, and how long that may take. */
 export const compression = slice({
@@ -73,6 +85,13 @@ export const compression = slice({
       typeof value === 'string'
         ? recipePath(value, absolute)
         : value.map((one) => recipePath(one, absolute)),
+  }),
+  coldTrimMs: setting('compression.cold_trim', {
+    type: kind(['boolean', '|', PAUSE], 'true, false, on, off or a pause such as 20m'),
+    default: false,
+    read: toPauseMs,
+    about:
+      'Leave old results of tools out once a conversation pauses for longer than the provider’s cache lives: `on` after five minutes, or after a longer pause.',
   }),
   subscriptionTraffic: setting('compression.subscription_traffic', {
     type: flag,

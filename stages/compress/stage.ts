@@ -11,8 +11,10 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
 import { replaceTexts, withReport } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { cacheLifetimeMs } from '../prompt-cache/lifetime.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
+import { compressForgetting } from './forget/at-cold-moment.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { mayForget } from './may-forget.ts';
@@ -24,7 +26,7 @@ import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
 import { COMPRESSION_VERSION } from './version.ts';
-import { compressWithinLimit } from './within-limit.ts';
+import type { WithinLimit } from './within-limit.ts';
 
 function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
   const asked = headerValue(request.original.body.headers, 'x-svc-mode')?.trim().toLowerCase();
@@ -97,14 +99,18 @@ async function compressRequest(
     ctx.note('not_compressed_because', 'the mode is strict');
     return withReport(request, report);
   }
-  const result = await compressWithinLimit(toConversationBlocks(request), {
+  const limits: WithinLimit = {
     decisions: services.decisions,
     compressor: services.compressor,
     conversation,
     options,
     maxTimeMs: config.maxTimeMs,
     signal: ctx.run.signal,
-  });
+  };
+  const isCold = options.forgets !== true && isColdMoment(request, config, services);
+  const result = await compressForgetting(toConversationBlocks(request), limits, isCold);
+  if (isCold) ctx.note('cold', true);
+  if (result.forgotten > 0) ctx.note('results_forgotten', result.forgotten);
   notes.trouble(result, ctx);
   if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
     return withReport(request, report);
@@ -121,7 +127,24 @@ async function compressRequest(
     services.lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
   services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options.mode));
-  return withReport(smaller, { ...report, estimatedBefore: before, estimatedAfter: after });
+  return withReport(smaller, {
+    ...report,
+    estimatedBefore: before,
+    estimatedAfter: after,
+    ...(result.forgotten > 0 && { estimatedForgotten: Math.max(result.tokensForgotten, 0) }),
+  });
+}
+
+/** True where the conversation paused for longer than the setting, and than any cache of it lives. */
+function isColdMoment(
+  request: ProxyRequest,
+  { coldTrimMs }: CompressConfig,
+  { conversations }: Services,
+): boolean {
+  const { dialect, endpoint, json } = request.original;
+  if (coldTrimMs === null || endpoint.operation !== 'generate') return false;
+  const { pauseMs } = conversations.turnOf(request);
+  return pauseMs !== null && pauseMs > Math.max(coldTrimMs, cacheLifetimeMs(dialect.name, json));
 }
 
 /** The rules that a conversation is pinned to if it begins now. */

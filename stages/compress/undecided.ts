@@ -70,7 +70,8 @@ export function sentCount(
   return blocks.findLastIndex((block) => block.role === 'assistant') + 1;
 }
 
-function mayShrink({ kind, protectedReason }: ConversationBlock): boolean {
+function mayShrink({ kind, protectedReason, forgotten }: ConversationBlock): boolean {
+  if (forgotten !== undefined) return false;
   return protectedReason === undefined && (kind === 'tool_result' || kind === 'user_text');
 }
 

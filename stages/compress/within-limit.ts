@@ -10,6 +10,7 @@ import type { Decisions } from '../decisions/decisions.ts';
 import { estimateTokens } from '../model/tokens.ts';
 import type { CompressThread, JobResult } from './worker/compress-thread.ts';
 import type { ConversationBlock } from './conversation/blocks.ts';
+import { forgottenOutcome } from './conversation/conversation.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
 import {
   asItIs,
@@ -77,6 +78,7 @@ function longer(one: readonly JobOutcome[], other: readonly JobOutcome[]): reado
 }
 
 function untouched(block: ConversationBlock): JobOutcome {
+  if (block.forgotten !== undefined) return forgottenOutcome(block, block.forgotten);
   const tokens = estimateTokens(block.text);
   return {
     index: block.index,

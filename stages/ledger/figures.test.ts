@@ -81,6 +81,8 @@ const anyRow = fc.record({
   costSavedNanoUsd: fc.option(fc.nat()),
   breakpoints: fc.option(fc.integer({ min: 1, max: 4 })),
   costSavedByBreakpointsNanoUsd: fc.option(fc.integer()),
+  forgottenTokens: fc.option(fc.nat()),
+  costSavedByForgettingNanoUsd: fc.option(fc.nat()),
   costAddedNanoUsd: fc.option(fc.nat()),
   // Quarters add up exactly in any order.
   latencyMs: fc.option(fc.nat(40_000).map((quarters) => quarters / 4)),

@@ -40,6 +40,12 @@ export interface Totals {
   readonly costSavedNanoUsd: number;
   /** The part of it that cache markers brought. */
   readonly costSavedByBreakpointsNanoUsd: number;
+  /** Requests from which old results were left out. */
+  readonly forgetting: number;
+  /** The part of `savedTokens` that these were. */
+  readonly forgottenTokens: number;
+  /** The part of the cost saved that they brought. */
+  readonly costSavedByForgettingNanoUsd: number;
   /** The part of it that answers from the response cache brought. */
   readonly costSavedByAnswersNanoUsd: number;
   /** The same, of the added tokens; see `knownCostAdded`. */
@@ -77,6 +83,9 @@ export function emptyTotals(): RunningTotals {
     costNanoUsd: 0,
     costSavedNanoUsd: 0,
     costSavedByBreakpointsNanoUsd: 0,
+    forgetting: 0,
+    forgottenTokens: 0,
+    costSavedByForgettingNanoUsd: 0,
     costSavedByAnswersNanoUsd: 0,
     costAddedNanoUsd: 0,
     priced: 0,
@@ -114,6 +123,9 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
     totals.markedWriteTokens += row.cacheWriteTokens ?? 0;
   }
   totals.costSavedByBreakpointsNanoUsd += row.costSavedByBreakpointsNanoUsd ?? 0;
+  if (row.forgottenTokens !== null) totals.forgetting += 1;
+  totals.forgottenTokens += row.forgottenTokens ?? 0;
+  totals.costSavedByForgettingNanoUsd += row.costSavedByForgettingNanoUsd ?? 0;
   if (row.cacheHit) totals.costSavedByAnswersNanoUsd += row.costSavedNanoUsd ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
@@ -139,7 +151,15 @@ export function knownCostSaved(totals: Totals): number | null {
 export function knownCostSavedByCompression(totals: Totals): number | null {
   const saved = knownCostSaved(totals);
   if (saved === null) return null;
-  return saved - totals.costSavedByBreakpointsNanoUsd - totals.costSavedByAnswersNanoUsd;
+  const { costSavedByBreakpointsNanoUsd: marked, costSavedByAnswersNanoUsd: answers } = totals;
+  return saved - marked - answers - totals.costSavedByForgettingNanoUsd;
+}
+
+/** What leaving old results out saved, likewise; `null` where none was. */
+export function knownCostSavedByForgetting(totals: Totals): number | null {
+  return totals.forgetting === 0 || isPriceless(totals)
+    ? null
+    : totals.costSavedByForgettingNanoUsd;
 }
 
 /** What cache markers brought, likewise; `null` where none were set. */

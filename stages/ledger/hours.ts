@@ -49,12 +49,18 @@ const ADDED: readonly (readonly [sum: string, added: string])[] = [
   ['timed', '(@latency_ms IS NOT NULL)'],
 ];
 
+/** Sums that came with what is left out at cold moments. */
+const FORGETTING: typeof ADDED = [
+  ['forgetting', '(@forgotten_tokens IS NOT NULL)'],
+  ['forgotten_tokens', 'coalesce(@forgotten_tokens, 0)'],
+  ['cost_saved_by_forgetting_nano_usd', 'coalesce(@cost_saved_by_forgetting_nano_usd, 0)'],
+];
+
 const SUMS = ADDED.map(([sum]) => sum);
 const COLUMNS = ['started_ms', ...HOUR_KEYS, ...SUMS].join(', ');
 /** NULL equals nothing, not even NULL; no name holds the character that stands for it. */
 const UNIQUE = ['started_ms', ...HOUR_KEYS.map((key) => `coalesce(${key}, char(1))`)].join(', ');
 const hourOf = (column: string) => `${column} - ${column} % ${HOUR_MS}`;
-const addedBy = (prefix: string) => ADDED.map(([, added]) => added.replaceAll('@', prefix));
 
 /** The step of the schema that adds the sums, those of the rows that are there included. */
 export const addHours: readonly string[] = [
@@ -66,14 +72,28 @@ export const addHours: readonly string[] = [
   `CREATE UNIQUE INDEX hours_of ON hours (${UNIQUE})`,
   `INSERT INTO hours (${COLUMNS})
    SELECT ${hourOf('started_ms')} AS hour, ${HOUR_KEYS.join(', ')},
-     ${addedBy('')
-       .map((added) => `sum(${added})`)
-       .join(', ')}
+     ${ADDED.map(([, added]) => `sum(${added.replaceAll('@', '')})`).join(', ')}
    FROM requests GROUP BY hour, ${HOUR_KEYS.join(', ')}`,
-  `CREATE TRIGGER requests_into_hours AFTER INSERT ON requests BEGIN
-    INSERT INTO hours (${COLUMNS})
-    VALUES (${[hourOf('new.started_ms'), ...HOUR_KEYS.map((key) => `new.${key}`), ...addedBy('new.')].join(', ')})
-    ON CONFLICT (${UNIQUE}) DO UPDATE SET
-      ${SUMS.map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')};
-  END`,
+  intoHours(ADDED),
 ];
+
+/** The step that adds the figures of forgetting to rows and sums. */
+export const addForgetting: readonly string[] = [
+  'ALTER TABLE requests ADD COLUMN forgotten_tokens INTEGER',
+  'ALTER TABLE requests ADD COLUMN cost_saved_by_forgetting_nano_usd INTEGER',
+  ...FORGETTING.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
+  'DROP TRIGGER requests_into_hours',
+  intoHours([...ADDED, ...FORGETTING]),
+];
+
+/** Adds each new row to its hour. */
+function intoHours(sums: typeof ADDED): string {
+  const keys = HOUR_KEYS.map((key) => `new.${key}`);
+  const added = sums.map(([, one]) => one.replaceAll('@', 'new.'));
+  return `CREATE TRIGGER requests_into_hours AFTER INSERT ON requests BEGIN
+    INSERT INTO hours (${['started_ms', ...HOUR_KEYS, ...sums.map(([sum]) => sum)].join(', ')})
+    VALUES (${[hourOf('new.started_ms'), ...keys, ...added].join(', ')})
+    ON CONFLICT (${UNIQUE}) DO UPDATE SET
+      ${sums.map(([sum]) => `${sum} = ${sum} + excluded.${sum}`).join(', ')};
+  END`;
+}

@@ -6,6 +6,7 @@ import {
   knownCostSavedByAnswers,
   knownCostSavedByBreakpoints,
   knownCostSavedByCompression,
+  knownCostSavedByForgetting,
   toUsd,
 } from './figures.ts';
 import type { Totals } from './figures.ts';
@@ -15,12 +16,16 @@ import type { LedgerRow } from './row.ts';
 export function lanesJson(totals: Totals) {
   return {
     compression: {
-      tokens_saved: totals.savedTokens,
+      tokens_saved: totals.savedTokens - totals.forgottenTokens,
       cost_saved_usd: toUsd(knownCostSavedByCompression(totals)),
     },
     cache_breakpoints: breakpointsJson(totals),
-    /** Results that are left out at cold moments: there is no such thing yet. */
-    forgetting: null,
+    /** Old results that were left out at cold moments, from then on in every turn. */
+    forgetting: {
+      requests: totals.forgetting,
+      tokens_saved: totals.forgottenTokens,
+      cost_saved_usd: toUsd(knownCostSavedByForgetting(totals)),
+    },
     response_cache: {
       requests: totals.cacheHits,
       cost_saved_usd: toUsd(knownCostSavedByAnswers(totals)),

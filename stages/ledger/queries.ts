@@ -392,6 +392,9 @@ export function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
     sum('costNanoUsd').as('costNanoUsd'),
     sum('costSavedNanoUsd').as('costSavedNanoUsd'),
     sum('costSavedByBreakpointsNanoUsd').as('costSavedByBreakpointsNanoUsd'),
+    count(sql`forgotten_tokens is not null`).as('forgetting'),
+    sum('forgottenTokens').as('forgottenTokens'),
+    sum('costSavedByForgettingNanoUsd').as('costSavedByForgettingNanoUsd'),
     sumWhere('costSavedNanoUsd', sql`cache_hit = 1`).as('costSavedByAnswersNanoUsd'),
     sum('costAddedNanoUsd').as('costAddedNanoUsd'),
     eb.fn.count<number>('costNanoUsd').as('priced'),
@@ -428,6 +431,8 @@ type SummedColumn =
   | 'costNanoUsd'
   | 'costSavedNanoUsd'
   | 'costSavedByBreakpointsNanoUsd'
+  | 'forgottenTokens'
+  | 'costSavedByForgettingNanoUsd'
   | 'costAddedNanoUsd'
   | 'latencyMs';
 

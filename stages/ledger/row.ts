@@ -38,12 +38,16 @@ export interface LedgerRow {
   readonly usageEstimated: boolean;
   /** Whole nano-dollars. */
   readonly costNanoUsd: number | null;
-  /** Whole nano-dollars that all of svc saved: by compression and breakpoints, or by an answer that was kept. */
+  /** Whole nano-dollars that all of svc saved: by compression, forgetting and breakpoints, or by an answer that was kept. */
   readonly costSavedNanoUsd: number | null;
   /** Cache markers that were set for a client that sets none. */
   readonly breakpoints: number | null;
   /** The part of `costSavedNanoUsd` that they brought by the provider's own usage; negative where it wrote more than it read. */
   readonly costSavedByBreakpointsNanoUsd: number | null;
+  /** The part of `savedTokens` that was left out at cold moments, in this turn or before. */
+  readonly forgottenTokens: number | null;
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  readonly costSavedByForgettingNanoUsd: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -110,6 +114,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     costSavedNanoUsd: facts.costSavedNanoUsd ?? null,
     breakpoints: facts.breakpoints ?? null,
     costSavedByBreakpointsNanoUsd: facts.costSavedByBreakpointsNanoUsd ?? null,
+    forgottenTokens: facts.forgottenTokens ?? null,
+    costSavedByForgettingNanoUsd: facts.costSavedByForgettingNanoUsd ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

@@ -2,7 +2,7 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
-import { addHours } from './hours.ts';
+import { addForgetting, addHours } from './hours.ts';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -63,6 +63,8 @@ export const ledgerColumns = [
   'cost_added_nano_usd',
   'breakpoints',
   'cost_saved_by_breakpoints_nano_usd',
+  'forgotten_tokens',
+  'cost_saved_by_forgetting_nano_usd',
 ] as const;
 
 /**
@@ -109,6 +111,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.costAddedNanoUsd,
     row.breakpoints,
     row.costSavedByBreakpointsNanoUsd,
+    row.forgottenTokens,
+    row.costSavedByForgettingNanoUsd,
   );
 }
 
@@ -178,4 +182,5 @@ export const migrations: readonly Migration[] = [
     'ALTER TABLE requests ADD COLUMN cost_saved_by_breakpoints_nano_usd INTEGER',
   ],
   addHours,
+  addForgetting,
 ];

@@ -129,6 +129,11 @@ function toRow(
     priced && added !== null
       ? services.prices.addedNanoUsd(provider, model, usage, added, at)
       : null;
+  const forgotten = forgottenTokens(request, saved, services.learned.tokenRatio(model));
+  const byForgetting =
+    priced && forgotten !== null
+      ? services.prices.savedNanoUsd(provider, model, usage, forgotten, at)
+      : null;
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
   const byBreakpoints =
@@ -159,6 +164,8 @@ function toRow(
     costSavedNanoUsd: cacheHit ? cost : together(costSaved, byBreakpoints),
     breakpoints,
     costSavedByBreakpointsNanoUsd: byBreakpoints,
+    forgottenTokens: cacheHit ? null : forgotten,
+    costSavedByForgettingNanoUsd: cacheHit ? null : byForgetting,
     mode: request?.report.mode ?? null,
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
@@ -194,6 +201,18 @@ function savedTokens(
   if (estimatedBefore === undefined || estimatedAfter === undefined)
     return mayBeRewritten(request) ? 0 : null;
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+}
+
+/** The part of `saved` that was left out at cold moments, likewise; null where nothing was. */
+function forgottenTokens(
+  request: ProxyRequest | undefined,
+  saved: number | null,
+  ratio: number,
+): number | null {
+  const estimated = request?.report.estimatedForgotten;
+  return estimated === undefined || saved === null
+    ? null
+    : Math.min(Math.round(estimated * ratio), saved);
 }
 
 function mayBeRewritten({ original, isRelayed }: ProxyRequest): boolean {

@@ -70,6 +70,8 @@ export interface RequestReport {
   readonly mode?: string;
   readonly estimatedBefore?: number;
   readonly estimatedAfter?: number;
+  /** The part of what went that was left out at a cold moment. */
+  readonly estimatedForgotten?: number;
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;

@@ -27,6 +27,8 @@ export interface Turn {
   readonly goesOn: boolean;
   /** True where its pauses mostly outlast the cache, so that writing would cost more than reading saves. */
   readonly isSlow: boolean;
+  /** Milliseconds since any request with the same beginning was sent, whichever run of it; null where none is known. */
+  readonly pauseMs: number | null;
 }
 
 /** Where tails are kept durably, by key. */
@@ -48,11 +50,13 @@ export function createConversations(store: TailStore, clock: { wallMs(): number 
     const key = `turns:${conversation}`;
     const kept = store.get(key);
     const tails = kept === undefined ? (firsts.get(key) ?? []) : parseTails(kept);
-    const { tail, others } = follow(request.original, tails, clock.wallMs());
+    const atMs = clock.wallMs();
+    const { tail, others } = follow(request.original, tails, atMs);
     const now = [tail, ...others].slice(0, TAILS);
     if (kept === undefined && !tail.goesOn) firsts.set(key, now);
     else store.set(key, JSON.stringify(now));
-    return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps) };
+    const pauseMs = tails.length === 0 ? null : atMs - Math.max(...tails.map((one) => one.atMs));
+    return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps), pauseMs };
   };
   return {
     turnOf(request) {

@@ -20,6 +20,9 @@ export interface ConversationBlock {
   readonly isError?: boolean;
   /** Why the block must not be touched; set by whoever protects. */
   readonly protectedReason?: string;
+  /** What goes out in its place, decided at a cold moment; and the tokens of what went out before. */
+  readonly forgotten?: string;
+  readonly tokensForgotten?: number;
 }
 
 /**

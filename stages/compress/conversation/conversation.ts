@@ -128,6 +128,13 @@ function compressBlock(
   const tokens = state.tokens + tokensBefore;
   const query = asked === '' ? state.query : asked;
   const hints = hintsOf(block);
+  if (block.forgotten !== undefined && options.mode !== 'strict') {
+    state.tokens = tokens;
+    state.query = query;
+    // It still counts as a result, and nothing can refer to it any more.
+    labelOf(block, hints, state.labels);
+    return forgottenOutcome(block, block.forgotten);
+  }
   const reason = keptReason(block, options, tokens);
   const tried =
     reason === undefined ? attempt(block, { ...options, query, hints }, cache, state) : {};
@@ -154,6 +161,21 @@ function compressBlock(
     ...(failed === undefined ? {} : { failed }),
     ...(made?.skipped === undefined ? {} : { skipped: made.skipped }),
     ...(undecided === undefined ? {} : { undecided }),
+  };
+}
+
+/** What goes out for a block that is left out. */
+export function forgottenOutcome(block: ConversationBlock, line: string): BlockOutcome {
+  return {
+    index: block.index,
+    text: line,
+    changed: true,
+    by: ['forgetting'],
+    tokensBefore: estimateTokens(block.text),
+    tokensAfter: estimateTokens(line),
+    removed: [{ from: 0, to: lineBreaks(block.text) + 1 }],
+    repeatedLines: 0,
+    isTried: false,
   };
 }
 

@@ -1,0 +1,46 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { namedBy, writtenBy } from './edited.ts';
+
+const call = (toolName: string, toolInput: unknown) =>
+  ({ index: 0, role: 'assistant', kind: 'tool_use', text: '', toolName, toolInput }) as const;
+
+test('tools and commands that only look write nothing', () => {
+  for (const name of ['Read', 'view_file', 'Grep', 'mcp__files__readText', 'list_dir', 'WebFetch'])
+    assert.equal(writtenBy(call(name, { path: '/w/a.ts' })), [], name);
+  for (const command of [
+    'cat src/a.ts',
+    "sed -n '1,40p' a.py | head",
+    'cd /w && grep -rn foo a.ts 2>/dev/null',
+    'pytest tests/test_a.py -q 2>&1 | tail -5',
+  ])
+    assert.equal(writtenBy(call('Bash', { command })), [], command);
+});
+
+test('whatever may write does', () => {
+  assert.equal(writtenBy(call('Edit', { file_path: '/w/a.ts', new_string: 'x' })), ['a.ts', 'x']);
+  assert.ok(writtenBy(call('mcp__files__write', { path: 'b/c.py' })).includes('c.py'));
+  for (const command of [
+    "sed -i 's/a/b/' src/a.py",
+    'echo x > a.py',
+    'cat <<EOF >> lib/a.py\nx\nEOF',
+    'git checkout a.py',
+    'python fix.py a.py',
+    'prettier --write a.py',
+    'tee a.py < b.txt',
+    "apply_patch <<'E'\n*** Update File: lib/a.py\nE",
+  ])
+    assert.ok(writtenBy(call('Bash', { command })).includes('a.py'), command);
+  const patch = '*** Begin Patch\n*** Update File: lib/a.py\n@@\n-x\n+y\n*** End Patch';
+  assert.ok(writtenBy(call('apply_patch', patch)).includes('a.py'));
+});
+
+test('every path of an input is named, by its last part', () => {
+  assert.equal(namedBy(call('Read', { file_path: '/w/src/a.ts' })), ['a.ts']);
+  assert.equal(namedBy(call('Bash', { command: 'cat src/a.ts lib/b.py | head -3' })), [
+    'a.ts',
+    'b.py',
+  ]);
+});
+
+test.run();

@@ -1,0 +1,65 @@
+/**
+ * Which files a conversation wrote to, as far as its calls show. In doubt a file counts as written:
+ * what an agent works on must stay in front of it.
+ */
+import { isObject } from '../../dialect/json-kind.ts';
+import { programsOf } from '../../model/classify/command.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import { hintsOf } from '../conversation/block-label.ts';
+
+/** Tools that only look. */
+const LOOKS = /(?:^|_)(?:read|view|cat|open|show|get|list|ls|glob|grep|search|find|fetch|web)/i;
+/** Programs that only look, or run what is there; behind a redirection or with `-i` they write too. */
+const READERS: ReadonlySet<string> = new Set(
+  (
+    'cat bat less more head tail nl wc sed awk grep egrep fgrep rg ag ack find fd ls tree file stat du ' +
+    'cd pwd echo printf true test sort uniq cut tr diff cmp jq xxd od strings which type env ' +
+    'pytest jest vitest mocha tsc eslint mypy tox nox make cargo go npm npx yarn pnpm node timeout time'
+  ).split(' '),
+);
+const WRITES =
+  /(?:^|[^<>=-])>{1,2}(?!&|\s*\/dev\/null)|\s-\w*i\b|--(?:fix|write|in-place)|<<|\btee\b/;
+/** Names of files, in a command or the headers of a patch. */
+const FILE_NAME = /[\w.@+-]+\.[A-Za-z]\w{0,9}(?![\w.])/g;
+const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3} )(.+)$/gm;
+
+/** The last part of every path that a call may have written to, by block: of a block what it writes itself. */
+export function writtenBy(block: ConversationBlock): readonly string[] {
+  if (block.kind !== 'tool_use') return [];
+  const { command, toolName = '' } = hintsOf(block);
+  if (command !== undefined) {
+    const isRead = !WRITES.test(command) && programsOf(command).every((one) => READERS.has(one));
+    return isRead ? [] : [...namesIn(command), ...patched(command)];
+  }
+  // Behind the server's prefix, in words: `mcp__files__readText`.
+  const own = toolName.replace(/^.*__/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
+  if (LOOKS.test(own)) return [];
+  return namesOf(block.toolInput);
+}
+
+/** The same of every path that a call's input names, for whatever purpose. */
+export function namedBy(block: ConversationBlock): readonly string[] {
+  const { command } = hintsOf(block);
+  return command === undefined ? namesOf(block.toolInput) : namesIn(command);
+}
+
+function namesOf(input: unknown): readonly string[] {
+  if (typeof input === 'string') return [...shortName(input), ...patched(input)];
+  if (Array.isArray(input)) return input.flatMap(namesOf);
+  return isObject(input) ? Object.values(input).flatMap(namesOf) : [];
+}
+
+/** Of a text that can be a path, its last part. */
+function shortName(path: string): readonly string[] {
+  if (path.length > 1000 || path.includes('\n')) return [];
+  const name = lastPart(path);
+  return name === '' ? [] : [name];
+}
+
+const lastPart = (path: string): string => path.trim().split(/[/\\]/).at(-1) ?? '';
+
+const namesIn = (command: string): readonly string[] =>
+  [...command.matchAll(FILE_NAME)].map(([name]) => name);
+
+const patched = (text: string): readonly string[] =>
+  [...text.matchAll(PATCHED)].flatMap(([, path]) => shortName(path!));

@@ -1,0 +1,101 @@
+/**
+ * What a conversation's requests leave out from a cold moment on. It is kept durably and repeated
+ * byte for byte in every later turn, also after a restart and where the setting is off by then;
+ * where it cannot be read, the originals go out.
+ */
+import { createHash } from 'node:crypto';
+import type { Decisions } from '../../decisions/decisions.ts';
+import { parseJson } from '../../dialect/json-kind.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import type { Forgettable } from './forgettable.ts';
+
+/** What goes out in place of a result, and the tokens of what went out before. */
+interface Kept {
+  readonly line: string;
+  readonly tokens: number;
+}
+
+type Entry = readonly [key: string, line: string, tokens: number];
+
+const keyOf = (conversation: string): string => `forget:${conversation}`;
+
+function read(decisions: Decisions, conversation: string): ReadonlyMap<string, Kept> {
+  const text = decisions.get(keyOf(conversation));
+  const entries = text === undefined ? [] : parseJson(text);
+  if (!Array.isArray(entries) || !entries.every(isEntry)) return new Map();
+  return new Map(entries.map(([key, line, tokens]) => [key, { line, tokens }]));
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!Array.isArray(value)) return false;
+  const [key, line, tokens]: unknown[] = value;
+  return (
+    typeof key === 'string' && typeof line === 'string' && line !== '' && typeof tokens === 'number'
+  );
+}
+
+/** The blocks with what goes out in place of those that were forgotten, and the tokens that this saves. */
+export function withForgotten(
+  blocks: readonly ConversationBlock[],
+  decisions: Decisions,
+  conversation: string,
+): readonly ConversationBlock[] {
+  const kept = read(decisions, conversation);
+  if (kept.size === 0) return blocks;
+  const keys = keysOf(blocks);
+  return blocks.map((block, at) => {
+    const found = kept.get(keys[at] ?? '');
+    return found === undefined
+      ? block
+      : { ...block, forgotten: found.line, tokensForgotten: found.tokens };
+  });
+}
+
+/** The same without a record: `more` is left out as well. */
+export function leavingOut(
+  blocks: readonly ConversationBlock[],
+  more: readonly Forgettable[],
+): readonly ConversationBlock[] {
+  const found = new Map(more.map((one) => [one.block, one]));
+  return blocks.map((block) => {
+    const one = found.get(block);
+    return one === undefined
+      ? block
+      : { ...block, forgotten: one.line, tokensForgotten: one.tokens };
+  });
+}
+
+/** Remembers all of `blocks` that are forgotten; resolves when that is on disk, or could not be written. */
+export async function rememberForgotten(
+  blocks: readonly ConversationBlock[],
+  decisions: Decisions,
+  conversation: string,
+): Promise<void> {
+  const kept = new Map(read(decisions, conversation));
+  const keys = keysOf(blocks);
+  blocks.forEach(({ forgotten, tokensForgotten = 0 }, at) => {
+    const key = keys[at];
+    if (key === undefined || forgotten === undefined || kept.has(key)) return;
+    kept.set(key, { line: forgotten, tokens: tokensForgotten });
+  });
+  const entries = [...kept].map(([key, { line, tokens }]): Entry => [key, line, tokens]);
+  decisions.set(keyOf(conversation), JSON.stringify(entries));
+  await decisions.flush();
+}
+
+/** What a result is known by: its call, its text, and how many equal ones came before it; undefined for other blocks. */
+function keysOf(blocks: readonly ConversationBlock[]): readonly (string | undefined)[] {
+  const times = new Map<string, number>();
+  return blocks.map((block) => {
+    if (block.kind !== 'tool_result') return undefined;
+    const { toolUseId = '', toolName = '', toolInput = null, text } = block;
+    const digest = createHash('sha256')
+      .update(JSON.stringify([toolUseId, toolName, toolInput]))
+      .update(`\0${text}`)
+      .digest('base64url')
+      .slice(0, 16);
+    const before = times.get(digest) ?? 0;
+    times.set(digest, before + 1);
+    return before === 0 ? digest : `${digest}.${before}`;
+  });
+}
