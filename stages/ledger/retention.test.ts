@@ -1,9 +1,9 @@
+import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLedgerReader } from './database.ts';
 import * as queries from './queries.ts';
 import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
-import { migrations } from './tables.ts';
 
 const { open } = folderForEach(test);
 const DAY_MS = 86_400_000;
@@ -74,10 +74,21 @@ test('a row that comes twice counts once', async () => {
   assert.is((await figures(file)).totals.requests, 1);
 });
 
+/** Takes back what later versions added: the writer of today knows columns that the third had not. */
+function toThirdVersion(file: string): void {
+  const db = new Database(file);
+  db.exec(`DROP TRIGGER requests_into_hours; DROP TABLE hours;
+    ALTER TABLE requests DROP COLUMN forgotten_tokens;
+    ALTER TABLE requests DROP COLUMN cost_saved_by_forgetting_nano_usd;
+    PRAGMA user_version = 3`);
+  db.close();
+}
+
 test('a ledger without sums gets them from its rows', async () => {
-  const { writer, file } = open({ migrations: migrations.slice(0, 3) });
+  const { writer, file } = open();
   for (const row of rowsOf(300)) writer.record(row);
   await writer.close();
+  toThirdVersion(file);
   const next = open({ file });
   await next.writer.close();
   const old = await figures(file);
