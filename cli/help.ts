@@ -23,6 +23,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--show': 'block',
   '--as': 'tool:command',
   '--since': 'date',
+  '--grace': 'duration',
 };
 
 /** Every command with one line each, by category, and the names of the topics. */

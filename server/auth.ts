@@ -41,6 +41,15 @@ export function generateKey(random: RandomBytes): string {
 export interface KeyStore {
   /** Makes and stores a key. `key` is the only copy there will ever be. `expiresInS` is in seconds from now. */
   create(options: { label: string; expiresInS?: number }): { key: string; stored: StoredKey };
+  /**
+   * Makes a key in the place of another, with its label and, unless `expiresInS` is given, its span
+   * of life. Both are valid for `graceS` seconds, or until the old one expires, if that is earlier.
+   * Throws as `revoke` does; of keys with one label the one that was not replaced yet is meant.
+   */
+  rotate(
+    idOrLabel: string,
+    options: { graceS: number; expiresInS?: number },
+  ): { key: string; stored: StoredKey; replaced: StoredKey };
   /** All keys, oldest first, revoked and expired ones included. */
   list(): readonly StoredKey[];
   /** Revokes by id, or by label where one live key has it. Throws `not_found`, or `conflict` for an ambiguous label. */
@@ -56,19 +65,36 @@ export function openKeyStore(options: {
   const { file, clock, random } = options;
   return {
     create({ label, expiresInS }) {
-      const key = generateKey(random);
       const nowMs = clock.wallMs();
-      const stored: StoredKey = {
-        id: random(ID_BYTES).toString('hex'),
-        label,
-        sha256: digest(key).toString('hex'),
-        created: new Date(nowMs).toISOString(),
-        ...(expiresInS === undefined
-          ? {}
-          : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
-      };
-      changeKeys(file, nowMs, (keys) => [...keys, stored]);
-      return { key, stored };
+      const made = makeKey(random, label, nowMs, expiresInS);
+      changeKeys(file, nowMs, (keys) => [...keys, made.stored]);
+      return made;
+    },
+    rotate(idOrLabel, { graceS, expiresInS }) {
+      const nowMs = clock.wallMs();
+      let result: ReturnType<KeyStore['rotate']> | undefined;
+      changeKeys(file, nowMs, (keys) => {
+        const isOver = ({ expires }: StoredKey) =>
+          expires !== undefined && Date.parse(expires) <= nowMs;
+        const isCurrent = (key: StoredKey) =>
+          key.id === idOrLabel || (key.replacedBy === undefined && !isOver(key));
+        const old = findLive(keys.filter(isCurrent), idOrLabel);
+        if (isOver(old))
+          throw new SvcError('not_found', `Key ${old.id} has expired: there is nothing to go on`, {
+            cure: '`svc auth --generate` makes a key.',
+          });
+        const made = makeKey(random, old.label, nowMs, expiresInS ?? spanOf(old));
+        const endMs = Math.min(nowMs + graceS * 1000, Date.parse(old.expires ?? FOREVER));
+        const replaced: StoredKey = {
+          ...old,
+          expires: new Date(endMs).toISOString(),
+          replacedBy: made.stored.id,
+        };
+        result = { ...made, replaced };
+        return [...keys.map((key) => (key === old ? replaced : key)), made.stored];
+      });
+      if (result === undefined) throw new SvcError('internal', 'The key store was not changed');
+      return result;
     },
     list: () => readKeys(file),
     revoke(idOrLabel) {
@@ -84,6 +110,32 @@ export function openKeyStore(options: {
       return revoked;
     },
   };
+}
+
+const FOREVER = '9999-12-31T00:00:00Z';
+
+function makeKey(
+  random: RandomBytes,
+  label: string,
+  nowMs: number,
+  expiresInS: number | undefined,
+): { key: string; stored: StoredKey } {
+  const key = generateKey(random);
+  const stored: StoredKey = {
+    id: random(ID_BYTES).toString('hex'),
+    label,
+    sha256: digest(key).toString('hex'),
+    created: new Date(nowMs).toISOString(),
+    ...(expiresInS === undefined
+      ? {}
+      : { expires: new Date(nowMs + expiresInS * 1000).toISOString() }),
+  };
+  return { key, stored };
+}
+
+/** How long a key was meant to live, in seconds; undefined for ever. */
+function spanOf({ created, expires }: StoredKey): number | undefined {
+  return expires === undefined ? undefined : (Date.parse(expires) - Date.parse(created)) / 1000;
 }
 
 /** The keys of a running server. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
+import { createManualClock } from '../../engine/clock.ts';
+import { createKeyring } from '../../server/auth.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
@@ -38,6 +40,49 @@ test('list and revoke speak JSON, and a key that is gone is not found', async ()
   const again = await run(place, ['auth', 'revoke', id ?? '']);
   assert.equal([again.code, again.stdout], [exitCodes.not_found, '']);
   assert.match(again.stderr, /`svc auth list`/);
+  place.dispose();
+});
+
+test('while the grace period lasts the old key and the new one open the door, then the new one', async () => {
+  const place = makePlace();
+  const clock = createManualClock(Date.now());
+  const file = join(place.home, 'keys.json');
+  const first = JSON.parse(
+    (await run(place, ['auth', '--generate', '--label', 'ci', '--json'], { clock })).stdout,
+  ) as Record<string, string>;
+  const keyring = createKeyring({ file, clock });
+  const verdicts = (...keys: readonly (string | undefined)[]) => {
+    clock.advance(1001);
+    return keys.map((key) => {
+      const verdict = keyring.check(key ?? '');
+      return typeof verdict === 'string' ? verdict : verdict.keyId;
+    });
+  };
+  assert.equal(verdicts(first['key']), [first['id']]);
+  const argv = ['auth', 'rotate', 'ci', '--grace', '1h', '--expires', '90d', '--json'];
+  const second = JSON.parse((await run(place, argv, { clock })).stdout) as Record<string, string>;
+  assert.is(second['label'], 'ci');
+  assert.equal(verdicts(first['key'], second['key']), [first['id'], second['id']]);
+  // By its label the newest is meant; the span of life goes on.
+  const again = ['auth', 'rotate', 'ci', '--json'];
+  const third = JSON.parse((await run(place, again, { clock })).stdout) as Record<string, string>;
+  const spanMs = Date.parse(third['expires'] ?? '') - Date.parse(third['created'] ?? '');
+  assert.is(spanMs, 90 * 86_400_000);
+  clock.advance(3_600_000);
+  assert.equal(verdicts(first['key'], second['key'], third['key']), [
+    'dead',
+    second['id'],
+    third['id'],
+  ]);
+  // Revoked at once, although the grace period lasts.
+  assert.is((await run(place, ['auth', 'revoke', second['id'] ?? ''], { clock })).code, 0);
+  assert.equal(verdicts(second['key']), ['dead']);
+  for (const [name, code] of [
+    ['nobody', exitCodes.not_found],
+    [first['id'] ?? '', exitCodes.not_found],
+  ] as const)
+    assert.is((await run(place, ['auth', 'rotate', name], { clock })).code, code);
+  assert.is((await run(place, ['auth', 'rotate', 'ci', '--grace', 'x'])).code, exitCodes.usage);
   place.dispose();
 });
 

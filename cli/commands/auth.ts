@@ -43,7 +43,7 @@ class Auth extends Command<CliContext> {
   async execute() {
     const { context, label, expires } = this;
     if (!this.generate) {
-      throw new SvcError('usage', 'svc auth needs --generate, list or revoke <id>', {
+      throw new SvcError('usage', 'svc auth needs --generate, list, rotate <id> or revoke <id>', {
         cure: '`svc auth --help` shows what each does.',
       });
     }
@@ -120,6 +120,44 @@ class Revoke extends Command<CliContext> {
   }
 }
 
+class Rotate extends Command<CliContext> {
+  static override paths = [['auth', 'rotate']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Make a key in the place of another; both are valid for a while',
+    details:
+      'The new key has the label of the old one and is shown once. The old one expires after the grace period, so that clients can change over without an outage; `svc auth revoke <id>` ends it at once.',
+    examples: [
+      ['A day for the change', '$0 auth rotate laptop'],
+      ['A week', '$0 auth rotate 1a2b3c4d --grace 7d'],
+    ],
+  });
+
+  key = Option.String({ name: 'id|label' });
+  grace = Option.String('--grace', '24h', { description: 'How long the old key goes on: 1h, 7d' });
+  expires = Option.String('--expires', {
+    description: 'When the new key expires: 12h, 30d; after as long as the old one by default',
+  });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, expires } = this;
+    const graceS = toSeconds(this.grace, '--grace');
+    const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
+    const store = await storeOf(context);
+    const { key, stored, replaced } = store.rotate(this.key, { graceS, ...expiry });
+    await noteKeyEvent(context, 'generated', stored);
+    await noteKeyEvent(context, 'rotated', replaced);
+    const nowMs = context.clock.wallMs();
+    if (this.json)
+      printJson(context, { key, ...shown(stored, nowMs), replaced: shown(replaced, nowMs) });
+    else print(context, key);
+    const end = localMoment(replaced.expires ?? '');
+    note(context, `Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
+    return 0;
+  }
+}
+
 /** A key as it may be shown: without its hash. */
 function shown(key: StoredKey, nowMs: number) {
   const { id, label, created, expires, revoked } = key;
@@ -128,4 +166,4 @@ function shown(key: StoredKey, nowMs: number) {
   return { id, label, created, expires: expires ?? null, revoked: revoked ?? null, state };
 }
 
-export const authCommands: readonly CliCommand[] = [Auth, List, Revoke];
+export const authCommands: readonly CliCommand[] = [Auth, List, Rotate, Revoke];

@@ -1,4 +1,4 @@
-/** `svc config show|path|init|validate|reload` and `svc validate-config`. */
+/** `svc config show|path|init|schema|validate|reload|pull|sync` and `svc validate-config`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
@@ -16,6 +16,7 @@ import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../flags.ts';
 import { colorsFor, counted, isTerminal, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
+import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
 
 abstract class ConfigOptions extends Command<CliContext> {
@@ -311,5 +312,6 @@ export const configCommands: readonly CliCommand[] = [
   Schema,
   Validate,
   Reload,
+  ...configSourceCommands,
   ValidateConfig,
 ];

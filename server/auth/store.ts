@@ -27,6 +27,8 @@ export interface StoredKey {
   readonly created: string;
   readonly expires?: string;
   readonly revoked?: string;
+  /** Id of the key that took its place; it goes on until it expires. */
+  readonly replacedBy?: string;
 }
 
 const FORMAT = 1;
@@ -122,7 +124,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isRecord(value)) return false;
-  const { id, label, sha256, created, expires, revoked } = value;
+  const { id, label, sha256, created, expires, revoked, replacedBy } = value;
   return (
     typeof id === 'string' &&
     typeof label === 'string' &&
@@ -130,7 +132,8 @@ function isStoredKey(value: unknown): value is StoredKey {
     /^[0-9a-f]{64}$/.test(sha256) &&
     isTime(created) &&
     (expires === undefined || isTime(expires)) &&
-    (revoked === undefined || isTime(revoked))
+    (revoked === undefined || isTime(revoked)) &&
+    (replacedBy === undefined || typeof replacedBy === 'string')
   );
 }
 

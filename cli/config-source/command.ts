@@ -1,0 +1,210 @@
+/** `svc config pull|sync`: the config file from a shared place, checked and shown before it is used. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { toLoadOptions } from '../flags.ts';
+import { keepBackup } from '../integrate/records.ts';
+import {
+  fingerprint,
+  readSettingsFile,
+  removeSettingsFile,
+  replaceSettingsFile,
+  textOf,
+} from '../integrate/settings-file.ts';
+import type { SettingsFile } from '../integrate/settings-file.ts';
+import { colorsFor, note, print, printJson } from '../output.ts';
+import { lineDiff } from '../preview/line-diff.ts';
+import { openPrompts } from '../prompts.ts';
+import type { CliCommand } from '../registry.ts';
+import { control } from '../remote.ts';
+import { absoluteLocation, fetchConfig } from './fetch.ts';
+import type { Fetched, Source } from './fetch.ts';
+import { readSource, writeSource } from './record.ts';
+
+abstract class Fetch extends Command<CliContext> {
+  yes = Option.Boolean('--yes,-y', false, { description: 'Apply it without asking' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  protected async apply(source: Source): Promise<number> {
+    const { context } = this;
+    const home = homeOf(context);
+    const fetched = await fetchConfig(source, context.env);
+    const file = readSettingsFile(join(home, 'config.yaml'));
+    const before = textOf(file);
+    const isEqual = file.bytes !== undefined && before === fetched.text;
+    const warnings = isEqual ? [] : await check(fetched.text, file, context);
+    if (!isEqual) await this.agree(before, fetched.text, file, warnings);
+    const { backup, reloaded } = isEqual
+      ? { backup: null, reloaded: false }
+      : await this.replace(fetched, file, home);
+    ensurePrivateFolder(home);
+    writeSource(home, {
+      ...source,
+      commit: fetched.commit,
+      written: fingerprint(Buffer.from(fetched.text)),
+    });
+    const outcome = isEqual ? 'unchanged' : 'applied';
+    if (this.json) {
+      const { location, path, ref } = source;
+      const { commit } = fetched;
+      printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
+      return 0;
+    }
+    const from = `${source.location}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
+    const short = shortPath(file.path, context);
+    print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
+    if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);
+    if (reloaded) note(context, 'The running proxy has read it.');
+    return 0;
+  }
+
+  /** Shows what changes and asks. @throws SvcError `cancelled` without a yes. */
+  private async agree(
+    before: string,
+    after: string,
+    file: SettingsFile,
+    warnings: readonly string[],
+  ): Promise<void> {
+    const { context } = this;
+    const colors = colorsFor(context.stderr, context.env);
+    note(context, colors.bold(`Changes to ${shortPath(file.path, context)}`));
+    for (const line of lineDiff(masked(before), masked(after), { colors, full: true }))
+      note(context, line);
+    for (const warning of warnings) note(context, `! ${warning}`);
+    const known = readSource(homeOf(context));
+    if (
+      known !== undefined &&
+      file.bytes !== undefined &&
+      fingerprint(file.bytes) !== known.written
+    )
+      note(context, '! The file was changed here since it was fetched; a copy of it is kept.');
+    if (this.yes) return;
+    const prompts = await openPrompts(context);
+    try {
+      if (await prompts.confirm('Apply it?', true)) return;
+    } finally {
+      prompts.close();
+    }
+    throw new SvcError('cancelled', 'You did not agree: nothing was changed');
+  }
+
+  /** Puts the text in place; where the running proxy refuses it, the former one comes back. */
+  private async replace({ text }: Fetched, file: SettingsFile, home: string) {
+    const { context } = this;
+    ensurePrivateFolder(home);
+    const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
+    const backup =
+      file.bytes === undefined ? null : keepBackup(home, `config-${at}.yaml`, file.bytes);
+    const bytes = Buffer.from(text);
+    replaceSettingsFile({ ...file, mode: 0o600 }, bytes);
+    if (runningInstance(home) === undefined) return { backup, reloaded: false };
+    try {
+      await control(home, 'reload');
+      return { backup, reloaded: true };
+    } catch (thrown) {
+      const written = { ...file, bytes };
+      if (file.bytes === undefined) removeSettingsFile(written);
+      else replaceSettingsFile(written, file.bytes);
+      if (!(thrown instanceof SvcError)) throw thrown;
+      throw new SvcError(thrown.kind, `The running proxy refuses it: ${thrown.message}`, {
+        cause: thrown,
+        cure: 'The config file is as it was, and the proxy keeps its configuration.',
+      });
+    }
+  }
+}
+
+class Pull extends Fetch {
+  static override paths = [['config', 'pull']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Take the config file from a git repository or a file, after a check and a yes',
+    details:
+      'It is fetched to a temporary folder, checked as a start would check it, and shown as a diff with secrets masked. Nothing of the repository is run. A copy of the former file is kept, and a running proxy reloads. `svc config sync` does the same again from the same place.',
+    examples: [
+      ['A file', '$0 config pull ~/dotfiles/svc.yaml'],
+      [
+        'A repository that git can read',
+        '$0 config pull git@host:team/settings.git --path svc/config.yaml',
+      ],
+    ],
+  });
+
+  location = Option.String();
+  pathInRepository = Option.String('--path', {
+    description: 'The file in the repository; config.yaml or proxy.yaml by default',
+  });
+  ref = Option.String('--ref', { description: 'Branch or tag of the repository' });
+
+  execute() {
+    const { cwd, userHome } = this.context;
+    if (this.ref?.startsWith('-') === true)
+      throw new SvcError('usage', `--ref: '${this.ref}' is no branch`);
+    const location = absoluteLocation(this.location, cwd, userHome);
+    return this.apply({ location, path: this.pathInRepository ?? null, ref: this.ref ?? null });
+  }
+}
+
+class Sync extends Fetch {
+  static override paths = [['config', 'sync']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Take the config file again from where it was pulled',
+    details: 'Like `svc config pull`, from the place that it was given last.',
+    examples: [
+      ['Look at what has changed, and ask', '$0 config sync'],
+      ['For a timer', '$0 config sync --yes'],
+    ],
+  });
+
+  execute() {
+    const source = readSource(homeOf(this.context));
+    if (source === undefined)
+      throw new SvcError('not_found', 'The config file was not pulled from anywhere yet', {
+        cure: '`svc config pull <location>` does it the first time.',
+      });
+    const { location, path, ref } = source;
+    return this.apply({ location, path, ref });
+  }
+}
+
+/** What a start would say to `text` in the place of `file`. @throws SvcError `config` with every fault. */
+async function check(
+  text: string,
+  file: SettingsFile,
+  context: CliContext,
+): Promise<readonly string[]> {
+  const [{ loadConfig }, { readConfigFile }, { openBindFaults }] = await Promise.all([
+    import('../../server/config/load.ts'),
+    import('../../server/config/read-file.ts'),
+    import('../../server/open-bind.ts'),
+  ]);
+  const loaded = await loadConfig({
+    ...toLoadOptions({}, context),
+    configPath: file.path,
+    readFile: (path, most) =>
+      path === file.path ? { text, mode: 0o600 } : readConfigFile(path, most),
+  });
+  const faults = openBindFaults(loaded, context.clock.wallMs());
+  if (faults.length > 0)
+    throw new SvcError('config', faults.map((fault) => fault.text).join('\n  '), {
+      cure: 'Nothing was changed.',
+    });
+  return loaded.warnings;
+}
+
+/** Secrets by a short name of them, so that a diff shows that one has changed, and not the secret. */
+function masked(text: string): string {
+  return text.replaceAll(
+    /^(\s*(?:- )?["']?\w*(?:key|token\d?|secret|password)["']?\s*:\s*)(?!["']?\$\{|null\b|#)(\S.*)$/gim,
+    (_, name: string, secret: string) =>
+      `${name}(secret ${createHash('sha256').update(secret).digest('hex').slice(0, 6)})`,
+  );
+}
+
+export const configSourceCommands: readonly CliCommand[] = [Pull, Sync];

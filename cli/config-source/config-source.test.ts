@@ -1,0 +1,139 @@
+/** The config file from a file and from a real git repository, applied only when sound and agreed to. */
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import { exitCodes } from '../exit.ts';
+
+function makeHome() {
+  const place = makePlace();
+  const config = join(place.home, 'config.yaml');
+  const shared = join(place.folder, 'shared.yaml');
+  return {
+    place,
+    config,
+    shared,
+    now: () => (fs.existsSync(config) ? fs.readFileSync(config, 'utf8') : undefined),
+    svc: (argv: readonly string[], typed = '') => {
+      const stdin = new PassThrough();
+      stdin.end(typed);
+      return run(place, argv, { stdin });
+    },
+  };
+}
+
+test('a file is shown, applied after a yes alone, and kept as a copy', async () => {
+  const { place, config, shared, now, svc } = makeHome();
+  fs.writeFileSync(shared, 'compression:\n  mode: strict\n');
+  for (const typed of ['', 'n\n']) {
+    assert.is((await svc(['config', 'pull', 'shared.yaml'], typed)).code, exitCodes.cancelled);
+    assert.not.ok(fs.existsSync(place.home), 'nothing is made');
+  }
+  const first = await svc(['config', 'pull', 'shared.yaml'], 'y\n');
+  assert.is(first.code, 0, first.stderr);
+  assert.match(first.stderr, '+  mode: strict');
+  assert.is(now(), 'compression:\n  mode: strict\n');
+  assert.is(fs.statSync(config).mode & 0o777, 0o600);
+
+  fs.writeFileSync(config, 'compression:\n  mode: strict\nlogging:\n  level: debug\n');
+  fs.writeFileSync(shared, 'providers:\n  messages:\n    api_key: sk-secret-1\n');
+  const second = await svc(['config', 'sync', '--yes', '--json']);
+  assert.is(second.code, 0, second.stderr);
+  assert.not.match(second.stderr, 'sk-secret');
+  assert.match(second.stderr, /\+ {4}api_key: \(secret [0-9a-f]{6}\)/);
+  assert.match(second.stderr, 'changed here since it was fetched');
+  const { outcome, backup } = JSON.parse(second.stdout) as { outcome: string; backup: string };
+  assert.is(outcome, 'applied');
+  assert.match(fs.readFileSync(backup, 'utf8'), 'level: debug');
+  assert.is(fs.statSync(backup).mode & 0o777, 0o600);
+  assert.match((await svc(['config', 'sync'])).stdout, 'is as in');
+  place.dispose();
+});
+
+test('a faulty file, one that is missing, and a sync without a pull change nothing', async () => {
+  const { place, shared, now, svc } = makeHome();
+  assert.is((await svc(['config', 'sync', '--yes'])).code, exitCodes.not_found);
+  for (const [text, reason] of [
+    ['compression:\n  mode: tiny\n', 'compression.mode'],
+    ['compresion:\n  mode: strict\n', 'compresion'],
+    ['a: [', 'CONFIG_001|config'],
+    ['server:\n  host: 0.0.0.0\n', 'key'],
+  ] as const) {
+    fs.writeFileSync(shared, text);
+    const { code, stderr } = await svc(['config', 'pull', shared, '--yes']);
+    assert.is(code, exitCodes.config, stderr);
+    assert.match(stderr, new RegExp(reason));
+    assert.is(now(), undefined);
+  }
+  assert.is((await svc(['config', 'pull', 'nowhere.yaml'])).code, exitCodes.not_found);
+  assert.is((await svc(['config', 'pull', '--ref', '-x', shared])).code, exitCodes.usage);
+  place.dispose();
+});
+
+test('a running proxy takes it up', async () => {
+  const { place, shared, now, svc } = makeHome();
+  fs.writeFileSync(shared, 'compression:\n  mode: aggressive\n');
+  assert.is((await svc(['start', '--background', '--port', '0'])).code, 0);
+  const { code, stdout, stderr } = await svc(['config', 'pull', shared, '--yes', '--json']);
+  assert.is(code, 0, stderr);
+  assert.is((JSON.parse(stdout) as { reloaded: boolean }).reloaded, true);
+  const status = JSON.parse((await svc(['status', '--json'])).stdout) as Record<string, unknown>;
+  assert.match(JSON.stringify(status), 'aggressive');
+  assert.match(now() ?? '', 'aggressive');
+  await svc(['stop', '--force']);
+  place.dispose();
+});
+
+test('a repository: its file at a branch, no link out of it, none of its programs run', async () => {
+  const { place, now, svc } = makeHome();
+  const repository = join(place.folder, 'repo');
+  const git = (...argv: readonly string[]) => {
+    const own = ['-c', 'user.name=t', '-c', 'user.email=t@t', '-C', repository];
+    const { status, stderr } = spawnSync('git', [...own, ...argv], { encoding: 'utf8' });
+    assert.is(status, 0, stderr);
+  };
+  fs.mkdirSync(join(repository, 'svc'), { recursive: true });
+  git('init', '--quiet', '--initial-branch', 'main');
+  fs.writeFileSync(join(repository, 'config.yaml'), 'compression:\n  mode: strict\n');
+  fs.writeFileSync(join(place.folder, 'private.yaml'), 'compression:\n  mode: aggressive\n');
+  fs.symlinkSync(join(place.folder, 'private.yaml'), join(repository, 'svc/link.yaml'));
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'one');
+  git('checkout', '--quiet', '-b', 'fast');
+  fs.writeFileSync(join(repository, 'svc/fast.yaml'), 'compression:\n  mode: aggressive\n');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'two');
+  git('checkout', '--quiet', 'main');
+
+  const first = await svc(['config', 'pull', repository, '--yes', '--json']);
+  assert.is(first.code, 0, first.stderr);
+  assert.match((JSON.parse(first.stdout) as { commit: string }).commit, /^[0-9a-f]{40}$/);
+  assert.match(now() ?? '', 'strict');
+  const argv = ['config', 'pull', repository, '--ref', 'fast', '--path', 'svc/fast.yaml', '--yes'];
+  assert.is((await svc(argv)).code, 0);
+  assert.match(now() ?? '', 'aggressive');
+  for (const [path, code] of [
+    ['svc/link.yaml', exitCodes.forbidden],
+    [`${'../'.repeat(12)}${place.folder}/private.yaml`, exitCodes.forbidden],
+    ['none.yaml', exitCodes.not_found],
+  ] as const)
+    assert.is(
+      (await svc(['config', 'pull', repository, '--path', path, '--yes'])).code,
+      code,
+      path,
+    );
+  const touched = join(place.folder, 'touched');
+  const evil = await svc(['config', 'pull', `ext::sh -c touch% ${touched}`, '--yes']);
+  assert.is.not(evil.code, 0);
+  assert.not.ok(fs.existsSync(touched));
+  const gone = await svc(['config', 'pull', `file://${place.folder}/gone.git`, '--yes']);
+  assert.is(gone.code, exitCodes.bad_gateway);
+  assert.match(gone.stderr, 'git cannot get it');
+  assert.match(now() ?? '', 'aggressive');
+  place.dispose();
+});
+
+test.run();

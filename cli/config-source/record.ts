@@ -1,0 +1,36 @@
+/** Where the config file was fetched from last, for `svc config sync`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writePrivateFile } from '../../server/config/home.ts';
+import type { Source } from './fetch.ts';
+
+export interface SourceRecord extends Source {
+  /** The commit that was fetched; null for a file. */
+  readonly commit: string | null;
+  /** SHA-256 of the file as it was written: whether somebody has changed it since. */
+  readonly written: string;
+}
+
+const fileOf = (home: string) => join(home, 'config-source.json');
+
+/** The last source; undefined without one. */
+export function readSource(home: string): SourceRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(fileOf(home), 'utf8'));
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { location, path, ref, commit, written } = value as Record<string, unknown>;
+  const isText = (one: unknown) => one === null || typeof one === 'string';
+  const isSound = isText(path) && isText(ref) && isText(commit);
+  if (typeof location !== 'string' || typeof written !== 'string' || !isSound) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was looked at
+  return value as SourceRecord;
+}
+
+/** Remembers a source. */
+export function writeSource(home: string, record: SourceRecord): void {
+  writePrivateFile(fileOf(home), `${JSON.stringify(record, undefined, 2)}\n`);
+}
