@@ -16,6 +16,7 @@ const LAYERS = ['engine', 'stages', 'plugins', 'server', 'cli'];
 const SHARED = ['threads', 'model', 'wire', 'dialect', 'settings'];
 const VERBS = [
   'parse',
+  'template',
   'protect',
   'compress',
   'inject',
@@ -40,6 +41,7 @@ const NOUNS = [
   'lost',
   'learned',
   'prompt-cache',
+  'templates',
 ];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);

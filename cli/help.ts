@@ -13,6 +13,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--config': 'file',
   '--folder': 'folder',
   '--settings': 'yaml',
+  '--var': 'name=value',
   '--env-file': 'file',
   '--lines': 'count',
   '--requests': 'count',

@@ -55,6 +55,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./graph/command.ts')).graphCommands,
   },
   {
+    words: ['template'],
+    load: async () => (await import('./template/command.ts')).templateCommands,
+  },
+  {
     words: ['audit'],
     load: async () => (await import('./commands/audit.ts')).auditCommands,
   },

@@ -11,6 +11,7 @@ import type { CompressConfig } from '../stages/compress/settings.ts';
 import { ENDPOINT_KINDS } from '../stages/model/endpoint.ts';
 import type { EndpointKind } from '../stages/model/endpoint.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
+import { templateFolder } from '../stages/templates/files.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import type { Provider } from '../stages/providers/provider.ts';
 import type { Services } from '../stages/services.ts';
@@ -94,6 +95,7 @@ function toPlan(
   const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
   const graph = defaultGraph(
     {
+      template: { folder: templateFolder(config.home) },
       compress: toCompress(config, recipes),
       inject: config.inject,
       route: {

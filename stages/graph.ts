@@ -20,11 +20,14 @@ import { route } from './route/stage.ts';
 import type { Services } from './services.ts';
 import type { SpendConfig } from './spend/stage.ts';
 import { spend } from './spend/stage.ts';
+import { template } from './template/stage.ts';
+import type { TemplateConfig } from './template/stage.ts';
 import { split } from './split/stage.ts';
 import { trace } from './trace/stage.ts';
 
 /** The configuration of every stage that has one. */
 export interface GraphConfig {
+  readonly template: TemplateConfig;
   readonly compress: CompressConfig;
   readonly inject: InjectConfig;
   readonly route: RouteConfig;
@@ -35,12 +38,13 @@ export interface GraphConfig {
 }
 
 /**
- * parse → protect → compress → inject → route → lookup → spend → forward → keep → meter →
+ * parse → template → protect → compress → inject → route → lookup → spend → forward → keep → meter →
  * trace; an answer from the cache goes from lookup straight to meter.
  */
 export function defaultGraph(config: GraphConfig, services: Services): Graph<ProxyFrame> {
   const stages: Stage<ProxyFrame>[] = [
     parse(config.route, services),
+    template(config.template, services),
     protect(undefined, services),
     compress(config.compress, services),
     inject(config.inject, services),
@@ -57,7 +61,8 @@ export function defaultGraph(config: GraphConfig, services: Services): Graph<Pro
     entry: 'parse',
     nodes: stages.map((stage) => ({ name: stage.name, stage })),
     edges: [
-      { from: 'parse', to: 'protect' },
+      { from: 'parse', to: 'template' },
+      { from: 'template', to: 'protect' },
       { from: 'protect', to: 'compress' },
       { from: 'compress', to: 'inject' },
       { from: 'inject', to: 'route' },

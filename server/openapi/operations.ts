@@ -417,7 +417,19 @@ const MODEL: Parameter = {
   description: 'Name of the model',
   schema: text,
 };
-const OURS = [MODE, BYPASS, CACHE, CAPTURE];
+const TEMPLATE: Parameter = {
+  name: 'x-svc-template',
+  in: 'header',
+  description: 'Name of a prompt template that is filled for this request',
+  schema: text,
+};
+const TEMPLATE_VARS: Parameter = {
+  name: 'x-svc-template-vars',
+  in: 'header',
+  description: 'Values of its variables, a JSON object of texts',
+  schema: text,
+};
+const OURS = [MODE, BYPASS, CACHE, CAPTURE, TEMPLATE, TEMPLATE_VARS];
 const UPSTREAM_ERRORS = [400, 402, 413, 415, 502, 504];
 const stream = { 'text/event-stream': text, 'application/x-ndjson': text };
 const free: Schema = { type: 'object', additionalProperties: true };

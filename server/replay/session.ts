@@ -3,7 +3,7 @@
  * today, with all of its stages, and only the wire to the providers is the recording. What comes
  * of it is recorded as the first time, so that two records can be compared.
  */
-import { copyFileSync, existsSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cancelled, SvcError, createCanceller, systemClock } from '../../engine/index.ts';
 import type { Clock, RunInfo } from '../../engine/index.ts';
@@ -14,6 +14,7 @@ import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
 import type { OwnServices } from '../../stages/services.ts';
+import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
 import { encodingToUndo, toBodyFrame } from '../body-frame.ts';
 import { CAPTURE_HEADER } from '../capture/captures.ts';
@@ -51,13 +52,17 @@ export interface Replay {
 /** Stands for a key that is not configured here: nothing is sent anywhere. */
 const NO_KEY = 'not-sent-in-a-replay';
 /** What a graph reads from the home besides the configuration. */
-const READ_FROM_HOME = (home: string) => [routeRulesFile(home), join(home, 'learned.json')];
+const READ_FROM_HOME = (home: string) => [
+  routeRulesFile(home),
+  join(home, 'learned.json'),
+  templateFolder(home),
+];
 
 /** Opens the graph of a configuration. Throws `config` as a start would. */
 export async function openReplay(options: ReplayOptions): Promise<Replay> {
   const { scratch, env } = options;
   for (const file of READ_FROM_HOME(options.config.home))
-    if (existsSync(file)) copyFileSync(file, join(scratch, file.split('/').at(-1)!));
+    if (existsSync(file)) cpSync(file, join(scratch, file.split('/').at(-1)!), { recursive: true });
   const config = toReplayConfig(options.config, scratch);
   const clock = createReplayClock();
   const log = silentLog(scratch, clock);

@@ -1,0 +1,47 @@
+/** One question to a model, through the proxy that runs. */
+import { SvcError } from '../../engine/error.ts';
+import { reachable } from '../address.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+
+const MOST_OUTPUT_TOKENS = 4096;
+
+/** The text of the answer. Throws `unavailable` where no proxy runs, `bad_gateway` with what it answered. */
+export async function askModel(context: CliContext, model: string, text: string): Promise<string> {
+  const url = runningInstance(homeOf(context))?.url;
+  if (url === undefined)
+    throw new SvcError('unavailable', 'svc is not running', {
+      cure: '`svc start --background` starts it; without --model the text is printed.',
+    });
+  const isMessages = model.startsWith('claude');
+  const path = isMessages ? '/v1/messages' : '/v1/chat/completions';
+  const limit = isMessages ? { max_tokens: MOST_OUTPUT_TOKENS } : {};
+  const response = await fetch(`${reachable(url)}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, ...limit, messages: [{ role: 'user', content: text }] }),
+  });
+  const body = await response.text();
+  const answer = response.ok ? textOf(body) : undefined;
+  if (answer !== undefined) return answer;
+  throw new SvcError('bad_gateway', `${model} answered ${response.status}: ${body.slice(0, 500)}`);
+}
+
+interface Answer {
+  readonly content?: readonly { readonly text?: string }[];
+  readonly choices?: readonly { readonly message?: { readonly content?: string | null } }[];
+}
+
+/** The text of a document in either dialect; undefined where it is none. */
+function textOf(body: string): string | undefined {
+  let answer: Answer;
+  try {
+    answer = JSON.parse(body) as Answer;
+  } catch {
+    return undefined;
+  }
+  if (Array.isArray(answer.content))
+    return (answer as Required<Answer>).content.map(({ text = '' }) => text).join('');
+  return answer.choices?.[0]?.message?.content ?? undefined;
+}

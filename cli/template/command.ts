@@ -1,0 +1,214 @@
+/** `svc template list|add|show|remove|use`: prompt templates with variables. */
+import { readFileSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import {
+  createPrivateFile,
+  ensurePrivateFolder,
+  writePrivateFile,
+} from '../../server/config/home.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import {
+  loadTemplate,
+  templateFile,
+  templateFolder,
+  templateNames,
+  templateSource,
+} from '../../stages/templates/files.ts';
+import { fillTemplate, readTemplate } from '../../stages/templates/template.ts';
+import type { TemplateVariable } from '../../stages/templates/template.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { note, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { askModel } from './ask.ts';
+
+const folderOf = (context: CliContext): string => templateFolder(homeOf(context));
+
+const shownVariable = (each: TemplateVariable): string =>
+  each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`;
+
+class List extends Command<CliContext> {
+  static override paths = [['template', 'list']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'The prompt templates, with their variables',
+    examples: [['Look', '$0 template list']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const folder = folderOf(context);
+    const rows = templateNames(folder).map((name) => {
+      try {
+        const { description, variables } = loadTemplate(folder, name);
+        return { name, description: description ?? null, variables, fault: null };
+      } catch (thrown) {
+        if (!(thrown instanceof SvcError)) throw thrown;
+        return { name, description: null, variables: [], fault: thrown.message };
+      }
+    });
+    if (this.json) {
+      const templates = rows.map(({ variables, ...row }) => ({
+        ...row,
+        variables: variables.map((each) => ({
+          name: each.name,
+          required: each.default === undefined,
+          default: each.default ?? null,
+          about: each.about ?? null,
+        })),
+      }));
+      printJson(context, { templates });
+    } else if (rows.length === 0)
+      note(context, 'There is no template; `svc template add` adds one.');
+    else {
+      const { printTable } = await import('../table.ts');
+      printTable(
+        context,
+        ['name', 'variables', ''],
+        rows.map(({ name, description, variables, fault }) => [
+          name,
+          variables.map(shownVariable).join(', '),
+          fault ?? description ?? '',
+        ]),
+      );
+    }
+    return rows.some(({ fault }) => fault !== null) ? 1 : 0;
+  }
+}
+
+class Add extends Command<CliContext> {
+  static override paths = [['template', 'add']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Add a prompt template from a file, or from stdin',
+    details:
+      'Values go where {{name}} stands. Above the text, between two lines of ---, may stand `description`, and `variables` with a `default` and `about` each; a variable without a default must be given.',
+    examples: [
+      ['From a file', '$0 template add review review.md'],
+      ['From stdin', 'echo "Explain {{topic}}" | $0 template add explain'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  file = Option.String({ name: 'file', required: false });
+  force = Option.Boolean('--force', false, { description: 'Replace the one of that name' });
+
+  async execute() {
+    const { context, name } = this;
+    const folder = folderOf(context);
+    const path = templateFile(folder, name);
+    const source =
+      this.file === undefined
+        ? await textOfStream(context.stdin)
+        : readText(resolve(context.cwd, this.file));
+    const { variables } = readTemplate(name, source);
+    ensurePrivateFolder(folder);
+    if (this.force) writePrivateFile(path, source);
+    else this.create(path, source);
+    const needs = variables.map(shownVariable).join(', ');
+    print(context, `${name} added${needs === '' ? '' : `, with ${needs}`}`);
+    return 0;
+  }
+
+  private create(path: string, source: string): void {
+    try {
+      createPrivateFile(path, source);
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
+      throw new SvcError('conflict', `There is a template ${this.name} already`, {
+        cause: thrown,
+        cure: '--force replaces it.',
+      });
+    }
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SvcError('not_found', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+class Show extends Command<CliContext> {
+  static override paths = [['template', 'show']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'A prompt template as its file has it',
+    examples: [['Look', '$0 template show review']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  execute() {
+    for (const line of templateSource(folderOf(this.context), this.name).trimEnd().split('\n'))
+      print(this.context, line);
+    return Promise.resolve(0);
+  }
+}
+
+class Remove extends Command<CliContext> {
+  static override paths = [['template', 'remove']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Delete a prompt template',
+    examples: [['Delete it', '$0 template remove review']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  execute() {
+    const folder = folderOf(this.context);
+    // One that is not there is an error, one that cannot be used is none.
+    templateSource(folder, this.name);
+    rmSync(templateFile(folder, this.name));
+    print(this.context, `${this.name} removed`);
+    return Promise.resolve(0);
+  }
+}
+
+class Use extends Command<CliContext> {
+  static override paths = [['template', 'use']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Fill a prompt template: print the text, or send it to a model',
+    details:
+      'With --model the text goes through the running proxy, and the answer is printed. A value is inserted as it is, whatever stands in it.',
+    examples: [
+      ['The text', '$0 template use review --var language=Go'],
+      [
+        'The answer of a model',
+        '$0 template use review --var language=Go --model claude-sonnet-4-5',
+      ],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  vars = Option.Array('--var', [], { description: 'A value, as name=value; may be repeated' });
+  model = Option.String('--model', { description: 'Send it to this model' });
+
+  async execute() {
+    const { context } = this;
+    const filled = fillTemplate(
+      loadTemplate(folderOf(context), this.name),
+      new Map(this.vars.map(toValue)),
+    );
+    const text = this.model === undefined ? filled : await askModel(context, this.model, filled);
+    for (const line of text.trimEnd().split('\n')) print(context, line);
+    return 0;
+  }
+}
+
+function toValue(typed: string): readonly [string, string] {
+  const at = typed.indexOf('=');
+  if (at > 0) return [typed.slice(0, at), typed.slice(at + 1)];
+  throw new SvcError('usage', `--var: ${JSON.stringify(typed)} is not name=value`);
+}
+
+export const templateCommands: readonly CliCommand[] = [List, Add, Show, Remove, Use];

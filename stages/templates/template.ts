@@ -1,0 +1,116 @@
+/**
+ * A prompt template: a text with `{{name}}` where values go, and above it, between two lines of
+ * `---`, what its variables are. A value is data: what stands in it is never expanded again.
+ */
+import { parseDocument } from 'yaml';
+import { SvcError } from '../../engine/index.ts';
+
+export interface TemplateVariable {
+  readonly name: string;
+  /** Undefined for a variable that must be given. */
+  readonly default: string | undefined;
+  readonly about: string | undefined;
+}
+
+export interface Template {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** In the order in which the text uses them. */
+  readonly variables: readonly TemplateVariable[];
+  /** Without the part above it. */
+  readonly text: string;
+}
+
+export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+/** Largest file that is read. */
+export const MOST_TEMPLATE_BYTES = 1_000_000;
+
+/** `\{{name}}` stands for the text `{{name}}`. */
+const PLACE = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
+const HEAD = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
+
+/** Throws `bad_request` with everything that is wrong. */
+export function readTemplate(name: string, source: string): Template {
+  const head = source.startsWith('---') ? HEAD.exec(source) : null;
+  const text = head === null ? source : source.slice(head[0].length);
+  const used = placesOf(text);
+  const { description, variables, faults } = readHead(head?.[1] ?? '');
+  const unused = [...variables.keys()].filter((each) => !used.includes(each));
+  const all = [
+    ...faults,
+    ...unused.map((each) => `variable ${each} stands nowhere in the text`),
+    ...(text.trim() === '' ? ['it has no text'] : []),
+  ];
+  if (all.length > 0)
+    throw new SvcError('bad_request', `Template ${name} cannot be used: ${all.join('; ')}`);
+  const listed = used.map(
+    (each) => variables.get(each) ?? { name: each, default: undefined, about: undefined },
+  );
+  return { name, description, variables: listed, text };
+}
+
+function placesOf(text: string): readonly string[] {
+  const found = [...text.matchAll(PLACE)].filter(([place]) => !place.startsWith('\\'));
+  return [...new Set(found.map(([, name = '']) => name))];
+}
+
+interface Head {
+  readonly description: string | undefined;
+  readonly variables: ReadonlyMap<string, TemplateVariable>;
+  readonly faults: readonly string[];
+}
+
+function readHead(source: string): Head {
+  const document = parseDocument(source);
+  const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
+  const head: unknown = faults.length > 0 ? null : document.toJS({ maxAliasCount: 0 });
+  const variables = new Map<string, TemplateVariable>();
+  let description: string | undefined;
+  for (const [key, value] of entriesOf(head)) {
+    if (key === 'description') description = String(value);
+    else if (key === 'variables')
+      for (const [name, given] of entriesOf(value)) variables.set(name, toVariable(name, given));
+    else faults.push(`${key} is not known; there are description and variables`);
+  }
+  return { description, variables, faults };
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+/** `name: { default: …, about: … }`, or `name: the default`. */
+function toVariable(name: string, given: unknown): TemplateVariable {
+  const isObject = typeof given === 'object' && given !== null;
+  const fields = new Map(entriesOf(isObject ? given : { default: given }));
+  const textOf = (field: string) => {
+    const value = fields.get(field);
+    return isScalar(value) ? String(value) : undefined;
+  };
+  return { name, default: textOf('default'), about: textOf('about') };
+}
+
+/** The text with values in it. Throws `bad_request` naming what is missing, and what it does not know. */
+export function fillTemplate(
+  { name, text, variables }: Template,
+  values: ReadonlyMap<string, string>,
+): string {
+  const known = variables.map((each) => each.name);
+  const unknown = [...values.keys()].filter((each) => !known.includes(each));
+  const missing = variables.filter((each) => each.default === undefined && !values.has(each.name));
+  const faults = [
+    ...unknown.map((each) => `has no variable ${each.slice(0, 80)}`),
+    ...missing.map((each) => `needs a value for ${each.name}`),
+  ];
+  if (faults.length > 0)
+    throw new SvcError(
+      'bad_request',
+      `Template ${name} ${faults.join(', ')}. Its variables: ${known.join(', ') || 'none'}`,
+    );
+  const defaults = new Map(variables.map((each) => [each.name, each.default ?? '']));
+  return text.replaceAll(PLACE, (place, each: string) =>
+    place.startsWith('\\') ? place.slice(1) : (values.get(each) ?? defaults.get(each) ?? ''),
+  );
+}
