@@ -1,5 +1,7 @@
 /** Completion as the shells do it, where they are installed. */
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exitCodes } from '../exit.ts';
@@ -37,7 +39,12 @@ for (const shell of ['zsh', 'fish'])
     const source = await script(shell);
     for (const word of ['integrate', 'doctor', 'validate', 'online-keys'])
       assert.match(source, word);
-    const parsed = spawnSync(shell, ['-n'], { input: source, encoding: 'utf8' });
+    const place = makePlace();
+    const file = join(place.folder, 'script');
+    writeFileSync(file, source);
+    // fish does not read a script from what Node gives it as stdin.
+    const parsed = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
+    place.dispose();
     if (parsed.error === undefined) assert.equal([parsed.status, parsed.stderr], [0, '']);
   });
 

@@ -55,7 +55,10 @@ function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
   });
 }
 
-/** One `case` over the words so far; where nothing is known, file names are completed. */
+/**
+ * One `case` over the words so far; where nothing is known, file names are completed. zsh runs it,
+ * too: there `words` is its own, and a name behind a colon in `${…}` would be a modifier.
+ */
 function bashScript(choices: readonly Choices[]): string {
   const cases = choices.map(({ words, subcommands, options }) => {
     const names = [...subcommands, ...options].map(({ name }) => name).join(' ');
@@ -63,17 +66,17 @@ function bashScript(choices: readonly Choices[]): string {
   });
   return `# Completion of svc: eval "$(svc completion bash)"
 _svc() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words='' word choices
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local current="\${COMP_WORDS[COMP_CWORD]}" typed='' word choices
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case "$word" in
       -*) ;;
-      *) words="\${words:+$words }$word" ;;
+      *) typed="\${typed:+$typed }$word" ;;
     esac
   done
   while :; do
-    case "$words" in
+    case "$typed" in
 ${cases.map((line) => `  ${line}`).join('\n')}
-      *' '*) words="\${words% *}"; continue ;;
+      *' '*) typed="\${typed% *}"; continue ;;
       *) choices='' ;;
     esac
     break
@@ -97,8 +100,13 @@ function fishScript(choices: readonly Choices[]): string {
     ];
   });
   return `# Completion of svc: svc completion fish | source
+set -g __svc_paths ${choices.flatMap(({ words }) => (words === '' ? [] : [`'${words}'`])).join(' ')}
 function __svc_at
   set -l words (string match -v -- '-*' (commandline -opc)[2..-1])
+  # What follows the words of a command are its arguments.
+  while test (count $words) -gt 1; and not contains -- "$words" $__svc_paths
+    set -e words[-1]
+  end
   test "$words" = "$argv[1]"
 end
 ${lines.join('\n')}
