@@ -57,14 +57,14 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Files of `app` that are not bundled. */
 const MADE: ReadonlySet<string> = new Set([DEFINITIONS_FILE, GUIDES_FILE, TOPICS_FILE]);
 
-/** Deletes what earlier builds left, unless it may still be in use. */
+/** Deletes what earlier builds left, unless it may still be in use; that stays out of the package. */
 function prune(folder: string, outputs: readonly string[]): void {
   const current = new Set(outputs.map((path) => basename(path)));
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    const isOld = Date.now() - statSync(path).mtimeMs > KEPT_DAYS * DAY_MS;
-    if (isOld && !current.has(name) && !MADE.has(name)) rmSync(path);
-  }
+  const left = readdirSync(folder).filter((name) => !current.has(name) && !MADE.has(name));
+  const isOld = (name: string) =>
+    Date.now() - statSync(join(folder, name)).mtimeMs > KEPT_DAYS * DAY_MS;
+  for (const name of left.filter(isOld)) rmSync(join(folder, name));
+  writeFileSync(join(folder, '.npmignore'), left.map((name) => `/${name}\n`).join(''));
 }
 
 const { metafile } = await build({

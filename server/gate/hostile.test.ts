@@ -8,7 +8,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createGate } from '../gate.ts';
-import { CASES, H } from './hostile-requests.ts';
+import { CASES, H } from './hostile-testing.ts';
 import { errorBody, errorHeaders, errorStatus, rawErrorResponse } from '../error-response.ts';
 
 /** A server as ours is set up, which answers 200 with the target it saw. */

@@ -11,7 +11,7 @@ import { auditFiles } from './files.ts';
 import { withAuditLock } from './log.ts';
 import { verifyAudit } from './verify.ts';
 
-const CHILD = fileURLToPath(new URL('kill-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('kill-testing.js', import.meta.url));
 
 /** Kills a writer `afterMs` its first batch and returns how many records it had flushed. */
 async function killWriter(home: string, afterMs: number): Promise<number> {

@@ -18,7 +18,7 @@ import { ledgerFaults } from '../../fixtures/ledger/temp-ledger.ts';
 
 const ROUNDS = Number(process.env['SVC_KILL_ROUNDS'] ?? 5);
 const ACKNOWLEDGED_MS = 100;
-const childScript = fileURLToPath(new URL('./kill-load.js', import.meta.url));
+const childScript = fileURLToPath(new URL('./kill-testing.js', import.meta.url));
 
 /** What a child meant to write: id → wall time of the `record()` call. */
 function readHistory(file: string): Map<number, number> {

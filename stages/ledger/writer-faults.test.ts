@@ -69,7 +69,7 @@ test('a disk that fills up under load: bounded memory, counted drops, a sound fi
 });
 
 test('a thread that dies after storing and before saying so: no row lost, none twice', async () => {
-  const threadUrl = new URL('./dying-worker.js', import.meta.url);
+  const threadUrl = new URL('./writer-faults-testing.js', import.meta.url);
   const { writer, file, troubles } = open({ threadUrl });
   for (let n = 0; n < 120; n += 1) writer.record(rowOf(n));
   await until(() => writer.stats().queued === 0);

@@ -14,7 +14,7 @@ import { openVault } from './vault.ts';
 import { BACKENDS } from './block-index.ts';
 import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
-const CHILD = fileURLToPath(new URL('./vault-kill-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('./vault-kill-testing.js', import.meta.url));
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

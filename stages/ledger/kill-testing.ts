@@ -3,7 +3,7 @@
  * keeps a history of what it meant to write. The history goes to a file by
  * synchronous writes, so a `SIGKILL` cannot take away what was noted.
  *
- * Usage: node kill-load.js <ledger> <history> <first id>
+ * Usage: node kill-testing.js <ledger> <history> <first id>
  */
 import { openSync, writeSync } from 'node:fs';
 import { systemClock } from '../../engine/index.ts';

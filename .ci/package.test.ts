@@ -1,0 +1,91 @@
+/** What `npm pack` would put into the package: complete, without tests, and small. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const MOST_PACKED_BYTES = 3_000_000;
+const MOST_UNPACKED_BYTES = 10_000_000;
+
+interface Packed {
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const output = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], {
+  cwd: root,
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+const [packed] = JSON.parse(output) as [Packed];
+const paths = new Set(packed.files.map(({ path }) => path));
+
+const IMPORT = /(?:from\s*|import\(\s*|import\s+|new URL\(\s*)["'](\.{1,2}\/[^"'`\s]+\.js)["']/g;
+
+/** Every file of ours that `entries` lead to, by import or as a thread. */
+function reachedFrom(entries: readonly string[]): Set<string> {
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [, to] of text.matchAll(IMPORT)) visit(normalize(join(dirname(file), to!)));
+  };
+  entries.forEach(visit);
+  return reached;
+}
+
+test('whatever the exports and the processes of the benchmark lead to is in the package, with types', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
+  const doors = Object.values(exports).map((path) => normalize(path));
+  const reached = [...reachedFrom(doors)];
+  // The page is bundled for a browser; nobody imports it.
+  const modules = reached.filter((file) => !file.endsWith('/dashboard-page.js'));
+  const typed = modules.map((file) => file.replace(/\.js$/, '.d.ts'));
+  const forked = reachedFrom([
+    'dist/bench/load.js',
+    'dist/bench/plain-proxy.js',
+    'dist/fixtures/upstream-main.js',
+  ]);
+  assert.ok(reached.length > 100);
+  assert.equal(
+    [...reached, ...typed, ...forked].filter((file) => !paths.has(file)),
+    [],
+  );
+});
+
+test('the program, its data and the documents are in the package', () => {
+  const wanted = ['LICENSE', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/index.md'];
+  const data = ['dist/recipes.json', 'fixtures/demo/session.json', 'plugins/recipes/pytest.yaml'];
+  const program = ['dist/app/main.js', 'dist/app/definitions.json', 'dist/app/guides.json'];
+  assert.equal(
+    [...wanted, ...data, ...program].filter((file) => !paths.has(file)),
+    [],
+  );
+});
+
+test('no test, no corpus check, no source map and nothing of an earlier build is in the package', () => {
+  const unwanted = /\.test\.|-testing\.|\/corpus|\.map$|\.tsx?$|\.npmignore$/;
+  assert.equal(
+    [...paths].filter((path) => unwanted.test(path.replace(/\.d\.ts$/, ''))),
+    [],
+  );
+  const stale = readFileSync(join(root, 'dist', 'app', '.npmignore'), 'utf8').split('\n');
+  assert.equal(
+    stale.filter((name) => name !== '' && paths.has(`dist/app${name}`)),
+    [],
+  );
+});
+
+test('the package stays within its size', () => {
+  assert.ok(packed.size < MOST_PACKED_BYTES, `${packed.size} bytes packed`);
+  assert.ok(packed.unpackedSize < MOST_UNPACKED_BYTES, `${packed.unpackedSize} bytes unpacked`);
+});
+
+test.run();
