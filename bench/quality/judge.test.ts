@@ -81,6 +81,14 @@ const report: QualityReport = {
       single: 1,
     },
   ],
+  forgetting: {
+    transcripts: 1,
+    forgotten: 9,
+    askedAgain: 0,
+    median: 0.9,
+    worst: 1,
+    unstableTurns: 0,
+  },
   keptLines: { kept: 100, strange: 0 },
   speed: { texts: 1, p50Ms: 5, p95Ms: 15, longLineMs: 50 },
   firstSight: [
@@ -96,7 +104,7 @@ const missed = (found: QualityReport): readonly string[] =>
 
 test('a run at its bars meets every one', () => {
   assert.equal(missed(report), []);
-  assert.is(judgeQuality(report).length, 51);
+  assert.is(judgeQuality(report).length, 53);
 });
 
 /** The report with every number `from` replaced by `to`, one at a time. */
@@ -134,6 +142,8 @@ test('beyond any bar the run misses just that one', () => {
     ['sources', 0.9, 0.901, 2],
     ['marked', 0.25, 0.251, 1],
     ['marked', 1, 1.001, 3],
+    ['forgetting', 1, 1.001, 1],
+    ['forgetting', 0, 1, 1],
     ['keptLines', 0, 1, 1],
     ['speed', 5, 5.1, 1],
     ['speed', 15, 15.1, 1],

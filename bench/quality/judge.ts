@@ -95,6 +95,7 @@ function judgeCorpus(report: QualityReport): readonly Verdict[] {
     ...judgeNarrative(report),
     ...judgeCost(report),
     ...judgeMarked(report),
+    ...judgeForgetting(report),
     verdict(strange, keptLines?.strange ?? Number.NaN),
   ];
 }
@@ -149,6 +150,20 @@ function judgeMarked({ marked }: QualityReport): readonly Verdict[] {
     ),
     verdict(atMost(`${what}, only long pauses`, 1, 'x'), all?.slow ?? Number.NaN),
     verdict(atMost(`${what}, first requests`, 1, 'x'), all?.single ?? Number.NaN),
+  ];
+}
+
+function judgeForgetting({ forgetting }: QualityReport): readonly Verdict[] {
+  const what = 'results left out at cold moments';
+  return [
+    verdict(
+      atMost(`${what}: input cost, the worst of all`, 1, 'x'),
+      forgetting?.worst ?? Number.NaN,
+    ),
+    verdict(
+      atMost(`${what}: other turns whose prefix changed`, 0, 'turns'),
+      forgetting?.unstableTurns ?? Number.NaN,
+    ),
   ];
 }
 

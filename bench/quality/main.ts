@@ -16,6 +16,7 @@ import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.t
 import { loadCodeReader } from './code-tokens.ts';
 import { findCorpus } from './corpus.ts';
 import { measureEncodings, type EncodingResult } from './encodings.ts';
+import { measureForgetting, summariseForgetting, type ForgettingSummary } from './forgetting.ts';
 import { measureFirstSight, type FirstSight } from './first-sight.ts';
 import { strangeLines } from './kept-lines.ts';
 import { judgeQuality } from './judge.ts';
@@ -47,6 +48,7 @@ export interface QualityReport {
   readonly transcripts: readonly TranscriptResult[];
   readonly sources: readonly SourceSummary[];
   readonly marked: readonly MarkedSummary[];
+  readonly forgetting: ForgettingSummary | undefined;
   readonly keptLines: KeptLines | undefined;
   readonly speed: SpeedResult;
   readonly firstSight: readonly FirstSight[];
@@ -78,6 +80,7 @@ export async function measureQuality(
     transcripts,
     sources: summarise(transcripts),
     marked: corpus === undefined ? [] : summariseMarked(measureMarkers(corpus, count)),
+    forgetting: corpus === undefined ? undefined : measureColdMoments(corpus, count),
     keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
     speed: measureSpeed(samples.map((sample) => sample.text)),
     firstSight: await measureFirstSight(root),
@@ -95,6 +98,13 @@ function measureAll(
       measureTranscript(transcript, options, count),
     );
   });
+}
+
+function measureColdMoments(corpus: string, count: CountTokens): ForgettingSummary | undefined {
+  const options = { ...SETTINGS, mode: 'hybrid' } as const;
+  return summariseForgetting(
+    readTranscripts(corpus).map((transcript) => measureForgetting(transcript, options, count)),
+  );
 }
 
 function measureMarkers(corpus: string, count: CountTokens) {

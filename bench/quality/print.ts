@@ -24,6 +24,7 @@ const SECTIONS: readonly Section[] = [
   narrative,
   sources,
   marked,
+  forgetting,
   keptLines,
   firstSight,
   speed,
@@ -137,6 +138,12 @@ function marked(report: QualityReport): string {
       row.single.toFixed(3),
     ]),
   );
+}
+
+function forgetting({ forgetting: figures }: QualityReport): string {
+  if (figures === undefined) return '';
+  const { transcripts, forgotten, askedAgain, median, worst } = figures;
+  return `Old results left out at cold moments, before every tenth turn: input cost ${median.toFixed(3)} of that with compression alone in the median of the ${transcripts} transcripts concerned, worst ${worst.toFixed(3)}; ${askedAgain} of ${forgotten} were asked for again`;
 }
 
 function keptLines({ keptLines: figures }: QualityReport): string {

@@ -160,7 +160,10 @@ function sampled(turns: readonly number[]): readonly number[] {
 }
 
 /** How many blocks each request of the conversation holds: all up to the answer that follows. */
-function turnEnds(transcript: Transcript, blocks: readonly ConversationBlock[]): readonly number[] {
+export function turnEnds(
+  transcript: Transcript,
+  blocks: readonly ConversationBlock[],
+): readonly number[] {
   const ends = transcript.messages.flatMap(({ role }, message) =>
     role === 'assistant' ? [blocks.filter((block) => block.message! < message).length] : [],
   );

@@ -1,0 +1,116 @@
+/**
+ * What leaving old results out at cold moments is worth: transcripts turn by turn through the real
+ * choice and a simulated prompt cache that has run out before every tenth turn.
+ */
+import { createBlockCache, type BlockCache } from '../../stages/compress/conversation/cache.ts';
+import {
+  compressConversation,
+  type ConversationOptions,
+} from '../../stages/compress/conversation/conversation.ts';
+import { forgettable } from '../../stages/compress/forget/forgettable.ts';
+import { leavingOut } from '../../stages/compress/forget/forgotten.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { LIFETIME_MS } from '../../stages/prompt-cache/conversations.ts';
+import { median } from '../figures.ts';
+import { createPromptCache } from './prompt-cache.ts';
+import { toBlocks, turnEnds } from './transcripts.ts';
+import type { Transcript } from './transcripts.ts';
+
+const MINUTE_MS = 60_000;
+const PAUSE_EVERY = 10;
+
+/** One transcript. */
+export interface Forgetting {
+  readonly forgotten: number;
+  /** Forgotten results whose call comes again later, with the same input. */
+  readonly askedAgain: number;
+  /** Input cost with forgetting, divided by the cost of compression alone. */
+  readonly cost: number;
+  /** Turns outside cold moments in which an earlier block went out with other bytes than before. */
+  readonly unstableTurns: number;
+}
+
+/** Plays `transcript`, with forgetting and without; every turn is compressed from its first block on, as after a restart. */
+export function measureForgetting(
+  transcript: Transcript,
+  options: ConversationOptions,
+  count: CountTokens,
+): Forgetting {
+  const whole = toBlocks(transcript);
+  const cache = createBlockCache(1000);
+  const [plain, less] = [createPromptCache(), createPromptCache()];
+  let blocks = whole;
+  let before: readonly string[] = [];
+  let [atMs, costBefore, costAfter, unstableTurns] = [0, 0, 0, 0];
+  const sized = (texts: readonly string[]) => texts.map((text) => ({ text, tokens: count(text) }));
+  const plainTexts = sized(compressConversation(whole, options, cache).map(({ text }) => text));
+  for (const [turn, end] of turnEnds(transcript, whole).entries()) {
+    const isCold = turn % PAUSE_EVERY === PAUSE_EVERY - 1;
+    atMs += isCold ? 2 * LIFETIME_MS : MINUTE_MS;
+    if (isCold) blocks = withMoreForgotten(blocks, end, options, cache);
+    const texts = compressConversation(blocks.slice(0, end), options, cache).map(
+      ({ text }) => text,
+    );
+    if (!isCold && before.some((text, at) => text !== texts[at])) unstableTurns++;
+    before = texts;
+    const breakpoints = [1, end - 1];
+    costBefore += plain.cost({ blocks: plainTexts.slice(0, end), breakpoints, atMs });
+    costAfter += less.cost({ blocks: sized(texts), breakpoints, atMs });
+  }
+  const gone = blocks.filter(({ forgotten }) => forgotten !== undefined);
+  const askedAgain = gone.filter((one) =>
+    whole.some(
+      ({ index, kind, toolInput, toolName }) =>
+        kind === 'tool_result' &&
+        index > one.index &&
+        toolName === one.toolName &&
+        JSON.stringify(toolInput) === JSON.stringify(one.toolInput),
+    ),
+  ).length;
+  return { forgotten: gone.length, askedAgain, cost: costAfter / costBefore, unstableTurns };
+}
+
+type Blocks = ReturnType<typeof toBlocks>;
+
+/** What the stage does, without its durable record. */
+function withMoreForgotten(
+  blocks: Blocks,
+  end: number,
+  options: ConversationOptions,
+  cache: BlockCache,
+): Blocks {
+  const sent = blocks.slice(0, end);
+  const before = compressConversation(sent, options, cache);
+  const less = leavingOut(sent, forgettable(sent, before));
+  const total = (list: readonly { readonly tokensAfter: number }[]): number =>
+    list.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
+  if (total(compressConversation(less, options, cache)) >= total(before)) return blocks;
+  return [...less, ...blocks.slice(end)];
+}
+
+/** All transcripts from which something was left out. */
+export interface ForgettingSummary {
+  readonly transcripts: number;
+  readonly forgotten: number;
+  readonly askedAgain: number;
+  readonly median: number;
+  readonly worst: number;
+  readonly unstableTurns: number;
+}
+
+/** Undefined where nothing was left out of any. */
+export function summariseForgetting(all: readonly Forgetting[]): ForgettingSummary | undefined {
+  const used = all.filter(({ forgotten }) => forgotten > 0);
+  if (used.length === 0) return undefined;
+  const sum = (pick: (one: Forgetting) => number) =>
+    all.reduce((total, one) => total + pick(one), 0);
+  const costs = used.map(({ cost }) => cost);
+  return {
+    transcripts: used.length,
+    forgotten: sum((one) => one.forgotten),
+    askedAgain: sum((one) => one.askedAgain),
+    median: median(costs),
+    worst: Math.max(...costs),
+    unstableTurns: sum((one) => one.unstableTurns),
+  };
+}
