@@ -8,3 +8,18 @@ export function bar(value: number, most: number, columns: number): string {
   const eighths = Math.max(1, Math.round((Math.min(value, most) / most) * columns * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
 }
+
+const HEIGHTS = '▁▂▃▄▅▆▇█';
+
+/** A line of bars in `columns` cells: the values in groups of equal size, each as high as its sum. A sum above 0 is seen. */
+export function spark(values: readonly number[], columns: number): string {
+  if (values.length === 0 || columns < 1) return '';
+  const size = Math.ceil(values.length / columns);
+  const sums: number[] = [];
+  for (let at = 0; at < values.length; at += size)
+    sums.push(values.slice(at, at + size).reduce((sum, value) => sum + value, 0));
+  const most = Math.max(...sums);
+  return sums
+    .map((sum) => (sum > 0 ? HEIGHTS[Math.round((sum / most) * (HEIGHTS.length - 1))]! : ' '))
+    .join('');
+}

@@ -19,6 +19,19 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** `text`, which has no colours, in at most `width` columns, with a mark where its end is left out. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const char of text) {
+    used += widthOf(char);
+    if (used > width - 1) break;
+    kept += char;
+  }
+  return width < 1 ? '' : `${kept}…`;
+}
+
 /**
  * `text` on lines of at most `columns`, folded between words. What follows the first line stands
  * below its last column, where it has some: names and values, commands and what they do. A word

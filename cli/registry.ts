@@ -147,6 +147,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('./commands/costs.ts')).costCommands,
   },
   {
+    words: ['dashboard'],
+    load: async () => (await import('./tui/command.ts')).dashboardCommands,
+  },
+  {
     words: ['requests'],
     load: async () => (await import('./commands/requests.ts')).requestCommands,
   },

@@ -1,6 +1,6 @@
 /** Talks to the proxy that runs: commands and figures over its control socket. */
 import { request } from 'node:http';
-import type { RequestOptions } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
 import { controlPath } from '../server/control.ts';
@@ -73,11 +73,46 @@ export function readJson(url: string, path: string): Promise<Json> {
   return read({ hostname, port, path: pathname + search }, target.href);
 }
 
+/**
+ * Opens an answer of the proxy of this home folder that goes on until `signal` or the proxy ends it,
+ * or nothing comes for `silenceMs`. Throws like `readOwn`.
+ */
+export function openOwn(
+  home: string,
+  path: string,
+  { silenceMs, signal }: { readonly silenceMs: number; readonly signal: AbortSignal },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      socketPath: controlPath(home),
+      path,
+      agent: false,
+      timeout: silenceMs,
+      signal,
+    };
+    const call = request(options, (response) => {
+      if (response.statusCode === 200) resolve(response);
+      else
+        readAnswer(response).then(
+          ({ status, json }) => reject(refused(status, json, path)),
+          (cause: Error) => reject(notRunning(cause)),
+        );
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer in time')));
+    call.on('error', (cause) => reject(notRunning(cause)));
+    call.end();
+  });
+}
+
 async function read(where: RequestOptions, name: string): Promise<Json> {
   const { status, json } = await send({ ...where, method: 'GET' }, '');
   if (status === 200) return json;
+  throw refused(status, json, name);
+}
+
+function refused(status: number, json: Json, name: string): SvcError {
   const kind = status === 404 ? 'not_found' : 'unavailable';
-  throw new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
+  return new SvcError(kind, messageOf(json) ?? `${name} answered ${status}`);
 }
 
 function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {
@@ -85,23 +120,29 @@ function send(options: RequestOptions, body: string): Promise<{ status: number; 
     const fail = (cause: Error) => reject(notRunning(cause));
     const headers = body === '' ? {} : { 'Content-Type': 'application/json' };
     const call = request({ ...options, headers, agent: false, timeout: ANSWER_MS }, (response) => {
-      const pieces: Buffer[] = [];
-      let sizeBytes = 0;
-      response.on('data', (piece: Buffer) => {
-        sizeBytes += piece.length;
-        if (sizeBytes > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
-        else pieces.push(piece);
-      });
-      response.on('error', fail);
-      response.on('end', () => {
-        const json = parse(Buffer.concat(pieces).toString('utf8'));
-        if (json === undefined) fail(new Error('the answer is not JSON'));
-        else resolve({ status: response.statusCode ?? 0, json });
-      });
+      readAnswer(response).then(resolve, fail);
     });
     call.on('timeout', () => call.destroy(new Error('no answer in time')));
     call.on('error', fail);
     call.end(body);
+  });
+}
+
+function readAnswer(response: IncomingMessage): Promise<{ status: number; json: Json }> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    response.on('data', (piece: Buffer) => {
+      sizeBytes += piece.length;
+      if (sizeBytes > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
+      else pieces.push(piece);
+    });
+    response.on('error', reject);
+    response.on('end', () => {
+      const json = parse(Buffer.concat(pieces).toString('utf8'));
+      if (json === undefined) reject(new Error('the answer is not JSON'));
+      else resolve({ status: response.statusCode ?? 0, json });
+    });
   });
 }
 

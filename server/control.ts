@@ -5,11 +5,13 @@
  */
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SvcError, toSvcError } from '../engine/index.ts';
 import { invalidJson, notFound } from '../stages/model/errors.ts';
 import { errorBody, errorStatus } from './error-response.ts';
+import { isEventStream, sendStream } from './send-stream.ts';
 
 /** One command: gets the JSON that was sent (or undefined) and returns what is answered as JSON. */
 export type ControlCommand = (input: unknown) => unknown;
@@ -76,14 +78,12 @@ export async function openControl(
       const url = request.url ?? '/';
       const answered =
         request.method === 'GET'
-          ? readPath(read, url)
-          : answer(commands, url, Buffer.concat(pieces));
-      answered
-        .then(({ status, body }) => {
-          response.writeHead(status, { 'Content-Type': 'application/json' });
-          response.end(body);
-        })
-        .catch(() => response.destroy());
+          ? sendPath(read, url, request, response)
+          : answer(commands, url, Buffer.concat(pieces)).then(({ status, body }) => {
+              response.writeHead(status, { 'Content-Type': 'application/json' });
+              response.end(body);
+            });
+      answered.catch(() => response.destroy());
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -107,12 +107,17 @@ export async function openControl(
   };
 }
 
-async function readPath(
+async function sendPath(
   read: (request: Request) => Promise<Response>,
   path: string,
-): Promise<{ status: number; body: Buffer }> {
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const answered = await read(new Request(`http://localhost${path}`));
-  return { status: answered.status, body: Buffer.from(await answered.arrayBuffer()) };
+  const headers = [...answered.headers].flat();
+  if (isEventStream(answered)) return sendStream(request, response, answered, headers);
+  response.writeHead(answered.status, headers);
+  response.end(Buffer.from(await answered.arrayBuffer()));
 }
 
 async function answer(

@@ -1,19 +1,9 @@
 /** Why requests failed, cause by cause. */
-import type { ReportAnswer } from '../contract.ts';
+import { causeOf } from './conditions.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { moment, orDash, share, time, whole } from './format.ts';
 import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
-
-type FailureGroup = ReportAnswer['failures'][number];
-
-/** A cause in a few words: our code where we have one, else the status that the client got. */
-export function causeOf({ status, error_code: code, error_kind: kind }: FailureGroup): string {
-  const name = code ?? kind?.replaceAll('_', ' ');
-  if (name !== undefined && status !== null) return `${status} ${name}`;
-  if (status === null) return name ?? 'no answer';
-  return status < 400 ? `${status}, broken off` : `${status} from the provider`;
-}
 
 export function CausesView({ query }: { readonly query: URLSearchParams }) {
   const { value: report, error } = useReport(query);

@@ -2,19 +2,12 @@
 import { useState } from 'preact/hooks';
 import { time } from './format.ts';
 import { logLines } from './live.ts';
+import { fieldsOf, parsed } from './log-line.ts';
+import type { LogLine } from './log-line.ts';
 import { addressOf, follow, setFilters } from './location.ts';
 import { useStore } from './store.ts';
 
 const LEVELS = ['debug', 'info', 'warning', 'error'];
-
-/** A line of the log; what else it has is shown as it is. */
-interface LogLine {
-  readonly time?: string;
-  readonly level?: string;
-  readonly msg?: string;
-  readonly requestId?: string;
-  readonly attempts?: unknown;
-}
 
 export function LogView({ query }: { readonly query: URLSearchParams }) {
   const lines = useStore(logLines);
@@ -81,8 +74,7 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
 }
 
 function LogRow({ line }: { readonly line: LogLine }) {
-  // The attempts stand on the request's own page, where they can be read.
-  const { time: at, level = 'info', msg, requestId, attempts: _attempts, ...fields } = line;
+  const { time: at, level = 'info', msg, requestId } = line;
   return (
     <div class={`log-row ${level}`}>
       <span class="quiet">{at === undefined ? '' : time(at)}</span>
@@ -94,23 +86,8 @@ function LogRow({ line }: { readonly line: LogLine }) {
             {requestId}
           </a>
         )}{' '}
-        <span class="quiet">
-          {Object.entries(fields)
-            .map(
-              ([name, value]) =>
-                `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-            )
-            .join(' ')}
-        </span>
+        <span class="quiet">{fieldsOf(line)}</span>
       </span>
     </div>
   );
-}
-
-function parsed(line: string): LogLine {
-  try {
-    return JSON.parse(line) as LogLine;
-  } catch {
-    return { msg: line };
-  }
 }

@@ -1,5 +1,6 @@
 /** Providers: health, circuit breaker, keys with their cooldowns, pace. */
 import type { LiveState } from '../contract.ts';
+import { conditionOf } from './conditions.ts';
 import { dollars, duration, orDash, share, short, spanOf, whole } from './format.ts';
 import { state } from './live.ts';
 import { usePlace } from './location.ts';
@@ -7,23 +8,6 @@ import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 
 type Provider = LiveState['providers'][string];
-
-/** How a provider is, in one word, and how bad that is. */
-function conditionOf({
-  stopped,
-  breaker,
-  health,
-}: Provider): readonly [word: string, kind: string] {
-  if (stopped !== null) return ['stopped', 'bad'];
-  if (breaker.state === 'open')
-    return [
-      `breaker open${breaker.open_for_s > 0 ? `, ${spanOf(breaker.open_for_s)} left` : ''}`,
-      'bad',
-    ];
-  if (health.state !== 'healthy') return ['unhealthy', 'bad'];
-  if (breaker.state !== 'closed') return ['probing', 'warn'];
-  return ['healthy', 'ok'];
-}
 
 interface ProviderProps {
   readonly name: string;

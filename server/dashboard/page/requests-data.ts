@@ -5,11 +5,11 @@ import { getJson } from './api.ts';
 import { gaps, onRows } from './live.ts';
 import { FILTERS } from './location.ts';
 import { rangeOf, sinceMsOf } from './ranges.ts';
+import { MOST, merged } from './request-list.ts';
 import { useStore } from './store.ts';
 
 /** Rows asked for at first, and once somebody scrolls to their end. */
 const FIRST = 300;
-const MOST = 10_000;
 
 export interface Requests {
   /** Newest first; undefined until the ledger has answered. */
@@ -92,17 +92,4 @@ export function useRequests(query: URLSearchParams): Requests {
     error,
     more: () => setLimit(MOST),
   };
-}
-
-/** Both lists as one, each request once, newest first. */
-function merged(
-  newer: readonly RequestJson[],
-  older: readonly RequestJson[],
-): readonly RequestJson[] {
-  const byId = new Map<string, RequestJson>();
-  for (const row of newer) byId.set(row.request_id, row);
-  for (const row of older) if (!byId.has(row.request_id)) byId.set(row.request_id, row);
-  return [...byId.values()]
-    .toSorted((a, b) => (a.timestamp < b.timestamp ? 1 : a.timestamp > b.timestamp ? -1 : 0))
-    .slice(0, MOST);
 }

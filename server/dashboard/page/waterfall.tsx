@@ -1,32 +1,10 @@
 /** The stages of one request on one line of time. */
 import type { Trace } from '../contract.ts';
 import { duration } from './format.ts';
-
-type Stage = Trace['stages'][number];
-
-/** Where a stage's bar lies, in milliseconds since the start of the run. */
-function extentOf(stage: Stage): readonly [startMs: number, endMs: number] {
-  const start = stage.first_in_ms ?? 0;
-  return [start, Math.max(stage.last_out_ms ?? 0, start + stage.duration_ms)];
-}
-
-/** Notes that stand in a column of their own already. */
-const SHOWN = new Set([
-  'name',
-  'node',
-  'duration_ms',
-  'first_in_ms',
-  'first_out_ms',
-  'last_out_ms',
-  'frames',
-]);
+import { extentOf, lengthOf, notesOf } from './stage-times.ts';
 
 export function Waterfall({ trace }: { readonly trace: Trace }) {
-  const totalMs = Math.max(
-    trace.duration_ms,
-    ...trace.stages.map((stage) => extentOf(stage)[1]),
-    0.001,
-  );
+  const totalMs = lengthOf(trace);
   return (
     <section class="card" aria-labelledby="stages">
       <header>
@@ -38,7 +16,7 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
           const [start, end] = extentOf(stage);
           const left = (100 * start) / totalMs;
           const width = Math.max(0.4, (100 * (end - start)) / totalMs);
-          const notes = Object.entries(stage).filter(([name]) => !SHOWN.has(name));
+          const notes = notesOf(stage);
           return (
             <li key={stage.node}>
               <span class="stage-name">{stage.name}</span>
@@ -61,7 +39,7 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
                 <span class="notes">
                   {notes.map(([name, value]) => (
                     <span key={name}>
-                      <span class="quiet">{name.replaceAll('_', ' ')}</span> {shown(value)}
+                      <span class="quiet">{name}</span> {value}
                     </span>
                   ))}
                 </span>
@@ -72,8 +50,4 @@ export function Waterfall({ trace }: { readonly trace: Trace }) {
       </ol>
     </section>
   );
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

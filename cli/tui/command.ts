@@ -1,0 +1,114 @@
+/** `svc dashboard`: the proxy on the terminal as it works. */
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { LiveState, ReportAnswer, RequestsAnswer } from '../../server/dashboard/contract.ts';
+import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { colorsFor, columnsOf, isTerminal, print, printJson } from '../output.ts';
+import type { CliCommand } from '../registry.ts';
+import { readOwn } from '../remote.ts';
+import { showDashboard, urlOf } from './dashboard.ts';
+import { follow } from './feed.ts';
+import { bodyOf } from './frame.ts';
+import { firstModel } from './model.ts';
+
+/** Requests of a snapshot. */
+const MOST_ROWS = 10;
+/** How long a proxy may take to say how it is. */
+const STATE_MS = 5000;
+
+class Dashboard extends Command<CliContext> {
+  static override paths = [['dashboard']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'What the proxy does and saves, live in the terminal or in the browser',
+    details:
+      'Off a terminal it prints what the first screen shows, once. Keys are explained by ?; q quits.',
+    examples: [
+      ['In this terminal', '$0 dashboard'],
+      ['The address of the one in the browser', '$0 dashboard --public'],
+    ],
+  });
+
+  public = Option.Boolean('--public', false, {
+    description: 'Print the address of the dashboard in the browser',
+  });
+  json = Option.Boolean('--json', false, { description: 'Print the figures once, as JSON' });
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    if (this.public) return this.#printAddress(home);
+    const isScreen =
+      isTerminal(context.stdout) &&
+      'isTTY' in context.stdin &&
+      context.stdin.isTTY === true &&
+      context.env['TERM'] !== 'dumb';
+    if (isScreen && !this.json) await showDashboard(context, home);
+    else await this.#snapshot(home);
+    return 0;
+  }
+
+  async #printAddress(home: string): Promise<number> {
+    // Whether one runs is for it to say: a pid file alone may be old.
+    await readOwn(home, '/health');
+    const url = urlOf(home);
+    if (url === null) throw new SvcError('unavailable', 'The proxy does not say where it listens');
+    if (this.json) printJson(this.context, { url: `${url}/dashboard` });
+    else print(this.context, `${url}/dashboard`);
+    return 0;
+  }
+
+  async #snapshot(home: string): Promise<void> {
+    const { context } = this;
+    const first = firstModel({
+      version: context.version,
+      program: context.program,
+      url: urlOf(home),
+      nowMs: context.clock.wallMs(),
+    });
+    const since = new Date(sinceMsOf(first.range, first.nowMs)).toISOString();
+    const read = async <T>(path: string) => (await readOwn(home, path)) as T;
+    const report = await read<ReportAnswer>(`/dashboard/api/report?since=${since}`);
+    const { requests } = await read<RequestsAnswer>(
+      `/dashboard/api/requests?since=${since}&limit=${MOST_ROWS}`,
+    );
+    const live = await presentState(context, home);
+    if (this.json) {
+      printJson(context, { state: live, report, requests });
+      return;
+    }
+    const model = { ...first, connection: 'live' as const, live, report, requests };
+    const colors = colorsFor(context.stdout, context.env);
+    for (const line of bodyOf(model, columnsOf(context.stdout), 0, colors)) print(context, line);
+  }
+}
+
+/** The first state that the proxy sends. Throws `unavailable`. */
+async function presentState({ clock }: CliContext, home: string): Promise<LiveState> {
+  const abort = new AbortController();
+  const stop = clock.after(STATE_MS, () => abort.abort());
+  let state: LiveState | undefined;
+  const ignore = (): void => undefined;
+  await follow(
+    home,
+    clock,
+    {
+      opened: ignore,
+      rows: ignore,
+      log: ignore,
+      lost: () => abort.abort(),
+      state(live) {
+        state = live;
+        abort.abort();
+      },
+    },
+    abort.signal,
+  );
+  stop();
+  if (state === undefined) throw new SvcError('unavailable', 'svc does not say how it is');
+  return state;
+}
+
+export const dashboardCommands: readonly CliCommand[] = [Dashboard];

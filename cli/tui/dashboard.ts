@@ -1,0 +1,196 @@
+/** The dashboard on a terminal: follows the proxy, takes keys, draws, and leaves the terminal as it was. */
+import { emitKeypressEvents } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type {
+  LiveRows,
+  ReportAnswer,
+  RequestAnswer,
+  RequestsAnswer,
+} from '../../server/dashboard/contract.ts';
+import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
+import { merged } from '../../server/dashboard/page/request-list.ts';
+import { reachable } from '../address.ts';
+import type { CliContext } from '../context.ts';
+import { runningInstance } from '../daemon.ts';
+import { colorsFor, spoken } from '../output.ts';
+import { readOwn } from '../remote.ts';
+import { follow } from './feed.ts';
+import { renderFrame } from './frame.ts';
+import { press } from './keys.ts';
+import type { Key } from './keys.ts';
+import type { Model } from './model.ts';
+import { firstModel } from './model.ts';
+import { openScreen } from './screen.ts';
+
+/** News of one moment are drawn together. */
+const DRAW_MS = 40;
+/** Figures are asked for again so long after requests have ended. */
+const REPORT_MS = 2000;
+const MOST_ROWS = 500;
+const MOST_LINES = 1000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** A terminal's keys; a stream that is none has no raw mode. */
+export type KeyInput = Readable & { setRawMode?(isRaw: boolean): unknown };
+
+/** Shows the dashboard until the person or the terminal ends it. */
+export async function showDashboard(context: CliContext, home: string): Promise<void> {
+  const { clock, events, stdout, version, program } = context;
+  const stdin = context.stdin as KeyInput;
+  const colors = colorsFor(stdout, context.env);
+  const abort = new AbortController();
+  const timers = new Set<() => void>();
+  let model = firstModel({ version, program, url: urlOf(home), nowMs: clock.wallMs() });
+  let height = 1;
+
+  const screen = openScreen(stdout);
+  const change = (part: Partial<Model>): void => {
+    model = { ...model, ...part };
+    draw();
+  };
+  const later = (ms: number, act: () => void): (() => void) => {
+    let isSet = false;
+    return () => {
+      if (isSet || abort.signal.aborted) return;
+      isSet = true;
+      const stop = clock.after(ms, () => {
+        timers.delete(stop);
+        isSet = false;
+        act();
+      });
+      timers.add(stop);
+    };
+  };
+  const drawNow = (): void => {
+    if (abort.signal.aborted) return;
+    model = { ...model, nowMs: clock.wallMs() };
+    const frame = renderFrame(model, screen.size(), colors);
+    model = { ...model, scroll: frame.scroll };
+    height = frame.height;
+    screen.draw(frame.lines);
+  };
+  const draw = later(DRAW_MS, drawNow);
+  const ask = async <T>(path: string, take: (answer: T) => void): Promise<void> => {
+    try {
+      const answer = (await readOwn(home, path)) as T;
+      if (!abort.signal.aborted) take(answer);
+    } catch {
+      // The feed says what is wrong with the connection, and everything is asked again once it is back.
+    }
+  };
+  const query = (more: Readonly<Record<string, string>> = {}): string => {
+    const sinceMs = sinceMsOf(model.range, clock.wallMs());
+    const since = sinceMs > 0 ? { since: new Date(sinceMs).toISOString() } : {};
+    return new URLSearchParams({ ...since, ...more }).toString();
+  };
+  const readReport = (): void => {
+    const { range } = model;
+    void ask<ReportAnswer>(`/dashboard/api/report?${query()}`, (report) => {
+      if (range === model.range) change({ report });
+    });
+  };
+  const readRequests = (): void => {
+    const { range, failedOnly } = model;
+    const asked = query({ limit: String(MOST_ROWS), ...(failedOnly && { failed: '1' }) });
+    void ask<RequestsAnswer>(`/dashboard/api/requests?${asked}`, ({ requests }) => {
+      if (range === model.range && failedOnly === model.failedOnly) change({ requests });
+    });
+  };
+  const reportLater = later(REPORT_MS, readReport);
+  const readDetail = async (id: string): Promise<void> => {
+    const show = (part: Partial<NonNullable<Model['detail']>>): void => {
+      if (model.detail?.id === id) change({ detail: { id, ...part } });
+    };
+    try {
+      const answer = await readOwn(home, `/dashboard/api/request/${encodeURIComponent(id)}`);
+      show({ answer: answer as unknown as RequestAnswer });
+    } catch (thrown) {
+      show({ error: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  };
+  const takeRows = ({ requests }: LiveRows): void => {
+    change({
+      requests: merged(requests.toReversed(), model.requests ?? []).slice(0, MOST_ROWS),
+    });
+    reportLater();
+  };
+
+  const onKey = (_text: unknown, key: Key): void => {
+    const before = model;
+    const after = press(model, key, height);
+    if (after === 'quit') {
+      abort.abort();
+      return;
+    }
+    change(after);
+    if (after.range !== before.range) {
+      change({ report: undefined, requests: undefined });
+      readReport();
+      readRequests();
+    } else if (after.failedOnly !== before.failedOnly) {
+      change({ requests: undefined });
+      readRequests();
+    }
+    if (
+      after.detail !== undefined &&
+      after.detail !== before.detail &&
+      after.detail.answer === undefined
+    )
+      void readDetail(after.detail.id);
+  };
+  const onResize = (): void => {
+    screen.clear();
+    drawNow();
+  };
+  const quit = (): void => abort.abort();
+  const giveBack = (): void => {
+    stdin.setRawMode?.(false);
+    screen.leave();
+  };
+
+  emitKeypressEvents(stdin);
+  stdin.setRawMode?.(true);
+  stdin.on('keypress', onKey);
+  for (const name of ['end', 'close', 'error']) stdin.on(name, quit);
+  stdout.on('resize', onResize);
+  for (const signal of SIGNALS) events.on(signal, quit);
+  // Whatever else ends the process must not leave a terminal without a cursor.
+  events.on('exit', giveBack);
+  stdin.resume();
+  drawNow();
+  try {
+    await follow(
+      home,
+      clock,
+      {
+        opened() {
+          // What was logged before comes again with every line.
+          change({ connection: 'live', trouble: [], logLines: [], url: urlOf(home) });
+          readReport();
+          readRequests();
+        },
+        lost: (trouble) =>
+          change({ connection: 'lost', trouble: trouble.map((line) => spoken(line, context)) }),
+        state: (live) => change({ live }),
+        rows: takeRows,
+        log: ({ lines }) => change({ logLines: [...model.logLines, ...lines].slice(-MOST_LINES) }),
+      },
+      abort.signal,
+    );
+  } finally {
+    for (const stop of timers) stop();
+    stdin.off('keypress', onKey);
+    for (const name of ['end', 'close', 'error']) stdin.off(name, quit);
+    stdout.off('resize', onResize);
+    for (const signal of SIGNALS) events.off(signal, quit);
+    events.off('exit', giveBack);
+    giveBack();
+    stdin.pause();
+  }
+}
+
+/** Where the proxy of a home folder listens. */
+export function urlOf(home: string): string | null {
+  const url = runningInstance(home)?.url;
+  return url === undefined ? null : reachable(url);
+}

@@ -1,0 +1,75 @@
+/** What the running proxy reports as it happens; where it is gone, it is tried again for as long as somebody listens. */
+import { createParser } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
+import type { Clock } from '../../engine/clock.ts';
+import { isSvcError } from '../../engine/error.ts';
+import type { LiveLog, LiveRows, LiveState } from '../../server/dashboard/contract.ts';
+import { openOwn } from '../remote.ts';
+
+export interface FeedListener {
+  /** The line is open, again. */
+  opened(): void;
+  /** It is not, and why: cause and cure. */
+  lost(trouble: readonly string[]): void;
+  state(state: LiveState): void;
+  rows(rows: LiveRows): void;
+  log(log: LiveLog): void;
+}
+
+const RETRY_MS = [500, 1000, 2000];
+/** The state comes every six seconds at the latest. */
+const SILENCE_MS = 15_000;
+
+/** Follows the proxy of a home folder until `signal` is aborted. */
+export async function follow(
+  home: string,
+  clock: Clock,
+  listener: FeedListener,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    let trouble: readonly string[] = ['The proxy has ended the connection.'];
+    try {
+      await listen(home, listener, signal, () => (failures = 0));
+    } catch (thrown) {
+      if (isSvcError(thrown))
+        trouble = [thrown.message, ...(thrown.cure === undefined ? [] : [thrown.cure])];
+      else if (thrown instanceof Error) trouble = [`The connection broke: ${thrown.message}`];
+    }
+    if (signal.aborted) return;
+    listener.lost(trouble);
+    await pause(clock, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]!, signal);
+  }
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = clock.after(ms, done);
+    function done(): void {
+      stop();
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}
+
+async function listen(
+  home: string,
+  listener: FeedListener,
+  signal: AbortSignal,
+  onOpen: () => void,
+): Promise<void> {
+  const answer = await openOwn(home, '/dashboard/events', { silenceMs: SILENCE_MS, signal });
+  onOpen();
+  listener.opened();
+  const parser = createParser({
+    onEvent({ event, data }: EventSourceMessage) {
+      if (event === 'state') listener.state(JSON.parse(data) as LiveState);
+      else if (event === 'rows') listener.rows(JSON.parse(data) as LiveRows);
+      else if (event === 'log') listener.log(JSON.parse(data) as LiveLog);
+    },
+  });
+  const decoder = new TextDecoder();
+  for await (const piece of answer) parser.feed(decoder.decode(piece as Buffer, { stream: true }));
+}

@@ -1,0 +1,283 @@
+/** Frames of the dashboard at several sizes, without a terminal. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createColors, withoutColors } from '../colors.ts';
+import { widthOf } from '../fit.ts';
+import type {
+  LiveState,
+  ReportAnswer,
+  RequestJson,
+  Trace,
+} from '../../server/dashboard/contract.ts';
+import { renderFrame } from './frame.ts';
+import type { Size } from './frame.ts';
+import { press } from './keys.ts';
+import type { Model } from './model.ts';
+import { TABS, firstModel } from './model.ts';
+
+const HOSTILE = 'claude-\u001b[31mred\u001b]0;owned\u0007\u009b2J\r\n\tforged \u202e';
+const SIZES: readonly Size[] = [
+  { columns: 80, rows: 24 },
+  { columns: 40, rows: 12 },
+  { columns: 200, rows: 60 },
+  { columns: 9, rows: 3 },
+  { columns: 1, rows: 1 },
+];
+
+function row(index: number, change: Partial<RequestJson> = {}): RequestJson {
+  return {
+    request_id: `req_${index}`,
+    timestamp: new Date(Date.UTC(2026, 0, 1, 12, 0, index)).toISOString(),
+    model: 'claude-opus-4-1',
+    model_requested: 'claude-opus-4-1',
+    model_resolved: 'claude-opus-4-1',
+    provider: 'messages',
+    client: 'claude-code',
+    endpoint: '/v1/messages',
+    input_tokens: 12_345,
+    sent_input_tokens: 2345,
+    output_tokens: 17,
+    tokens_saved: 10_000,
+    latency_ms: 830,
+    ttfb_ms: 120,
+    status_code: 200,
+    outcome: 'ok',
+    cost: 0.0123,
+    cost_without: 0.04,
+    failed: false,
+    attempts: 1,
+    mode: 'hybrid',
+    provider_cache_read_tokens: 0,
+    provider_cache_creation_tokens: 0,
+    ...change,
+  } as RequestJson;
+}
+
+const TRACE = {
+  duration_ms: 100,
+  error: null,
+  model: HOSTILE,
+  stages: [
+    { name: 'parse', node: 'parse', duration_ms: 1, first_in_ms: 0, last_out_ms: 1, frames: 1 },
+    { name: 'x', node: 'x', duration_ms: 60, first_in_ms: 40, last_out_ms: 100, error: HOSTILE },
+  ],
+  attempts: [
+    {
+      provider: 'messages',
+      model: HOSTILE,
+      key: null,
+      started_ms: 1,
+      head_ms: 9,
+      status: 502,
+      failure: HOSTILE,
+    },
+  ],
+} as unknown as Trace;
+
+const TOTALS = {
+  requests: 12,
+  errors: 1,
+  cost: 1.5,
+  cost_without: 3,
+  net_cost_saved: 1.5,
+  saved_tokens: 120_000,
+  saved_percent: 55,
+  input_tokens: 200_000,
+  sent_input_tokens: 80_000,
+  unpriced: 0,
+  tokens_added: 0,
+  cost_added: 0,
+  provider_cache_read_tokens: 0,
+};
+
+const REPORT = {
+  since: '2026-01-01T11:00:00.000Z',
+  series_since: '2026-01-01T12:00:00.000Z',
+  until: '2026-01-01T12:10:00.000Z',
+  bucket_seconds: 10,
+  totals: TOTALS,
+  latency: { p50_ms: 830, p95_ms: 2000, p99_ms: null },
+  series: [{ timestamp: '2026-01-01T12:00:10.000Z', ...TOTALS }],
+  by_model: [{ name: HOSTILE, ...TOTALS }],
+  by_provider: [{ name: 'messages', ...TOTALS, avg_latency_ms: 12 }],
+  by_client: [],
+  failures: [
+    {
+      status: 502,
+      error_code: 'PROVIDER_003',
+      error_kind: null,
+      provider: HOSTILE,
+      requests: 1,
+      last_request_id: 'req_1',
+    },
+  ],
+  lanes: {
+    compression: { tokens_saved: 120_000, cost_saved_usd: 1.5 },
+    cache_breakpoints: { requests: 0, read_tokens: 0, written_tokens: 0, cost_saved_usd: 0 },
+    response_cache: { requests: 0, cost_saved_usd: 0 },
+    provider_cache: { read_tokens: 0, written_tokens: 0 },
+  },
+  injections: { requests: 0, chunks: 0, blocks: [] },
+} as unknown as ReportAnswer;
+
+const LIVE = {
+  health: {
+    status: 'degraded',
+    reasons: [HOSTILE],
+    paused: false,
+    version: '1.2.3',
+    uptime_seconds: 65,
+    compilation_mode: 'hybrid',
+  },
+  session: { requests: 12 },
+  running: 3,
+  classes: [{ class: 'log', tokens_before: 10, tokens_after: 5 }],
+  providers: {
+    messages: {
+      stopped: null,
+      breaker: { state: 'open', requests: 9, failures: 8, open_for_s: 12 },
+      health: { state: 'healthy', reason: null, recovers_in_s: null },
+      keys: [{ label: HOSTILE, state: 'cooling', wait_s: 3, picked: 1, limited: 2, refused: 0 }],
+      needs_key: true,
+      pace: null,
+    },
+  },
+} as unknown as LiveState;
+
+const MODEL: Model = {
+  ...firstModel({
+    version: '1.2.3',
+    program: 'svc',
+    url: 'http://127.0.0.1:8766',
+    nowMs: Date.UTC(2026, 0, 1, 12, 10),
+  }),
+  connection: 'live',
+  live: LIVE,
+  report: REPORT,
+  requests: [
+    row(9, {
+      model_requested: HOSTILE,
+      model_resolved: HOSTILE,
+      outcome: 'error',
+      status_code: 502,
+      failed: true,
+    }),
+    row(8, { model_requested: 'モデル模型', model_resolved: 'モデル模型', cost: null }),
+    ...Array.from({ length: 300 }, (_, at) => row(7 - at)),
+  ],
+  logLines: [
+    JSON.stringify({ time: '2026-01-01T12:00:00Z', level: 'error', msg: HOSTILE }),
+    HOSTILE,
+  ],
+};
+
+const PLAIN = createColors(false);
+
+const VIEWS: readonly (readonly [name: string, model: Model])[] = [
+  ...TABS.map((tab) => [tab, { ...MODEL, tab }] as const),
+  ['help', { ...MODEL, isHelp: true }],
+  [
+    'request',
+    { ...MODEL, detail: { id: 'req_9', answer: { request: MODEL.requests![0]!, trace: TRACE } } },
+  ],
+  [
+    'request without a trace',
+    { ...MODEL, detail: { id: 'req_9', answer: { request: MODEL.requests![0]!, trace: null } } },
+  ],
+  ['request that failed to load', { ...MODEL, detail: { id: 'req_9', error: HOSTILE } }],
+  ['lost', { ...MODEL, connection: 'lost', trouble: ['svc is not running', HOSTILE] }],
+  [
+    'not running',
+    {
+      ...firstModel({ ...MODEL, url: null }),
+      connection: 'lost',
+      trouble: ['svc is not running', '`svc start --background` starts it.'],
+    },
+  ],
+  [
+    'empty',
+    {
+      ...MODEL,
+      requests: [],
+      live: { ...LIVE, session: { ...LIVE.session, requests: 0 } },
+      report: { ...REPORT, totals: { ...REPORT.totals, requests: 0 } },
+    },
+  ],
+  ['connecting', firstModel(MODEL)],
+];
+
+const textOf = (model: Model, size: Size) => renderFrame(model, size, PLAIN).lines.join('\n');
+
+test('every view fills the screen, is no wider, and nothing in it commands the terminal', () => {
+  for (const [name, model] of VIEWS)
+    for (const size of SIZES)
+      for (const colors of [PLAIN, createColors(true)]) {
+        const { lines } = renderFrame(model, size, colors);
+        const where = `${name} at ${size.columns}×${size.rows}`;
+        assert.is(lines.length, size.rows, where);
+        for (const line of lines) {
+          assert.ok(widthOf(line) <= size.columns, `${where}: ${line}`);
+          assert.not.match(withoutColors(line), /[\p{Cc}\u202e]/u, where);
+        }
+      }
+});
+
+test('the overview says what was saved, paid and went wrong, also without colours', () => {
+  const text = textOf(MODEL, SIZES[0]!);
+  assert.match(text, '[1 Overview]');
+  assert.match(text, /Requests +12 {2}3 running, up 1 min 5 s/);
+  assert.match(text, /Saved +\$1\.50 {2}120K tokens, 55% of input/);
+  assert.match(text, /Paid +\$1\.50 {2}\$3\.00 without svc/);
+  assert.match(text, /Failed +1 {2}/);
+  assert.match(text, 'p99 –');
+  assert.match(text, '502 PROVIDER_003');
+  assert.match(text, 'messages breaker open, 12 s left');
+  assert.match(text, 'degraded');
+});
+
+test('columns go before figures are cut', () => {
+  const wide = textOf({ ...MODEL, tab: 'requests' }, SIZES[2]!);
+  for (const head of ['Provider', 'Agent', 'Sent', 'Cost', 'Took', 'Outcome'])
+    assert.match(wide, head);
+  const narrow = textOf({ ...MODEL, tab: 'requests' }, SIZES[1]!);
+  assert.not.match(narrow, 'Provider');
+  assert.match(narrow, 'error 502');
+});
+
+test('the chosen request has a mark, stays chosen as others come, and opens with its stages', () => {
+  let model: Model = { ...MODEL, tab: 'requests' };
+  const [newest = '', next = ''] = model.requests!.map((one) => one.request_id);
+  model = press(model, { name: 'j' }, 20) as Model;
+  assert.is(model.selectedId, next);
+  model = { ...model, requests: [row(50), ...model.requests!] };
+  assert.match(textOf(model, SIZES[0]!), /^> .*モデル模型/mu);
+  model = press(model, { name: 'k' }, 20) as Model;
+  assert.is(model.selectedId, newest);
+  model = press(model, { name: 'g', shift: true }, 20) as Model;
+  assert.is(model.selectedId, MODEL.requests!.at(-1)!.request_id);
+  model = press(press(model, { name: 'g' }, 20) as Model, { name: 'down' }, 20) as Model;
+  const opened = press(model, { name: 'return' }, 20) as Model;
+  assert.is(opened.detail?.id, newest);
+  const shown = textOf(VIEWS.find(([name]) => name === 'request')![1], { columns: 80, rows: 40 });
+  assert.match(shown, /^parse {3}█·+ +1\.0 ms$/m);
+  assert.match(shown, /^x {7}·+×+ +60 ms$/m);
+  assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
+});
+
+test('failed requests alone, views by number, and the end', () => {
+  const failed = press({ ...MODEL, tab: 'requests' }, { name: 'f' }, 20) as Model;
+  assert.is(textOf(failed, SIZES[0]!).match(/error 502/g)?.length, 1);
+  assert.not.match(textOf(failed, SIZES[0]!), 'モデル模型');
+  assert.is((press(MODEL, { sequence: '5', name: '5' }, 20) as Model).tab, 'log');
+  assert.is((press(MODEL, { name: 'tab', shift: true }, 20) as Model).tab, 'log');
+  assert.is(press(MODEL, { name: 'q' }, 20), 'quit');
+  assert.is(press(MODEL, { name: 'c', ctrl: true }, 20), 'quit');
+});
+
+test('a view is scrolled no further than its end', () => {
+  const end = renderFrame({ ...MODEL, tab: 'savings', scroll: 1_000_000 }, SIZES[1]!, PLAIN);
+  assert.ok(end.scroll > 0 && end.scroll < 100);
+  assert.not.match(end.lines.at(-1)!, 'more below');
+});
+
+test.run();

@@ -1,0 +1,143 @@
+/** A whole screen as lines, from what is known: no terminal is needed for it. */
+import { spanOf } from '../../server/dashboard/page/format.ts';
+import { aroundColors, withoutColors } from '../colors.ts';
+import type { Colors } from '../colors.ts';
+import { cut, widthOf, wrap } from '../fit.ts';
+import { inert } from './grid.ts';
+import { logView } from './log.ts';
+import type { Model } from './model.ts';
+import { TABS } from './model.ts';
+import { overview } from './overview.ts';
+import { providersView } from './providers.ts';
+import { requestDetail } from './request.ts';
+import { requestList } from './requests.ts';
+import { savingsView } from './savings.ts';
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface Frame {
+  /** As many as the screen has rows, each no wider than it. */
+  readonly lines: readonly string[];
+  /** How far the view can be scrolled and is. */
+  readonly scroll: number;
+  /** Lines that the view has on the screen. */
+  readonly height: number;
+}
+
+const TITLES = {
+  overview: 'Overview',
+  requests: 'Requests',
+  providers: 'Providers',
+  savings: 'Savings',
+  log: 'Log',
+} as const;
+
+type View = (model: Model, width: number, height: number, colors: Colors) => string[];
+
+const VIEWS: Readonly<Record<Model['tab'], View>> = {
+  overview,
+  requests: requestList,
+  providers: (model, width, _height, colors) => providersView(model, width, colors),
+  savings: (model, width, _height, colors) => savingsView(model, width, colors),
+  log: (model, width, _height, colors) => logView(model, width, colors),
+};
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ['1 to 5, Tab, ← →', 'the views: overview, requests, providers, savings, log'],
+  ['↑ ↓, j k', 'choose a request, or scroll'],
+  ['PgUp PgDn, g G', 'a screen further, to the first and last line'],
+  ['Enter', 'the chosen request with its stages'],
+  ['Esc, Backspace', 'back'],
+  ['r', 'another range of time: an hour, a day, today, a week, a month, all'],
+  ['f', 'failed requests alone, or all'],
+  ['?', 'this help'],
+  ['q, Ctrl-C', 'quit'],
+];
+
+/** The screen of `size`. */
+export function renderFrame(model: Model, { columns, rows }: Size, colors: Colors): Frame {
+  const above = [header(model, colors), tabs(model, columns, colors), ''];
+  const height = Math.max(0, rows - above.length - 1);
+  const body = bodyOf(model, columns, height, colors);
+  const scroll = Math.max(0, Math.min(model.scroll, body.length - height));
+  const shown = body.slice(scroll, scroll + height);
+  while (shown.length < height) shown.push('');
+  const below = body.length - scroll - height;
+  const lines = [...above, ...shown, footer(model, columns, below, colors)].slice(0, rows);
+  return { lines: lines.map((line) => fitted(line, columns)), scroll, height };
+}
+
+/** The view alone, as for a screen of this width and no end. */
+export function bodyOf(model: Model, width: number, height: number, colors: Colors): string[] {
+  if (model.isHelp) return help(colors, width);
+  if (model.live === undefined && model.connection === 'lost')
+    return model.trouble.flatMap((line) => wrap(inert(line), width));
+  if (model.detail !== undefined) return requestDetail(model, width, colors);
+  return VIEWS[model.tab](model, width, height, colors);
+}
+
+function header({ version, url, connection, live }: Model, colors: Colors): string {
+  const word = {
+    connecting: colors.yellow('connecting'),
+    live: colors.green('live'),
+    lost: colors.red('no connection, trying again'),
+  }[connection];
+  const known =
+    live === undefined
+      ? []
+      : [
+          live.health.status === 'ok' ? 'ok' : colors.yellow('degraded'),
+          ...(live.health.paused ? [colors.yellow('paused')] : []),
+          live.health.compilation_mode,
+          `up ${spanOf(live.health.uptime_seconds)}`,
+        ];
+  return [`${colors.bold('svc')} ${live?.health.version ?? version}`, word, ...known, url ?? '']
+    .filter((part) => part !== '')
+    .join('  ');
+}
+
+/** The views by name, or by number where names do not fit. The present one stands in brackets. */
+function tabs({ tab, detail, range }: Model, columns: number, colors: Colors): string {
+  const line = (name: (at: number) => string) =>
+    TABS.map((one, at) =>
+      one === tab && detail === undefined ? colors.bold(`[${name(at)}]`) : ` ${name(at)} `,
+    ).join('');
+  const long = `${line((at) => `${at + 1} ${TITLES[TABS[at]!]}`)}  ${colors.dim(range.title)}`;
+  if (widthOf(long) <= columns) return long;
+  return `${line((at) => (TABS[at] === tab ? `${at + 1} ${TITLES[tab]}` : String(at + 1)))} ${colors.dim(range.id)}`;
+}
+
+function footer(model: Model, columns: number, below: number, { dim, red }: Colors): string {
+  if (model.connection === 'lost' && model.live !== undefined)
+    return red(cut(inert(model.trouble.join(' ')), columns));
+  const more = below > 0 ? `${below} more below  ` : '';
+  const act =
+    model.detail === undefined ? (model.tab === 'requests' ? 'Enter open  ' : '') : 'Esc back  ';
+  const scope = model.failedOnly && model.tab === 'requests' ? 'failed only  ' : '';
+  const long = `${more}${scope}${act}1-5 views  ↑↓ move  r range  f failed  ? help  q quit`;
+  return dim(widthOf(long) <= columns ? long : `${more}${act}? help  q quit`);
+}
+
+function help(colors: Colors, width: number): string[] {
+  const keyWidth = Math.max(...KEYS.map(([keys]) => widthOf(keys)));
+  return [
+    colors.bold('Keys'),
+    ...KEYS.flatMap(([keys, what]) =>
+      wrap(`${keys}${' '.repeat(keyWidth - widthOf(keys))}  ${what}`, width),
+    ),
+    '',
+    ...wrap(
+      'Figures are those of the range of time beside the views; “since the start” is that of the proxy. A dash was not measured.',
+      width,
+    ),
+  ];
+}
+
+/** Whatever a view made of it, a line is no wider than the screen and commands nothing but our colours. */
+function fitted(line: string, columns: number): string {
+  const safe = aroundColors(line, inert);
+  return widthOf(safe) <= columns ? safe : cut(withoutColors(safe), columns);
+}

@@ -1,0 +1,91 @@
+/** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
+import { visible } from '../../server/visible.ts';
+import type { Colors } from '../colors.ts';
+import { cut, widthOf } from '../fit.ts';
+
+export interface Column<T> {
+  readonly head: string;
+  readonly isRight?: boolean;
+  /** Where columns do not fit side by side, the one with the highest goes first. */
+  readonly rank: number;
+  /** A name may be cut to this width; without it nothing of the column is cut. */
+  readonly least?: number;
+  readonly text: (row: T) => string;
+  readonly paint?: (row: T) => (text: string) => string;
+}
+
+const GAP = '  ';
+
+/** The line of heads, and below it a line a row. */
+export function grid<T>(
+  all: readonly Column<T>[],
+  rows: readonly T[],
+  width: number,
+  { dim }: Colors,
+): string[] {
+  const texts = new Map(all.map((column) => [column, rows.map((row) => inert(column.text(row)))]));
+  const { columns, widths } = fitting(all, (column) => texts.get(column)!, width);
+  const line = (cells: readonly string[], paint: (at: number) => (text: string) => string) =>
+    cells
+      .map((cell, at) => {
+        const text = cut(cell, widths[at]!);
+        const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
+        const shown = paint(at)(text);
+        return columns[at]!.isRight === true ? space + shown : shown + space;
+      })
+      .join(GAP)
+      .trimEnd();
+  return [
+    line(
+      columns.map(({ head }) => head),
+      () => dim,
+    ),
+    ...rows.map((row, index) =>
+      line(
+        columns.map((column) => texts.get(column)![index]!),
+        (at) => columns[at]!.paint?.(row) ?? ((text) => text),
+      ),
+    ),
+  ];
+}
+
+function fitting<T>(
+  all: readonly Column<T>[],
+  textsOf: (column: Column<T>) => readonly string[],
+  width: number,
+) {
+  const natural = (column: Column<T>) =>
+    Math.max(widthOf(column.head), ...textsOf(column).map(widthOf));
+  const least = (column: Column<T>) =>
+    Math.min(natural(column), Math.max(widthOf(column.head), column.least ?? Infinity));
+  const total = (columns: readonly Column<T>[]) =>
+    columns.reduce((sum, column) => sum + least(column), GAP.length * (columns.length - 1));
+  let columns = [...all];
+  while (columns.length > 1 && total(columns) > width) {
+    const last = columns.reduce((worst, column) => (column.rank > worst.rank ? column : worst));
+    columns = columns.filter((column) => column !== last);
+  }
+  let spare = width - total(columns);
+  const widths = columns.map((column) => {
+    const more = Math.max(0, Math.min(spare, natural(column) - least(column)));
+    spare -= more;
+    return least(column) + more;
+  });
+  return { columns, widths };
+}
+
+/** Text from outside on one line: nothing in it commands the terminal or moves the cursor. */
+export function inert(text: string): string {
+  return visible(text).replaceAll('\t', ' ');
+}
+
+/** Names and values below each other; values are folded by whoever shows the lines. */
+export function facts(
+  rows: readonly (readonly [name: string, value: string])[],
+  { dim }: Colors,
+): string[] {
+  const width = Math.max(0, ...rows.map(([name]) => widthOf(name)));
+  return rows.map(
+    ([name, value]) => `${dim(name)}${' '.repeat(width - widthOf(name))}  ${inert(value)}`,
+  );
+}

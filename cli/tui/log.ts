@@ -1,0 +1,28 @@
+/** The log as it is written, newest first. */
+import { fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
+import type { Colors } from '../colors.ts';
+import { wrap } from '../fit.ts';
+import { localTime } from '../local-time.ts';
+import { spoken } from '../output.ts';
+import { inert } from './grid.ts';
+import type { Model } from './model.ts';
+
+export function logView(model: Model, width: number, colors: Colors): string[] {
+  const { logLines, nowMs } = model;
+  if (logLines.length === 0)
+    return wrap(
+      spoken(
+        'Nothing was logged yet. At level info these are failures and what changes; `svc debug on` shows every request.',
+        model,
+      ),
+      width,
+    );
+  return logLines.toReversed().flatMap((text) => {
+    const line = parsed(text);
+    const { level = 'info', msg = '', requestId } = line;
+    const paint = level === 'error' ? colors.red : level === 'warning' ? colors.yellow : undefined;
+    const words = [msg, requestId ?? '', fieldsOf(line)].filter((part) => part !== '').join(' ');
+    const head = `${localTime(line.time, nowMs)} ${inert(level).padEnd(7)} `;
+    return wrap(`${head} ${inert(words)}`, width).map((one) => paint?.(one) ?? one);
+  });
+}

@@ -1,0 +1,79 @@
+/** What the dashboard in the terminal knows and shows; frames are made of this alone. */
+import type {
+  LiveState,
+  ReportAnswer,
+  RequestAnswer,
+  RequestJson,
+} from '../../server/dashboard/contract.ts';
+import { DEFAULT_RANGE, RANGES } from '../../server/dashboard/page/ranges.ts';
+import type { Range } from '../../server/dashboard/page/ranges.ts';
+
+export const TABS = ['overview', 'requests', 'providers', 'savings', 'log'] as const;
+export type Tab = (typeof TABS)[number];
+
+/** One request that is looked at. */
+export interface Detail {
+  readonly id: string;
+  /** Undefined until the proxy has answered. */
+  readonly answer?: RequestAnswer;
+  readonly error?: string;
+}
+
+export interface Model {
+  readonly version: string;
+  /** What the user types before a command. */
+  readonly program: string;
+  /** Where the proxy listens; null where that is not known. */
+  readonly url: string | null;
+  readonly nowMs: number;
+  readonly connection: 'connecting' | 'live' | 'lost';
+  /** Why there is no connection, and what helps. */
+  readonly trouble: readonly string[];
+  readonly live: LiveState | undefined;
+  readonly report: ReportAnswer | undefined;
+  /** Newest first; undefined until the ledger was read. */
+  readonly requests: readonly RequestJson[] | undefined;
+  /** JSON, oldest first. */
+  readonly logLines: readonly string[];
+  readonly tab: Tab;
+  readonly range: Range;
+  readonly failedOnly: boolean;
+  /** The chosen request; without one the newest is, whichever that is. */
+  readonly selectedId: string | undefined;
+  /** Lines of the view that are above the screen. */
+  readonly scroll: number;
+  readonly detail: Detail | undefined;
+  readonly isHelp: boolean;
+}
+
+export function firstModel(known: Pick<Model, 'version' | 'program' | 'url' | 'nowMs'>): Model {
+  return {
+    ...known,
+    connection: 'connecting',
+    trouble: [],
+    live: undefined,
+    report: undefined,
+    requests: undefined,
+    logLines: [],
+    tab: 'overview',
+    range: RANGES.find(({ id }) => id === DEFAULT_RANGE)!,
+    failedOnly: false,
+    selectedId: undefined,
+    scroll: 0,
+    detail: undefined,
+    isHelp: false,
+  };
+}
+
+/** The requests that the list shows. */
+export function listed({ requests = [], failedOnly }: Model): readonly RequestJson[] {
+  return failedOnly ? requests.filter((row) => row.failed) : requests;
+}
+
+/** The place of the chosen request in the list. */
+export function selectedIndex(model: Model): number {
+  return Math.max(
+    0,
+    listed(model).findIndex((row) => row.request_id === model.selectedId),
+  );
+}

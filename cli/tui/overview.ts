@@ -1,0 +1,156 @@
+/** The first screen: is it working, what did it save, what went wrong. */
+import type { LiveState, ReportAnswer } from '../../server/dashboard/contract.ts';
+import { causeOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
+import {
+  dollars,
+  duration,
+  percent,
+  share,
+  short,
+  spanOf,
+  whole,
+} from '../../server/dashboard/page/format.ts';
+import { seriesOf } from '../../server/dashboard/page/series.ts';
+import { spark } from '../chart.ts';
+import type { Colors } from '../colors.ts';
+import { wrap } from '../fit.ts';
+import { spoken } from '../output.ts';
+import { facts, inert } from './grid.ts';
+import type { Model } from './model.ts';
+import { requestLines } from './requests.ts';
+
+/** Newest requests that are shown at least. */
+const NEWEST = 5;
+const MOST_CAUSES = 5;
+const CHART_COLUMNS = 60;
+
+export function overview(model: Model, width: number, height: number, colors: Colors): string[] {
+  const { live, report, requests = [] } = model;
+  if (live === undefined || report === undefined) return ['Loading…'];
+  const above = [...reasons(live, width, colors)];
+  if (report.totals.requests === 0 && live.session.requests === 0)
+    return [...above, ...firstRequest(model, colors)];
+  above.push(
+    ...figures(live, report, colors),
+    '',
+    ...charts(report, width, colors),
+    '',
+    ...wrong(report, colors),
+    '',
+    ...providers(live, colors),
+    '',
+    colors.bold('Newest requests'),
+  );
+  const room = Math.max(NEWEST, height - above.length - 1);
+  if (requests.length === 0) return [...above, 'None in this range of time.'];
+  return [...above, ...requestLines(requests.slice(0, room), model.nowMs, width, colors)];
+}
+
+function reasons({ health }: LiveState, width: number, { yellow }: Colors): string[] {
+  const list = [
+    ...(health.paused ? ['Paused: requests go out as they come in. `svc resume` ends that.'] : []),
+    ...health.reasons,
+  ];
+  if (list.length === 0) return [];
+  return [...list.flatMap((reason) => wrap(`! ${inert(reason)}`, width).map(yellow)), ''];
+}
+
+function figures(live: LiveState, { totals, latency }: ReportAnswer, colors: Colors): string[] {
+  const failed = totals.requests === 0 ? null : totals.errors / totals.requests;
+  const rows: readonly (readonly [string, string, string])[] = [
+    [
+      'Requests',
+      short(totals.requests),
+      `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
+    ],
+    [
+      'Saved',
+      dollars(totals.net_cost_saved),
+      `${short(totals.saved_tokens)} tokens, ${percent(totals.saved_percent)} of input`,
+    ],
+    [
+      'Paid',
+      dollars(totals.cost),
+      `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
+    ],
+    ['Failed', short(totals.errors), `${share(failed)} of requests`],
+    [
+      'Median time',
+      duration(latency.p50_ms),
+      `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
+    ],
+  ];
+  const width = Math.max(...rows.map(([, value]) => value.length));
+  return rows.map(([name, value, words]) => {
+    const isBad = name === 'Failed' && totals.errors > 0;
+    const paint = isBad ? colors.red : name === 'Saved' ? colors.green : colors.bold;
+    return `${colors.dim(name.padEnd(14))}${paint(value.padStart(width))}  ${words}`;
+  });
+}
+
+function charts(report: ReportAnswer, width: number, { dim, green }: Colors): string[] {
+  const full = seriesOf(report);
+  const columns = Math.max(8, Math.min(CHART_COLUMNS, width - 14));
+  const line = (name: string, values: (number | null)[], paint = (text: string) => text) =>
+    `${dim(name.padEnd(12))}${paint(
+      spark(
+        values.map((value) => value ?? 0),
+        columns,
+      ),
+    )}`;
+  return [
+    line(
+      'Requests',
+      full.values((step) => step.requests, 0),
+    ),
+    line(
+      'Tokens saved',
+      full.values((step) => step.saved_tokens, 0),
+      green,
+    ),
+  ];
+}
+
+function wrong({ failures }: ReportAnswer, colors: Colors): string[] {
+  if (failures.length === 0) return [`${colors.bold('What went wrong')}  nothing`];
+  return [
+    colors.bold('What went wrong'),
+    ...facts(
+      failures
+        .slice(0, MOST_CAUSES)
+        .map((group) => [
+          `  ${whole(group.requests)}`,
+          `${causeOf(group)}, ${group.provider ?? 'no provider'}`,
+        ]),
+      { ...colors, dim: colors.red },
+    ),
+  ];
+}
+
+function providers({ providers: all }: LiveState, colors: Colors): string[] {
+  const words = Object.entries(all).map(([name, provider]) => {
+    const [word, kind] = conditionOf(provider);
+    const paint = { ok: colors.green, warn: colors.yellow, bad: colors.red }[kind];
+    return `${inert(name)} ${paint(word)}`;
+  });
+  return [`${colors.bold('Providers')}  ${words.join(', ')}`];
+}
+
+function firstRequest({ url, program }: Model, colors: Colors): string[] {
+  const origin = url ?? 'http://127.0.0.1:8766';
+  return [
+    colors.bold('Ready, and waiting for the first request'),
+    '',
+    'Point a client at this proxy; what it sends appears here as it happens.',
+    '',
+    ...facts(
+      [
+        ['Claude Code', `ANTHROPIC_BASE_URL=${origin} claude`],
+        ['OpenAI SDKs', `OPENAI_BASE_URL=${origin}/v1`],
+      ],
+      colors,
+    ),
+    '',
+    spoken('`svc integrate` sets clients up, `svc doctor` finds what is missing.', { program }),
+  ];
+}

@@ -1,0 +1,65 @@
+/**
+ * A screen of the terminal that gives back what was there before: the alternate screen, no cursor,
+ * no folding. Only lines that have changed are written.
+ */
+import type { Writable } from 'node:stream';
+import { forTerminal } from '../colors.ts';
+import { columnsOf } from '../output.ts';
+import type { Size } from './frame.ts';
+
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
+const LEAVE = '\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l';
+
+export interface Screen {
+  size(): Size;
+  /** Shows `lines`; a terminal that is slower than they come gets only the newest. */
+  draw(lines: readonly string[]): void;
+  /** Forgets what is shown: the next lines are all written. */
+  clear(): void;
+  /** Gives the terminal back; more than once does nothing. */
+  leave(): void;
+}
+
+export function openScreen(out: Writable): Screen {
+  let shown: readonly string[] = [];
+  let next: readonly string[] | undefined;
+  let isWaiting = false;
+  let isOpen = true;
+  out.write(ENTER);
+
+  function draw(lines: readonly string[]): void {
+    if (!isOpen) return;
+    if (isWaiting) {
+      next = lines;
+      return;
+    }
+    let text = '';
+    // Erased first: behind a line that fills its row the cursor still stands on the last character.
+    for (const [at, line] of lines.entries())
+      if (line !== shown[at]) text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
+    shown = lines;
+    if (text === '' || out.write(text)) return;
+    isWaiting = true;
+    out.once('drain', () => {
+      isWaiting = false;
+      if (next !== undefined) draw(next);
+      next = undefined;
+    });
+  }
+
+  return {
+    size: () => ({
+      columns: columnsOf(out),
+      rows: 'rows' in out && typeof out.rows === 'number' ? out.rows : 24,
+    }),
+    draw,
+    clear() {
+      shown = [];
+      if (isOpen) out.write('\u001b[2J');
+    },
+    leave() {
+      if (isOpen) out.write(LEAVE);
+      isOpen = false;
+    },
+  };
+}
