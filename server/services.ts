@@ -40,6 +40,8 @@ import type { Upstream } from '../stages/providers/upstream.ts';
 import { createLiveRouter } from '../stages/route/rules-live.ts';
 import type { Vault } from '../stages/vault/contract.ts';
 import { deferVault } from '../stages/vault/deferred.ts';
+import { createActiveAlerts } from './alerts/active.ts';
+import type { ActiveAlerts } from './alerts/active.ts';
 import { requestEvent } from './audit-trail.ts';
 import { createAfterwardsFaults } from './afterwards-faults.ts';
 import type { AfterwardsFaults } from './afterwards-faults.ts';
@@ -96,6 +98,7 @@ export interface ServerServices extends SharedServices {
   readonly streams: StreamLimit;
   /** The bytes of requests that have not arrived whole. */
   readonly inFlight: InFlight;
+  readonly activeAlerts: ActiveAlerts;
   readonly telemetry: Telemetry;
   /** Open also where nothing is injected: it can still be asked and added to. */
   readonly vault: Vault;
@@ -218,6 +221,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
     compressor,
     lost: createLostBlocks(),
     learned,
+    activeAlerts: createActiveAlerts(),
     telemetry,
     vault,
     async close() {

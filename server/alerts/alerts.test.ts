@@ -146,10 +146,19 @@ test('a running proxy logs when an alert begins and ends, and keeps since when',
     services.states.forceHealth('messages', 'unhealthy');
     const firing = await minute();
     assert.equal([firing?.firing, firing?.value], [true, 1]);
+    const text = 'errors: unhealthy_providers is 1, fires above 0: look';
+    assert.equal(services.activeAlerts.list(), [{ name: 'errors', since: firing?.since, text }]);
+    const events = await fetch(`${t.proxy.url}/dashboard/events`);
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+    let seen = '';
+    while (!seen.includes('event: state')) seen += (await reader.read()).value;
+    assert.ok(seen.includes(`"alerts":[{"name":"errors"`), 'the dashboard has it');
+    await reader.cancel();
     await minute();
     assert.match(readFileSync(join(home, 'alerts.json'), 'utf8'), '"isAnnounced":true');
     services.states.forceHealth('messages', 'healthy');
     assert.is((await minute())?.firing, false);
+    assert.equal(services.activeAlerts.list(), []);
     watch.stop();
     assert.equal(lines, [
       'alert begins: errors: unhealthy_providers is 1, fires above 0: look',

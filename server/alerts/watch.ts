@@ -18,20 +18,23 @@ export interface AlertWatchOptions {
   readonly config: () => Config;
   readonly services: Pick<
     ServerServices,
-    'afterwards' | 'clock' | 'ledgerFile' | 'log' | 'questions' | 'states'
+    'activeAlerts' | 'afterwards' | 'clock' | 'ledgerFile' | 'log' | 'questions' | 'states'
   >;
 }
 
 /** Begins to watch: the first evaluation is a minute from now. Without rules nothing is asked. */
 export function watchAlerts({ config, services }: AlertWatchOptions): AlertWatch {
-  const { afterwards, clock, ledgerFile, log, questions, states } = services;
+  const { activeAlerts, afterwards, clock, ledgerFile, log, questions, states } = services;
   let last: Promise<unknown> = Promise.resolve();
   let stopped = false;
   let cancel = clock.after(EVERY_MS, evaluateAndGoOn);
 
   async function evaluate(): Promise<readonly AlertResult[]> {
     const { alerts, home } = config();
-    if (alerts.length === 0) return [];
+    if (alerts.length === 0) {
+      activeAlerts.update([]);
+      return [];
+    }
     afterwards.flush();
     await ledgerFile.flush();
     const results = await evaluateAlerts(alerts, {
@@ -43,6 +46,7 @@ export function watchAlerts({ config, services }: AlertWatchOptions): AlertWatch
       },
       ask: (work) => questions.ask(work),
     });
+    activeAlerts.update(results);
     for (const result of results) {
       if (result.news === 'begun') log.warning(`alert begins: ${alertText(result)}`);
       if (result.news === 'ended') log.info(`alert ends: ${alertText(result)}`);

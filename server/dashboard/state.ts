@@ -1,5 +1,6 @@
 /** The present state as open dashboards see it: what `/health` and `/cache-stats` answer, and the providers. */
 import type { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
+import type { ActiveAlert } from '../alerts/active.ts';
 import type { statesJson } from '../provider-states.ts';
 import type { HealthJson } from '../routes/status.ts';
 
@@ -20,4 +21,6 @@ export interface LiveState {
   }[];
   /** Proxied requests that run now. */
   readonly running: number;
+  /** Alerts that fire now. */
+  readonly alerts: readonly ActiveAlert[];
 }

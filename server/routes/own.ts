@@ -117,6 +117,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
                 tokens_after,
               })),
             running: app().running.size,
+            alerts: services.activeAlerts.list(),
           });
           return `{"health":${health},${rest.slice(1)}`;
         },

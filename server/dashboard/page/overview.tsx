@@ -71,11 +71,14 @@ export function Overview() {
   );
 }
 
-function Reasons({ live: { health } }: { readonly live: LiveState }) {
-  if (health.reasons.length === 0 && !health.paused) return null;
+function Reasons({ live: { alerts, health } }: { readonly live: LiveState }) {
+  if (health.reasons.length === 0 && alerts.length === 0 && !health.paused) return null;
   return (
     <section class="banner" aria-label="What is wrong">
       {health.paused && <p>Paused: requests go out as they come in. `svc resume` ends that.</p>}
+      {alerts.map(({ name, text }) => (
+        <p key={name}>Alert {text}</p>
+      ))}
       {health.reasons.map((reason) => (
         <p key={reason}>{reason}</p>
       ))}
