@@ -64,7 +64,7 @@ function generate(file: string): number {
 const folder = mkdtempSync(join(tmpdir(), 'svc-million-'));
 try {
   const file = join(folder, 'monitor.db');
-  console.log(`${ROWS} rows written in ${(generate(file) / 1000).toFixed(1)} s`);
+  process.stdout.write(`${ROWS} rows written in ${(generate(file) / 1000).toFixed(1)} s\n`);
   const yaml = 'metrics: {retention_days: 30}';
   await withProxy({ yaml, env: { SVC_DB: file } }, async ({ proxy }) => {
     const since = encodeURIComponent(new Date(Date.now() - 7 * DAY_MS).toISOString());
@@ -82,8 +82,8 @@ try {
       const first = timesMs[0]!.toFixed(1);
       const sorted = timesMs.slice(1).toSorted((a, b) => a - b);
       const median = sorted[Math.floor(sorted.length / 2)]!.toFixed(1);
-      console.log(
-        `${path}: ${status}, first ${first} ms, median ${median} ms, slowest ${sorted.at(-1)!.toFixed(1)} ms`,
+      process.stdout.write(
+        `${path}: ${status}, first ${first} ms, median ${median} ms, slowest ${sorted.at(-1)!.toFixed(1)} ms\n`,
       );
     }
   });
