@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { loadDefinitions } from '../cli/definitions.ts';
 import { commandTables } from '../cli/help.ts';
 import { settingsTable } from '../server/config/document.ts';
+import { operationsDocument, recipesTable } from '../server/recipe-document.ts';
+import { bundledRecipes } from '../server/recipes.ts';
 
 /** README is a front door: what is longer belongs in `docs`. */
 const README_MAX_BYTES = 10_240;
@@ -18,6 +20,8 @@ const PARTS = [
     part: 'commands',
     text: commandTables(await loadDefinitions(undefined)),
   },
+  { file: 'docs/recipes.md', part: 'recipes', text: recipesTable(bundledRecipes()) },
+  { file: 'docs/recipes.md', part: 'operations', text: operationsDocument() },
 ];
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));

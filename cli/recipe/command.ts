@@ -1,5 +1,5 @@
-/** `svc recipe list|show|validate|test`: recipes of compression. */
-import { readFileSync } from 'node:fs';
+/** `svc recipe list|show|create|validate|test|benchmark|operations|schema`: recipes of compression. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
@@ -7,6 +7,7 @@ import type { CliContext } from '../context.ts';
 import { toLoadOptions } from '../flags.ts';
 import { colorsFor, counted, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
+import { newRecipe } from './scaffold.ts';
 
 class List extends Command<CliContext> {
   static override paths = [['recipe', 'list']];
@@ -148,6 +149,119 @@ class Test extends Command<CliContext> {
   }
 }
 
+class Create extends Command<CliContext> {
+  static override paths = [['recipe', 'create']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Write a new recipe that works, with an example that holds',
+    examples: [['./my-tool.yaml', '$0 recipe create my-tool']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  async execute() {
+    const { context, name } = this;
+    const { RECIPE_NAME } = await import('../../stages/compress/recipe/check.ts');
+    if (!RECIPE_NAME.test(name))
+      throw new SvcError('usage', `${JSON.stringify(name)} cannot be a recipe's name`, {
+        cure: 'Names are of lower case letters, digits and -, such as my-tool.',
+      });
+    const file = resolve(context.cwd, `${name}.yaml`);
+    if (existsSync(file))
+      throw new SvcError('conflict', `${file} is there already; nothing was written`, {
+        cure: 'Take another name.',
+      });
+    writeFileSync(file, newRecipe(name), { flag: 'wx' });
+    print(context, `wrote ${name}.yaml`);
+    print(context, `Test it: \`svc recipe test ${name}.yaml\``);
+    print(context, `Use it: compression.recipes: [${name}.yaml, bundled]`);
+    return 0;
+  }
+}
+
+class Benchmark extends Command<CliContext> {
+  static override paths = [['recipe', 'benchmark']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'What a recipe saves, and which lines it keeps, of files of yours',
+    details:
+      'Each file is taken as what --command printed, else as a file that was read. Counted are tokens, the lines that must_keep names, and the time of one run.',
+    examples: [['Logs', '$0 recipe benchmark my-tool.yaml *.log --command "my-tool build"']],
+  });
+
+  recipe = Option.String({ name: 'file|name' });
+  files = Option.Rest({ name: 'files', required: 1 });
+  command = Option.String('--command', { description: 'The command that printed them' });
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, command } = this;
+    const [{ readRecipe }, { savedPercent, tryRecipe }] = await Promise.all([
+      import('../../server/recipes.ts'),
+      import('../../stages/compress/recipe/try.ts'),
+    ]);
+    const { recipe } = await readRecipe(await fileOf(this.recipe, context));
+    const rows = this.files.map((file) => {
+      const path = resolve(context.cwd, file);
+      const text = readFileSync(path, 'utf8');
+      const startedMs = context.clock.monotonicMs();
+      const tried = tryRecipe(recipe, text, command === undefined ? { path } : { command });
+      return {
+        file,
+        class: tried.kind,
+        is_meant: tried.isMeant,
+        tokens_before: tried.tokensBefore,
+        tokens_after: tried.tokensAfter,
+        saved_percent: Math.round(savedPercent(tried) * 10) / 10,
+        must_keep_lines: tried.mustKeepLines,
+        must_keep_missing: tried.missing.length,
+        ms: Math.round((context.clock.monotonicMs() - startedMs) * 10) / 10,
+        skipped: tried.skipped ?? null,
+      };
+    });
+    if (this.json) printJson(context, rows);
+    else
+      for (const row of rows)
+        print(
+          context,
+          row.is_meant
+            ? `${row.file}: ${row.tokens_before} → ${row.tokens_after} tokens (−${row.saved_percent} %), ${row.must_keep_lines - row.must_keep_missing} of ${counted(row.must_keep_lines, 'line')} that must stay are there, ${row.ms} ms${row.skipped === null ? '' : `; ${row.skipped}`}`
+            : `${row.file}: match does not hold; it is of class ${row.class}`,
+        );
+    return rows.some((row) => row.must_keep_missing > 0) ? 1 : 0;
+  }
+}
+
+class Schema extends Command<CliContext> {
+  static override paths = [['recipe', 'schema']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'The JSON Schema of recipes, for editors',
+    examples: [['For an editor', '$0 recipe schema > recipe.schema.json']],
+  });
+
+  async execute() {
+    const { recipeSchema } = await import('../../stages/compress/recipe/schema.ts');
+    printJson(this.context, recipeSchema());
+    return 0;
+  }
+}
+
+class Operations extends Command<CliContext> {
+  static override paths = [['recipe', 'operations']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'What a recipe can do, an operation a line',
+    examples: [['Look', '$0 recipe operations']],
+  });
+
+  async execute() {
+    const { OPERATIONS } = await import('../../stages/compress/recipe/operations.ts');
+    for (const [name, { about }] of OPERATIONS) print(this.context, `${name.padEnd(22)} ${about}`);
+    return 0;
+  }
+}
+
 /** A path as it was typed, or the file of the bundled recipe with that name. */
 async function fileOf(typed: string, context: CliContext): Promise<string> {
   const { bundledFolder, bundledRecipes } = await import('../../server/recipes.ts');
@@ -155,4 +269,13 @@ async function fileOf(typed: string, context: CliContext): Promise<string> {
   return isBundled ? join(bundledFolder(), `${typed}.yaml`) : resolve(context.cwd, typed);
 }
 
-export const recipeCommands: readonly CliCommand[] = [List, Show, Validate, Test];
+export const recipeCommands: readonly CliCommand[] = [
+  List,
+  Show,
+  Create,
+  Validate,
+  Test,
+  Benchmark,
+  Operations,
+  Schema,
+];

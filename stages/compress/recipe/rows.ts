@@ -21,9 +21,11 @@ export function keepRows(
   rows: readonly Row[],
   fits: (row: Row, place: number) => boolean,
 ): readonly Row[] {
-  return rows.filter(
-    (row, place) => row.stays === true || row.at === undefined || fits(row, place),
-  );
+  return rows.filter((row, place) => {
+    // Asked of every row: an answer may depend on the rows before.
+    const isFitting = fits(row, place);
+    return isFitting || row.stays === true || row.at === undefined;
+  });
 }
 
 /** The rows with other texts; those that stay keep theirs. */

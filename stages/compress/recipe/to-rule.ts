@@ -27,6 +27,8 @@ export function toRule(recipe: Recipe): Rule {
       ...(match.content !== undefined && { content: contentOf(match.content) }),
     },
     step: 'drop',
+    // No operation on lines drops or changes one of them; those on a whole document find no lines.
+    endings: 'own',
     apply: toApply(recipe),
   };
 }
@@ -60,10 +62,10 @@ function toApply({ name, mustKeep, operations }: Recipe): Rule['apply'] {
     if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
     return { loss: operation.loss, run: operation.make(new Args(operation.params, step.values)) };
   });
-  return (text) => {
+  return (text, { classification }) => {
     const input = text.split('\n');
     const isKept = input.map((line) => kept.some((pattern) => pattern.test(line)));
-    const ends = endingLines(input);
+    const ends = classification.file === true ? new Set<number>() : endingLines(input);
     let rows: readonly Row[] = input.map((line, at) => ({
       text: line,
       at,

@@ -1,0 +1,85 @@
+/** A recipe as its author meets it: written, checked, tested, measured. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parse } from 'yaml';
+import { projectRoot } from '../../fixtures/paths.ts';
+import { bundledFolder, recipeFiles } from '../../server/recipes.ts';
+import { makePlace, run } from '../testing.ts';
+import { newRecipe } from './scaffold.ts';
+
+const place = makePlace();
+test.after(() => place.dispose());
+const file = join(place.folder, 'my-tool.yaml');
+
+test('what `create` writes is valid, holds, and is what the guide shows', async () => {
+  const made = await run(place, ['recipe', 'create', 'my-tool']);
+  assert.is(made.code, 0, made.stderr);
+  assert.is((await run(place, ['recipe', 'validate', 'my-tool.yaml'])).code, 0);
+  const tested = await run(place, ['recipe', 'test', 'my-tool.yaml']);
+  assert.is(tested.code, 0, tested.stdout);
+  assert.match(tested.stdout, /1 of 1 example hold/);
+  const guide = readFileSync(join(projectRoot, 'docs', 'recipes.md'), 'utf8');
+  assert.ok(guide.includes(newRecipe('my-tool')));
+  const again = await run(place, ['recipe', 'create', 'my-tool']);
+  assert.match(again.stderr, /is there already/);
+  assert.is((await run(place, ['recipe', 'create', '../x'])).code, 2);
+});
+
+test('`test` fails where an example does not hold, and `validate` names line and fault', async () => {
+  const good = readFileSync(file, 'utf8');
+  writeFileSync(file, good.replace('saves: 30', 'saves: 99'));
+  const failed = await run(place, ['recipe', 'test', 'my-tool.yaml']);
+  assert.is(failed.code, 1);
+  assert.match(failed.stdout, /it saves [\d.]+ %, not 99/);
+  writeFileSync(file, good.replace('drop_lines', 'drop_linse'));
+  const wrong = await run(place, ['recipe', 'validate', 'my-tool.yaml']);
+  assert.is(wrong.code, 1);
+  assert.match(wrong.stdout, /my-tool\.yaml:\d+: .*"drop_linse" is no operation/);
+  writeFileSync(file, good);
+});
+
+test('`benchmark` measures files of the author', async () => {
+  const log = Array.from({ length: 40 }, (_, n) => `  step ${n}: did one of the many things`);
+  writeFileSync(
+    join(place.folder, 'out.log'),
+    ['my-tool 1.0', ...log, 'error: x', 'Done'].join('\n'),
+  );
+  const ran = await run(place, [
+    'recipe',
+    'benchmark',
+    'my-tool.yaml',
+    'out.log',
+    '--command',
+    'my-tool',
+    '--json',
+  ]);
+  const [row] = JSON.parse(ran.stdout) as [Record<string, unknown>];
+  assert.ok(Number(row['saved_percent']) > 50, ran.stdout);
+  assert.is(row['must_keep_lines'], 2);
+  assert.is(row['must_keep_missing'], 0);
+});
+
+test('the schema accepts every bundled recipe, and no operation that there is not', async () => {
+  const printed = await run(place, ['recipe', 'schema']);
+  const validate = new Ajv2020({ allowUnionTypes: true }).compile(
+    JSON.parse(printed.stdout) as object,
+  );
+  for (const one of recipeFiles(bundledFolder()))
+    assert.ok(
+      validate(parse(readFileSync(one, 'utf8'))),
+      `${one}: ${JSON.stringify(validate.errors)}`,
+    );
+  assert.not.ok(validate(parse(newRecipe('x').replace('drop_lines', 'drop_linse'))));
+});
+
+test('`list`, `show` and `operations` print what there is', async () => {
+  const listed = await run(place, ['recipe', 'list', '--json']);
+  assert.ok((JSON.parse(listed.stdout) as unknown[]).length >= 40);
+  assert.match((await run(place, ['recipe', 'show', 'pytest'])).stdout, /^name: pytest/);
+  assert.match((await run(place, ['recipe', 'operations'])).stdout, /^keep_lines /m);
+});
+
+test.run();

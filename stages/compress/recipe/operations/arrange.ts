@@ -1,0 +1,195 @@
+/** Operations on tables, and those that put lines in another order or form. */
+import { MARK } from '../../text/marker.ts';
+import type { Operation } from '../operation.ts';
+import { replaceRows, textOf, type Row } from '../rows.ts';
+
+/** Longest line of a table that is looked at, in characters. */
+const TABLE_CHARS = 2000;
+const RULER = /^\s*[+|┌├└╞╠╔╚][-+=|:─┬┼┴═╪╬┐┤┘╡╣╗╝ ]*$/;
+
+export const arrangeOperations = {
+  compact_table: {
+    about:
+      'A table drawn with lines and padding becomes cells divided by " | ", without its rulers.',
+    loss: 'none',
+    params: {},
+    example: {
+      with: {},
+      before: '+----+--------+\n| id | name   |\n+----+--------+\n| 7  | shop   |\n+----+--------+',
+      after: 'id | name\n7 | shop',
+    },
+    make: () => (rows) => {
+      const isRuler = ({ text }: Row): boolean => text.length < TABLE_CHARS && RULER.test(text);
+      return withoutRulers(rows, isRuler).map((row) =>
+        row.stays === true ? row : { ...row, text: cellsOf(row.text) },
+      );
+    },
+  },
+  group_by: {
+    about:
+      "Lines with the same value of the pattern's first group, which they begin with, stand under it. Nothing is lost.",
+    loss: 'none',
+    params: {
+      pattern: {
+        kind: 'patterns',
+        about: 'What lines begin with; all of the match is left out of each',
+      },
+    },
+    example: {
+      with: { pattern: '^([^:]+):' },
+      before: 'src/a.ts:1: x\nsrc/a.ts:9: y\nsrc/a.ts:12: z\nend',
+      after:
+        '[svc indented lines begin with the line above that is not, to the letter]\nsrc/a.ts:\n\t1: x\n\t9: y\n\t12: z\nend',
+    },
+    make: (args) => {
+      const [pattern] = args.patterns('pattern');
+      return (rows) => grouped(rows, (line) => pattern!.exec(line));
+    },
+  },
+  sort_unique: {
+    about: 'Sorts the lines and leaves out those that stood there before.',
+    loss: 'text',
+    params: {},
+    example: {
+      with: {},
+      before: 'b\na\nb\na\na',
+      after: '[svc recipe x shortened these 5 lines; the source is complete]\na\nb',
+    },
+    make: () => (rows) => {
+      if (rows.some(({ stays }) => stays === true)) return rows;
+      const lines = [...new Set(rows.map(({ text }) => text))].toSorted((a, b) => (a < b ? -1 : 1));
+      return lines.length === rows.length ? rows : replaceRows(rows, lines.join('\n'), 'text');
+    },
+  },
+  html_text: {
+    about:
+      'HTML becomes its text: scripts, styles, comments and tags go; links keep their address.',
+    loss: 'text',
+    params: {},
+    example: {
+      with: {},
+      before:
+        '<html><head><style>p{}</style></head><body><p>See <a href="/x">this</a>.</p></body></html>',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\nSee this (/x).',
+    },
+    make: () => (rows) => {
+      const text = textOf(rows);
+      if (!/<(?:!doctype|html|body|div|p|table|a)\b/i.test(text.slice(0, 4000))) return rows;
+      return replaceRows(rows, htmlText(text), 'text');
+    },
+  },
+} satisfies Readonly<Record<string, Operation>>;
+
+/** Rulers can be drawn again from the rows beside them, so that those stand for them. */
+function withoutRulers(rows: readonly Row[], isRuler: (row: Row) => boolean): readonly Row[] {
+  const out: Row[] = [];
+  let covers: number[] = [];
+  for (const row of rows) {
+    if (row.stays === true || row.at === undefined || !isRuler(row)) {
+      out.push(covers.length === 0 ? row : { ...row, covers: [...(row.covers ?? []), ...covers] });
+      covers = [];
+    } else covers.push(row.at);
+  }
+  const last = out.at(-1);
+  if (last === undefined) return rows;
+  if (covers.length > 0)
+    out[out.length - 1] = { ...last, covers: [...(last.covers ?? []), ...covers] };
+  return out;
+}
+
+function cellsOf(text: string): string {
+  if (text.length > TABLE_CHARS || !/^\s*[|│║]/.test(text)) return text;
+  return text
+    .trim()
+    .slice(1, -1)
+    .split(/[|│║]/)
+    .map((cell) => cell.trim())
+    .join(' | ');
+}
+
+/** Three lines or more that begin alike stand indented under what they begin with. */
+function grouped(
+  rows: readonly Row[],
+  find: (line: string) => RegExpExecArray | null,
+): readonly Row[] {
+  if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
+  const heads = rows.map(({ text, stays }) => {
+    const found = stays === true ? null : find(text);
+    return found?.index === 0 ? found[0] : undefined;
+  });
+  const out: Row[] = [];
+  let groups = 0;
+  for (let from = 0; from < rows.length;) {
+    const head = heads[from];
+    let to = from + 1;
+    while (head !== undefined && to < rows.length && heads[to] === head) to++;
+    if (to - from < 3) {
+      out.push(...rows.slice(from, to));
+    } else {
+      groups++;
+      out.push({ text: head! });
+      for (const row of rows.slice(from, to))
+        out.push({ ...row, text: `\t${row.text.slice(head!.length)}` });
+    }
+    from = to;
+  }
+  if (groups === 0) return rows;
+  return [
+    { text: `${MARK}indented lines begin with the line above that is not, to the letter]` },
+    ...out,
+  ];
+}
+
+const HIDDEN = ['script', 'style', 'noscript', 'svg', 'head', 'template'];
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  nbsp: ' ',
+  '#39': "'",
+};
+
+function htmlText(html: string): string {
+  const lower = html.toLowerCase();
+  const unclosed = new Set<string>();
+  let out = '';
+  let href: string | undefined;
+  for (let at = 0; at < html.length;) {
+    const open = html.indexOf('<', at);
+    out += html.slice(at, open < 0 ? html.length : open);
+    if (open < 0) break;
+    if (html.startsWith('<!--', open)) {
+      const end = html.indexOf('-->', open);
+      at = end < 0 ? html.length : end + 3;
+      continue;
+    }
+    const close = html.indexOf('>', open);
+    if (close < 0) break;
+    const tag = html.slice(open, close + 1);
+    const name = /^<\/?([a-z][a-z0-9]{0,20})/i.exec(tag)?.[1]?.toLowerCase() ?? '';
+    at = close + 1;
+    if (HIDDEN.includes(name) && !tag.startsWith('</')) {
+      // What is never closed is looked for once.
+      const end = unclosed.has(name) ? -1 : lower.indexOf(`</${name}`, at);
+      if (end < 0) unclosed.add(name);
+      else at = html.indexOf('>', end) + 1 || html.length;
+    } else if (name === 'a') {
+      if (tag.startsWith('</')) {
+        if (href !== undefined) out += ` (${href})`;
+        href = undefined;
+      } else href = /\bhref="([^"]{1,500})"/i.exec(tag.slice(0, 1000))?.[1];
+    } else if (/^(?:p|div|br|li|tr|h[1-6]|table|ul|ol|section|article|pre|title)$/.test(name))
+      out += '\n';
+    else if (/^t[dh]$/.test(name)) out += ' ';
+  }
+  const said = out.replaceAll(
+    /&(#39|[a-z]{2,5});/g,
+    (whole, name: string) => ENTITIES[name] ?? whole,
+  );
+  return said
+    .split('\n')
+    .map((line) => line.replaceAll(/[ \t]+/g, ' ').trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}

@@ -1,0 +1,211 @@
+/** Operations on a text that is one JSON document. Any other text is left alone; scalars stay as they are written. */
+import { printCompact, readJson, type JsonNode } from '../../json/lexer.ts';
+import type { Operation, Run } from '../operation.ts';
+import { replaceRows, textOf, type Loss } from '../rows.ts';
+
+/** Makes the document another one; undefined where there is nothing to do. */
+function onDocument(loss: Loss, change: (node: JsonNode) => JsonNode): Run {
+  return (rows) => {
+    const text = textOf(rows);
+    const node = /^\s*[[{]/.test(text.slice(0, 200)) ? readJson(text) : undefined;
+    if (node === undefined) return rows;
+    const before = printCompact(node);
+    const after = printCompact(change(node));
+    return after === text || (loss !== 'none' && after === before)
+      ? rows
+      : replaceRows(rows, after, loss);
+  };
+}
+
+/** The node with every object, innermost first, made another. */
+function mapObjects(node: JsonNode, change: (node: ObjectNode) => JsonNode): JsonNode {
+  if (node.kind === 'scalar') return node;
+  if (node.kind === 'array')
+    return { ...node, items: node.items.map((item) => mapObjects(item, change)) };
+  return change({ ...node, values: node.values.map((value) => mapObjects(value, change)) });
+}
+
+function mapArrays(
+  node: JsonNode,
+  change: (items: readonly JsonNode[]) => readonly JsonNode[],
+): JsonNode {
+  if (node.kind === 'scalar') return node;
+  if (node.kind === 'array')
+    return { ...node, items: change(node.items.map((item) => mapArrays(item, change))) };
+  return { ...node, values: node.values.map((value) => mapArrays(value, change)) };
+}
+
+type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
+
+function withMembers(
+  node: ObjectNode,
+  fits: (key: string, value: JsonNode) => boolean,
+): ObjectNode {
+  const places = node.keys.flatMap((key, at) => (fits(nameOf(key), node.values[at]!) ? [at] : []));
+  return {
+    ...node,
+    keys: places.map((at) => node.keys[at]!),
+    values: places.map((at) => node.values[at]!),
+  };
+}
+
+/** A key without its quotes. */
+const nameOf = (key: string): string => key.slice(1, -1);
+const scalar = (raw: string): JsonNode => ({ kind: 'scalar', raw });
+const isEmpty = (node: JsonNode): boolean =>
+  node.kind === 'scalar'
+    ? node.raw === 'null' || node.raw === '""'
+    : (node.kind === 'array' ? node.items : node.keys).length === 0;
+
+const KEYS = { keys: { kind: 'names', about: 'Names of members, at any depth' } } as const;
+
+export const jsonOperations = {
+  json_minify: {
+    about: 'Removes white space between the values of a JSON document.',
+    loss: 'none',
+    params: {},
+    example: { with: {}, before: '{\n  "a": 1.0,\n  "b": [1, 2]\n}', after: '{"a":1.0,"b":[1,2]}' },
+    make: () => onDocument('none', (node) => node),
+  },
+  json_drop: {
+    about: 'Leaves out members with these names, at any depth.',
+    loss: 'text',
+    params: KEYS,
+    example: {
+      with: { keys: ['_links'] },
+      before: '{"id": 7, "_links": {"self": "/7"}}',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"id":7}',
+    },
+    make: (args) => {
+      const gone = new Set(args.names('keys'));
+      return onDocument('text', (node) =>
+        mapObjects(node, (one) => withMembers(one, (key) => !gone.has(key))),
+      );
+    },
+  },
+  json_pick: {
+    about: 'Of objects that have one of these members keeps those members alone.',
+    loss: 'text',
+    params: KEYS,
+    example: {
+      with: { keys: ['id', 'name'] },
+      before: '[{"id": 1, "name": "a", "url": "https://x/1"}]',
+      after:
+        '[svc recipe x shortened these 1 lines; the source is complete]\n[{"id":1,"name":"a"}]',
+    },
+    make: (args) => {
+      const keys = new Set(args.names('keys'));
+      return onDocument('text', (node) =>
+        mapObjects(node, (one) =>
+          one.keys.some((key) => keys.has(nameOf(key)))
+            ? withMembers(one, (key) => keys.has(key))
+            : one,
+        ),
+      );
+    },
+  },
+  json_drop_empty: {
+    about: 'Leaves out members that are null, or an empty text, list or object.',
+    loss: 'text',
+    params: {},
+    example: {
+      with: {},
+      before: '{"id": 7, "label": null, "tags": []}',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"id":7}',
+    },
+    make: () =>
+      onDocument('text', (node) =>
+        mapObjects(node, (one) => withMembers(one, (_, value) => !isEmpty(value))),
+      ),
+  },
+  json_sample: {
+    about: 'Keeps the first elements of every list and says how many there were.',
+    loss: 'text',
+    params: { most: { kind: 'count', about: 'Elements kept of each list', least: 1 } },
+    example: {
+      with: { most: 2 },
+      before: '{"ids": [1, 2, 3, 4]}',
+      after:
+        '[svc recipe x shortened these 1 lines; the source is complete]\n{"ids":[1,2,"… 2 more of 4"]}',
+    },
+    make: (args) => {
+      const most = args.count('most');
+      return onDocument('text', (node) =>
+        mapArrays(node, (items) =>
+          items.length <= most + 1
+            ? items
+            : [
+                ...items.slice(0, most),
+                scalar(`"… ${items.length - most} more of ${items.length}"`),
+              ],
+        ),
+      );
+    },
+  },
+  json_unwrap: {
+    about: 'Keeps the value of one member of the outermost object alone.',
+    loss: 'text',
+    params: { key: { kind: 'text', about: 'Its name' } },
+    example: {
+      with: { key: 'data' },
+      before: '{"data": [1, 2], "meta": {"took": 3}}',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\n[1,2]',
+    },
+    make: (args) => {
+      const key = args.text('key');
+      return onDocument('text', (node) => {
+        if (node.kind !== 'object') return node;
+        return node.values[node.keys.findIndex((one) => nameOf(one) === key)] ?? node;
+      });
+    },
+  },
+  json_flatten: {
+    about: 'Joins the names of nested objects with dots. Lists stay as they are.',
+    loss: 'text',
+    params: {},
+    example: {
+      with: {},
+      before: '{"a": {"b": 1, "c": {"d": 2}}}',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"a.b":1,"a.c.d":2}',
+    },
+    make: () => onDocument('text', (node) => mapObjects(node, flattened)),
+  },
+  json_cut_texts: {
+    about: 'Cuts texts that are longer than so many characters.',
+    loss: 'text',
+    params: { most: { kind: 'count', about: 'Characters kept of each text', least: 8 } },
+    example: {
+      with: { most: 8 },
+      before: '{"body": "a long description"}',
+      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"body":"a long d…"}',
+    },
+    make: (args) => {
+      const most = args.count('most');
+      const cut = (raw: string): string => {
+        if (!raw.startsWith('"') || raw.length <= most + 3) return raw;
+        // An escape must not be cut in two.
+        const kept = raw.slice(0, most + 1).replace(/\\(?:u[\da-f]{0,3})?$/i, '');
+        return `${kept}…"`;
+      };
+      return onDocument('text', (node) => mapScalars(node, cut));
+    },
+  },
+} satisfies Readonly<Record<string, Operation>>;
+
+function mapScalars(node: JsonNode, change: (raw: string) => string): JsonNode {
+  if (node.kind === 'scalar') return scalar(change(node.raw));
+  if (node.kind === 'array')
+    return { ...node, items: node.items.map((item) => mapScalars(item, change)) };
+  return { ...node, values: node.values.map((value) => mapScalars(value, change)) };
+}
+
+function flattened(node: ObjectNode): ObjectNode {
+  const members = node.keys.flatMap((key, at) => {
+    const value = node.values[at]!;
+    if (value.kind !== 'object' || value.keys.length === 0) return [[key, value] as const];
+    return value.keys.map(
+      (inner, place) => [`"${nameOf(key)}.${nameOf(inner)}"`, value.values[place]!] as const,
+    );
+  });
+  return { ...node, keys: members.map(([key]) => key), values: members.map(([, value]) => value) };
+}

@@ -1,0 +1,225 @@
+/** Operations that change lines inside. Lines that stay are never changed. */
+import type { Operation, Param } from '../operation.ts';
+import { changeRows, type Row } from '../rows.ts';
+
+/** What the first line of an example says where lines were changed. */
+const note = (count: number): string =>
+  `[svc recipe x shortened ${count} of the lines below; the source is complete]\n`;
+
+const text = (about: string): Param => ({ kind: 'text', about });
+
+/** An operation that writes something shorter in the place of all that looks like one kind of value. */
+function normaliser(
+  what: string,
+  expression: RegExp,
+  standsFor: string,
+  [before, after]: readonly [string, string],
+): Operation {
+  return {
+    about: `Writes ${standsFor} in the place of ${what}.`,
+    loss: 'text',
+    params: {},
+    example: { with: {}, before, after: `${note(1)}${after}` },
+    make: () => (rows) =>
+      changeRows(rows, (line) => onStart(line, (seen) => seen.replace(expression, standsFor))),
+  };
+}
+
+/** Longest part of a line that is changed, in characters. */
+const CHANGED_CHARS = 2000;
+
+function onStart(line: string, change: (seen: string) => string): string {
+  return line.length <= CHANGED_CHARS
+    ? change(line)
+    : change(line.slice(0, CHANGED_CHARS)) + line.slice(CHANGED_CHARS);
+}
+
+export const lineOperations: Readonly<Record<string, Operation>> = {
+  truncate_lines: {
+    about: 'Cuts the middle out of lines that are longer than so many characters.',
+    loss: 'text',
+    params: {
+      most: { kind: 'count', about: 'Longest line that stays whole', least: 20 },
+      tail: { kind: 'count', about: 'Characters kept at its end', default: 0 },
+    },
+    example: {
+      with: { most: 20, tail: 5 },
+      before: 'var a=1;var b=2;var c=3;var d=4;var e=5;end()',
+      after: `${note(1)}var a=1;var b=2… 25 characters …end()`,
+    },
+    make: (args) => {
+      const most = args.count('most');
+      const tail = Math.min(args.count('tail'), most);
+      return (rows) =>
+        changeRows(rows, (line) => {
+          if (line.length <= most + 20) return line;
+          const cut = line.length - most;
+          return `${line.slice(0, most - tail)}… ${cut} characters …${tail === 0 ? '' : line.slice(-tail)}`;
+        });
+    },
+  },
+  cut_columns: {
+    about: 'Removes the characters from one column to another.',
+    loss: 'text',
+    params: {
+      from: { kind: 'count', about: 'First column removed, counted from 1', least: 1 },
+      to: { kind: 'count', about: 'Last column removed', least: 1 },
+    },
+    example: {
+      with: { from: 1, to: 9 },
+      before: '12:00:01 started\n12:00:02 done',
+      after: `${note(2)}started\ndone`,
+    },
+    make: (args) => {
+      const [from, to] = [args.count('from'), args.count('to')];
+      return (rows) => changeRows(rows, (line) => line.slice(0, from - 1) + line.slice(to));
+    },
+  },
+  drop_fields: {
+    about: 'Removes fields of lines that are divided by a text; fields are counted from 1.',
+    loss: 'text',
+    params: {
+      fields: { kind: 'names', about: 'Their numbers, as texts' },
+      separator: { kind: 'text', about: 'What divides them', default: '\t' },
+    },
+    example: {
+      with: { fields: ['2'], separator: ',' },
+      before: 'id,made,name\n7,2026-01-01,shop',
+      after: `${note(2)}id,name\n7,shop`,
+    },
+    make: (args) => {
+      const gone = new Set(args.names('fields'));
+      const separator = args.text('separator');
+      return (rows) =>
+        changeRows(rows, (line) =>
+          line
+            .split(separator)
+            .filter((_, at) => !gone.has(String(at + 1)))
+            .join(separator),
+        );
+    },
+  },
+  replace_text: {
+    about: 'Writes another text in the place of one, to the letter.',
+    loss: 'text',
+    params: {
+      text: text('What is replaced'),
+      with: { ...text('What stands there then'), default: '' },
+    },
+    example: {
+      with: { text: '/home/me/work/shop/', with: '' },
+      before: 'error in /home/me/work/shop/src/a.ts',
+      after: `${note(1)}error in src/a.ts`,
+    },
+    make: (args) => {
+      const [old, fresh] = [args.text('text'), args.text('with')];
+      return (rows) =>
+        old === '' ? rows : changeRows(rows, (line) => line.replaceAll(old, fresh));
+    },
+  },
+  strip_match: {
+    about: 'Removes what a pattern matches from each line: the first place it is found in.',
+    loss: 'text',
+    params: { pattern: { kind: 'patterns', about: 'What goes' } },
+    example: {
+      with: { pattern: '^\\[\\d+/\\d+\\] ' },
+      before: '[1/2] linking app\nwarning: x',
+      after: `${note(1)}linking app\nwarning: x`,
+    },
+    make: (args) => {
+      const patterns = args.patterns('pattern');
+      return (rows) =>
+        changeRows(rows, (line) => {
+          for (const pattern of patterns) {
+            const found = pattern.exec(line)?.[0];
+            if (found !== undefined && found !== '') return line.replace(found, () => '');
+          }
+          return line;
+        });
+    },
+  },
+  normalise_timestamps: normaliser(
+    'dates with a time of day',
+    /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?/g,
+    '<time>',
+    ['2026-01-02T03:04:05.678Z started', '<time> started'],
+  ),
+  normalise_uuids: normaliser(
+    'UUIDs',
+    /\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/gi,
+    '<uuid>',
+    ['job 123e4567-e89b-12d3-a456-426614174000 done', 'job <uuid> done'],
+  ),
+  normalise_hashes: normaliser(
+    'hashes of 32 to 128 hex digits',
+    /\b[\da-f]{32,128}\b/gi,
+    '<hash>',
+    ['pulled 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'pulled <hash>'],
+  ),
+  normalise_addresses: normaliser('memory addresses', /\b0x[\da-f]{6,16}\b/gi, '<address>', [
+    '<Shop object at 0x7f3c2a1b9d60>',
+    '<Shop object at <address>>',
+  ]),
+  normalise_durations: normaliser(
+    'spans of time',
+    /\b\d{1,9}(?:\.\d{1,9})? ?(?:ms|µs|us|ns|s|sec|seconds|min|minutes)\b/g,
+    '<duration>',
+    ['built in 12.5 ms', 'built in <duration>'],
+  ),
+  normalise_paths: {
+    about: 'Writes another text, such as a dot, in the place of folders that paths begin with.',
+    loss: 'text',
+    params: {
+      folders: { kind: 'names', about: 'The folders, with their last slash' },
+      with: { kind: 'text', about: 'What stands there then', default: './' },
+    },
+    example: {
+      with: { folders: ['/usr/lib/python3/dist-packages/'], with: '…/' },
+      before: 'File "/usr/lib/python3/dist-packages/six.py"',
+      after: `${note(1)}File "…/six.py"`,
+    },
+    make: (args) => {
+      const folders = args.names('folders');
+      const fresh = args.text('with');
+      return (rows) =>
+        changeRows(rows, (line) =>
+          folders.reduce((one, folder) => one.replaceAll(folder, fresh), line),
+        );
+    },
+  },
+  join_wrapped: {
+    about: 'Joins lines that a pattern finds to be the continuation of the line before.',
+    loss: 'text',
+    params: { pattern: { kind: 'patterns', about: 'Lines that go on with the one before' } },
+    example: {
+      with: { pattern: '^ {4}\\S' },
+      before: 'Depends: a,\n    b,\n    c\nSize: 3',
+      after: `${note(1)}Depends: a, b, c\nSize: 3`,
+    },
+    make: (args) => {
+      const goesOn = args.test('pattern');
+      return (rows) => joined(rows, goesOn);
+    },
+  },
+};
+
+function joined(rows: readonly Row[], goesOn: (line: string) => boolean): readonly Row[] {
+  const out: Row[] = [];
+  for (const row of rows) {
+    const last = out.at(-1);
+    if (
+      last === undefined ||
+      last.stays === true ||
+      row.stays === true ||
+      row.at === undefined ||
+      last.at === undefined ||
+      !goesOn(row.text)
+    ) {
+      out.push(row);
+      continue;
+    }
+    const covers = [...(last.covers ?? []), row.at];
+    out[out.length - 1] = { ...last, text: `${last.text} ${row.text.trim()}`, covers };
+  }
+  return out.length === rows.length ? rows : out;
+}
