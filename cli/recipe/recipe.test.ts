@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { projectRoot } from '../../fixtures/paths.ts';
 import { bundledFolder, recipeFiles } from '../../server/recipes.ts';
-import { makePlace, run } from '../testing.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { newRecipe } from './scaffold.ts';
 
 const place = makePlace();
