@@ -5,7 +5,7 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions } from '../flags.ts';
-import { colorsFor, counted, print, printJson } from '../output.ts';
+import { colorsFor, counted, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { newRecipe } from './scaffold.ts';
 
@@ -28,17 +28,21 @@ class List extends Command<CliContext> {
     const { config } = await loadConfig(toLoadOptions({}, context));
     const named = [config.compression.recipes].flat();
     const own = await readRecipes(named.filter((one) => one !== 'bundled' && one !== 'off'));
-    const bundled = named.includes('bundled') ? bundledRecipes() : [];
+    const runsBundled = named.includes('bundled');
     const taken = new Set(own.map(({ name }) => name));
     const rows = [
-      ...own.map((one) => ({ ...one, from: 'own' })),
-      ...bundled.filter(({ name }) => !taken.has(name)).map((one) => ({ ...one, from: 'bundled' })),
-    ].map(({ name, description, from }) => ({ name, from, description }));
+      ...own.map((one) => ({ ...one, from: 'own', runs: true })),
+      ...bundledRecipes()
+        .filter(({ name }) => !taken.has(name))
+        .map((one) => ({ ...one, from: 'bundled', runs: runsBundled })),
+    ].map(({ name, description, from, runs }) => ({ name, from, runs, description }));
     if (this.json) printJson(context, rows);
-    else if (rows.length === 0) print(context, 'No recipes run: compression.recipes is off.');
-    else
+    else {
       for (const { name, from, description } of rows)
         print(context, `${name.padEnd(22)} ${from.padEnd(8)} ${description}`);
+      if (!runsBundled)
+        note(context, 'The bundled ones do not run; `compression.recipes: bundled` turns them on.');
+    }
     return 0;
   }
 }

@@ -16,7 +16,7 @@ function normaliser(
   [before, after]: readonly [string, string],
 ): Operation {
   return {
-    about: `Writes ${standsFor} in the place of ${what}.`,
+    about: `Writes \`${standsFor}\` in the place of ${what}.`,
     loss: 'text',
     params: {},
     example: { with: {}, before, after: `${note(1)}${after}` },
