@@ -69,6 +69,8 @@ test('every command that is named in a text exists, with its options', async () 
     const text = proseOf(file).replace(/<!-- settings:begin -->[^]*<!-- settings:end -->/, '');
     for (const [, typed] of text.matchAll(/`svc ([a-z][^`]*)`/g)) {
       const words = typed!.split(/\s+/);
+      // No command of its own: it shows the help of the others, and these documents.
+      if (words[0] === 'help') continue;
       const found = paths
         .filter(({ path }) => path.every((word, at) => words[at]?.split('|').includes(word)))
         .toSorted((a, b) => b.path.length - a.path.length)[0];

@@ -10,6 +10,8 @@ export interface ServeFlags {
   readonly config?: string;
   readonly envFile?: string;
   readonly debug?: boolean;
+  /** Exports traces and measurements, whatever the configuration says. */
+  readonly telemetry?: boolean;
 }
 
 /** The flags as they were typed. */
@@ -18,6 +20,8 @@ export interface TypedFlags {
   readonly config: string | undefined;
   readonly envFile: string | undefined;
   readonly debug?: boolean;
+  /** Exports traces and measurements, whatever the configuration says. */
+  readonly telemetry?: boolean;
 }
 
 /** Checks typed flags. Throws `usage` for what is no port. */
@@ -27,6 +31,7 @@ export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags
     ...(typed.config === undefined ? {} : { config: resolve(context.cwd, typed.config) }),
     ...(typed.envFile === undefined ? {} : { envFile: resolve(context.cwd, typed.envFile) }),
     ...(typed.debug === true ? { debug: true } : {}),
+    ...(typed.telemetry === true ? { telemetry: true } : {}),
   };
 }
 
@@ -37,6 +42,7 @@ export function toArguments(flags: ServeFlags): string[] {
     ...(flags.config === undefined ? [] : ['--config', flags.config]),
     ...(flags.envFile === undefined ? [] : ['--env-file', flags.envFile]),
     ...(flags.debug === true ? ['--debug'] : []),
+    ...(flags.telemetry === true ? ['--telemetry'] : []),
   ];
 }
 
@@ -51,6 +57,7 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
     flags: {
       ...(flags.port === undefined ? {} : { 'server.port': flags.port }),
       ...(flags.debug === true ? { 'logging.level': 'debug' } : {}),
+      ...(flags.telemetry === true ? { 'telemetry.enabled': true } : {}),
     },
   };
 }

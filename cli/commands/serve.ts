@@ -14,11 +14,20 @@ export abstract class ServeOptions extends Command<CliContext> {
   });
   envFile = Option.String('--env-file', { description: 'File of NAME=value lines to read' });
   debug = Option.Boolean('--debug', { description: 'Log every step, and reload what is saved' });
+  telemetry = Option.Boolean('--telemetry', {
+    description: 'Export traces and measurements by OpenTelemetry',
+  });
 
   /** The options as the rest of the program wants them. Throws `usage`. */
   flags() {
-    const { port, config, envFile, debug } = this;
-    const typed: TypedFlags = { port, config, envFile, ...(debug === true ? { debug } : {}) };
+    const { port, config, envFile, debug, telemetry } = this;
+    const typed: TypedFlags = {
+      port,
+      config,
+      envFile,
+      ...(debug === true ? { debug } : {}),
+      ...(telemetry === true ? { telemetry } : {}),
+    };
     return toServeFlags(typed, this.context);
   }
 }

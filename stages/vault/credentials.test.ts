@@ -134,7 +134,7 @@ test('a credential is seen by its shape, its name or the place it stands in', ()
     `cmd --api-key ${made(20)}`,
     `ENV DB_PASSWORD S3cret!9`,
     `"auth": "${base64('bob:hunter')}"`,
-    `//registry.npmjs.org/:_authToken=${hex(36)}`,
+    `//registry.example/:_authToken=${hex(36)}`,
     `_auth=${base64('bob:hunter')}`,
     `{"key":"x\\nghp_${made(36)}"}`,
     `aws_secret_access_key = ${made(40)}`,
