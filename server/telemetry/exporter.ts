@@ -42,7 +42,7 @@ export async function createExporter(options: TelemetryOptions): Promise<Exporte
     log.warning('telemetry cannot be sent; requests go on', { endpoint, reason }),
   );
   const resource = resourceFromAttributes({ 'service.name': 'svc', 'service.version': version });
-  const base = endpoint.replace(/\/+$/, '');
+  const base = endpoint.endsWith('/') ? endpoint.slice(0, -1) : endpoint;
   const ids = { traceId: '', spanId: '' };
   const tracing = new BasicTracerProvider({
     resource,

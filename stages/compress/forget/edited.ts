@@ -19,8 +19,9 @@ const READERS: ReadonlySet<string> = new Set(
 );
 const WRITES =
   /(?:^|[^<>=-])>{1,2}(?!&|\s*\/dev\/null)|\s-\w*i\b|--(?:fix|write|in-place)|<<|\btee\b/;
-/** Names of files, in a command or the headers of a patch. */
-const FILE_NAME = /[\w.@+-]+\.[A-Za-z]\w{0,9}(?![\w.])/g;
+/** What may be the name of a file, in a command or the headers of a patch, and how such names end. */
+const NAME = /[\w.@+-]+/g;
+const EXTENSION = /\.[A-Za-z]\w{0,9}(?![\w.])/g;
 const PATCHED = /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |[-+]{3} )(.+)$/gm;
 
 /** The last part of every path that a call may have written to, by block: of a block what it writes itself. */
@@ -59,7 +60,12 @@ function shortName(path: string): readonly string[] {
 const lastPart = (path: string): string => path.trim().split(/[/\\]/).at(-1) ?? '';
 
 const namesIn = (command: string): readonly string[] =>
-  [...command.matchAll(FILE_NAME)].map(([name]) => name);
+  [...command.matchAll(NAME)].flatMap(([word]) => {
+    const last = [...word.matchAll(EXTENSION)].at(-1);
+    return last === undefined || last.index === 0
+      ? []
+      : [word.slice(0, last.index + last[0].length)];
+  });
 
 const patched = (text: string): readonly string[] =>
   [...text.matchAll(PATCHED)].flatMap(([, path]) => shortName(path!));
