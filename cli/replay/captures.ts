@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import { captureFolder, readCaptures } from '../../stages/captures/files.ts';
+import { readCaptures } from '../../stages/captures/decode.ts';
+import { captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { homeOf } from '../context.ts';

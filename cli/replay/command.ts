@@ -7,7 +7,7 @@ import type { Config } from '../../server/config/config.ts';
 import { createPrivateFile } from '../../server/config/home.ts';
 import { compareRecords } from '../../server/replay/compare.ts';
 import type { Comparison } from '../../server/replay/compare.ts';
-import { encodeRecord } from '../../stages/captures/codec.ts';
+import { encodeRecord } from '../../stages/captures/encode.ts';
 import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';

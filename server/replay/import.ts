@@ -1,6 +1,6 @@
 /** Recordings that others made, as captures: HAR files of a browser or proxy, sessions of Claude Code, files of captures. */
 import { SvcError } from '../../engine/index.ts';
-import { decodeRecords } from '../../stages/captures/codec.ts';
+import { decodeRecords } from '../../stages/captures/decode.ts';
 import type { CaptureRecord, CapturedRow } from '../../stages/captures/record.ts';
 import { scrubbed } from '../../stages/captures/scrub.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';

@@ -10,7 +10,8 @@ import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { loadWireRequests, loadWireResponses } from '../../fixtures/wire.ts';
 import type { WireDialect } from '../../fixtures/wire.ts';
-import { captureFolder, readCaptures } from '../../stages/captures/files.ts';
+import { readCaptures } from '../../stages/captures/decode.ts';
+import { captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { loadConfig } from '../config/load.ts';
 import {

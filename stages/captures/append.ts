@@ -2,7 +2,7 @@
 import { closeSync, constants, existsSync, fchmodSync, openSync, writeSync } from 'node:fs';
 import { SvcError } from '../../engine/index.ts';
 import { makePrivateDir } from '../private-file.ts';
-import { encodeRecord } from './codec.ts';
+import { encodeRecord } from './encode.ts';
 import { captureFile, pruneCaptures } from './files.ts';
 import type { CaptureLimits } from './files.ts';
 import type { CaptureRecord } from './record.ts';

@@ -1,23 +1,19 @@
-/** A thread that writes captures: what takes its time, looking for secrets and the disk, holds up no stream. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The thread that writes captures: what takes its time, looking for secrets and the disk, holds up no stream. */
 import { reasonOf } from '../disk-reason.ts';
+import { serveJobs } from '../threads/serve.ts';
 import { openAppender } from './append.ts';
-import type { CaptureJob, CaptureResult, CaptureThreadData } from './writer.ts';
+import type { CaptureProtocol } from './writer.ts';
 
-const { folder } = workerData as CaptureThreadData;
-const appender = openAppender(folder, () => Date.now());
-let last: Promise<void> = Promise.resolve();
-
-async function write({ record, secrets, limits }: CaptureJob): Promise<void> {
-  let reason: string | null = null;
-  try {
-    await appender.append(record, secrets, limits);
-  } catch (thrown) {
-    reason = reasonOf(thrown);
-  }
-  parentPort?.postMessage({ id: record.id, reason } satisfies CaptureResult);
-}
-
-parentPort?.on('message', (job: CaptureJob) => {
-  last = last.then(() => write(job));
+serveJobs<CaptureProtocol, string>((folder) => {
+  const appender = openAppender(folder, () => Date.now());
+  return {
+    async run({ record, secrets, limits }) {
+      try {
+        await appender.append(record, secrets, limits);
+        return null;
+      } catch (thrown) {
+        return reasonOf(thrown);
+      }
+    },
+  };
 });

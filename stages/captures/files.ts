@@ -15,8 +15,6 @@ import {
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { reasonOf } from '../disk-reason.ts';
-import { decodeRecords } from './codec.ts';
-import type { CaptureRecord } from './record.ts';
 
 const NAME = /^\d{13}-\d+-\d+\.msgpack$/;
 
@@ -79,25 +77,6 @@ export function pruneCaptures(
     rmSync(path, { force: true });
     sum -= sizeBytes;
   }
-}
-
-/** Every record in `folder`, oldest file first, and what could not be read. */
-export function readCaptures(folder: string): {
-  readonly records: readonly CaptureRecord[];
-  readonly faults: readonly string[];
-} {
-  const records: CaptureRecord[] = [];
-  const faults: string[] = [];
-  for (const { path } of captureFiles(folder)) {
-    try {
-      const found = decodeRecords(readCaptureFile(path));
-      records.push(...found.records);
-      if (found.rest !== undefined) faults.push(`${path}: ${found.rest}`);
-    } catch (thrown) {
-      faults.push(`${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-    }
-  }
-  return { records: records.toSorted((a, b) => a.startedMs - b.startedMs), faults };
 }
 
 /**

@@ -2,17 +2,12 @@
  * The near side of the thread that writes captures. It takes a record and returns at once; what
  * waits is bounded in bytes, and a record that finds no room is dropped, never its request.
  */
-import { Worker } from 'node:worker_threads';
+import { WorkerPool } from '../threads/pool.ts';
 import { pruneCaptures } from './files.ts';
 import type { CaptureLimits } from './files.ts';
 import { sizeOfRecord } from './record.ts';
 import type { CaptureRecord } from './record.ts';
 import type { CaptureSecrets } from './scrub.ts';
-
-/** What the thread gets at its start. */
-export interface CaptureThreadData {
-  readonly folder: string;
-}
 
 /** What the thread is asked for. */
 export interface CaptureJob {
@@ -21,10 +16,13 @@ export interface CaptureJob {
   readonly limits: CaptureLimits;
 }
 
-/** What became of it; a reason for what was not kept. */
-export interface CaptureResult {
-  readonly id: string;
-  readonly reason: string | null;
+/** A job of the thread; its result is the reason why the record was not kept, or null. */
+export interface CaptureProtocol {
+  readonly job: CaptureJob;
+  readonly result: string | null;
+  readonly part: never;
+  readonly event: never;
+  readonly notice: never;
 }
 
 /** Where finished records go. */
@@ -44,72 +42,40 @@ const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 /** Longest that `close` waits for a disk that does not answer. */
 const CLOSE_MS = 2000;
 
-interface Waiting {
-  readonly sizeBytes: number;
-  readonly done: (reason: string | null) => void;
-}
-
 /** A writer into `folder`; its thread starts with the first record. */
-export function createCaptureWriter(
-  folder: string,
-  nowMs: () => number,
-  mostWaitingBytes = MOST_WAITING_BYTES,
-): CaptureWriter {
-  const waiting = new Map<string, Waiting>();
+export function createCaptureWriter(folder: string, nowMs: () => number): CaptureWriter {
+  // One job at a time: records stand in their file in the order in which their runs ended.
+  const pool = new WorkerPool<CaptureProtocol>({
+    entry: new URL('./capture-worker.js', import.meta.url),
+    name: 'svc-captures',
+    data: folder,
+  });
+  const waiting = new Set<Promise<void>>();
   let waitingBytes = 0;
-  let worker: Worker | undefined;
-  let isEmpty: (() => void)[] = [];
 
-  function settle(id: string, reason: string | null): void {
-    const found = waiting.get(id);
-    if (found === undefined) return;
-    waiting.delete(id);
-    waitingBytes -= found.sizeBytes;
-    found.done(reason);
-    if (waiting.size > 0) return;
-    worker?.unref();
-    for (const resolve of isEmpty) resolve();
-    isEmpty = [];
-  }
-
-  function start(): Worker {
-    const data: CaptureThreadData = { folder };
-    const started = new Worker(new URL('./capture-worker.js', import.meta.url), {
-      workerData: data,
-      name: 'svc-captures',
-      execArgv: [],
-    });
-    started.on('message', ({ id, reason }: CaptureResult) => settle(id, reason));
-    const gone = (): void => {
-      if (worker === started) worker = undefined;
-      for (const id of waiting.keys()) settle(id, 'the thread that writes captures has ended');
-    };
-    started.on('error', gone);
-    started.on('exit', gone);
-    return started;
+  async function write(job: CaptureJob, sizeBytes: number): Promise<string | null> {
+    waitingBytes += sizeBytes;
+    const end = await pool.run(job);
+    waitingBytes -= sizeBytes;
+    return 'done' in end ? end.done : 'the thread that writes captures has ended';
   }
 
   async function flush(): Promise<void> {
-    if (waiting.size > 0) await new Promise<void>((resolve) => isEmpty.push(resolve));
+    await Promise.all(waiting);
   }
 
   return {
     get hasRoom() {
-      return waitingBytes < mostWaitingBytes;
+      return waitingBytes < MOST_WAITING_BYTES;
     },
     write(job, done) {
-      const { record } = job;
-      const sizeBytes = sizeOfRecord(record);
-      if (waiting.has(record.id)) return done('another record has its id');
-      if (waitingBytes > 0 && waitingBytes + sizeBytes > mostWaitingBytes)
+      const sizeBytes = sizeOfRecord(job.record);
+      if (waitingBytes > 0 && waitingBytes + sizeBytes > MOST_WAITING_BYTES)
         return done('too many captures wait for the disk');
-      waiting.set(record.id, { sizeBytes, done });
-      waitingBytes += sizeBytes;
-      worker ??= start();
-      // Only a thread at work keeps the process alive.
-      worker.ref();
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      worker.postMessage(job);
+      const written = write(job, sizeBytes)
+        .then(done)
+        .finally(() => waiting.delete(written));
+      waiting.add(written);
     },
     prune(limits) {
       pruneCaptures(folder, limits, nowMs());
@@ -118,7 +84,8 @@ export function createCaptureWriter(
     async close() {
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
       await Promise.race([flush(), late]);
-      await worker?.terminate();
+      await pool.close();
+      await flush();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Worker threads that do jobs: the one pool behind compression, the index and the ledger.
+ * Worker threads that do jobs: the one pool behind compression, the index, the ledger and captures.
  * Threads start when there is work for them. A job whose time runs out while it is worked on
  * ends its thread; so does, of a job that may take as long as it likes, the asker who leaves.
  * The jobs behind go to another thread, and so they do when one dies.

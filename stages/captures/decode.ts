@@ -1,18 +1,18 @@
 /**
- * Records as msgpack, one behind the other. Equal bytes of a record, such as a body that went out
- * as it came, stand in it once. What is read may come from anywhere: it is checked, and a record
- * that was cut short by a crash ends the reading without taking the earlier ones along.
+ * Reads files of captures. What is read may come from anywhere: it is checked, and a record that
+ * was cut short by a crash ends the reading without taking the earlier ones along. Checking needs
+ * arktype, which is why whoever only writes captures does not import this.
  */
-import { decodeMulti, encode } from '@msgpack/msgpack';
+import { decodeMulti } from '@msgpack/msgpack';
 import { type } from 'arktype';
 import { SvcError } from '../../engine/index.ts';
+import { reasonOf } from '../disk-reason.ts';
+import { CAPTURE_VERSION } from './encode.ts';
+import { captureFiles, readCaptureFile } from './files.ts';
 import type { CaptureRecord } from './record.ts';
 
-const VERSION = 1;
 /** A record nests no deeper; a file from elsewhere may not either. */
 const MAX_DEPTH = 12;
-/** Shorter bytes are not looked for a second time. */
-const SHARED_BYTES = 64;
 
 const bytes = type.instanceOf(Uint8Array);
 const failure = type({ kind: 'string', code: 'string|null', message: 'string' }).or('null');
@@ -86,29 +86,6 @@ const recordType = type({
   },
 });
 
-interface Blob {
-  readonly blob: number;
-}
-
-/** A record as it is appended to a file. */
-export function encodeRecord(record: CaptureRecord): Uint8Array {
-  const blobs: Uint8Array[] = [];
-  return encode({ v: VERSION, record: pack(record, blobs), blobs });
-}
-
-function pack(value: unknown, blobs: Uint8Array[]): unknown {
-  if (value instanceof Uint8Array) return { blob: placeOf(value, blobs) } satisfies Blob;
-  if (Array.isArray(value)) return value.map((item) => pack(item, blobs));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, pack(item, blobs)]));
-}
-
-function placeOf(value: Uint8Array, blobs: Uint8Array[]): number {
-  const same =
-    value.length < SHARED_BYTES ? -1 : blobs.findIndex((blob) => Buffer.compare(blob, value) === 0);
-  return same >= 0 ? same : blobs.push(value) - 1;
-}
-
 /** What stands in a file. */
 export interface DecodedFile {
   readonly records: readonly CaptureRecord[];
@@ -127,7 +104,7 @@ export function decodeRecords(file: Uint8Array): DecodedFile {
     for (const value of decodeMulti(file)) records.push(checked(value));
   } catch (thrown) {
     const isCut = thrown instanceof RangeError;
-    const why = isCut ? 'it was cut short' : reason(thrown);
+    const why = isCut ? 'it was cut short' : reasonOf(thrown);
     const rest = `record ${records.length + 1} cannot be read: ${why}`;
     if (records.length > 0 || isCut) return { records, rest };
     throw new SvcError('bad_request', `This is no file of captures: ${why}`, { cause: thrown });
@@ -135,13 +112,9 @@ export function decodeRecords(file: Uint8Array): DecodedFile {
   return { records, rest: undefined };
 }
 
-function reason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 function checked(value: unknown): CaptureRecord {
   const { v, record, blobs } = (value ?? {}) as Partial<Record<string, unknown>>;
-  if (v !== VERSION)
+  if (v !== CAPTURE_VERSION)
     throw new Error(
       v === undefined ? 'it has another format' : `its version is ${JSON.stringify(v)}`,
     );
@@ -159,4 +132,23 @@ function unpack(value: unknown, blobs: readonly unknown[], depth: number): unkno
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, unpack(item, blobs, depth + 1)]),
   );
+}
+
+/** Every record in `folder`, oldest file first, and what could not be read. */
+export function readCaptures(folder: string): {
+  readonly records: readonly CaptureRecord[];
+  readonly faults: readonly string[];
+} {
+  const records: CaptureRecord[] = [];
+  const faults: string[] = [];
+  for (const { path } of captureFiles(folder)) {
+    try {
+      const found = decodeRecords(readCaptureFile(path));
+      records.push(...found.records);
+      if (found.rest !== undefined) faults.push(`${path}: ${found.rest}`);
+    } catch (thrown) {
+      faults.push(`${path}: ${reasonOf(thrown)}`);
+    }
+  }
+  return { records: records.toSorted((a, b) => a.startedMs - b.startedMs), faults };
 }

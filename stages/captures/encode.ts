@@ -1,0 +1,34 @@
+/**
+ * Records as msgpack, one behind the other. Equal bytes of a record, such as a body that went out
+ * as it came, stand in it once.
+ */
+import { encode } from '@msgpack/msgpack';
+import type { CaptureRecord } from './record.ts';
+
+/** The version of the format; a file of another one is not read. */
+export const CAPTURE_VERSION = 1;
+/** Shorter bytes are not looked for a second time. */
+const SHARED_BYTES = 64;
+
+interface Blob {
+  readonly blob: number;
+}
+
+/** A record as it is appended to a file. */
+export function encodeRecord(record: CaptureRecord): Uint8Array {
+  const blobs: Uint8Array[] = [];
+  return encode({ v: CAPTURE_VERSION, record: pack(record, blobs), blobs });
+}
+
+function pack(value: unknown, blobs: Uint8Array[]): unknown {
+  if (value instanceof Uint8Array) return { blob: placeOf(value, blobs) } satisfies Blob;
+  if (Array.isArray(value)) return value.map((item) => pack(item, blobs));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, pack(item, blobs)]));
+}
+
+function placeOf(value: Uint8Array, blobs: Uint8Array[]): number {
+  const same =
+    value.length < SHARED_BYTES ? -1 : blobs.findIndex((blob) => Buffer.compare(blob, value) === 0);
+  return same >= 0 ? same : blobs.push(value) - 1;
+}
