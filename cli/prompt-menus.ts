@@ -34,10 +34,11 @@ export function menuPrompts({ stdin: input, stderr: output }: CliContext): Promp
   };
 }
 
-function answered<T>(answer: T): Exclude<T, symbol> {
+type Cancelled = Exclude<Awaited<ReturnType<typeof confirm>>, boolean>;
+
+function answered<T>(answer: T | Cancelled): T {
   if (isCancel(answer)) throw givenUp();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only symbol is that of giving up
-  return answer as Exclude<T, symbol>;
+  return answer;
 }
 
 function shown({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {

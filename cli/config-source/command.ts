@@ -1,29 +1,20 @@
 /** `svc config pull|sync`: the config file from a shared place, checked and shown before it is used. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
+import { loadWithText, replaceConfigFile } from '../config-file.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
-import { toLoadOptions } from '../flags.ts';
-import { keepBackup } from '../integrate/records.ts';
-import {
-  fingerprint,
-  readSettingsFile,
-  removeSettingsFile,
-  replaceSettingsFile,
-  textOf,
-} from '../integrate/settings-file.ts';
+import { fingerprint, readSettingsFile, textOf } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
 import { colorsFor, note, print, printJson } from '../output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { openPrompts } from '../prompts.ts';
 import type { CliCommand } from '../registry.ts';
-import { control } from '../remote.ts';
-import { absoluteLocation, fetchConfig } from './fetch.ts';
-import type { Fetched, Source } from './fetch.ts';
+import { absoluteLocation, fetchConfig, shownLocation } from './fetch.ts';
+import type { Source } from './fetch.ts';
+import { masked } from './masked.ts';
 import { readSource, writeSource } from './record.ts';
 
 abstract class Fetch extends Command<CliContext> {
@@ -41,7 +32,7 @@ abstract class Fetch extends Command<CliContext> {
     if (!isEqual) await this.agree(before, fetched.text, file, warnings);
     const { backup, reloaded } = isEqual
       ? { backup: null, reloaded: false }
-      : await this.replace(fetched, file, home);
+      : await replaceConfigFile(fetched.text, file, home, context);
     ensurePrivateFolder(home);
     writeSource(home, {
       ...source,
@@ -50,12 +41,13 @@ abstract class Fetch extends Command<CliContext> {
     });
     const outcome = isEqual ? 'unchanged' : 'applied';
     if (this.json) {
-      const { location, path, ref } = source;
+      const { path, ref } = source;
       const { commit } = fetched;
+      const location = shownLocation(source.location);
       printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
       return 0;
     }
-    const from = `${source.location}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
+    const from = `${shownLocation(source.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
     print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
     if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);
@@ -92,31 +84,6 @@ abstract class Fetch extends Command<CliContext> {
     }
     throw new SvcError('cancelled', 'You did not agree: nothing was changed');
   }
-
-  /** Puts the text in place; where the running proxy refuses it, the former one comes back. */
-  private async replace({ text }: Fetched, file: SettingsFile, home: string) {
-    const { context } = this;
-    ensurePrivateFolder(home);
-    const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
-    const backup =
-      file.bytes === undefined ? null : keepBackup(home, `config-${at}.yaml`, file.bytes);
-    const bytes = Buffer.from(text);
-    replaceSettingsFile({ ...file, mode: 0o600 }, bytes);
-    if (runningInstance(home) === undefined) return { backup, reloaded: false };
-    try {
-      await control(home, 'reload');
-      return { backup, reloaded: true };
-    } catch (thrown) {
-      const written = { ...file, bytes };
-      if (file.bytes === undefined) removeSettingsFile(written);
-      else replaceSettingsFile(written, file.bytes);
-      if (!(thrown instanceof SvcError)) throw thrown;
-      throw new SvcError(thrown.kind, `The running proxy refuses it: ${thrown.message}`, {
-        cause: thrown,
-        cure: 'The config file is as it was, and the proxy keeps its configuration.',
-      });
-    }
-  }
 }
 
 class Pull extends Fetch {
@@ -144,7 +111,7 @@ class Pull extends Fetch {
   execute() {
     const { cwd, userHome } = this.context;
     if (this.ref?.startsWith('-') === true)
-      throw new SvcError('usage', `--ref: '${this.ref}' is no branch`);
+      throw new SvcError('usage', `--ref: '${this.ref}' is not a branch`);
     const location = absoluteLocation(this.location, cwd, userHome);
     return this.apply({ location, path: this.pathInRepository ?? null, ref: this.ref ?? null });
   }
@@ -179,32 +146,14 @@ async function check(
   file: SettingsFile,
   context: CliContext,
 ): Promise<readonly string[]> {
-  const [{ loadConfig }, { readConfigFile }, { openBindFaults }] = await Promise.all([
-    import('../../server/config/load.ts'),
-    import('../../server/config/read-file.ts'),
-    import('../../server/open-bind.ts'),
-  ]);
-  const loaded = await loadConfig({
-    ...toLoadOptions({}, context),
-    configPath: file.path,
-    readFile: (path, most) =>
-      path === file.path ? { text, mode: 0o600 } : readConfigFile(path, most),
-  });
+  const { openBindFaults } = await import('../../server/open-bind.ts');
+  const loaded = await loadWithText(text, file, context);
   const faults = openBindFaults(loaded, context.clock.wallMs());
   if (faults.length > 0)
     throw new SvcError('config', faults.map((fault) => fault.text).join('\n  '), {
       cure: 'Nothing was changed.',
     });
   return loaded.warnings;
-}
-
-/** Secrets by a short name of them, so that a diff shows that one has changed, and not the secret. */
-function masked(text: string): string {
-  return text.replaceAll(
-    /^(\s*(?:- )?["']?\w*(?:key|token\d?|secret|password)["']?\s*:\s*)(?!["']?\$\{|null\b|#)(\S.*)$/gim,
-    (_, name: string, secret: string) =>
-      `${name}(secret ${createHash('sha256').update(secret).digest('hex').slice(0, 6)})`,
-  );
 }
 
 export const configSourceCommands: readonly CliCommand[] = [Pull, Sync];

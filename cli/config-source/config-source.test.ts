@@ -7,6 +7,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
+import { shownLocation } from './fetch.ts';
+import { masked } from './masked.ts';
 
 function makeHome() {
   const place = makePlace();
@@ -53,6 +55,28 @@ test('a file is shown, applied after a yes alone, and kept as a copy', async () 
   place.dispose();
 });
 
+test('a diff holds no secret, however it is written, and shows that one has changed', () => {
+  const shapeless = [
+    'providers: { one: { api_key: hidden-a, headers: { x-tenant: hidden-b } } }',
+    'security:\n  api_key: "hidden-c"',
+    'providers:\n  one:\n    headers:\n      Authorization: Bearer hidden-d',
+    'plugins:\n  - module: a.mjs\n    config: { token: [hidden-e, hidden-f] }',
+    'security:\n  api_key: |\n    hidden-g\n    hidden-h\nserver: { port: 1 }',
+    `# api_key: sk-ant-api03-${'hidden0'.repeat(14)}AA`,
+  ];
+  for (const text of shapeless) {
+    const shown = masked(text);
+    assert.not.match(shown, 'hidden', text);
+    assert.match(shown, /\(secret [0-9a-f]{6}\)/);
+    assert.is.not(shown, masked(text.replaceAll('hidden', 'altered')));
+  }
+  const open =
+    'server: { port: 9000 }\nsecurity: { api_key: "${KEY}" }\nbudget: { max_tokens: 5 }\n';
+  assert.is(masked(open), open);
+  assert.match(masked(shapeless[4]!), '\nserver: { port: 1 }');
+  assert.is(shownLocation('https://me:hidden@host/a.git'), 'https://host/a.git');
+});
+
 test('a faulty file, one that is missing, and a sync without a pull change nothing', async () => {
   const { place, shared, now, svc } = makeHome();
   assert.is((await svc(['config', 'sync', '--yes'])).code, exitCodes.not_found);
@@ -73,7 +97,7 @@ test('a faulty file, one that is missing, and a sync without a pull change nothi
   place.dispose();
 });
 
-test('a running proxy takes it up', async () => {
+test('a running proxy takes it up; where it refuses, the former file comes back', async () => {
   const { place, shared, now, svc } = makeHome();
   fs.writeFileSync(shared, 'compression:\n  mode: aggressive\n');
   assert.is((await svc(['start', '--background', '--port', '0'])).code, 0);
@@ -83,6 +107,12 @@ test('a running proxy takes it up', async () => {
   const status = JSON.parse((await svc(['status', '--json'])).stdout) as Record<string, unknown>;
   assert.match(JSON.stringify(status), 'aggressive');
   assert.match(now() ?? '', 'aggressive');
+  fs.writeFileSync(join(place.folder, 'broken.mjs'), 'export default {');
+  fs.writeFileSync(shared, `plugins: [{ module: ${place.folder}/broken.mjs }]\n`);
+  const refused = await svc(['config', 'pull', shared, '--yes']);
+  assert.is(refused.code, exitCodes.config, refused.stderr);
+  assert.match(refused.stderr, 'The running proxy refuses it');
+  assert.is(now(), 'compression:\n  mode: aggressive\n', 'the former file is back');
   await svc(['stop', '--force']);
   place.dispose();
 });

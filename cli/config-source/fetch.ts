@@ -31,12 +31,17 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** A typed location as it is kept: paths absolute, so that it means the same from every folder. */
 export function absoluteLocation(typed: string, cwd: string, userHome: string): string {
   if (typed.startsWith('-'))
-    throw new SvcError('usage', `'${typed}' is no location of a config file`);
+    throw new SvcError('usage', `'${typed}' is not a location of a config file`);
   if (typed.startsWith('file://') && !typed.endsWith('.git')) return fileURLToPath(typed);
   if (typed.startsWith('~/')) return join(userHome, typed.slice(2));
   // `https://…`, `ssh://…` and `git@host:path` are git's.
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(typed) || /^[^/]+@[^/]+:/.test(typed)) return typed;
   return resolve(cwd, typed);
+}
+
+/** `text` without the name and password that an address in it may hold. */
+export function shownLocation(text: string): string {
+  return text.replaceAll(/(https?:\/\/)[^/@\s]*@/gi, '$1');
 }
 
 /** @throws SvcError `not_found` where nothing is there, `bad_gateway` where git cannot get it. */
@@ -63,13 +68,20 @@ async function fetchByGit({ location, path, ref }: Source, env: Env): Promise<Fe
       (name) => statSync(join(where, name), { throwIfNoEntry: false })?.isFile() === true,
     );
     if (found === undefined)
-      throw new SvcError('not_found', `${location} has no file ${names.join(' or ')}`, {
-        cure: '--path names another one.',
-      });
+      throw new SvcError(
+        'not_found',
+        `${shownLocation(location)} has no file ${names.join(' or ')}`,
+        {
+          cure: '--path names another one.',
+        },
+      );
     // A link could name any file of this machine.
     const real = realpathSync(join(where, found));
     if (!real.startsWith(realpathSync(where) + sep))
-      throw new SvcError('forbidden', `${found} of ${location} leads out of the repository`);
+      throw new SvcError(
+        'forbidden',
+        `${found} of ${shownLocation(location)} leads out of the repository`,
+      );
     return { text: textOf(readSettingsFile(real)), commit };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -88,7 +100,7 @@ function git(argv: readonly string[], env: Env): Promise<string> {
       if (error === null) return done(stdout);
       if (error.code === 'ENOENT')
         return reject(new SvcError('not_found', 'git is not on the path', { cause: error }));
-      const last = stderr.trim().split('\n').at(-1) ?? '';
+      const last = shownLocation(stderr.trim().split('\n').at(-1) ?? '');
       reject(
         new SvcError('bad_gateway', `git cannot get it: ${last}`, {
           cause: error,

@@ -23,11 +23,10 @@ export function readSource(home: string): SourceRecord | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined;
   const { location, path, ref, commit, written } = value as Record<string, unknown>;
-  const isText = (one: unknown) => one === null || typeof one === 'string';
-  const isSound = isText(path) && isText(ref) && isText(commit);
-  if (typeof location !== 'string' || typeof written !== 'string' || !isSound) return undefined;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was looked at
-  return value as SourceRecord;
+  const isText = (one: unknown): one is string | null => one === null || typeof one === 'string';
+  if (typeof location !== 'string' || typeof written !== 'string') return undefined;
+  if (!isText(path) || !isText(ref) || !isText(commit)) return undefined;
+  return { location, path, ref, commit, written };
 }
 
 /** Remembers a source. */

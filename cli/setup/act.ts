@@ -1,14 +1,12 @@
 /** The steps of `svc setup`, once they are agreed to. Each is whole or not done at all. */
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
-import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { reachable } from '../address.ts';
+import { replaceConfigFile } from '../config-file.ts';
 import type { CliContext } from '../context.ts';
 import { startInBackground } from '../daemon.ts';
 import { applyTo } from '../integrate/apply.ts';
 import type { Client } from '../integrate/client.ts';
-import { keepBackup } from '../integrate/records.ts';
-import { replaceSettingsFile } from '../integrate/settings-file.ts';
 import { withLoopback } from '../loopback.ts';
 import { control, readOwn } from '../remote.ts';
 import { urlOf } from './found.ts';
@@ -22,21 +20,15 @@ export interface WrittenConfig {
   readonly backup: string | null;
 }
 
-/** Writes the config file with mode 0600, after a copy of the one that is there. */
-export function writeConfig(
-  { config, configBefore }: Plan,
+/** Writes the config file, and has a running proxy read it; where that refuses, nothing has changed. */
+export async function writeConfig(
+  { config }: Plan,
   { home, file }: Found,
   context: CliContext,
-): WrittenConfig {
+): Promise<WrittenConfig> {
   const { path, bytes } = file;
   if (config === undefined) return { path, outcome: 'kept', backup: null };
-  ensurePrivateFolder(home);
-  const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
-  const backup =
-    bytes === undefined || configBefore === ''
-      ? null
-      : keepBackup(home, `config-${at}.yaml`, bytes);
-  replaceSettingsFile({ ...file, mode: 0o600 }, Buffer.from(config));
+  const { backup } = await replaceConfigFile(config, file, home, context);
   return { path, outcome: bytes === undefined ? 'created' : 'changed', backup };
 }
 
@@ -48,9 +40,9 @@ export interface RunningProxyFacts {
   readonly health: string;
 }
 
-/** Starts the proxy, or has the running one read its configuration again, and asks it how it is. */
-export async function startOrReload(
-  isChanged: boolean,
+/** Starts the proxy where none runs, and asks it how it is. */
+export async function startProxy(
+  isReloaded: boolean,
   { home, running, loaded, port }: Found,
   context: CliContext,
 ): Promise<RunningProxyFacts> {
@@ -62,9 +54,8 @@ export async function startOrReload(
     const { url, pid } = await startInBackground(home, {}, context, context.cwd);
     return { url: reachable(url), pid, outcome: 'started', health: await healthOf() };
   }
-  if (isChanged) await control(home, 'reload');
   const url = urlOf(loaded.config.server.host, port, running);
-  const outcome = isChanged ? 'reloaded' : 'running';
+  const outcome = isReloaded ? 'reloaded' : 'running';
   return { url, pid: running.pid, outcome, health: await healthOf() };
 }
 

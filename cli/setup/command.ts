@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { ErrorKind } from '../../engine/error.ts';
+import { loadWithText } from '../config-file.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
@@ -11,7 +12,7 @@ import { colorsFor, figure, note, print, printJson } from '../output.ts';
 import { openPrompts } from '../prompts.ts';
 import type { Prompts } from '../prompts.ts';
 import type { CliCommand } from '../registry.ts';
-import { askProvider, pointClient, prove, startOrReload, writeConfig } from './act.ts';
+import { askProvider, pointClient, prove, startProxy, writeConfig } from './act.ts';
 import type { Asked, PointedClient, Proof, RunningProxyFacts, WrittenConfig } from './act.ts';
 import { withChosen } from './config-text.ts';
 import { lookAround } from './found.ts';
@@ -20,7 +21,7 @@ import { foundLines, planLines } from './plan.ts';
 import type { Plan } from './plan.ts';
 
 const MODES = [
-  { value: 'hybrid', label: 'hybrid', hint: 'command output and prose get smaller; code stays' },
+  { value: 'hybrid', label: 'hybrid', hint: 'tool output and pasted text get smaller; code stays' },
   { value: 'strict', label: 'strict', hint: 'nothing is changed' },
   { value: 'aggressive', label: 'aggressive', hint: 'code and configuration get smaller, too' },
 ] as const;
@@ -61,7 +62,7 @@ class Setup extends Command<CliContext> {
   async execute() {
     const { context, mode } = this;
     if (mode !== undefined && !MODES.some(({ value }) => value === mode))
-      throw new SvcError('usage', `--mode: '${mode}' is none of hybrid, strict, aggressive`);
+      throw new SvcError('usage', `--mode: '${mode}' is not one of hybrid, strict, aggressive`);
     const found = await lookAround(context);
     const colors = colorsFor(context.stderr, context.env);
     for (const line of foundLines(found, context, colors)) note(context, line);
@@ -77,7 +78,8 @@ class Setup extends Command<CliContext> {
     } finally {
       prompts?.close();
     }
-    await checkConfig(plan, found, context);
+    // The new text must load before it is written.
+    if (plan.config !== undefined) await loadWithText(plan.config, found.file, context);
     note(context, '');
     const outcome = await this.act(plan, found);
     if (this.json) printJson(context, outcomeJson(outcome));
@@ -143,11 +145,11 @@ class Setup extends Command<CliContext> {
       const sign = error === null ? colors.green('✓') : colors.red('✗');
       if (!this.json) print(context, `${sign} ${name.padEnd(8)}  ${error ?? text}`);
     };
-    const config = writeConfig(plan, found, context);
+    const config = await writeConfig(plan, found, context);
     const short = shortPath(config.path, context);
     const copy = config.backup === null ? '' : `; as it was: ${shortPath(config.backup, context)}`;
     if (config.outcome !== 'kept') tell('Config', `${short} ${config.outcome}${copy}`);
-    const proxy = await startOrReload(config.outcome !== 'kept', found, context);
+    const proxy = await startProxy(config.outcome !== 'kept', found, context);
     tell('Proxy', `${proxy.outcome} on ${proxy.url} (pid ${proxy.pid}), health ${proxy.health}`);
     const proof = await prove(plan.mode, context);
     tell(
@@ -175,10 +177,7 @@ class Setup extends Command<CliContext> {
     const { context } = this;
     note(context, '');
     if (clients.every(({ error }) => error !== null))
-      note(
-        context,
-        '`svc run -- <client>` starts a client through svc, `svc integrate` lists them.',
-      );
+      note(context, '`svc run <client>` starts a client through svc, `svc integrate` lists them.');
     else note(context, '`svc integrate --undo` takes the settings of clients back.');
     if (keys.some(({ from }) => from.some((one) => /^[A-Z][A-Z0-9_]*$/.test(one))))
       note(context, 'Keys come from this shell’s environment: start svc where they are set.');
@@ -189,22 +188,6 @@ class Setup extends Command<CliContext> {
 /** Those whose file svc may write, and that do not go through it yet. */
 function canBePointed({ client, file, wired, fault }: Wiring): boolean {
   return client.file !== undefined && file !== null && fault === null && wired !== 'yes';
-}
-
-/** The new text must load before it is written. @throws SvcError `config`. */
-async function checkConfig({ config }: Plan, { file }: Found, context: CliContext): Promise<void> {
-  if (config === undefined) return;
-  const [{ loadConfig }, { readConfigFile }, { toLoadOptions }] = await Promise.all([
-    import('../../server/config/load.ts'),
-    import('../../server/config/read-file.ts'),
-    import('../flags.ts'),
-  ]);
-  await loadConfig({
-    ...toLoadOptions({}, context),
-    configPath: file.path,
-    readFile: (path, most) =>
-      path === file.path ? { text: config, mode: 0o600 } : readConfigFile(path, most),
-  });
 }
 
 function outcomeJson({ config, proxy, proof, asked, clients }: Outcome) {

@@ -1,0 +1,62 @@
+/** The user's own config file: checked before it is replaced, and whole or as it was afterwards. */
+import { SvcError } from '../engine/error.ts';
+import { ensurePrivateFolder } from '../server/config/home.ts';
+import type { LoadedConfig } from '../server/config/load.ts';
+import type { CliContext } from './context.ts';
+import { runningInstance } from './daemon.ts';
+import { toLoadOptions } from './flags.ts';
+import { keepBackup } from './integrate/records.ts';
+import { removeSettingsFile, replaceSettingsFile } from './integrate/settings-file.ts';
+import type { SettingsFile } from './integrate/settings-file.ts';
+import { control } from './remote.ts';
+
+/** What a start would read with `text` in the config file. @throws SvcError `config` with every fault. */
+export async function loadWithText(
+  text: string,
+  { path }: SettingsFile,
+  context: CliContext,
+): Promise<LoadedConfig> {
+  const [{ loadConfig }, { readConfigFile }] = await Promise.all([
+    import('../server/config/load.ts'),
+    import('../server/config/read-file.ts'),
+  ]);
+  return loadConfig({
+    ...toLoadOptions({}, context),
+    configPath: path,
+    readFile: (one, most) => (one === path ? { text, mode: 0o600 } : readConfigFile(one, most)),
+  });
+}
+
+/**
+ * Puts `text` in the place of `file`, with mode 0600 and after a copy of what was there, and has a
+ * running proxy read it. Where that refuses, the former file comes back.
+ *
+ * @throws SvcError what the proxy answered, or `config` where the file cannot be written.
+ */
+export async function replaceConfigFile(
+  text: string,
+  file: SettingsFile,
+  home: string,
+  context: CliContext,
+): Promise<{ readonly backup: string | null; readonly reloaded: boolean }> {
+  ensurePrivateFolder(home);
+  const at = new Date(context.clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-');
+  const { bytes: former = Buffer.alloc(0) } = file;
+  const backup = former.length === 0 ? null : keepBackup(home, `config-${at}.yaml`, former);
+  const bytes = Buffer.from(text);
+  replaceSettingsFile({ ...file, mode: 0o600 }, bytes);
+  if (runningInstance(home) === undefined) return { backup, reloaded: false };
+  try {
+    await control(home, 'reload');
+    return { backup, reloaded: true };
+  } catch (thrown) {
+    const written = { ...file, bytes };
+    if (file.bytes === undefined) removeSettingsFile(written);
+    else replaceSettingsFile(written, file.bytes);
+    if (!(thrown instanceof SvcError)) throw thrown;
+    throw new SvcError(thrown.kind, `The running proxy refuses it: ${thrown.message}`, {
+      cause: thrown,
+      cure: 'The config file is as it was, and the proxy keeps its configuration.',
+    });
+  }
+}

@@ -1,0 +1,46 @@
+/** A config file as a diff may show it. */
+import { createHash } from 'node:crypto';
+import { isAlias, isPair, isScalar, parseDocument, visit } from 'yaml';
+import type { Scalar } from 'yaml';
+import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
+
+/** Members whose values are secrets, and maps of header fields, in which any may be one. */
+const SECRET_NAME = /(?:key|token|secret|password)_?\d*$|^(?:authorization|cookie|headers)$/i;
+
+/**
+ * `text` with each secret replaced by a short hash of it, so that a diff shows that one has changed
+ * and not the secret. Secrets are found by the names above them, in block and in flow style, and by
+ * the shapes of known keys anywhere, comments included.
+ */
+export function masked(text: string): string {
+  const document = parseDocument(text);
+  const secrets = new Set<Scalar>();
+  visit(document, {
+    Node(at, node, path) {
+      const isSecret = path.some(
+        (one) => isPair(one) && isScalar(one.key) && SECRET_NAME.test(String(one.key.value)),
+      );
+      if (at === 'key' || !isSecret) return;
+      const scalar = isAlias(node) ? node.resolve(document) : node;
+      if (isScalar(scalar) && !isReference(scalar.value)) secrets.add(scalar);
+    },
+  });
+  let shown = '';
+  let from = 0;
+  const ranges = [...secrets].flatMap(({ range }) => (range ? [range] : []));
+  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+    shown += text.slice(from, start) + nameOf(text.slice(start, end));
+    // A block scalar ends behind its last line break.
+    from = text[end - 1] === '\n' ? end - 1 : end;
+  }
+  return withoutCredentials(shown + text.slice(from), nameOf);
+}
+
+/** Nothing, or the name of a variable. */
+function isReference(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && /^(?:\$\{\w+\})?$/.test(value));
+}
+
+function nameOf(secret: string): string {
+  return `(secret ${createHash('sha256').update(secret).digest('hex').slice(0, 6)})`;
+}
