@@ -1,4 +1,4 @@
-/** `svc replay list|show|run|import|clear`: what was captured, and what today's proxy makes of it. */
+/** `svc replay list|show|run|import|clear`: what was captured, and what the current configuration makes of it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,6 +13,7 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { toLoadOptions } from '../flags.ts';
+import { localMoment } from '../local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import type { CliCommand } from '../registry.ts';
@@ -52,7 +53,12 @@ class List extends Command<CliContext> {
       note(context, HOW_ON);
     } else {
       const { printTable } = await import('../table.ts');
-      printTable(context, listHead, records.map(listRow));
+      const nowMs = context.clock.wallMs();
+      printTable(
+        context,
+        listHead(nowMs),
+        records.map((record) => listRow(record, nowMs)),
+      );
     }
     return 0;
   }
@@ -107,7 +113,7 @@ class Show extends Command<CliContext> {
     const colors = colorsFor(context.stdout, context.env);
     const ms = (value: number) => `${value.toFixed(1)} ms`;
     const rows: (readonly [string, string])[] = [
-      ['Time', new Date(startedMs).toISOString()],
+      ['Time', localMoment(new Date(startedMs).toISOString())],
       ['Request', `${request.method} ${request.target}, ${request.body.length} bytes`],
       ['Model', row.model ?? '–'],
       ['Session', row.sessionId ?? '–'],
@@ -152,7 +158,7 @@ class Run extends Command<CliContext> {
   static override paths = [['replay', 'run']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Send captured requests through the proxy of today, and show what changes',
+    description: 'Send captured requests through the current configuration, and show what changes',
     details:
       'The graph of the configuration runs as it is, with its plugins, and the recording stands in for the providers: nothing leaves this machine, and no key is needed. Names are request ids, session ids or files: captures, HAR, sessions of Claude Code. Input tokens that differ are estimated. Limits of rate and spending and the response cache are off; times are shown and are no difference.',
     examples: [
@@ -296,8 +302,7 @@ class Import extends Command<CliContext> {
   static override usage = Command.Usage({
     category: 'Look',
     description: 'Make a file of captures of a HAR file or a session of Claude Code',
-    details:
-      '`svc replay run` takes such files as they are; a capture is without their credentials.',
+    details: '`svc replay run` reads such files directly; a capture is without their credentials.',
     examples: [['A HAR file', '$0 replay import traffic.har traffic.msgpack']],
   });
 

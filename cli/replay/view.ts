@@ -3,26 +3,21 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { sizeOfRecord } from '../../stages/captures/record.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { Comparison, ThenAndNow } from '../../server/replay/compare.ts';
+import { localTime, zoneName } from '../local-time.ts';
 import { dollars, figure } from '../output.ts';
 import type { Colors } from '../output.ts';
 import { shortId } from '../request-id.ts';
 
-export const listHead = [
-  'id',
-  'time (UTC)',
-  'model',
-  'status',
-  '>tokens',
-  '>tries',
-  '>bytes',
-  'session',
-];
+export function listHead(nowMs: number): string[] {
+  const time = `time (${zoneName(nowMs)})`;
+  return ['id', time, 'model', 'status', '>tokens', '>tries', '>bytes', 'session'];
+}
 
-export function listRow(record: CaptureRecord): string[] {
+export function listRow(record: CaptureRecord, nowMs: number): string[] {
   const { id, startedMs, row, attempts } = record;
   return [
     shortId(id),
-    new Date(startedMs).toISOString().slice(0, 19).replace('T', ' '),
+    localTime(new Date(startedMs).toISOString(), nowMs),
     row.model ?? '–',
     row.outcome === 'ok' ? String(row.status ?? '–') : row.outcome,
     figure(row.inputTokensSent),

@@ -42,7 +42,7 @@ export function foundLines(found: Found, context: CliContext, colors: Colors): s
       'Config',
       loaded.configFile === undefined ? 'none yet' : shortPath(loaded.configFile, context),
     ],
-    ['Proxy', running?.url === undefined ? 'not running' : `runs on ${running.url}`],
+    ['Proxy', running?.url === undefined ? 'not running' : `running on ${running.url}`],
   ];
   if (takenPort !== undefined) rows.push(['Port', `${takenPort} is taken by another program`]);
   return pairs(colors, rows);
@@ -61,7 +61,7 @@ export function planLines(
   const lines: string[] = [];
   if (config !== undefined && configBefore === '')
     lines.push(
-      colors.bold(`New file ${path}, readable by you alone:`),
+      colors.bold(`New file ${path}, readable only by you:`),
       '',
       ...config.trimEnd().split('\n').map(indented),
       '',
@@ -79,7 +79,7 @@ export function planLines(
     running !== undefined
       ? config !== undefined && 'have the running proxy read it'
       : `start the proxy in the background${port === 0 ? '' : ` on ${url}`}`,
-    'send a test request through a proxy like it to a built-in provider: no key, no network',
+    'send a test request through a second, temporary proxy to a built-in provider: no key, no network',
     ...plan.asked.map((name) => `ask ${name} for its models, with your key: costs nothing`),
     ...plan.clients.map(
       (client) => `point ${client.name} at it (${fileOf(client, found, context)})`,

@@ -54,7 +54,10 @@ class Update extends Command<CliContext> {
         restart_needed: isAgreed && isRunning,
       });
     else if (latest === null)
-      print(context, `svc ${version}; the registry that npm asks has no package of this program`);
+      print(
+        context,
+        `svc ${version}; the registry that npm is configured for has no package of this program`,
+      );
     else if (!hasNewer) print(context, `svc ${version} is the newest version`);
     else if (isAgreed) {
       print(context, `svc ${latest} is installed`);
@@ -62,7 +65,7 @@ class Update extends Command<CliContext> {
     } else if (this.check || way?.isOurs !== true)
       print(
         context,
-        `svc ${latest} is there; this is ${version}. It is updated by: ${way?.command}`,
+        `svc ${latest} is available; this is ${version}. It is updated by: ${way?.command}`,
       );
     if (this.yes && way?.isOurs === false && !this.check)
       throw new SvcError('conflict', 'This svc is not one that `npm install -g` put here', {
@@ -85,7 +88,7 @@ class Update extends Command<CliContext> {
 
   private async isAgreed(command: string, version: string, latest: string | null) {
     const { context } = this;
-    note(context, `svc ${latest} is there; this is ${version}. To be run: ${command}`);
+    note(context, `svc ${latest} is available; this is ${version}. To be run: ${command}`);
     if (this.yes) return true;
     const prompts = await openPrompts(context);
     try {

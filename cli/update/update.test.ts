@@ -64,7 +64,7 @@ test('a newer version is shown, and installed after a yes alone', async () => {
   assert.is(checked.code, 1);
   assert.match(
     checked.stdout,
-    /^svc 1\.10\.0 is there; this is 1\.2\.3\. .*npm install -g svc@1\.10\.0$/m,
+    /^svc 1\.10\.0 is available; this is 1\.2\.3\. .*npm install -g svc@1\.10\.0$/m,
   );
   // Neither the end of the input nor a no is a yes.
   for (const typed of ['', 'n\n']) assert.is((await update([], typed)).code, exitCodes.cancelled);
