@@ -97,7 +97,7 @@ for (const folder of ['app', 'server/openapi'])
 const recipes = await readRecipes([
   fileURLToPath(new URL('../../plugins/recipes', import.meta.url)),
 ]);
-writeFileSync(new URL(BUNDLED_FILE, `file://${compiled}app/`), JSON.stringify(recipes));
+writeFileSync(join(compiled, 'app', BUNDLED_FILE), JSON.stringify(recipes));
 
 const topics = JSON.stringify(readTopics());
 for (const folder of ['app', 'cli']) writeFileSync(join(compiled, folder, TOPICS_FILE), topics);
