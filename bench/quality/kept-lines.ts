@@ -19,7 +19,8 @@ import { decodeJson } from '../../stages/compress/json/decode.ts';
 import { decodeJsonWithin, jsonWithin } from '../../stages/compress/json/within.ts';
 import { printCompact, readJson } from '../../stages/compress/json/lexer.ts';
 import { unfoldListing } from '../../stages/compress/listing/fold-listing.ts';
-import { cleanLine, unfoldLog } from '../../stages/compress/log/clean.ts';
+import { cleanLine } from '../../stages/compress/log/clean.ts';
+import { unfoldRepeats } from '../../stages/compress/text/repeats.ts';
 import { stampLength } from '../../stages/compress/log/score.ts';
 import { markerIn } from '../../stages/compress/text/marker.ts';
 import { chunkText } from '../../stages/compress/narrative/chunks.ts';
@@ -76,7 +77,7 @@ function decode(text: string): string {
     ungroupGrep(body) ??
     (json === undefined ? body : printCompact(json));
   const frames = unpackFrames(lossless) ?? lossless;
-  return head + unpackSigns(unfoldLog(addStamps(frames))) + tail;
+  return head + unpackSigns(unfoldRepeats(addStamps(frames))) + tail;
 }
 
 const STAMPS = /^\[svc lines that begin like a time stamp had "(.+)" before them\]$/;

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { estimateTokens } from '../../model/tokens.ts';
 import { groupGrep, ungroupGrep } from './group-grep.ts';
 import { nameSameHits, unnameHits } from './same-hits.ts';
+import { comesBack } from '../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('grep');
@@ -86,29 +87,7 @@ test('any hits that say the same come back', () => {
 });
 
 test('any lines at all come back or are left alone', () => {
-  const piece = fc.constantFrom(
-    'a.ts',
-    'src/',
-    'src/a.ts',
-    ':1:',
-    ':22:',
-    '-3-',
-    'x',
-    '\t',
-    ' ',
-    '',
-    '{a,b}',
-    './',
-  );
-  const line = fc.array(piece, { maxLength: 5 }).map((parts) => parts.join(''));
-  const text = fc.array(line, { minLength: 3, maxLength: 14 }).map((lines) => lines.join('\n'));
-  fc.assert(
-    fc.property(text, (sample) => {
-      const grouped = groupGrep(sample, CONTEXT);
-      if (grouped !== undefined) assert.is(ungroupGrep(grouped.text), sample);
-    }),
-    { numRuns: 500, seed: 11 },
-  );
+  comesBack((text) => groupGrep(text, CONTEXT)?.text, ungroupGrep);
 });
 
 test.run();

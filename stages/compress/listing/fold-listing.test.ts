@@ -1,36 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as fc from 'fast-check';
+import { builtIn } from '../built-in.ts';
+import { unfoldRepeats } from '../text/repeats.ts';
 import { foldListing, unfoldListing } from './fold-listing.ts';
 import { foldSections, unfoldSections } from './sections.ts';
+import { comesBack } from '../../../fixtures/compress/any-lines.ts';
 import { contextFor } from '../../../fixtures/compress/texts.ts';
 
 const CONTEXT = contextFor('listing');
 
 test('any lines at all come back or are left alone', () => {
-  const piece = fc.constantFrom(
-    'a.ts',
-    'src/',
-    'src/a.ts',
-    ':1:',
-    ':22:',
-    '-3-',
-    'x',
-    '\t',
-    ' ',
-    '',
-    '{a,b}',
-    './',
-  );
-  const line = fc.array(piece, { maxLength: 5 }).map((parts) => parts.join(''));
-  const text = fc.array(line, { minLength: 3, maxLength: 14 }).map((lines) => lines.join('\n'));
-  fc.assert(
-    fc.property(text, (sample) => {
-      const folded = foldListing(sample, CONTEXT);
-      if (folded !== undefined) assert.is(unfoldListing(folded.text), sample);
-    }),
-    { numRuns: 500, seed: 11 },
-  );
+  comesBack((text) => foldListing(text, CONTEXT)?.text, unfoldListing);
 });
 
 test('names that differ in the middle share what is around it', () => {
@@ -136,6 +117,18 @@ test('any lines with headings come back or are left alone', () => {
     }),
     { seed: 3, numRuns: 600 },
   );
+});
+
+test('equal lines that are taken for a listing become one and a count', () => {
+  const context = { ...CONTEXT, hints: { toolName: 'Bash', command: 'npm test' } };
+  const text = Array.from({ length: 60 }, () => 'GET /health 200 ok ok ok ok ok ok ok ok ').join(
+    '\n',
+  );
+  const out = builtIn.apply(text, context);
+  assert.is(out.classification.kind, 'listing');
+  assert.equal(out.by, ['repeats']);
+  assert.is(out.text.split('\n').length, 2);
+  assert.is(unfoldRepeats(out.text), text);
 });
 
 test.run();

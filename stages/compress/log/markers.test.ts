@@ -4,7 +4,7 @@ import { builtIn } from '../built-in.ts';
 import type { Applied } from '../rewrite.ts';
 import type { LineRange } from '../rule.ts';
 import { unpackFrames } from '../trace/pack-frames.ts';
-import { readRepeated } from './clean.ts';
+import { readRepeated } from '../text/repeats.ts';
 import { MARK, readOmitted } from '../text/marker.ts';
 import { makeLog, times } from '../../../fixtures/compress/texts.ts';
 

@@ -2,7 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { CompressContext } from '../rule.ts';
-import { cleanLine, cleanLog, unfoldLog } from './clean.ts';
+import { unfoldRepeats } from '../text/repeats.ts';
+import { cleanLine, cleanLog } from './clean.ts';
 import { reduceLog } from './reduce.ts';
 import { isFailure, scoreLine, templateOf } from './score.ts';
 import { times } from '../../../fixtures/compress/texts.ts';
@@ -26,7 +27,7 @@ test('runs of equal lines fold, and unfold to what was there', () => {
   const text = `start\n${'Destroying test database\n'.repeat(40)}\n\nend`;
   const folded = cleanLog(text, context(100))!.text;
   assert.match(folded, '[svc the line above 39 more times]');
-  assert.is(unfoldLog(folded), text);
+  assert.is(unfoldRepeats(folded), text);
   assert.is(cleanLog('a\na\nb', context(100)), undefined);
 });
 

@@ -6,11 +6,11 @@
  */
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
-import { readRepeated } from './clean.ts';
 import { endingLines } from './ends.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
 import { isFailure, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { joinKept, MARK, readOmitted } from '../text/marker.ts';
+import { readRepeated } from '../text/repeats.ts';
 
 /** A log below this many tokens is left alone: markers would eat what is won. */
 const MIN_TOKENS = 250;

@@ -3,7 +3,7 @@
  * original, whatever was left out or written in another way before them.
  */
 import { lineContents } from './gutter.ts';
-import { readRepeated } from '../log/clean.ts';
+import { readRepeated } from '../text/repeats.ts';
 import { MARK, markerIn, readOmitted } from '../text/marker.ts';
 import { readReference } from './reference.ts';
 import type { LineRange } from '../rule.ts';

@@ -1,5 +1,5 @@
 /** The wording of references to lines that went out before, the way back, and the numbers that they use. */
-import { readRepeated } from '../log/clean.ts';
+import { readRepeated } from '../text/repeats.ts';
 import { MARK, readOmitted } from '../text/marker.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { Compressed, LineRange } from '../rule.ts';
 import { MARK, omitted, omittedMore, readOmitted } from './marker.ts';
-import { readRepeated } from '../log/clean.ts';
+import { readRepeated } from './repeats.ts';
 
 /** One line of a text. Notes of ours stand for no line of the block. */
 export interface Row {

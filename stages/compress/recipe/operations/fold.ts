@@ -1,6 +1,7 @@
 /** Operations on lines that are equal or alike. */
 import { templateOf } from '../../log/score.ts';
 import { MARK } from '../../text/marker.ts';
+import { repeated } from '../../text/repeats.ts';
 import type { Operation } from '../operation.ts';
 import { keepRows, type Row } from '../rows.ts';
 
@@ -50,7 +51,7 @@ export const foldOperations = {
             .slice(from + 1, to)
             .flatMap(({ at }) => (at === undefined ? [] : [at]));
           out.push(...rows.slice(place, from + 1), {
-            text: `${MARK}the line above ${to - from - 1} more times]`,
+            text: repeated(to - from - 1),
             covers,
           });
           place = to;
