@@ -1,6 +1,7 @@
 /** Reads recipes: the bundled ones, which the build has compiled, and files of users. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SvcError } from '../engine/index.ts';
 import { checkRecipe } from '../stages/compress/recipe/check.ts';
 import type { Recipe, RecipeFile, RecipeSet } from '../stages/compress/recipe/recipe.ts';
@@ -22,7 +23,7 @@ export function bundledRecipes(): readonly Recipe[] {
 
 /** The folder with the bundled recipes and their examples. */
 export function bundledFolder(): string {
-  return new URL('../../plugins/recipes', import.meta.url).pathname;
+  return fileURLToPath(new URL('../../plugins/recipes', import.meta.url));
 }
 
 /** Throws `config` (CONFIG_002) with every fault of the file and its line. */

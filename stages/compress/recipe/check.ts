@@ -17,7 +17,7 @@ export type CheckedRecipe =
 export const RECIPE_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MODES = ['hybrid', 'aggressive'];
 const FIELDS = ['name', 'description', 'match', 'must_keep', 'operations', 'examples'];
-const MOST_OPERATIONS = 40;
+export const MOST_OPERATIONS = 40;
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

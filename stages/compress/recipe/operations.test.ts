@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Args, argFaults } from './operation.ts';
+import { Args, argFaults, type Values } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { render, type Row } from './rows.ts';
 
@@ -36,6 +36,50 @@ for (const [name, operation] of OPERATIONS) {
     }
   });
 }
+
+/** The texts of the rows that an operation makes of `lines`. */
+function ran(name: string, values: Values, lines: readonly string[]): readonly string[] {
+  const operation = OPERATIONS.get(name)!;
+  const rows = lines.map((text, at) => ({ text, at }));
+  return operation
+    .make(new Args(operation.params, values))(rows)
+    .map(({ text }) => text);
+}
+
+test('lines are grouped by any of the patterns, and left alone where colours hide what they begin with', () => {
+  const pattern = ['^no such', '^([^:]+):'];
+  assert.is(ran('group_by', { pattern }, ['a:1', 'a:2', 'a:3']).at(-1), '\t3');
+  const coloured = ['1', '2', '3'].map((one) => `\u001b[31ma\u001b[0m:${one}`);
+  assert.equal(ran('group_by', { pattern }, coloured), coloured);
+});
+
+test('a match is removed where it was found, not where the same text stands before', () => {
+  assert.equal(ran('strip_match', { pattern: '\\d$' }, ['1 of 1']), ['1 of ']);
+  assert.equal(ran('strip_match', { pattern: ' x$' }, ['a\u001b[31m x\u001b[0m']), ['a']);
+});
+
+test('what is written in the place of a text is written to the letter', () => {
+  assert.equal(ran('replace_text', { text: 'a', with: '$&$1' }, ['cat']), ['c$&$1t']);
+  assert.equal(ran('normalise_paths', { folders: ['/w/'], with: '$&' }, ['/w/a']), ['$&a']);
+});
+
+test('texts of JSON are cut between characters', () => {
+  const cut = (value: string): unknown =>
+    JSON.parse(ran('json_cut_texts', { most: 8 }, [JSON.stringify([value])])[0]!);
+  assert.equal(cut('1234567\\89abcdef'), ['1234567…']);
+  assert.equal(cut('123456\\789abcdef'), ['123456\\…']);
+  assert.equal(cut('1234567😀89abcdef'), ['1234567…']);
+  assert.equal(cut('12345\u000089abcdef'), ['12345…']);
+});
+
+test('lines around a hit are counted once, however many are asked for', () => {
+  const lines = Array.from({ length: 20_000 }, (_, at) => `hit ${at}`);
+  const all = ran('keep_lines', { pattern: 'hit', before: 1e6, after: 1e6 }, lines);
+  assert.is(all.length, lines.length);
+  const few = ran('keep_lines', { pattern: 'x', before: 1, after: 1 }, ['a', 'x', 'b', 'c', 'x']);
+  assert.equal(few, ['a', 'x', 'b', 'c', 'x']);
+  assert.equal(ran('keep_lines', { pattern: 'x', after: 1 }, ['a', 'x', 'b', 'c']), ['x', 'b']);
+});
 
 test('there are at least thirty', () => {
   assert.ok(OPERATIONS.size >= 30, String(OPERATIONS.size));

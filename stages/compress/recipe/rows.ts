@@ -1,6 +1,6 @@
 /** The lines of a text while a recipe works on it, and how they are written down again. */
 import type { Compressed, LineRange } from '../rule.ts';
-import { MARK, omitted, omittedMore } from '../text/marker.ts';
+import { MARK, omitted, omittedMore, rangesWithout } from '../text/marker.ts';
 
 /** One line. */
 export interface Row {
@@ -63,7 +63,7 @@ export function render(
   { name, loss }: { readonly name: string; readonly loss: Loss },
 ): Compressed {
   const covered = new Set(rows.flatMap(linesOf));
-  const removed = rangesOf(input, covered);
+  const removed = rangesWithout(input.map((_, at) => covered.has(at)));
   const places = rows.flatMap(({ at }) => (at === undefined ? [] : [at]));
   const isInPlace =
     places.every((at, index) => index === 0 || at > places[index - 1]!) &&
@@ -73,12 +73,14 @@ export function render(
     const note =
       loss === 'none'
         ? []
-        : [`${MARK}recipe ${name} shortened these ${input.length} lines; the source is complete]`];
+        : [
+            `${MARK}recipe ${name} shortened ${input.length === 1 ? 'this line' : `these ${input.length} lines`}; the source is complete]`,
+          ];
     const kept = new Set(rows.map(({ text }) => text));
-    const missing = input.flatMap((line, at) => (kept.has(line) || covered.has(at) ? [at] : []));
+    const there = input.map((line, at) => kept.has(line) || covered.has(at));
     return {
       text: [...note, ...rows.map(({ text }) => text)].join('\n'),
-      removed: loss === 'none' ? [] : rangesOf(input, new Set(missing)),
+      removed: loss === 'none' ? [] : rangesWithout(there),
     };
   }
   const said = removed.filter((range) => !isBlank(input, range));
@@ -123,14 +125,3 @@ function withMarkers(
 
 const isBlank = (input: readonly string[], { from, to }: LineRange): boolean =>
   input.slice(from, to).every((line) => line.trim() === '');
-
-function rangesOf(input: readonly string[], covered: ReadonlySet<number>): readonly LineRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  input.forEach((_, at) => {
-    if (covered.has(at)) return;
-    const last = ranges.at(-1);
-    if (last?.to === at) last.to = at + 1;
-    else ranges.push({ from: at, to: at + 1 });
-  });
-  return ranges;
-}

@@ -1,5 +1,5 @@
 /** The JSON Schema of recipes, for editors: names, documentation and kinds of everything that may stand there. */
-import { MATCH_PARTS, RECIPE_NAME } from './check.ts';
+import { MATCH_PARTS, MOST_OPERATIONS, RECIPE_NAME } from './check.ts';
 import type { Param, ParamKind } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
@@ -39,7 +39,7 @@ export function recipeSchema(): Schema {
       operations: {
         type: 'array',
         minItems: 1,
-        maxItems: 40,
+        maxItems: MOST_OPERATIONS,
         items: { anyOf: [...OPERATIONS].flatMap(([name, one]) => operationSchemas(name, one)) },
       },
       examples: {

@@ -42,8 +42,13 @@ export const arrangeOperations = {
         '[svc indented lines begin with the line above that is not, to the letter]\nsrc/a.ts:\n\t1: x\n\t9: y\n\t12: z\nend',
     },
     make: (args) => {
-      const [pattern] = args.patterns('pattern');
-      return (rows) => grouped(rows, (line) => pattern!.exec(line));
+      const patterns = args.patterns('pattern');
+      // A line that only begins so without its colours would lose something.
+      const headOf = (line: string): string | undefined =>
+        patterns
+          .map((pattern) => pattern.exec(line))
+          .find((found) => found?.index === 0 && line.startsWith(found[0]))?.[0];
+      return (rows) => grouped(rows, headOf);
     },
   },
   sort_unique: {
@@ -70,7 +75,7 @@ export const arrangeOperations = {
       with: {},
       before:
         '<html><head><style>p{}</style></head><body><p>See <a href="/x">this</a>.</p></body></html>',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\nSee this (/x).',
+      after: '[svc recipe x shortened this line; the source is complete]\nSee this (/x).',
     },
     make: () => (rows) => {
       const text = textOf(rows);
@@ -110,13 +115,10 @@ function cellsOf(text: string): string {
 /** Three lines or more that begin alike stand indented under what they begin with. */
 function grouped(
   rows: readonly Row[],
-  find: (line: string) => RegExpExecArray | null,
+  headOf: (line: string) => string | undefined,
 ): readonly Row[] {
   if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
-  const heads = rows.map(({ text, stays }) => {
-    const found = stays === true ? null : find(text);
-    return found?.index === 0 ? found[0] : undefined;
-  });
+  const heads = rows.map(({ text, stays }) => (stays === true ? undefined : headOf(text)));
   const out: Row[] = [];
   let groups = 0;
   for (let from = 0; from < rows.length;) {

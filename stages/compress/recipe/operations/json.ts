@@ -17,22 +17,16 @@ function onDocument(loss: Loss, change: (node: JsonNode) => JsonNode): Run {
   };
 }
 
-/** The node with every object, innermost first, made another. */
-function mapObjects(node: JsonNode, change: (node: ObjectNode) => JsonNode): JsonNode {
-  if (node.kind === 'scalar') return node;
-  if (node.kind === 'array')
-    return { ...node, items: node.items.map((item) => mapObjects(item, change)) };
-  return change({ ...node, values: node.values.map((value) => mapObjects(value, change)) });
+/** The node with every node in it, innermost first, made another. */
+function mapNodes(node: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode {
+  const inner = (one: JsonNode): JsonNode => mapNodes(one, change);
+  if (node.kind === 'array') return change({ ...node, items: node.items.map(inner) });
+  if (node.kind === 'object') return change({ ...node, values: node.values.map(inner) });
+  return change(node);
 }
 
-function mapArrays(
-  node: JsonNode,
-  change: (items: readonly JsonNode[]) => readonly JsonNode[],
-): JsonNode {
-  if (node.kind === 'scalar') return node;
-  if (node.kind === 'array')
-    return { ...node, items: change(node.items.map((item) => mapArrays(item, change))) };
-  return { ...node, values: node.values.map((value) => mapArrays(value, change)) };
+function mapObjects(node: JsonNode, change: (node: ObjectNode) => JsonNode): JsonNode {
+  return mapNodes(node, (one) => (one.kind === 'object' ? change(one) : one));
 }
 
 type ObjectNode = Extract<JsonNode, { readonly kind: 'object' }>;
@@ -48,6 +42,9 @@ function withMembers(
     values: places.map((at) => node.values[at]!),
   };
 }
+
+/** What a JSON text that was cut off holds of whole characters: neither an escape nor a pair is cut in two. */
+const WHOLE_CHARACTERS = /^"(?:[^\\\p{Cs}]|\\u[\da-f]{4}|\\[^u])*/iu;
 
 /** A key without its quotes. */
 const nameOf = (key: string): string => key.slice(1, -1);
@@ -74,7 +71,7 @@ export const jsonOperations = {
     example: {
       with: { keys: ['_links'] },
       before: '{"id": 7, "_links": {"self": "/7"}}',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"id":7}',
+      after: '[svc recipe x shortened this line; the source is complete]\n{"id":7}',
     },
     make: (args) => {
       const gone = new Set(args.names('keys'));
@@ -90,8 +87,7 @@ export const jsonOperations = {
     example: {
       with: { keys: ['id', 'name'] },
       before: '[{"id": 1, "name": "a", "url": "https://x/1"}]',
-      after:
-        '[svc recipe x shortened these 1 lines; the source is complete]\n[{"id":1,"name":"a"}]',
+      after: '[svc recipe x shortened this line; the source is complete]\n[{"id":1,"name":"a"}]',
     },
     make: (args) => {
       const keys = new Set(args.names('keys'));
@@ -111,7 +107,7 @@ export const jsonOperations = {
     example: {
       with: {},
       before: '{"id": 7, "label": null, "tags": []}',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"id":7}',
+      after: '[svc recipe x shortened this line; the source is complete]\n{"id":7}',
     },
     make: () =>
       onDocument('text', (node) =>
@@ -126,19 +122,17 @@ export const jsonOperations = {
       with: { most: 2 },
       before: '{"ids": [1, 2, 3, 4]}',
       after:
-        '[svc recipe x shortened these 1 lines; the source is complete]\n{"ids":[1,2,"… 2 more of 4"]}',
+        '[svc recipe x shortened this line; the source is complete]\n{"ids":[1,2,"… 2 more of 4"]}',
     },
     make: (args) => {
       const most = args.count('most');
       return onDocument('text', (node) =>
-        mapArrays(node, (items) =>
-          items.length <= most + 1
-            ? items
-            : [
-                ...items.slice(0, most),
-                scalar(`"… ${items.length - most} more of ${items.length}"`),
-              ],
-        ),
+        mapNodes(node, (one) => {
+          if (one.kind !== 'array' || one.items.length <= most + 1) return one;
+          const { length } = one.items;
+          const note = scalar(`"… ${length - most} more of ${length}"`);
+          return { ...one, items: [...one.items.slice(0, most), note] };
+        }),
       );
     },
   },
@@ -149,7 +143,7 @@ export const jsonOperations = {
     example: {
       with: { key: 'data' },
       before: '{"data": [1, 2], "meta": {"took": 3}}',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\n[1,2]',
+      after: '[svc recipe x shortened this line; the source is complete]\n[1,2]',
     },
     make: (args) => {
       const key = args.text('key');
@@ -166,7 +160,7 @@ export const jsonOperations = {
     example: {
       with: {},
       before: '{"a": {"b": 1, "c": {"d": 2}}}',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"a.b":1,"a.c.d":2}',
+      after: '[svc recipe x shortened this line; the source is complete]\n{"a.b":1,"a.c.d":2}',
     },
     make: () => onDocument('text', (node) => mapObjects(node, flattened)),
   },
@@ -177,27 +171,20 @@ export const jsonOperations = {
     example: {
       with: { most: 8 },
       before: '{"body": "a long description"}',
-      after: '[svc recipe x shortened these 1 lines; the source is complete]\n{"body":"a long d…"}',
+      after: '[svc recipe x shortened this line; the source is complete]\n{"body":"a long d…"}',
     },
     make: (args) => {
       const most = args.count('most');
       const cut = (raw: string): string => {
         if (!raw.startsWith('"') || raw.length <= most + 3) return raw;
-        // An escape must not be cut in two.
-        const kept = raw.slice(0, most + 1).replace(/\\(?:u[\da-f]{0,3})?$/i, '');
-        return `${kept}…"`;
+        return `${WHOLE_CHARACTERS.exec(raw.slice(0, most + 1))![0]}…"`;
       };
-      return onDocument('text', (node) => mapScalars(node, cut));
+      return onDocument('text', (node) =>
+        mapNodes(node, (one) => (one.kind === 'scalar' ? scalar(cut(one.raw)) : one)),
+      );
     },
   },
 } satisfies Readonly<Record<string, Operation>>;
-
-function mapScalars(node: JsonNode, change: (raw: string) => string): JsonNode {
-  if (node.kind === 'scalar') return scalar(change(node.raw));
-  if (node.kind === 'array')
-    return { ...node, items: node.items.map((item) => mapScalars(item, change)) };
-  return { ...node, values: node.values.map((value) => mapScalars(value, change)) };
-}
 
 function flattened(node: ObjectNode): ObjectNode {
   const members = node.keys.flatMap((key, at) => {

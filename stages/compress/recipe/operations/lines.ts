@@ -1,4 +1,5 @@
 /** Operations that change lines inside. Lines that stay are never changed. */
+import { withoutColours } from '../../../model/classify/colours.ts';
 import type { Operation, Param } from '../operation.ts';
 import { changeRows, type Row } from '../rows.ts';
 
@@ -114,7 +115,7 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
     make: (args) => {
       const [old, fresh] = [args.text('text'), args.text('with')];
       return (rows) =>
-        old === '' ? rows : changeRows(rows, (line) => line.replaceAll(old, fresh));
+        old === '' ? rows : changeRows(rows, (line) => line.replaceAll(old, () => fresh));
     },
   },
   strip_match: {
@@ -131,8 +132,11 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       return (rows) =>
         changeRows(rows, (line) => {
           for (const pattern of patterns) {
-            const found = pattern.exec(line)?.[0];
-            if (found !== undefined && found !== '') return line.replace(found, () => '');
+            const found = pattern.exec(line);
+            if (found === null || found[0] === '') continue;
+            // A pattern is searched for in the line without its colours.
+            const plain = withoutColours(line);
+            return plain.slice(0, found.index) + plain.slice(found.index + found[0].length);
           }
           return line;
         });
@@ -183,7 +187,7 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       const fresh = args.text('with');
       return (rows) =>
         changeRows(rows, (line) =>
-          folders.reduce((one, folder) => one.replaceAll(folder, fresh), line),
+          folders.reduce((one, folder) => one.replaceAll(folder, () => fresh), line),
         );
     },
   },

@@ -5,7 +5,7 @@ import { keepRows, type Row } from '../rows.ts';
 const pattern: Param = { kind: 'patterns', about: 'Which lines' };
 
 /** The runs of neighbouring rows that fit, as ranges of places. */
-export function runsOf(
+function runsOf(
   rows: readonly Row[],
   fits: (row: Row) => boolean,
 ): readonly { readonly from: number; readonly to: number }[] {
@@ -23,23 +23,29 @@ export function runsOf(
 function sectionsOf(
   rows: readonly Row[],
   starts: (line: string) => boolean,
-  ends: ((line: string) => boolean) | undefined,
+  ends: (line: string) => boolean,
 ): readonly boolean[] {
   let isInside = false;
   return rows.map(({ text }) => {
     if (starts(text)) isInside = true;
-    else if (isInside && ends?.(text) === true) isInside = false;
+    else if (isInside && ends(text)) isInside = false;
     return isInside;
   });
 }
 
-/** Paragraphs: rows between blank ones, as ranges of places. */
-function paragraphsOf(rows: readonly Row[]) {
-  return runsOf(rows, ({ text }) => text.trim() !== '');
-}
-
 function withoutPlaces(rows: readonly Row[], gone: ReadonlySet<number>): readonly Row[] {
   return keepRows(rows, (_, place) => !gone.has(place));
+}
+
+/** Leaves out paragraphs: rows between blank ones. */
+function withoutParagraphs(
+  rows: readonly Row[],
+  isGone: (paragraph: readonly Row[]) => boolean,
+): readonly Row[] {
+  const gone = new Set<number>();
+  for (const { from, to } of runsOf(rows, ({ text }) => text.trim() !== ''))
+    if (isGone(rows.slice(from, to))) for (let place = from; place < to; place++) gone.add(place);
+  return withoutPlaces(rows, gone);
 }
 
 export const selectOperations = {
@@ -76,12 +82,15 @@ export const selectOperations = {
       const hits = args.test('pattern');
       const [before, after] = [args.count('before'), args.count('after')];
       return (rows) => {
-        const keep = new Set<number>();
+        const keep = rows.map(() => false);
+        let end = 0;
         rows.forEach(({ text }, place) => {
           if (!hits(text)) return;
-          for (let near = place - before; near <= place + after; near++) keep.add(near);
+          const from = Math.max(end, place - before);
+          end = Math.min(rows.length, place + after + 1);
+          keep.fill(true, from, end);
         });
-        return keepRows(rows, (_, place) => keep.has(place));
+        return keepRows(rows, (_, place) => keep[place]!);
       };
     },
   },
@@ -279,13 +288,7 @@ export const selectOperations = {
     },
     make: (args) => {
       const fits = args.test('pattern');
-      return (rows) => {
-        const gone = new Set<number>();
-        for (const { from, to } of paragraphsOf(rows))
-          if (rows.slice(from, to).some(({ text }) => fits(text)))
-            for (let place = from; place < to; place++) gone.add(place);
-        return withoutPlaces(rows, gone);
-      };
+      return (rows) => withoutParagraphs(rows, (own) => own.some(({ text }) => fits(text)));
     },
   },
   keep_paragraphs: {
@@ -300,13 +303,7 @@ export const selectOperations = {
     },
     make: (args) => {
       const fits = args.test('pattern');
-      return (rows) => {
-        const gone = new Set<number>();
-        for (const { from, to } of paragraphsOf(rows))
-          if (!rows.slice(from, to).some(({ text }) => fits(text)))
-            for (let place = from; place < to; place++) gone.add(place);
-        return withoutPlaces(rows, gone);
-      };
+      return (rows) => withoutParagraphs(rows, (own) => !own.some(({ text }) => fits(text)));
     },
   },
   sample_lines: {
