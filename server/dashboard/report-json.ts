@@ -41,7 +41,7 @@ export function reportJson(
     until: isoOf(untilMs),
     bucket_seconds: bucketMs / 1000,
     totals: { ...totalsJson(totals), cancelled: totals.cancelled, streamed: totals.streamed },
-    latency: { ...latencyJson(report.latency), samples: totals.timed },
+    latency: { ...latencyJson(report.latency), samples: report.latency.samples },
     series: report.buckets.map((bucket) => ({
       timestamp: isoOf(bucket.startMs),
       ...totalsJson(bucket.totals),

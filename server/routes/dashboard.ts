@@ -135,7 +135,7 @@ async function requests({ ask }: DashboardRouteOptions, request: Request): Promi
 
 const EMPTY_REPORT: RangeReport = {
   totals: emptyTotals(),
-  latency: { p50Ms: null, p95Ms: null, p99Ms: null },
+  latency: { p50Ms: null, p95Ms: null, p99Ms: null, samples: 0 },
   buckets: [],
   byModel: [],
   byProvider: [],

@@ -18,43 +18,64 @@ export type StoredHour = { readonly [K in HourKey]: string | null } & {
   readonly startedMs: number;
 } & Totals;
 
+type Added = readonly (readonly [sum: string, added: string])[];
+
+const when = (condition: string, value = '1') => `CASE WHEN ${condition} THEN ${value} ELSE 0 END`;
+const known = (column: string) => `coalesce(@${column}, 0)`;
+const MARKED = '@breakpoints IS NOT NULL';
+/** Must mean what `isFailure` does. */
+const FAILED = `@outcome IN ('error', 'partial') OR coalesce(@status, 0) >= 400`;
+const UNPRICED =
+  '@cost_nano_usd IS NULL AND (@input_tokens_sent IS NOT NULL OR @output_tokens IS NOT NULL)';
+
 /** What a row adds to each sum; `@` stands before its columns. Must mean what `addToTotals` does. */
-const ADDED: readonly (readonly [sum: string, added: string])[] = [
+const ADDED: Added = [
   ['requests', '1'],
-  ['errors', `(@outcome IN ('error', 'partial') OR coalesce(@status, 0) >= 400)`],
-  ['cancelled', `(@outcome = 'cancelled')`],
+  ['errors', when(FAILED)],
+  ['cancelled', when(`@outcome = 'cancelled'`)],
   ['cache_hits', '@cache_hit'],
   ['streamed', '@stream'],
-  ['input_tokens', 'coalesce(@input_tokens_raw, 0)'],
-  ['sent_input_tokens', 'coalesce(@input_tokens_sent, 0)'],
-  ['saved_tokens', 'coalesce(@saved_tokens, 0)'],
-  ['added_tokens', 'coalesce(@added_tokens, 0)'],
-  ['output_tokens', 'coalesce(@output_tokens, 0)'],
-  ['cache_read_tokens', 'coalesce(@cache_read_tokens, 0)'],
-  ['cache_write_tokens', 'coalesce(@cache_write_tokens, 0)'],
-  ['marked', '(@breakpoints IS NOT NULL)'],
-  ['marked_read_tokens', '(@breakpoints IS NOT NULL) * coalesce(@cache_read_tokens, 0)'],
-  ['marked_write_tokens', '(@breakpoints IS NOT NULL) * coalesce(@cache_write_tokens, 0)'],
-  ['cost_nano_usd', 'coalesce(@cost_nano_usd, 0)'],
-  ['cost_saved_nano_usd', 'coalesce(@cost_saved_nano_usd, 0)'],
-  ['cost_saved_by_breakpoints_nano_usd', 'coalesce(@cost_saved_by_breakpoints_nano_usd, 0)'],
-  ['cost_saved_by_answers_nano_usd', '(@cache_hit = 1) * coalesce(@cost_saved_nano_usd, 0)'],
-  ['cost_added_nano_usd', 'coalesce(@cost_added_nano_usd, 0)'],
-  ['priced', '(@cost_nano_usd IS NOT NULL)'],
-  [
-    'unpriced',
-    '(@cost_nano_usd IS NULL AND (@input_tokens_sent IS NOT NULL OR @output_tokens IS NOT NULL))',
-  ],
-  ['latency_sum_ms', 'coalesce(@latency_ms, 0)'],
-  ['timed', '(@latency_ms IS NOT NULL)'],
+  ['input_tokens', known('input_tokens_raw')],
+  ['sent_input_tokens', known('input_tokens_sent')],
+  ['saved_tokens', known('saved_tokens')],
+  ['added_tokens', known('added_tokens')],
+  ['output_tokens', known('output_tokens')],
+  ['cache_read_tokens', known('cache_read_tokens')],
+  ['cache_write_tokens', known('cache_write_tokens')],
+  ['marked', when(MARKED)],
+  ['marked_read_tokens', when(MARKED, known('cache_read_tokens'))],
+  ['marked_write_tokens', when(MARKED, known('cache_write_tokens'))],
+  ['cost_nano_usd', known('cost_nano_usd')],
+  ['cost_saved_nano_usd', known('cost_saved_nano_usd')],
+  ['cost_saved_by_breakpoints_nano_usd', known('cost_saved_by_breakpoints_nano_usd')],
+  ['cost_saved_by_answers_nano_usd', when('@cache_hit = 1', known('cost_saved_nano_usd'))],
+  ['cost_added_nano_usd', known('cost_added_nano_usd')],
+  ['priced', when('@cost_nano_usd IS NOT NULL')],
+  ['unpriced', when(UNPRICED)],
+  ['latency_sum_ms', known('latency_ms')],
+  ['timed', when('@latency_ms IS NOT NULL')],
 ];
 
 /** Sums that came with what is left out at cold moments. */
-const FORGETTING: typeof ADDED = [
-  ['forgetting', '(@forgotten_tokens IS NOT NULL)'],
-  ['forgotten_tokens', 'coalesce(@forgotten_tokens, 0)'],
-  ['cost_saved_by_forgetting_nano_usd', 'coalesce(@cost_saved_by_forgetting_nano_usd, 0)'],
+const FORGETTING: Added = [
+  ['forgetting', when('@forgotten_tokens IS NOT NULL')],
+  ['forgotten_tokens', known('forgotten_tokens')],
+  ['cost_saved_by_forgetting_nano_usd', known('cost_saved_by_forgetting_nano_usd')],
 ];
+
+const ALL = [...ADDED, ...FORGETTING];
+
+/** True for a request that failed, in SQL over its row. */
+export const FAILED_SQL = FAILED.replaceAll('@', '');
+
+/** Each sum, and what a row adds to it in SQL. */
+export const ROW_SUMS = ALL.map(
+  ([sum, added]) =>
+    [
+      sum.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof Totals,
+      added.replaceAll('@', ''),
+    ] as const,
+);
 
 const SUMS = ADDED.map(([sum]) => sum);
 const COLUMNS = ['started_ms', ...HOUR_KEYS, ...SUMS].join(', ');
@@ -83,11 +104,11 @@ export const addForgetting: readonly string[] = [
   'ALTER TABLE requests ADD COLUMN cost_saved_by_forgetting_nano_usd INTEGER',
   ...FORGETTING.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
   'DROP TRIGGER requests_into_hours',
-  intoHours([...ADDED, ...FORGETTING]),
+  intoHours(ALL),
 ];
 
 /** Adds each new row to its hour. */
-function intoHours(sums: typeof ADDED): string {
+function intoHours(sums: Added): string {
   const keys = HOUR_KEYS.map((key) => `new.${key}`);
   const added = sums.map(([, one]) => one.replaceAll('@', 'new.'));
   return `CREATE TRIGGER requests_into_hours AFTER INSERT ON requests BEGIN

@@ -2,25 +2,16 @@
  * The questions asked of the ledger file. All figures are those of `figures.ts`;
  * days are UTC days. Portable SQL only, so that another database can answer.
  */
-import type { ExpressionBuilder, RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
 import type { Totals } from './figures.ts';
 import { addTotals, emptyTotals } from './figures.ts';
-import { HOUR_MS, HOUR_KEYS } from './hours.ts';
-import type { HourKey } from './hours.ts';
 import type { LedgerRow } from './row.ts';
+import { FAILED, inSpan, matching, sumsBy } from './sums.ts';
+import type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 import { fromStored } from './tables.ts';
-import type { LedgerSchema } from './tables.ts';
 
-/** What requests can be grouped by. */
-export type GroupKey = 'model' | 'provider' | 'client' | 'skill' | 'sessionId' | 'node' | 'mode';
-
-/** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
-export interface TimeSpan {
-  readonly sinceMs: number;
-  readonly untilMs?: number;
-}
+export type { GroupKey, RowFilter, TimeSpan } from './sums.ts';
 
 /** The sums of one group; `key` is `null` for requests in which it was not known. */
 export interface GroupTotals extends Totals {
@@ -42,13 +33,11 @@ export interface SavingsReport {
 }
 
 const DAY_MS = 86_400_000;
-/** Must mean what `isFailure` does. */
-export const FAILED = sql<boolean>`(outcome in ('error', 'partial') or coalesce(status, 0) >= 400)`;
 const ALL: TimeSpan = { sinceMs: 0 };
 
 /** The sums over all requests of the span. */
 export async function totalsOf(db: LedgerReader, span: TimeSpan = ALL): Promise<Totals> {
-  return addTotals(await sumsBy(db, [], span));
+  return addTotals((await sumsBy(db, [], span)).map(({ totals }) => totals));
 }
 
 /**
@@ -82,6 +71,8 @@ export interface Spent {
   readonly tokens: number;
 }
 
+const SPENT = sql<number>`coalesce(sum(cost_nano_usd), 0)`.as('costNanoUsd');
+
 /** What the requests have spent that began before the end of `span` and ended in it. */
 export async function spentIn(db: LedgerReader, span: Required<TimeSpan>): Promise<Spent> {
   const began = { sinceMs: span.sinceMs - DAY_MS, untilMs: span.untilMs };
@@ -89,7 +80,7 @@ export async function spentIn(db: LedgerReader, span: Required<TimeSpan>): Promi
     .where(sql`started_ms + coalesce(latency_ms, 0)`, '>=', span.sinceMs)
     .where(sql`coalesce(cache_hit, 0)`, '=', 0)
     .select([
-      sum('costNanoUsd').as('costNanoUsd'),
+      SPENT,
       sql<number>`coalesce(sum(coalesce(input_tokens_sent, 0) + coalesce(output_tokens, 0)), 0)`.as(
         'tokens',
       ),
@@ -112,10 +103,7 @@ export async function sessionsSpent(
   const rows = await inSpan(db, { sinceMs: 0, untilMs })
     .where('sessionId', 'is not', null)
     .where('costNanoUsd', '>', 0)
-    .select((eb) => [
-      eb.ref('sessionId').$notNull().as('session'),
-      sum('costNanoUsd').as('costNanoUsd'),
-    ])
+    .select((eb) => [eb.ref('sessionId').$notNull().as('session'), SPENT])
     .groupBy('sessionId')
     .orderBy((eb) => eb.fn.max('startedMs'), 'desc')
     .limit(most)
@@ -127,11 +115,11 @@ export async function sessionsSpent(
 export async function totalsBy(
   db: LedgerReader,
   key: GroupKey,
-  span: TimeSpan = ALL,
+  filter: RowFilter = ALL,
 ): Promise<GroupTotals[]> {
-  const groups = await sumsBy(db, [key], span);
+  const groups = await sumsBy(db, [key], filter);
   return groups
-    .map(({ keys: [name = null], ...totals }) => ({ key: name, ...totals }))
+    .map(({ keys: [name = null], totals }) => ({ key: name, ...totals }))
     .toSorted((a, b) => b.requests - a.requests || compareKeys(a.key, b.key));
 }
 
@@ -144,89 +132,14 @@ export async function totalsByAll(
 ): Promise<readonly (Totals & { readonly [K in GroupKey]?: string | null })[]> {
   const groups = await sumsBy(db, keys, span);
   return groups
-    .toSorted((a, b) => b.savedTokens - a.savedTokens || b.requests - a.requests)
+    .toSorted(
+      ({ totals: a }, { totals: b }) => b.savedTokens - a.savedTokens || b.requests - a.requests,
+    )
     .slice(0, most)
-    .map(({ keys: names, ...totals }) => ({
+    .map(({ keys: names, totals }) => ({
       ...Object.fromEntries(keys.map((key, at) => [key, names[at] ?? null])),
       ...totals,
     }));
-}
-
-type SumsOfGroup = Totals & { readonly keys: readonly (string | null)[] };
-
-/**
- * The sums for each combination of columns: those of whole hours as they are kept, those of
- * what is left at both ends of the span from its rows. Sessions are counted from rows alone.
- */
-async function sumsBy(
-  db: LedgerReader,
-  keys: readonly GroupKey[],
-  span: TimeSpan,
-): Promise<SumsOfGroup[]> {
-  const hourKeys = keys.filter(isHourKey);
-  const { hours, rest } =
-    hourKeys.length === keys.length ? inHours(span) : { hours: undefined, rest: [span] };
-  const parts = await Promise.all([
-    ...rest.map((part) =>
-      inSpan(db, part)
-        .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...totalColumns(eb)])
-        .$if(keys.length > 0, (query) => query.groupBy([...keys]))
-        .execute(),
-    ),
-    ...(hours === undefined ? [] : [sumsOfHours(db, hourKeys, hours)]),
-  ]);
-  const groups = new Map<string, { names: readonly (string | null)[]; sums: Totals[] }>();
-  const rows: readonly (Totals & { readonly [K in GroupKey]?: string | null })[] = parts.flat();
-  for (const part of rows) {
-    const names = keys.map((key) => part[key] ?? null);
-    const id = JSON.stringify(names);
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, { names, sums: [part] });
-    else group.sums.push(part);
-  }
-  return [...groups.values()].map(({ names, sums }) => ({ keys: names, ...addTotals(sums) }));
-}
-
-function sumsOfHours(db: LedgerReader, keys: readonly HourKey[], span: TimeSpan) {
-  return ofHours(db, span)
-    .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), ...SUMS.map(sumOfHours)])
-    .$if(keys.length > 0, (query) => query.groupBy([...keys]))
-    .execute();
-}
-
-function ofHours(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
-  const query = db.selectFrom('hours').where('startedMs', '>=', sinceMs);
-  return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
-}
-
-/** The whole hours of a span, and what is left of it. */
-function inHours({ sinceMs, untilMs }: TimeSpan): { hours?: TimeSpan; rest: TimeSpan[] } {
-  const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
-  if (untilMs === undefined)
-    return {
-      hours: { sinceMs: firstMs },
-      rest: firstMs > sinceMs ? [{ sinceMs, untilMs: firstMs }] : [],
-    };
-  const endMs = Math.floor(untilMs / HOUR_MS) * HOUR_MS;
-  if (endMs <= firstMs) return { rest: [{ sinceMs, untilMs }] };
-  const ends = [
-    { sinceMs, untilMs: firstMs },
-    { sinceMs: endMs, untilMs },
-  ];
-  return {
-    hours: { sinceMs: firstMs, untilMs: endMs },
-    rest: ends.filter((end) => end.untilMs > end.sinceMs),
-  };
-}
-
-const SUMS = Object.keys(emptyTotals()) as (keyof Totals)[];
-
-function sumOfHours(name: keyof Totals) {
-  return sql<number>`coalesce(sum(${sql.ref(name)}), 0)`.as(name);
-}
-
-function isHourKey(key: GroupKey): key is HourKey {
-  return (HOUR_KEYS as readonly GroupKey[]).includes(key);
 }
 
 /** As SQL sorts: what is not known first. */
@@ -234,20 +147,6 @@ function compareKeys(a: string | null, b: string | null): number {
   if (a === b) return 0;
   if (a === null) return -1;
   return b === null || a > b ? 1 : -1;
-}
-
-/** Which requests are wanted; what is left out does not matter. */
-export interface RowFilter extends TimeSpan {
-  /** Part of the model's name, whatever its case. */
-  readonly model?: string;
-  readonly provider?: string;
-  readonly client?: string;
-  readonly sessionId?: string;
-  readonly outcome?: LedgerRow['outcome'];
-  /** Failed ones alone, as `isFailure` defines it. */
-  readonly failed?: boolean;
-  /** The beginning of an id, or its end. */
-  readonly id?: string;
 }
 
 /** The newest requests that `filter` lets through, newest first. */
@@ -267,15 +166,12 @@ export async function rowWithId(db: LedgerReader, id: string): Promise<LedgerRow
   return row === undefined ? undefined : fromStored(row);
 }
 
-/** The sums of each UTC day that had requests, oldest first; the span begins and ends with an hour. */
+/** The sums of each UTC day that had requests, oldest first. */
 export async function totalsByDay(db: LedgerReader, span: TimeSpan = ALL): Promise<DayTotals[]> {
-  const day = sql<number>`started_ms / ${sql.lit(DAY_MS)}`;
-  const rows = await ofHours(db, span)
-    .select([day.as('day'), ...SUMS.map(sumOfHours)])
-    .groupBy(day)
-    .orderBy('day')
-    .execute();
-  return rows.map(({ day: number, ...totals }) => ({ date: dateOf(number * DAY_MS), ...totals }));
+  const days = await sumsBy(db, [], span, DAY_MS);
+  return days
+    .toSorted((a, b) => a.step - b.step)
+    .map(({ step, totals }) => ({ date: dateOf(step * DAY_MS), ...totals }));
 }
 
 /** The sums of the UTC day in which `nowMs` lies. */
@@ -344,97 +240,6 @@ export async function lastDayReport(db: LedgerReader, nowMs: number): Promise<Da
   ]);
   return { totals, byModel, failures };
 }
-
-function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
-  const query = db.selectFrom('requests').where('startedMs', '>=', sinceMs);
-  return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
-}
-
-/** The requests that `filter` lets through. */
-export function matching(db: LedgerReader, filter: RowFilter) {
-  let query = inSpan(db, filter);
-  const { model, id } = filter;
-  if (model !== undefined)
-    query = query.where(
-      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
-    );
-  if (id !== undefined) {
-    const { length } = id;
-    query = query.where(
-      sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
-    );
-  }
-  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
-    const wanted = filter[key];
-    if (wanted !== undefined) query = query.where(key, '=', wanted);
-  }
-  return filter.failed === true ? query.where(FAILED) : query;
-}
-
-/** `Totals` in SQL; must mean what `addToTotals` does. */
-export function totalColumns(eb: ExpressionBuilder<LedgerSchema, 'requests'>) {
-  return [
-    eb.fn.countAll<number>().as('requests'),
-    count(FAILED).as('errors'),
-    count(sql`outcome = 'cancelled'`).as('cancelled'),
-    sum('cacheHit').as('cacheHits'),
-    sum('stream').as('streamed'),
-    sum('inputTokensRaw').as('inputTokens'),
-    sum('inputTokensSent').as('sentInputTokens'),
-    sum('savedTokens').as('savedTokens'),
-    sum('addedTokens').as('addedTokens'),
-    sum('outputTokens').as('outputTokens'),
-    sum('cacheReadTokens').as('cacheReadTokens'),
-    sum('cacheWriteTokens').as('cacheWriteTokens'),
-    count(sql`breakpoints is not null`).as('marked'),
-    sumWhere('cacheReadTokens', sql`breakpoints is not null`).as('markedReadTokens'),
-    sumWhere('cacheWriteTokens', sql`breakpoints is not null`).as('markedWriteTokens'),
-    sum('costNanoUsd').as('costNanoUsd'),
-    sum('costSavedNanoUsd').as('costSavedNanoUsd'),
-    sum('costSavedByBreakpointsNanoUsd').as('costSavedByBreakpointsNanoUsd'),
-    count(sql`forgotten_tokens is not null`).as('forgetting'),
-    sum('forgottenTokens').as('forgottenTokens'),
-    sum('costSavedByForgettingNanoUsd').as('costSavedByForgettingNanoUsd'),
-    sumWhere('costSavedNanoUsd', sql`cache_hit = 1`).as('costSavedByAnswersNanoUsd'),
-    sum('costAddedNanoUsd').as('costAddedNanoUsd'),
-    eb.fn.count<number>('costNanoUsd').as('priced'),
-    count(
-      sql`cost_nano_usd is null and (input_tokens_sent is not null or output_tokens is not null)`,
-    ).as('unpriced'),
-    sum('latencyMs').as('latencySumMs'),
-    eb.fn.count<number>('latencyMs').as('timed'),
-  ] as const;
-}
-
-function sum(column: SummedColumn) {
-  return sql<number>`coalesce(sum(${sql.ref(column)}), 0)`;
-}
-
-function sumWhere(column: SummedColumn, condition: RawBuilder<unknown>) {
-  return sql<number>`coalesce(sum(case when ${condition} then ${sql.ref(column)} end), 0)`;
-}
-
-function count(condition: RawBuilder<unknown>) {
-  return sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`;
-}
-
-type SummedColumn =
-  | 'cacheHit'
-  | 'stream'
-  | 'inputTokensRaw'
-  | 'inputTokensSent'
-  | 'savedTokens'
-  | 'addedTokens'
-  | 'outputTokens'
-  | 'cacheReadTokens'
-  | 'cacheWriteTokens'
-  | 'costNanoUsd'
-  | 'costSavedNanoUsd'
-  | 'costSavedByBreakpointsNanoUsd'
-  | 'forgottenTokens'
-  | 'costSavedByForgettingNanoUsd'
-  | 'costAddedNanoUsd'
-  | 'latencyMs';
 
 function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;

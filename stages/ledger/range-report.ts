@@ -5,10 +5,13 @@
  */
 import { sql } from 'kysely';
 import type { LedgerReader } from './database.ts';
-import { emptyTotals } from './figures.ts';
+import { addTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
-import { FAILED, matching, totalColumns } from './queries.ts';
-import type { GroupTotals, RowFilter } from './queries.ts';
+import { HOUR_MS } from './hours.ts';
+import { totalsBy } from './queries.ts';
+import type { GroupTotals } from './queries.ts';
+import { FAILED, firstHourMs, matching, ROW_TOTALS, stepOf, sumsBy } from './sums.ts';
+import type { RowFilter } from './sums.ts';
 
 /** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
 export interface LatencySpread {
@@ -55,7 +58,8 @@ export interface SessionReport {
 
 export interface RangeReport {
   readonly totals: Totals;
-  readonly latency: LatencySpread;
+  /** Of the `samples` timed requests that are still kept. */
+  readonly latency: LatencySpread & { readonly samples: number };
   /** Oldest first; steps without requests are left out. */
   readonly buckets: readonly BucketReport[];
   readonly byModel: readonly GroupTotals[];
@@ -77,47 +81,31 @@ export async function rangeReport(
   filter: RowFilter,
   bucketMs: number,
 ): Promise<RangeReport> {
-  const [cells, spreads, byModel, byClient, failures, injections] = await Promise.all([
-    bucketCells(db, filter, bucketMs),
+  const [steps, spreads, byModel, byProvider, byClient, failures, injections] = await Promise.all([
+    sumsBy(db, [], filter, bucketMs),
     latencySpreads(db, filter, bucketMs),
-    groupTotals(db, filter, 'model'),
-    groupTotals(db, filter, 'client'),
+    totalsBy(db, 'model', filter),
+    totalsBy(db, 'provider', filter),
+    totalsBy(db, 'client', filter),
     failureGroups(db, filter),
     injectionReport(db, filter),
   ]);
   return {
-    totals: sumOf(cells),
+    totals: addTotals(byProvider),
     latency: spreads.all,
-    buckets: groupedBy(cells, ({ bucket }) => bucket).map(([bucket, parts]) => ({
-      startMs: bucket * bucketMs,
-      totals: sumOf(parts),
-      ...(spreads.byBucket.get(bucket) ?? NO_SPREAD),
-    })),
-    byModel,
-    byProvider: groupedBy(cells, ({ provider }) => provider)
-      .map(([key, parts]) => ({ key, ...sumOf(parts) }))
-      .toSorted((a, b) => b.requests - a.requests),
-    byClient,
+    buckets: steps
+      .toSorted((a, b) => a.step - b.step)
+      .map(({ step, totals }) => ({
+        startMs: step * bucketMs,
+        totals,
+        ...(spreads.byBucket.get(step) ?? NO_SPREAD),
+      })),
+    byModel: byModel.slice(0, MOST_GROUPS),
+    byProvider,
+    byClient: byClient.slice(0, MOST_GROUPS),
     failures,
     injections,
   };
-}
-
-/** The sums of each step and provider: one pass, of which all sums of a report but two are made. */
-function bucketCells(db: LedgerReader, filter: RowFilter, bucketMs: number) {
-  const bucket = sql<number>`started_ms / ${sql.lit(bucketMs)}`;
-  return matching(db, filter)
-    .select((eb) => [bucket.as('bucket'), 'provider', ...totalColumns(eb)])
-    .groupBy([bucket, 'provider'])
-    .orderBy('bucket')
-    .execute();
-}
-
-function sumOf(parts: readonly Totals[]): Totals {
-  const sums = emptyTotals();
-  const names = Object.keys(sums) as (keyof Totals)[];
-  for (const part of parts) for (const name of names) sums[name] += part[name];
-  return sums;
 }
 
 function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
@@ -131,17 +119,21 @@ function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][]
   return [...groups];
 }
 
-/** When the first request that `filter` lets through began; undefined where there is none. */
+/**
+ * When the first request that `filter` lets through began; where only its sums are left, the hour
+ * in which it did. Undefined where there is none.
+ */
 export async function firstStartMs(
   db: LedgerReader,
   filter: RowFilter,
 ): Promise<number | undefined> {
-  const row = await matching(db, filter)
-    .select('startedMs')
-    .orderBy('startedMs')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.startedMs;
+  const [row, hourMs] = await Promise.all([
+    matching(db, filter).select('startedMs').orderBy('startedMs').limit(1).executeTakeFirst(),
+    firstHourMs(db, filter),
+  ]);
+  const rowMs = row?.startedMs;
+  if (rowMs === undefined || hourMs === undefined) return rowMs ?? hourMs;
+  return hourMs + HOUR_MS <= rowMs ? hourMs : rowMs;
 }
 
 /** The conversations with the newest requests, newest first, at most `most`. */
@@ -157,7 +149,7 @@ export async function sessionReports(
       eb.fn.max('client').as('client'),
       eb.fn.min('startedMs').as('firstMs'),
       eb.fn.max('startedMs').as('lastMs'),
-      ...totalColumns(eb),
+      ...ROW_TOTALS,
     ])
     .groupBy('sessionId')
     .orderBy('lastMs', 'desc')
@@ -172,20 +164,6 @@ export async function sessionReports(
   }));
 }
 
-function groupTotals(
-  db: LedgerReader,
-  filter: RowFilter,
-  key: 'model' | 'client',
-): Promise<GroupTotals[]> {
-  return matching(db, filter)
-    .select((eb) => [eb.ref(key).as('key'), ...totalColumns(eb)])
-    .groupBy(key)
-    .orderBy('requests', 'desc')
-    .orderBy('key')
-    .limit(MOST_GROUPS)
-    .execute();
-}
-
 const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
 const PERCENTS = [50, 95, 99] as const;
 
@@ -197,7 +175,7 @@ const rankOf = (counted: number, percent: number): number =>
 
 /** The percentiles of all timed requests and of those of each step; the database sends only their rows. */
 async function latencySpreads(db: LedgerReader, filter: RowFilter, bucketMs: number) {
-  const bucket = sql<number>`started_ms / ${sql.lit(bucketMs)}`;
+  const bucket = stepOf(bucketMs);
   const ranked = matching(db, filter)
     .where('latencyMs', 'is not', null)
     .select([
@@ -223,7 +201,10 @@ async function latencySpreads(db: LedgerReader, filter: RowFilter, bucketMs: num
     return { p50Ms: at(50), p95Ms: at(95), p99Ms: at(99) };
   };
   return {
-    all: spreadOf(rows.map((row) => [row.placeOfAll, row.countedAll, row.latencyMs])),
+    all: {
+      ...spreadOf(rows.map((row) => [row.placeOfAll, row.countedAll, row.latencyMs])),
+      samples: rows[0]?.countedAll ?? 0,
+    },
     byBucket: new Map(
       groupedBy(rows, (row) => row.bucket).map(([number, ofBucket]) => [
         number,

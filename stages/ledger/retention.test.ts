@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLedgerReader } from './database.ts';
 import * as queries from './queries.ts';
+import { firstStartMs, rangeReport } from './range-report.ts';
 import { folderForEach, rowOf, stored } from '../../fixtures/ledger/temp-ledger.ts';
 
 const { open } = folderForEach(test);
@@ -14,6 +15,7 @@ const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     rowOf(n, {
       startedMs: FIRST_MS + n * 900_000,
+      provider: n % 2 === 0 ? 'messages' : 'chat',
       model: n % 3 === 0 ? null : `m${n % 3}`,
       inputTokensRaw: n,
       savedTokens: n % 7,
@@ -31,6 +33,9 @@ async function figures(file: string) {
       both: await queries.totalsByAll(reader, ['model', 'provider']),
       days: await queries.totalsByDay(reader),
       since: await queries.totalsOf(reader, { sinceMs: FIRST_MS + 2 * DAY_MS }),
+      report: await rangeReport(reader, { sinceMs: 0 }, DAY_MS),
+      ofMessages: await rangeReport(reader, { sinceMs: 0, provider: 'messages' }, DAY_MS),
+      firstMs: await firstStartMs(reader, { sinceMs: 0 }),
     };
   } finally {
     await reader.destroy();
@@ -60,6 +65,13 @@ test('old rows go, in several steps; their sums and what is recorded meanwhile s
   assert.equal(after.byModel[1], before.byModel[1]);
   const ofModel = ({ both }: typeof after) => both.find(({ model }) => model === 'm1');
   assert.equal(ofModel(after), ofModel(before));
+  assert.equal(after.report.totals, after.totals);
+  assert.equal(after.report.byModel, after.byModel);
+  assert.equal(after.ofMessages.totals, before.ofMessages.totals);
+  const steps = ({ report }: typeof after) => report.buckets.map(({ totals }) => totals);
+  assert.equal(steps(after).slice(0, 15), steps(before).slice(0, 15));
+  assert.is(after.report.latency.samples, left.length);
+  assert.is(after.firstMs, FIRST_MS);
   assert.equal(troubles, []);
   await writer.close();
   assert.is(await writer.prune(keptFromMs), 0, 'a closed writer deletes nothing');

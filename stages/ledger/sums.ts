@@ -1,0 +1,178 @@
+/**
+ * The requests that a filter lets through, and their sums: those of whole hours as they are kept,
+ * which outlive the rows, and the rest from the rows. Portable SQL only.
+ */
+import { sql } from 'kysely';
+import type { LedgerReader } from './database.ts';
+import type { Totals } from './figures.ts';
+import { addTotals, emptyTotals } from './figures.ts';
+import { FAILED_SQL, HOUR_KEYS, HOUR_MS, ROW_SUMS } from './hours.ts';
+import type { HourKey } from './hours.ts';
+import type { LedgerRow } from './row.ts';
+
+/** What requests can be grouped by. */
+export type GroupKey = 'model' | 'provider' | 'client' | 'skill' | 'sessionId' | 'node' | 'mode';
+
+/** From `sinceMs` (inclusive) to `untilMs` (exclusive), milliseconds since the epoch. */
+export interface TimeSpan {
+  readonly sinceMs: number;
+  readonly untilMs?: number;
+}
+
+/** Which requests are wanted; what is left out does not matter. */
+export interface RowFilter extends TimeSpan {
+  /** Part of the model's name, whatever its case. */
+  readonly model?: string;
+  readonly provider?: string;
+  readonly client?: string;
+  readonly sessionId?: string;
+  readonly outcome?: LedgerRow['outcome'];
+  /** Failed ones alone, as `isFailure` defines it. */
+  readonly failed?: boolean;
+  /** The beginning of an id, or its end. */
+  readonly id?: string;
+}
+
+export const FAILED = sql<boolean>`(${sql.raw(FAILED_SQL)})`;
+
+/** `Totals` of rows in SQL. */
+export const ROW_TOTALS = ROW_SUMS.map(([name, added]) =>
+  sql<number>`coalesce(sum(${sql.raw(added)}), 0)`.as(name),
+);
+const HOUR_TOTALS = (Object.keys(emptyTotals()) as (keyof Totals)[]).map((name) =>
+  sql<number>`coalesce(sum(${sql.ref(name)}), 0)`.as(name),
+);
+
+/** The sums of the requests that have all keys and the step of time in common. */
+export interface GroupSums {
+  /** In the order in which they were asked for. */
+  readonly keys: readonly (string | null)[];
+  /** How many steps after the epoch; 0 where none was asked for. */
+  readonly step: number;
+  readonly totals: Totals;
+}
+
+/**
+ * The sums for each combination of `keys` and, where `stepMs` is given, for each step of time from
+ * the epoch on. They are of all times but where only rows tell: sessions, steps and ends of the
+ * span within an hour, filters by more than provider and client.
+ */
+export async function sumsBy(
+  db: LedgerReader,
+  keys: readonly GroupKey[],
+  filter: RowFilter,
+  stepMs?: number,
+): Promise<GroupSums[]> {
+  const hourKeys = keys.filter(isHourKey);
+  const isOfHours = hourKeys.length === keys.length && (stepMs ?? HOUR_MS) % HOUR_MS === 0;
+  const { hours, rest } = isOfHours ? inHours(filter) : { hours: undefined, rest: [filter] };
+  const step = stepMs === undefined ? sql<number>`0` : stepOf(stepMs);
+  const names = (columns: readonly GroupKey[]) => [
+    ...columns,
+    ...(stepMs === undefined ? [] : [step]),
+  ];
+  const parts = await Promise.all([
+    ...rest.map((part) =>
+      matching(db, part)
+        .select((eb) => [...keys.map((key) => eb.ref(key).as(key)), step.as('step'), ...ROW_TOTALS])
+        .$if(names(keys).length > 0, (query) => query.groupBy(names(keys)))
+        .execute(),
+    ),
+    ...(hours === undefined
+      ? []
+      : [
+          ofHours(db, hours)
+            .select((eb) => [
+              ...hourKeys.map((key) => eb.ref(key).as(key)),
+              step.as('step'),
+              ...HOUR_TOTALS,
+            ])
+            .$if(names(keys).length > 0, (query) => query.groupBy(names(keys) as HourKey[]))
+            .execute(),
+        ]),
+  ]);
+  const groups = new Map<string, Pick<GroupSums, 'keys' | 'step'> & { parts: Totals[] }>();
+  const rows: readonly (Totals & { step: number } & {
+    readonly [K in GroupKey]?: string | null;
+  })[] = parts.flat();
+  for (const row of rows) {
+    const found = { keys: keys.map((key) => row[key] ?? null), step: row.step, parts: [row] };
+    const id = JSON.stringify([found.keys, found.step]);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, found);
+    else group.parts.push(row);
+  }
+  return [...groups.values()].map((group) => ({ ...group, totals: addTotals(group.parts) }));
+}
+
+/** In which step of `stepMs` from the epoch on a request began. */
+export function stepOf(stepMs: number) {
+  return sql<number>`started_ms / ${sql.lit(stepMs)}`;
+}
+
+/** Where the first whole hour of `filter` begins that had requests. */
+export async function firstHourMs(
+  db: LedgerReader,
+  filter: RowFilter,
+): Promise<number | undefined> {
+  const { hours } = inHours(filter);
+  if (hours === undefined) return undefined;
+  const query = ofHours(db, hours).select('startedMs').orderBy('startedMs').limit(1);
+  return (await query.executeTakeFirst())?.startedMs;
+}
+
+function ofHours(db: LedgerReader, { sinceMs, untilMs, provider, client }: RowFilter) {
+  let query = db.selectFrom('hours').where('startedMs', '>=', sinceMs);
+  if (untilMs !== undefined) query = query.where('startedMs', '<', untilMs);
+  if (provider !== undefined) query = query.where('provider', '=', provider);
+  return client === undefined ? query : query.where('client', '=', client);
+}
+
+/** The whole hours that a filter is about, and what is left of it. */
+function inHours(filter: RowFilter): { hours?: RowFilter; rest: RowFilter[] } {
+  const { sinceMs, untilMs, model, sessionId, outcome, failed, id } = filter;
+  const firstMs = Math.ceil(sinceMs / HOUR_MS) * HOUR_MS;
+  const endMs = Math.floor((untilMs ?? Infinity) / HOUR_MS) * HOUR_MS;
+  const isOfRows = [model, sessionId, outcome, id].some((one) => one !== undefined);
+  if (isOfRows || failed === true || endMs <= firstMs) return { rest: [filter] };
+  const hours = { ...filter, sinceMs: firstMs };
+  const rest = [{ ...filter, untilMs: firstMs }];
+  if (untilMs === undefined) return { hours, rest: rest.filter(isSpan) };
+  rest.push({ ...filter, sinceMs: endMs, untilMs });
+  return { hours: { ...hours, untilMs: endMs }, rest: rest.filter(isSpan) };
+}
+
+function isSpan({ sinceMs, untilMs }: Required<TimeSpan>): boolean {
+  return untilMs > sinceMs;
+}
+
+function isHourKey(key: GroupKey): key is HourKey {
+  return (HOUR_KEYS as readonly GroupKey[]).includes(key);
+}
+
+/** The requests that began in a span. */
+export function inSpan(db: LedgerReader, { sinceMs, untilMs }: TimeSpan) {
+  const query = db.selectFrom('requests').where('startedMs', '>=', sinceMs);
+  return untilMs === undefined ? query : query.where('startedMs', '<', untilMs);
+}
+
+/** The requests that `filter` lets through. */
+export function matching(db: LedgerReader, filter: RowFilter) {
+  let query = inSpan(db, filter);
+  const { model, id } = filter;
+  if (model !== undefined)
+    query = query.where(
+      sql<boolean>`instr(lower(coalesce(model, model_requested, '')), ${model.toLowerCase()}) > 0`,
+    );
+  if (id !== undefined) {
+    const { length } = id;
+    query = query.where(
+      sql<boolean>`${id} in (substr(id, 1, ${length}), substr(id, length(id) - ${length} + 1))`,
+    );
+  }
+  for (const key of ['provider', 'client', 'sessionId', 'outcome'] as const) {
+    const wanted = filter[key];
+    if (wanted !== undefined) query = query.where(key, '=', wanted);
+  }
+  return filter.failed === true ? query.where(FAILED) : query;
+}
