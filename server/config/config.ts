@@ -69,7 +69,6 @@ export const configuration = slice(
 /** The whole configuration. */
 export type Config = SectionOf<typeof configuration>;
 
-/** How hard requests are compressed. */
 /** Builds the configuration. Values must be valid. */
 export function toConfig(settled: Settled): Config {
   return deepFreeze(build(configuration, settled));

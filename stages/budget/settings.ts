@@ -29,7 +29,7 @@ export const budget = slice({
     default: null,
     defaultText: 'no limit',
     about:
-      'US dollars that one session of a client, or one conversation, may cost. A restart remembers the sessions that a client names.',
+      'US dollars that one session of a client, or one conversation, may cost. A restart remembers the sessions that a client names, as far back as `metrics.retention_days`.',
     loosens: isRaised,
   }),
   perDayUsd: setting('budget.per_day_usd', {

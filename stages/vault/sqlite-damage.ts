@@ -1,4 +1,4 @@
-/** Distinguishes damage to the database from other failures, and taking a damaged one out of the way. */
+/** Distinguishes damage to the database from other failures, and takes a damaged one out of the way. */
 import { existsSync, renameSync } from 'node:fs';
 import type { BlockIndex } from './block-index.ts';
 
