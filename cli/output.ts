@@ -11,6 +11,8 @@ import type { Colors } from './colors.ts';
 import type { CliContext } from './context.ts';
 import { wrap } from './fit.ts';
 
+export { counted } from '../server/dashboard/page/counted.ts';
+
 export type { Colors } from './colors.ts';
 
 /** True when the stream is a terminal. */
@@ -91,9 +93,4 @@ export function dollars(value: unknown): string {
 /** A share from 0 to 1 as a percentage; likewise. */
 export function percent(ratio: unknown): string {
   return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
-}
-
-/** `1 request`, `2 requests`, `1,234 requests`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }

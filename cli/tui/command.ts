@@ -15,7 +15,7 @@ import { firstModel } from './model.ts';
 
 /** Requests of a snapshot. */
 const MOST_ROWS = 10;
-/** How long a proxy may take to say how it is. */
+/** How long a proxy may take to send its first state. */
 const STATE_MS = 5000;
 
 class Dashboard extends Command<CliContext> {
@@ -90,6 +90,8 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
   const abort = new AbortController();
   const stop = clock.after(STATE_MS, () => abort.abort());
   let state: LiveState | undefined;
+  let cause = 'The proxy does not send its state';
+  let cure: string | undefined;
   const ignore = (): void => undefined;
   await follow(
     home,
@@ -98,7 +100,11 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
       opened: ignore,
       rows: ignore,
       log: ignore,
-      lost: () => abort.abort(),
+      lost(words) {
+        cause = words[0] ?? cause;
+        cure = words[1];
+        abort.abort();
+      },
       state(live) {
         state = live;
         abort.abort();
@@ -107,7 +113,8 @@ async function presentState({ clock }: CliContext, home: string): Promise<LiveSt
     abort.signal,
   );
   stop();
-  if (state === undefined) throw new SvcError('unavailable', 'svc does not say how it is');
+  if (state === undefined)
+    throw new SvcError('unavailable', cause, cure === undefined ? {} : { cure });
   return state;
 }
 

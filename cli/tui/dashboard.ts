@@ -7,6 +7,8 @@ import type {
   RequestAnswer,
   RequestsAnswer,
 } from '../../server/dashboard/contract.ts';
+import { withLog } from '../../server/dashboard/page/feed-events.ts';
+import { IDLE_MS, pauseAfter } from '../../server/dashboard/page/pace.ts';
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
 import { merged } from '../../server/dashboard/page/request-list.ts';
 import { reachable } from '../address.ts';
@@ -24,10 +26,7 @@ import { openScreen } from './screen.ts';
 
 /** News of one moment are drawn together. */
 const DRAW_MS = 40;
-/** Figures are asked for again so long after requests have ended. */
-const REPORT_MS = 2000;
 const MOST_ROWS = 500;
-const MOST_LINES = 1000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** A terminal's keys; a stream that is none has no raw mode. */
@@ -83,11 +82,40 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     const since = sinceMs > 0 ? { since: new Date(sinceMs).toISOString() } : {};
     return new URLSearchParams({ ...since, ...more }).toString();
   };
-  const readReport = (): void => {
+  /** One question at a time; the next waits by what this one took, and longer without news. */
+  let stopReport: (() => void) | undefined;
+  let isAsking = false;
+  let hasNews = false;
+  let isFirst = true;
+  let reportAtMs = 0;
+  const readReport = async (): Promise<void> => {
     const { range } = model;
-    void ask<ReportAnswer>(`/dashboard/api/report?${query()}`, (report) => {
+    isAsking = true;
+    hasNews = false;
+    const startedMs = clock.monotonicMs();
+    await ask<ReportAnswer>(`/dashboard/api/report?${query()}`, (report) => {
       if (range === model.range) change({ report });
     });
+    isAsking = false;
+    const nowMs = clock.monotonicMs();
+    // The first answer also waits for what the proxy loads when it is first asked.
+    const tookMs = isFirst ? 0 : nowMs - startedMs;
+    isFirst = false;
+    // Another range was chosen meanwhile: its figures are missing.
+    reportAtMs = range === model.range ? nowMs + pauseAfter(tookMs) : nowMs;
+    planReport();
+  };
+  const planReport = (): void => {
+    if (isAsking || abort.signal.aborted) return;
+    stopReport?.();
+    const isWanted = hasNews || model.report === undefined;
+    const waitMs = isWanted ? Math.max(0, reportAtMs - clock.monotonicMs()) : IDLE_MS;
+    stopReport = clock.after(waitMs, () => void readReport());
+  };
+  const reportNow = (): void => {
+    reportAtMs = 0;
+    hasNews = true;
+    planReport();
   };
   const readRequests = (): void => {
     const { range, failedOnly } = model;
@@ -96,7 +124,6 @@ export async function showDashboard(context: CliContext, home: string): Promise<
       if (range === model.range && failedOnly === model.failedOnly) change({ requests });
     });
   };
-  const reportLater = later(REPORT_MS, readReport);
   const readDetail = async (id: string): Promise<void> => {
     const show = (part: Partial<NonNullable<Model['detail']>>): void => {
       if (model.detail?.id === id) change({ detail: { id, ...part } });
@@ -112,7 +139,8 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     change({
       requests: merged(requests.toReversed(), model.requests ?? []).slice(0, MOST_ROWS),
     });
-    reportLater();
+    hasNews = true;
+    planReport();
   };
 
   const onKey = (_text: unknown, key: Key): void => {
@@ -125,7 +153,7 @@ export async function showDashboard(context: CliContext, home: string): Promise<
     change(after);
     if (after.range !== before.range) {
       change({ report: undefined, requests: undefined });
-      readReport();
+      reportNow();
       readRequests();
     } else if (after.failedOnly !== before.failedOnly) {
       change({ requests: undefined });
@@ -166,19 +194,20 @@ export async function showDashboard(context: CliContext, home: string): Promise<
         opened() {
           // What was logged before comes again with every line.
           change({ connection: 'live', trouble: [], logLines: [], url: urlOf(home) });
-          readReport();
+          reportNow();
           readRequests();
         },
         lost: (trouble) =>
           change({ connection: 'lost', trouble: trouble.map((line) => spoken(line, context)) }),
         state: (live) => change({ live }),
         rows: takeRows,
-        log: ({ lines }) => change({ logLines: [...model.logLines, ...lines].slice(-MOST_LINES) }),
+        log: (log) => change({ logLines: withLog(model.logLines, log) }),
       },
       abort.signal,
     );
   } finally {
     for (const stop of timers) stop();
+    stopReport?.();
     stdin.off('keypress', onKey);
     for (const name of ['end', 'close', 'error']) stdin.off(name, quit);
     stdout.off('resize', onResize);

@@ -1,24 +1,18 @@
 /** What the running proxy reports as it happens; where it is gone, it is tried again for as long as somebody listens. */
-import { createParser } from 'eventsource-parser';
-import type { EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../../engine/clock.ts';
 import { isSvcError } from '../../engine/error.ts';
-import type { LiveLog, LiveRows, LiveState } from '../../server/dashboard/contract.ts';
+import { SILENCE_MS, createFeedReader } from '../../server/dashboard/page/feed-events.ts';
+import type { FeedEvents } from '../../server/dashboard/page/feed-events.ts';
 import { openOwn } from '../remote.ts';
 
-export interface FeedListener {
+export interface FeedListener extends FeedEvents {
   /** The line is open, again. */
   opened(): void;
   /** It is not, and why: cause and cure. */
   lost(trouble: readonly string[]): void;
-  state(state: LiveState): void;
-  rows(rows: LiveRows): void;
-  log(log: LiveLog): void;
 }
 
 const RETRY_MS = [500, 1000, 2000];
-/** The state comes every six seconds at the latest. */
-const SILENCE_MS = 15_000;
 
 /** Follows the proxy of a home folder until `signal` is aborted. */
 export async function follow(
@@ -63,13 +57,6 @@ async function listen(
   const answer = await openOwn(home, '/dashboard/events', { silenceMs: SILENCE_MS, signal });
   onOpen();
   listener.opened();
-  const parser = createParser({
-    onEvent({ event, data }: EventSourceMessage) {
-      if (event === 'state') listener.state(JSON.parse(data) as LiveState);
-      else if (event === 'rows') listener.rows(JSON.parse(data) as LiveRows);
-      else if (event === 'log') listener.log(JSON.parse(data) as LiveLog);
-    },
-  });
-  const decoder = new TextDecoder();
-  for await (const piece of answer) parser.feed(decoder.decode(piece as Buffer, { stream: true }));
+  const take = createFeedReader(listener);
+  for await (const piece of answer) take(piece as Buffer);
 }

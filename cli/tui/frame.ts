@@ -76,7 +76,8 @@ export function bodyOf(model: Model, width: number, height: number, colors: Colo
   if (model.live === undefined && model.connection === 'lost')
     return model.trouble.flatMap((line) => wrap(inert(line), width));
   if (model.detail !== undefined) return requestDetail(model, width, colors);
-  return VIEWS[model.tab](model, width, height, colors);
+  // Rows of a table fit already: only sentences are folded.
+  return VIEWS[model.tab](model, width, height, colors).flatMap((line) => wrap(line, width));
 }
 
 function header({ version, url, connection, live }: Model, colors: Colors): string {
@@ -116,7 +117,7 @@ function footer(model: Model, columns: number, below: number, { dim, red }: Colo
   const more = below > 0 ? `${below} more below  ` : '';
   const act =
     model.detail === undefined ? (model.tab === 'requests' ? 'Enter open  ' : '') : 'Esc back  ';
-  const scope = model.failedOnly && model.tab === 'requests' ? 'failed only  ' : '';
+  const scope = model.failedOnly ? 'failed only  ' : '';
   const long = `${more}${scope}${act}1-5 views  ↑↓ move  r range  f failed  ? help  q quit`;
   return dim(widthOf(long) <= columns ? long : `${more}${act}? help  q quit`);
 }

@@ -1,18 +1,8 @@
 /** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
 import { visible } from '../../server/visible.ts';
+import type { Column, Tone } from '../../server/dashboard/page/columns.ts';
 import type { Colors } from '../colors.ts';
 import { cut, widthOf } from '../fit.ts';
-
-export interface Column<T> {
-  readonly head: string;
-  readonly isRight?: boolean;
-  /** Where columns do not fit side by side, the one with the highest goes first. */
-  readonly rank: number;
-  /** A name may be cut to this width; without it nothing of the column is cut. */
-  readonly least?: number;
-  readonly text: (row: T) => string;
-  readonly paint?: (row: T) => (text: string) => string;
-}
 
 const GAP = '  ';
 
@@ -21,7 +11,7 @@ export function grid<T>(
   all: readonly Column<T>[],
   rows: readonly T[],
   width: number,
-  { dim }: Colors,
+  colors: Colors,
 ): string[] {
   const texts = new Map(all.map((column) => [column, rows.map((row) => inert(column.text(row)))]));
   const { columns, widths } = fitting(all, (column) => texts.get(column)!, width);
@@ -38,15 +28,21 @@ export function grid<T>(
   return [
     line(
       columns.map(({ head }) => head),
-      () => dim,
+      () => colors.dim,
     ),
     ...rows.map((row, index) =>
       line(
         columns.map((column) => texts.get(column)![index]!),
-        (at) => columns[at]!.paint?.(row) ?? ((text) => text),
+        (at) => paintOf(columns[at]!.tone?.(row), colors),
       ),
     ),
   ];
+}
+
+/** The colour of a tone. */
+export function paintOf(tone: Tone | undefined, colors: Colors): (text: string) => string {
+  if (tone === undefined) return (text) => text;
+  return { good: colors.green, warn: colors.yellow, bad: colors.red }[tone];
 }
 
 function fitting<T>(

@@ -1,5 +1,5 @@
 /** The log as it is written, newest first. */
-import { fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
+import { NO_LINES, fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
 import type { Colors } from '../colors.ts';
 import { wrap } from '../fit.ts';
 import { localTime } from '../local-time.ts';
@@ -9,14 +9,7 @@ import type { Model } from './model.ts';
 
 export function logView(model: Model, width: number, colors: Colors): string[] {
   const { logLines, nowMs } = model;
-  if (logLines.length === 0)
-    return wrap(
-      spoken(
-        'Nothing was logged yet. At level info these are failures and what changes; `svc debug on` shows every request.',
-        model,
-      ),
-      width,
-    );
+  if (logLines.length === 0) return wrap(spoken(NO_LINES, model), width);
   return logLines.toReversed().flatMap((text) => {
     const line = parsed(text);
     const { level = 'info', msg = '', requestId } = line;

@@ -1,21 +1,15 @@
 /** The first screen: is it working, what did it save, what went wrong. */
 import type { LiveState, ReportAnswer } from '../../server/dashboard/contract.ts';
-import { causeOf, conditionOf } from '../../server/dashboard/page/conditions.ts';
-import {
-  dollars,
-  duration,
-  percent,
-  share,
-  short,
-  spanOf,
-  whole,
-} from '../../server/dashboard/page/format.ts';
+import { causeOf, conditionOf, reasonsOf } from '../../server/dashboard/page/conditions.ts';
+import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/series.ts';
+import { headFigures } from '../../server/dashboard/page/summary.ts';
 import { spark } from '../chart.ts';
 import type { Colors } from '../colors.ts';
 import { wrap } from '../fit.ts';
 import { spoken } from '../output.ts';
-import { facts, inert } from './grid.ts';
+import { facts, inert, paintOf } from './grid.ts';
+import { listed } from './model.ts';
 import type { Model } from './model.ts';
 import { requestLines } from './requests.ts';
 
@@ -25,9 +19,10 @@ const MOST_CAUSES = 5;
 const CHART_COLUMNS = 60;
 
 export function overview(model: Model, width: number, height: number, colors: Colors): string[] {
-  const { live, report, requests = [] } = model;
+  const { live, report, failedOnly } = model;
+  const requests = listed(model);
   if (live === undefined || report === undefined) return ['Loading…'];
-  const above = [...reasons(live, width, colors)];
+  const above = reasons(model, width, colors);
   if (report.totals.requests === 0 && live.session.requests === 0)
     return [...above, ...firstRequest(model, colors)];
   above.push(
@@ -39,51 +34,27 @@ export function overview(model: Model, width: number, height: number, colors: Co
     '',
     ...providers(live, colors),
     '',
-    colors.bold('Newest requests'),
+    colors.bold(failedOnly ? 'Newest failed requests' : 'Newest requests'),
   );
   const room = Math.max(NEWEST, height - above.length - 1);
   if (requests.length === 0) return [...above, 'None in this range of time.'];
   return [...above, ...requestLines(requests.slice(0, room), model.nowMs, width, colors)];
 }
 
-function reasons({ health }: LiveState, width: number, { yellow }: Colors): string[] {
-  const list = [
-    ...(health.paused ? ['Paused: requests go out as they come in. `svc resume` ends that.'] : []),
-    ...health.reasons,
-  ];
+function reasons({ live, program }: Model, width: number, { yellow }: Colors): string[] {
+  const list = live === undefined ? [] : reasonsOf(live);
   if (list.length === 0) return [];
-  return [...list.flatMap((reason) => wrap(`! ${inert(reason)}`, width).map(yellow)), ''];
+  return [
+    ...list.flatMap((reason) => wrap(`! ${inert(spoken(reason, { program }))}`, width).map(yellow)),
+    '',
+  ];
 }
 
-function figures(live: LiveState, { totals, latency }: ReportAnswer, colors: Colors): string[] {
-  const failed = totals.requests === 0 ? null : totals.errors / totals.requests;
-  const rows: readonly (readonly [string, string, string])[] = [
-    [
-      'Requests',
-      short(totals.requests),
-      `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
-    ],
-    [
-      'Saved',
-      dollars(totals.net_cost_saved),
-      `${short(totals.saved_tokens)} tokens, ${percent(totals.saved_percent)} of input`,
-    ],
-    [
-      'Paid',
-      dollars(totals.cost),
-      `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
-    ],
-    ['Failed', short(totals.errors), `${share(failed)} of requests`],
-    [
-      'Median time',
-      duration(latency.p50_ms),
-      `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
-    ],
-  ];
-  const width = Math.max(...rows.map(([, value]) => value.length));
-  return rows.map(([name, value, words]) => {
-    const isBad = name === 'Failed' && totals.errors > 0;
-    const paint = isBad ? colors.red : name === 'Saved' ? colors.green : colors.bold;
+function figures(live: LiveState, report: ReportAnswer, colors: Colors): string[] {
+  const rows = headFigures(live, report);
+  const width = Math.max(...rows.map(({ value }) => value.length));
+  return rows.map(({ name, value, words, tone }) => {
+    const paint = tone === undefined ? colors.bold : paintOf(tone, colors);
     return `${colors.dim(name.padEnd(14))}${paint(value.padStart(width))}  ${words}`;
   });
 }
@@ -129,9 +100,8 @@ function wrong({ failures }: ReportAnswer, colors: Colors): string[] {
 
 function providers({ providers: all }: LiveState, colors: Colors): string[] {
   const words = Object.entries(all).map(([name, provider]) => {
-    const [word, kind] = conditionOf(provider);
-    const paint = { ok: colors.green, warn: colors.yellow, bad: colors.red }[kind];
-    return `${inert(name)} ${paint(word)}`;
+    const [word, tone] = conditionOf(provider);
+    return `${inert(name)} ${paintOf(tone, colors)(word)}`;
   });
   return [`${colors.bold('Providers')}  ${words.join(', ')}`];
 }

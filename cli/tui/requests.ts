@@ -1,51 +1,39 @@
 /** Requests as lines: the list of all of them, and the newest on the overview. */
 import type { RequestJson } from '../../server/dashboard/contract.ts';
+import { figures } from '../../server/dashboard/page/columns.ts';
+import type { Column } from '../../server/dashboard/page/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
+import { modelOf, outcomeOf, outcomeTone } from '../../server/dashboard/page/request-facts.ts';
 import type { Colors } from '../colors.ts';
 import { localTime } from '../local-time.ts';
 import { grid } from './grid.ts';
-import type { Column } from './grid.ts';
 import type { Model } from './model.ts';
 import { listed, selectedIndex } from './model.ts';
 
-function columns(nowMs: number, { green, red, yellow }: Colors): readonly Column<RequestJson>[] {
-  const plain = (text: string): string => text;
+function columns(nowMs: number): readonly Column<RequestJson>[] {
   return [
     { head: 'Time', rank: 1, text: (row) => localTime(row.timestamp, nowMs) },
     { head: 'Model', rank: 0, least: 16, text: modelOf },
     { head: 'Provider', rank: 9, least: 8, text: (row) => orDash(row.provider) },
     { head: 'Agent', rank: 10, least: 8, text: (row) => orDash(row.client) },
-    { head: 'In', isRight: true, rank: 5, text: (row) => short(row.input_tokens) },
-    { head: 'Sent', isRight: true, rank: 7, text: (row) => short(row.sent_input_tokens) },
-    {
-      head: 'Saved',
-      isRight: true,
-      rank: 3,
-      text: (row) => short(row.tokens_saved),
-      paint: (row) => ((row.tokens_saved ?? 0) > 0 ? green : plain),
-    },
-    { head: 'Out', isRight: true, rank: 8, text: (row) => short(row.output_tokens) },
-    { head: 'Cost', isRight: true, rank: 4, text: (row) => dollars(row.cost) },
-    { head: 'Took', isRight: true, rank: 6, text: (row) => duration(row.latency_ms) },
+    figures('In', 5, (row) => short(row.input_tokens)),
+    figures('Sent', 7, (row) => short(row.sent_input_tokens)),
+    figures(
+      'Saved',
+      3,
+      (row) => short(row.tokens_saved),
+      (row) => ((row.tokens_saved ?? 0) > 0 ? 'good' : undefined),
+    ),
+    figures('Out', 8, (row) => short(row.output_tokens)),
+    figures('Cost', 4, (row) => dollars(row.cost)),
+    figures('Took', 6, (row) => duration(row.latency_ms)),
     {
       head: 'Outcome',
       rank: 2,
       text: outcomeOf,
-      paint: (row) => (row.failed ? red : row.outcome === 'ok' ? plain : yellow),
+      tone: (row) => (row.outcome === 'ok' && !row.failed ? undefined : outcomeTone(row)),
     },
   ];
-}
-
-/** The model that answered; before it the one that was asked for, where it is another. */
-export function modelOf({ model_requested: asked, model_resolved: resolved }: RequestJson): string {
-  return asked === null || resolved === null || asked === resolved
-    ? orDash(resolved ?? asked)
-    : `${asked} → ${resolved}`;
-}
-
-/** `ok`, `error 502`. */
-export function outcomeOf({ outcome, status_code: status }: RequestJson): string {
-  return outcome === 'ok' || status === null ? outcome : `${outcome} ${status}`;
 }
 
 /** A head and one line a row. */
@@ -55,7 +43,7 @@ export function requestLines(
   width: number,
   colors: Colors,
 ): string[] {
-  return grid(columns(nowMs, colors), rows, width, colors);
+  return grid(columns(nowMs), rows, width, colors);
 }
 
 /** The list around the chosen request, which has a mark, in at most `height` lines. */

@@ -149,7 +149,7 @@ function Status() {
   }
   const { health } = live;
   const words = health.paused ? 'Paused' : health.status === 'ok' ? 'Working' : 'Degraded';
-  const kind = health.paused ? 'warn' : health.status === 'ok' ? 'ok' : 'bad';
+  const kind = health.paused ? 'warn' : health.status === 'ok' ? 'good' : 'bad';
   return (
     <span
       class={`status ${kind}`}

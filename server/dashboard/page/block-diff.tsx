@@ -2,6 +2,7 @@
 import { structuredPatch } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
 import type { LostAnswer } from '../contract.ts';
+import { counted } from './counted.ts';
 import { orDash, share, whole } from './format.ts';
 
 type Block = LostAnswer['blocks'][number];
@@ -30,8 +31,7 @@ function linesOf({ before, after }: Block): Line[] {
   const lines: Line[] = [];
   let next = 1;
   const gap = (count: number): void => {
-    if (count > 0)
-      lines.push({ kind: 'gap', text: `${whole(count)} ${count === 1 ? 'line' : 'lines'} kept` });
+    if (count > 0) lines.push({ kind: 'gap', text: `${counted(count, 'line')} kept` });
   };
   for (const hunk of patch.hunks) {
     gap(hunk.oldStart - next);

@@ -1,9 +1,13 @@
 /** Why requests failed, cause by cause. */
+import type { ReportAnswer } from '../contract.ts';
 import { causeOf } from './conditions.ts';
 import { FilterBar } from './filter-bar.tsx';
+import { figures } from './columns.ts';
 import { moment, orDash, share, time, whole } from './format.ts';
 import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
+import { Table } from './table.tsx';
+import type { TableColumn } from './table.tsx';
 
 export function CausesView({ query }: { readonly query: URLSearchParams }) {
   const { value: report, error } = useReport(query);
@@ -17,42 +21,7 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
       )}
       {report !== undefined && report.failures.length > 0 && (
         <section class="card flush">
-          <div class="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Cause</th>
-                  <th scope="col">Provider</th>
-                  <th scope="col" class="num">
-                    Requests
-                  </th>
-                  <th scope="col" class="num">
-                    Share of all
-                  </th>
-                  <th scope="col">Newest</th>
-                </tr>
-              </thead>
-              <tbody>
-                {report.failures.map((group) => (
-                  <tr key={group.last_request_id}>
-                    <th scope="row">{causeOf(group)}</th>
-                    <td>{orDash(group.provider)}</td>
-                    <td class="num">{whole(group.requests)}</td>
-                    <td class="num">{share(group.requests / report.totals.requests)}</td>
-                    <td>
-                      <a
-                        href={addressOf(`request/${encodeURIComponent(group.last_request_id)}`)}
-                        onClick={follow}
-                        title={moment(group.last)}
-                      >
-                        {time(group.last)}
-                      </a>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={columnsOf(report.totals.requests)} rows={report.failures} />
         </section>
       )}
       <p>
@@ -62,4 +31,28 @@ export function CausesView({ query }: { readonly query: URLSearchParams }) {
       </p>
     </div>
   );
+}
+
+/** `requests` is how many there were in all, failed or not. */
+function columnsOf(requests: number): readonly TableColumn<ReportAnswer['failures'][number]>[] {
+  return [
+    { head: 'Cause', rank: 0, text: causeOf },
+    { head: 'Provider', rank: 3, text: (group) => orDash(group.provider) },
+    figures('Requests', 1, (group) => whole(group.requests)),
+    figures('Share of all', 4, (group) => share(group.requests / requests)),
+    {
+      head: 'Newest',
+      rank: 2,
+      text: (group) => time(group.last),
+      cell: (group) => (
+        <a
+          href={addressOf(`request/${encodeURIComponent(group.last_request_id)}`)}
+          onClick={follow}
+          title={moment(group.last)}
+        >
+          {time(group.last)}
+        </a>
+      ),
+    },
+  ];
 }

@@ -1,6 +1,7 @@
 /** How a provider is and why a request failed, in the words of every dashboard. */
 import type { LiveState, ReportAnswer } from '../contract.ts';
-import { spanOf } from './format.ts';
+import type { Tone } from './columns.ts';
+import { dollars, duration, share, short, spanOf, whole } from './format.ts';
 
 type Provider = LiveState['providers'][string];
 type FailureGroup = ReportAnswer['failures'][number];
@@ -18,7 +19,7 @@ export function conditionOf({
   stopped,
   breaker,
   health,
-}: Provider): readonly [word: string, kind: 'ok' | 'warn' | 'bad'] {
+}: Provider): readonly [word: string, kind: Tone] {
   if (stopped !== null) return ['stopped', 'bad'];
   if (breaker.state === 'open')
     return [
@@ -27,5 +28,52 @@ export function conditionOf({
     ];
   if (health.state !== 'healthy') return ['unhealthy', 'bad'];
   if (breaker.state !== 'closed') return ['probing', 'warn'];
-  return ['healthy', 'ok'];
+  return ['healthy', 'good'];
+}
+
+/** What is not as it should be, worst first; commands stand in backticks. */
+export function reasonsOf({ health, alerts }: LiveState): readonly string[] {
+  return [
+    ...(health.paused ? ['Paused: requests go out as they come in. `svc resume` ends that.'] : []),
+    ...alerts.map(({ text }) => `Alert ${text}`),
+    ...health.reasons,
+  ];
+}
+
+/** What is known of a provider beside its condition: what went to it in the range, and how it is. */
+export function providerFacts(
+  { breaker, health, keys, needs_key: needsKey, pace, stopped }: Provider,
+  sums: ReportAnswer['by_provider'][number] | undefined,
+): readonly (readonly [name: string, value: string])[] {
+  const recovers = health.recovers_in_s;
+  return [
+    [
+      'Requests',
+      sums === undefined
+        ? 'none in this range of time'
+        : `${short(sums.requests)}, ${share(sums.errors / sums.requests)} failed, ${dollars(sums.cost)} paid, ${duration(sums.avg_latency_ms)} on average`,
+    ],
+    [
+      'Breaker',
+      `${breaker.state}, ${whole(breaker.failures)} of ${whole(breaker.requests)} failed in a minute`,
+    ],
+    [
+      'Health',
+      `${health.state}${health.reason === null ? '' : `: ${health.reason}`}${recovers !== null && recovers > 0 ? `, tried again in ${spanOf(recovers)}` : ''}`,
+    ],
+    ...(pace === null
+      ? []
+      : [
+          [
+            'Pace',
+            Object.entries(pace)
+              .map(([what, value]) => `${what} ${String(value)}`)
+              .join(', '),
+          ] as const,
+        ]),
+    ...(stopped === null ? [] : [['Stopped', stopped] as const]),
+    ...(keys.length > 0
+      ? []
+      : [['Keys', needsKey ? 'none of its own: the client’s key is used' : 'needs none'] as const]),
+  ];
 }

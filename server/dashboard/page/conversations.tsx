@@ -1,6 +1,8 @@
 /** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsAnswer, RequestJson } from '../contract.ts';
+import { figures } from './columns.ts';
+import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useFetched } from './fetched.ts';
 import {
@@ -18,6 +20,54 @@ import {
 import { addressOf, follow } from './location.ts';
 import { queryOf, useRequests } from './requests-data.ts';
 import { ModelName, Outcome } from './requests.tsx';
+import { Table } from './table.tsx';
+import type { TableColumn } from './table.tsx';
+
+type Conversation = ConversationsAnswer['conversations'][number];
+
+const COLUMNS: readonly TableColumn<Conversation>[] = [
+  {
+    head: 'Conversation',
+    rank: 0,
+    text: (one) => one.session_id,
+    cell: ({ session_id: id }) => (
+      <a
+        class="clip"
+        href={addressOf(`conversation/${encodeURIComponent(id)}`)}
+        onClick={follow}
+        title={id}
+      >
+        {id}
+      </a>
+    ),
+  },
+  { head: 'Agent', rank: 9, text: (one) => orDash(one.client) },
+  {
+    head: 'Newest turn',
+    rank: 2,
+    text: (one) => time(one.last),
+    cell: (one) => <span title={moment(one.last)}>{time(one.last)}</span>,
+  },
+  figures('Turns', 3, (one) => whole(one.requests)),
+  figures('Lasted', 11, (one) => spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)),
+  figures('In', 5, (one) => short(one.input_tokens)),
+  figures(
+    'Saved',
+    1,
+    (one) => short(one.saved_tokens),
+    () => 'good',
+  ),
+  figures('Share', 6, (one) => percent(one.saved_percent)),
+  figures('Cache read', 10, (one) => short(one.provider_cache_read_tokens)),
+  figures('Paid', 4, (one) => dollars(one.cost)),
+  figures('Without svc', 8, (one) => dollars(one.cost_without)),
+  figures(
+    'Failed',
+    7,
+    (one) => whole(one.errors),
+    (one) => (one.errors > 0 ? 'bad' : undefined),
+  ),
+];
 
 export function ConversationsView({ query }: { readonly query: URLSearchParams }) {
   const { value, error } = useFetched<ConversationsAnswer>(
@@ -38,61 +88,7 @@ export function ConversationsView({ query }: { readonly query: URLSearchParams }
       )}
       {list !== undefined && list.length > 0 && (
         <section class="card flush">
-          <div class="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Conversation</th>
-                  <th scope="col">Agent</th>
-                  <th scope="col">Newest turn</th>
-                  {[
-                    'Turns',
-                    'Lasted',
-                    'In',
-                    'Saved',
-                    'Share',
-                    'Cache read',
-                    'Paid',
-                    'Without svc',
-                    'Failed',
-                  ].map((name) => (
-                    <th key={name} scope="col" class="num">
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {list.map((one) => (
-                  <tr key={one.session_id}>
-                    <th scope="row">
-                      <a
-                        class="clip"
-                        href={addressOf(`conversation/${encodeURIComponent(one.session_id)}`)}
-                        onClick={follow}
-                        title={one.session_id}
-                      >
-                        {one.session_id}
-                      </a>
-                    </th>
-                    <td>{orDash(one.client)}</td>
-                    <td title={moment(one.last)}>{time(one.last)}</td>
-                    <td class="num">{whole(one.requests)}</td>
-                    <td class="num">
-                      {spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)}
-                    </td>
-                    <td class="num">{short(one.input_tokens)}</td>
-                    <td class="num good">{short(one.saved_tokens)}</td>
-                    <td class="num">{percent(one.saved_percent)}</td>
-                    <td class="num">{short(one.provider_cache_read_tokens)}</td>
-                    <td class="num">{dollars(one.cost)}</td>
-                    <td class="num">{dollars(one.cost_without)}</td>
-                    <td class={`num${one.errors > 0 ? ' bad-text' : ''}`}>{whole(one.errors)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={COLUMNS} rows={list} />
         </section>
       )}
     </div>
@@ -155,8 +151,9 @@ export function ConversationView({ id }: { readonly id: string }) {
       <h1 class="clip">{id}</h1>
       {error !== undefined && <p class="fault">{error}</p>}
       <p class="quiet">
-        {whole(turns.length)} turns · {short(sum((turn) => turn.tokens_saved))} tokens saved · paid{' '}
-        {dollars(sum((turn) => turn.cost))}, without svc {dollars(sum((turn) => turn.cost_without))}
+        {counted(turns.length, 'turn')} · {short(sum((turn) => turn.tokens_saved))} tokens saved ·
+        paid {dollars(sum((turn) => turn.cost))}, without svc{' '}
+        {dollars(sum((turn) => turn.cost_without))}
       </p>
       <ol class="turns">
         {turns.map((turn, index) => (

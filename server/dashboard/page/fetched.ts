@@ -2,13 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { getJson } from './api.ts';
 import { news } from './live.ts';
-
-/** Asking anew may take so large a part of the time at most, however large the ledger is. */
-const SHARE = 1 / 200;
-const LEAST_MS = 5000;
-const MOST_MS = 60_000;
-/** The range moves on, also while nothing happens. */
-const IDLE_MS = 60_000;
+import { IDLE_MS, pauseAfter } from './pace.ts';
 
 export interface Fetched<T> {
   /** The newest answer; undefined until there is one. */
@@ -45,7 +39,7 @@ export function useFetched<T>(key: string, pathNow: () => string): Fetched<T> {
       // The first answer also waited for whatever the proxy loads when it is first asked.
       const tookMs = isFirst ? 0 : performance.now() - startedMs;
       isFirst = false;
-      notBeforeMs = performance.now() + Math.min(MOST_MS, Math.max(LEAST_MS, tookMs / SHARE));
+      notBeforeMs = performance.now() + pauseAfter(tookMs);
       isAsking = false;
       plan();
     }

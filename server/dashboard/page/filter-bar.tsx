@@ -1,4 +1,5 @@
 /** The filters of the present view. Each change goes to the address, from which everything is read. */
+import { counted } from './counted.ts';
 import { useStore } from './store.ts';
 import { state } from './live.ts';
 import { FILTERS, setFilters } from './location.ts';
@@ -89,8 +90,8 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
       )}
       {count !== undefined && (
         <output class="quiet count">
-          {count.toLocaleString('en-US')}
-          {complete === true ? '' : '+'} {count === 1 ? 'request' : 'requests'}
+          {complete === true ? '' : 'newest '}
+          {counted(count, 'request')}
         </output>
       )}
     </form>

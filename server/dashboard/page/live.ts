@@ -1,8 +1,8 @@
 /** What the proxy reports as it happens, by server-sent events. */
-import { createParser } from 'eventsource-parser';
-import type { EventSourceMessage } from 'eventsource-parser';
-import type { LiveLog, LiveRows, LiveState, RequestJson } from '../contract.ts';
+import type { LiveState, RequestJson } from '../contract.ts';
 import { needsKey, open, proxyKey } from './api.ts';
+import { SILENCE_MS, createFeedReader, withLog } from './feed-events.ts';
+import type { FeedEvents } from './feed-events.ts';
 import { createStore } from './store.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
@@ -11,7 +11,6 @@ export const connection = createStore<Connection>('connecting');
 export const state = createStore<LiveState | undefined>(undefined);
 /** The newest lines of the log, oldest first, as JSON. */
 export const logLines = createStore<readonly string[]>([]);
-const MOST_LINES = 1000;
 /** Counts up whenever the line was down: what ended meanwhile was not reported. */
 export const gaps = createStore(0);
 /** Counts up whenever requests have ended that figures do not know yet. */
@@ -27,8 +26,6 @@ export function onRows(listener: RowsListener): () => void {
 }
 
 const RETRY_MS = [500, 1000, 2000, 5000];
-/** The state comes every six seconds at the latest; a line that is silent for longer is dead. */
-const SILENCE_MS = 15_000;
 
 /** Keeps a line open for as long as the page is there. */
 export async function stayConnected(signal: AbortSignal): Promise<void> {
@@ -75,15 +72,14 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
     connection.set('live');
     // What was logged before comes again with every line.
     logLines.set([]);
-    const parser = createParser({ onEvent: receive });
-    const decoder = new TextDecoder();
+    const take = createFeedReader(EVENTS);
     const reader = response.body!.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       clearTimeout(silence);
       silence = setTimeout(stop, SILENCE_MS);
-      parser.feed(decoder.decode(value, { stream: true }));
+      take(value);
     }
   } finally {
     clearTimeout(silence);
@@ -93,14 +89,11 @@ async function listen(signal: AbortSignal, onOpen: () => void): Promise<void> {
   }
 }
 
-function receive({ event, data }: EventSourceMessage): void {
-  if (event === 'state') state.set(JSON.parse(data) as LiveState);
-  else if (event === 'log') {
-    const { lines } = JSON.parse(data) as LiveLog;
-    logLines.set([...logLines.get(), ...lines].slice(-MOST_LINES));
-  } else if (event === 'rows') {
-    const { requests, skipped } = JSON.parse(data) as LiveRows;
+const EVENTS: FeedEvents = {
+  state: (live) => state.set(live),
+  log: (log) => logLines.set(withLog(logLines.get(), log)),
+  rows({ requests, skipped }) {
     for (const listener of rowsListeners) listener(requests, skipped);
     news.set(news.get() + 1);
-  }
-}
+  },
+};

@@ -1,5 +1,9 @@
 /** A line of the log taken apart. */
 
+/** What stands where no line has come. */
+export const NO_LINES =
+  'Nothing was logged yet. At level info the log has failures and changes; `svc debug on` adds every request.';
+
 /** What every line may have; what else it has is shown as it is. */
 export interface LogLine {
   readonly [field: string]: unknown;

@@ -1,11 +1,13 @@
 /** The log as it is written, on the proxy's own machine alone. */
 import { useState } from 'preact/hooks';
+import { counted } from './counted.ts';
 import { time } from './format.ts';
 import { logLines } from './live.ts';
-import { fieldsOf, parsed } from './log-line.ts';
+import { NO_LINES, fieldsOf, parsed } from './log-line.ts';
 import type { LogLine } from './log-line.ts';
 import { addressOf, follow, setFilters } from './location.ts';
 import { useStore } from './store.ts';
+import { Words } from './words.tsx';
 
 const LEVELS = ['debug', 'info', 'warning', 'error'];
 
@@ -56,13 +58,12 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
         >
           {held === undefined ? 'Hold' : 'Go on'}
         </button>
-        <output class="quiet count">{shown.length} lines</output>
+        <output class="quiet count">{counted(shown.length, 'line')}</output>
       </form>
       <div class="log" role="log" aria-live="off" tabIndex={0} aria-label="Log, newest first">
         {shown.length === 0 && (
           <p class="quiet pad">
-            Nothing was logged yet. At level info these are failures and what changes; `svc debug
-            on` shows every request.
+            <Words text={NO_LINES} /> Only the proxy’s own machine is sent the log.
           </p>
         )}
         {shown.map((line, index) => (

@@ -3,9 +3,9 @@ import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportAnswer } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { Chart } from './chart.tsx';
-import { causeOf } from './conditions.ts';
+import { causeOf, reasonsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
-import { dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
+import { dollars, duration, short, whole } from './format.ts';
 import { state } from './live.ts';
 import { addressOf, follow, usePlace } from './location.ts';
 import { ProviderLine } from './providers.tsx';
@@ -15,6 +15,8 @@ import { useRequests } from './requests-data.ts';
 import { RequestCells, RequestHead } from './requests.tsx';
 import { seriesOf } from './series.ts';
 import { useStore } from './store.ts';
+import { headFigures } from './summary.ts';
+import { Words } from './words.tsx';
 
 const NEWEST = 8;
 
@@ -71,16 +73,15 @@ export function Overview() {
   );
 }
 
-function Reasons({ live: { alerts, health } }: { readonly live: LiveState }) {
-  if (health.reasons.length === 0 && alerts.length === 0 && !health.paused) return null;
+function Reasons({ live }: { readonly live: LiveState }) {
+  const reasons = reasonsOf(live);
+  if (reasons.length === 0) return null;
   return (
     <section class="banner" aria-label="What is wrong">
-      {health.paused && <p>Paused: requests go out as they come in. `svc resume` ends that.</p>}
-      {alerts.map(({ name, text }) => (
-        <p key={name}>Alert {text}</p>
-      ))}
-      {health.reasons.map((reason) => (
-        <p key={reason}>{reason}</p>
+      {reasons.map((reason) => (
+        <p key={reason}>
+          <Words text={reason} />
+        </p>
       ))}
     </section>
   );
@@ -93,50 +94,19 @@ interface FiguresProps {
 }
 
 function Figures({ live, report, title }: FiguresProps) {
-  const { totals, latency } = report;
-  const failedShare = totals.requests === 0 ? null : totals.errors / totals.requests;
+  const { cost, cost_without: without } = report.totals;
   return (
     <section class="figures" aria-label={title}>
-      <div class="figure">
-        <h2>Requests</h2>
-        <b data-figure="requests">{short(totals.requests)}</b>
-        <p>
-          {whole(live.running)} running · up {spanOf(live.health.uptime_seconds)}
-        </p>
-      </div>
-      <div class="figure">
-        <h2>Saved</h2>
-        <b class="good" data-figure="net_cost_saved">
-          {dollars(totals.net_cost_saved)}
-        </b>
-        <p>
-          {short(totals.saved_tokens)} tokens, {percent(totals.saved_percent)} of input
-        </p>
-      </div>
-      <div class="figure">
-        <h2>Paid</h2>
-        <b data-figure="cost">{dollars(totals.cost)}</b>
-        <p>
-          {dollars(totals.cost_without)} without svc
-          {totals.unpriced > 0 && ` · ${whole(totals.unpriced)} without a price`}
-        </p>
-        <PaidBar paid={totals.cost} without={totals.cost_without} />
-      </div>
-      <div class={`figure${totals.errors > 0 ? ' bad' : ''}`}>
-        <h2>Failed</h2>
-        <b data-figure="errors">{short(totals.errors)}</b>
-        <p>
-          {share(failedShare)} of requests
-          {totals.cancelled > 0 && ` · ${whole(totals.cancelled)} cancelled by the client`}
-        </p>
-      </div>
-      <div class="figure">
-        <h2>Time taken, median</h2>
-        <b>{duration(latency.p50_ms)}</b>
-        <p>
-          p95 {duration(latency.p95_ms)} · p99 {duration(latency.p99_ms)}
-        </p>
-      </div>
+      {headFigures(live, report).map(({ id, name, value, words, tone }) => (
+        <div key={id} class={`figure${tone === 'bad' ? ' bad' : ''}`}>
+          <h2>{name}</h2>
+          <b data-figure={id} {...(tone === 'good' && { class: tone })}>
+            {value}
+          </b>
+          <p>{words}</p>
+          {id === 'cost' && <PaidBar paid={cost} without={without} />}
+        </div>
+      ))}
     </section>
   );
 }

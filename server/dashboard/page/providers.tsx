@@ -1,11 +1,15 @@
 /** Providers: health, circuit breaker, keys with their cooldowns, pace. */
 import type { LiveState } from '../contract.ts';
-import { conditionOf } from './conditions.ts';
-import { dollars, duration, orDash, share, short, spanOf, whole } from './format.ts';
+import { KEY_COLUMNS } from './columns.ts';
+import type { Group } from './columns.ts';
+import { conditionOf, providerFacts } from './conditions.ts';
+import { counted } from './counted.ts';
+import { Facts } from './facts.tsx';
 import { state } from './live.ts';
 import { usePlace } from './location.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
+import { Table } from './table.tsx';
 
 type Provider = LiveState['providers'][string];
 
@@ -20,7 +24,7 @@ export function ProviderLine({ name, provider }: ProviderProps) {
   return (
     <li>
       <span>{name}</span>
-      <span class="quiet">{cooling > 0 && `${whole(cooling)} keys cooling`}</span>
+      <span class="quiet">{cooling > 0 && `${counted(cooling, 'key')} cooling`}</span>
       <span class={`status ${kind}`}>{word}</span>
     </li>
   );
@@ -49,112 +53,19 @@ export function ProvidersView() {
 }
 
 interface CardProps extends ProviderProps {
-  readonly sums: ReturnType<typeof useReport>['value'] extends infer R
-    ? R extends { by_provider: readonly (infer G)[] }
-      ? G | undefined
-      : never
-    : never;
+  readonly sums: Group | undefined;
 }
 
 function ProviderCard({ name, provider, sums }: CardProps) {
   const [word, kind] = conditionOf(provider);
-  const { breaker, health, keys, pace } = provider;
   return (
     <section class="card">
       <header>
         <h2>{name}</h2>
         <span class={`status ${kind}`}>{word}</span>
       </header>
-      <dl class="facts">
-        <div>
-          <dt>Requests</dt>
-          <dd>{short(sums?.requests)}</dd>
-        </div>
-        <div>
-          <dt>Failed</dt>
-          <dd>{sums === undefined ? '–' : share(sums.errors / sums.requests)}</dd>
-        </div>
-        <div>
-          <dt>Paid</dt>
-          <dd>{dollars(sums?.cost)}</dd>
-        </div>
-        <div>
-          <dt>Mean time</dt>
-          <dd>{duration(sums?.avg_latency_ms)}</dd>
-        </div>
-        <div>
-          <dt>Breaker</dt>
-          <dd>
-            {breaker.state}, {whole(breaker.failures)} of {whole(breaker.requests)} failed in a
-            minute
-          </dd>
-        </div>
-        <div>
-          <dt>Health</dt>
-          <dd>
-            {health.state}
-            {health.reason !== null && `: ${health.reason}`}
-            {health.recovers_in_s !== null &&
-              health.recovers_in_s > 0 &&
-              `, tried again in ${spanOf(health.recovers_in_s)}`}
-          </dd>
-        </div>
-        {pace !== null && (
-          <div>
-            <dt>Pace</dt>
-            <dd>
-              {Object.entries(pace)
-                .map(([what, value]) => `${what} ${String(value)}`)
-                .join(', ')}
-            </dd>
-          </div>
-        )}
-        {provider.stopped !== null && (
-          <div>
-            <dt>Stopped</dt>
-            <dd>{provider.stopped}</dd>
-          </div>
-        )}
-      </dl>
-      {keys.length === 0 ? (
-        <p class="quiet">
-          {provider.needs_key ? 'No key of its own: the client’s key is used.' : 'Needs no key.'}
-        </p>
-      ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Key</th>
-                <th scope="col">State</th>
-                <th scope="col" class="num">
-                  Used
-                </th>
-                <th scope="col" class="num">
-                  Limited
-                </th>
-                <th scope="col" class="num">
-                  Refused
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.map((key) => (
-                <tr key={key.label}>
-                  <th scope="row">{orDash(key.label)}</th>
-                  <td class={key.wait_s > 0 ? 'warn' : ''}>
-                    {key.state}
-                    {key.wait_s > 0 && `, ${spanOf(Math.ceil(key.wait_s))} left`}
-                  </td>
-                  <td class="num">{whole(key.picked)}</td>
-                  <td class="num">{whole(key.limited)}</td>
-                  <td class="num">{whole(key.refused)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Facts rows={providerFacts(provider, sums)} />
+      {provider.keys.length > 0 && <Table columns={KEY_COLUMNS} rows={provider.keys} />}
     </section>
   );
 }

@@ -3,10 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LostAnswer, RequestAnswer, RequestJson, Trace } from '../contract.ts';
 import { AnswerError, getJson } from './api.ts';
 import { BlockDiff } from './block-diff.tsx';
-import { dollars, duration, moment, orDash, percent, short, whole } from './format.ts';
+import { ATTEMPT_COLUMNS } from './columns.ts';
+import { Facts } from './facts.tsx';
+import { moment, orDash, whole } from './format.ts';
 import { onRows } from './live.ts';
 import { addressOf, follow } from './location.ts';
+import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
 import { ModelName, Outcome } from './requests.tsx';
+import { Table } from './table.tsx';
 import { Waterfall } from './waterfall.tsx';
 
 interface Loaded {
@@ -31,6 +35,7 @@ async function load(id: string, signal: AbortSignal): Promise<Loaded> {
 export function RequestView({ id }: { readonly id: string }) {
   const [loaded, setLoaded] = useState<Loaded>();
   const [error, setError] = useState<string>();
+  const [round, setRound] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     setLoaded(undefined);
@@ -40,12 +45,12 @@ export function RequestView({ id }: { readonly id: string }) {
         setError(thrown instanceof Error ? thrown.message : String(thrown));
     });
     return () => abort.abort();
-  }, [id]);
+  }, [id, round]);
+  // Somebody may look at a request before it has ended.
   useEffect(
     () =>
       onRows((rows) => {
-        const row = rows.find((one) => one.request_id === id);
-        if (row !== undefined) setError(undefined);
+        if (rows.some((one) => one.request_id === id)) setRound((known) => known + 1);
       }),
     [id],
   );
@@ -75,9 +80,9 @@ function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly i
         {request !== null && ` · ${moment(request.timestamp)} · ${request.endpoint}`}
       </p>
       {trace?.error !== undefined && trace?.error !== null && <p class="fault">{trace.error}</p>}
-      {request !== null && <Facts row={request} />}
+      {request !== null && <RequestCard row={request} />}
       {trace === null ? (
-        <p class="quiet card">Its stages are kept no more: those of the newest 200 requests are.</p>
+        <p class="quiet card">{NO_STAGES}</p>
       ) : (
         <>
           <Waterfall trace={trace} />
@@ -89,39 +94,12 @@ function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly i
   );
 }
 
-function Facts({ row }: { readonly row: RequestJson }) {
+function RequestCard({ row }: { readonly row: RequestJson }) {
   const injection = row.vault_injection;
-  const saved =
-    row.input_tokens === null || row.input_tokens === 0 || row.tokens_saved === null
-      ? null
-      : (100 * row.tokens_saved) / row.input_tokens;
   return (
     <section class="card">
       <TokenBar row={row} />
-      <dl class="facts">
-        <Fact name="In" value={`${whole(row.input_tokens)} tokens`} />
-        <Fact name="Sent" value={`${whole(row.sent_input_tokens)} tokens`} />
-        <Fact name="Saved" value={`${whole(row.tokens_saved)} tokens, ${percent(saved)}`} />
-        <Fact
-          name="Output"
-          value={`${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`}
-        />
-        <Fact name="Paid" value={dollars(row.cost)} />
-        <Fact name="Without svc" value={dollars(row.cost_without)} />
-        <Fact
-          name="Provider’s prompt cache"
-          value={`${short(row.provider_cache_read_tokens)} read, ${short(row.provider_cache_creation_tokens)} written`}
-        />
-        <Fact
-          name="Time taken"
-          value={`${duration(row.latency_ms)}, first byte after ${duration(row.ttfb_ms)}`}
-        />
-        <Fact
-          name="Provider"
-          value={`${orDash(row.provider)}${row.attempts > 1 ? `, ${row.attempts} attempts` : ''}`}
-        />
-        <Fact name="Agent" value={orDash(row.client)} />
-        <Fact name="Mode" value={orDash(row.mode)} />
+      <Facts rows={requestFacts(row)}>
         <div>
           <dt>Conversation</dt>
           <dd>
@@ -141,8 +119,7 @@ function Facts({ row }: { readonly row: RequestJson }) {
           <div class="broad">
             <dt>Added from the vault</dt>
             <dd>
-              {whole(injection.chunks_injected)} pieces, {whole(injection.tokens_added)} tokens,{' '}
-              {dollars(injection.cost_added)}
+              {injectionWords(injection)}
               <ul class="plain-list">
                 {injection.top_chunks.map((chunk) => (
                   <li key={chunk}>
@@ -153,17 +130,8 @@ function Facts({ row }: { readonly row: RequestJson }) {
             </dd>
           </div>
         )}
-      </dl>
+      </Facts>
     </section>
-  );
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 
@@ -194,39 +162,7 @@ function Attempts({ trace: { attempts } }: { readonly trace: Trace }) {
       <header>
         <h2>Attempts at providers</h2>
       </header>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Provider</th>
-              <th scope="col">Model</th>
-              <th scope="col">Key</th>
-              <th scope="col" class="num">
-                Begun at
-              </th>
-              <th scope="col" class="num">
-                Head at
-              </th>
-              <th scope="col">Result</th>
-            </tr>
-          </thead>
-          <tbody>
-            {attempts.map((attempt, index) => (
-              <tr key={index}>
-                <th scope="row">{attempt.provider}</th>
-                <td>{orDash(attempt.model)}</td>
-                <td>{attempt.key ?? 'the client’s, or none'}</td>
-                <td class="num">{duration(attempt.started_ms)}</td>
-                <td class="num">{duration(attempt.head_ms)}</td>
-                <td class={attempt.failure === null ? '' : 'bad-text'}>
-                  {attempt.status ?? '–'}
-                  {attempt.failure !== null && ` ${attempt.failure}`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={ATTEMPT_COLUMNS} rows={attempts} />
     </section>
   );
 }
@@ -248,7 +184,7 @@ function Changes({ lost, row, trace }: ChangesProps) {
       : typeof because === 'string'
         ? `Nothing was changed: ${because}.`
         : (row?.tokens_saved ?? 0) > 0
-          ? 'What was taken away is kept no more.'
+          ? 'What was removed is no longer kept.'
           : 'Nothing was changed.';
   return (
     <section aria-labelledby="changes">

@@ -3,11 +3,12 @@ import type { RequestJson } from '../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { dollars, duration, moment, short, orDash, time } from './format.ts';
 import { addressOf, follow } from './location.ts';
+import { outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
 import { useMedia } from './media.ts';
 import { VirtualList } from './virtual-list.tsx';
 
-export const NARROW = '(max-width: 760px)';
+const NARROW = '(max-width: 760px)';
 const ROW_PX = 34;
 const NARROW_ROW_PX = 60;
 
@@ -31,7 +32,7 @@ interface ListProps {
   readonly onEnd?: () => void;
 }
 
-export function RequestList({ rows, onEnd }: ListProps) {
+function RequestList({ rows, onEnd }: ListProps) {
   const isNarrow = useMedia(NARROW);
   return (
     <VirtualList
@@ -139,14 +140,5 @@ export function ModelName({ row }: { readonly row: RequestJson }) {
 }
 
 export function Outcome({ row }: { readonly row: RequestJson }) {
-  const { outcome, status_code: status, failed, response_cache_hit: isHit } = row;
-  const kind = failed ? 'bad' : outcome === 'cancelled' ? 'warn' : 'ok';
-  const words = failed && outcome === 'ok' ? 'error' : outcome;
-  return (
-    <span class={`mark ${kind}`}>
-      {words}
-      {failed && status !== null && ` ${status}`}
-      {isHit && ' · kept answer'}
-    </span>
-  );
+  return <span class={`mark ${outcomeTone(row)}`}>{outcomeOf(row)}</span>;
 }

@@ -2,11 +2,14 @@
 import type { LiveState, ReportAnswer } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { dollars, orDash, percent, share, short, whole } from './format.ts';
+import { classColumns, groupColumns } from './columns.ts';
+import { orDash, whole } from './format.ts';
 import { state } from './live.ts';
 import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
+import { addedWords, billOf, unpricedNote } from './summary.ts';
+import { Table, withCell } from './table.tsx';
 
 export function SavingsView({ query }: { readonly query: URLSearchParams }) {
   const live = useStore(state);
@@ -33,60 +36,33 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-function Bill({ report: { totals, lanes } }: { readonly report: ReportAnswer }) {
+function Bill({ report }: { readonly report: ReportAnswer }) {
+  const rows = billOf(report);
+  const note = unpricedNote(report);
   return (
     <section class="card">
       <h2>The bill</h2>
       <table class="bill">
         <tbody>
-          <tr>
-            <th scope="row">Without svc I would have paid</th>
-            <td class="num">{dollars(totals.cost_without)}</td>
-          </tr>
-          <tr>
-            <th scope="row">Saved by compression</th>
-            <td class="num good">{dollars(negated(lanes.compression.cost_saved_usd))}</td>
-          </tr>
-          <tr>
-            <th scope="row">Saved by cache breakpoints that svc set</th>
-            <td class="num good">{dollars(negated(lanes.cache_breakpoints.cost_saved_usd))}</td>
-          </tr>
-          <tr>
-            <th scope="row">Saved by answers that were kept</th>
-            <td class="num good">{dollars(negated(lanes.response_cache.cost_saved_usd))}</td>
-          </tr>
-          <tr>
-            <th scope="row">Added from the vault</th>
-            <td class="num">{dollars(totals.cost_added)}</td>
-          </tr>
-          <tr class="total">
-            <th scope="row">I paid</th>
-            <td class="num">{dollars(totals.cost)}</td>
-          </tr>
+          {rows.map(({ name, value, tone }) => (
+            <tr key={name} {...(name === rows.at(-1)!.name && { class: 'total' })}>
+              <th scope="row">{name}</th>
+              <td class={`num ${tone ?? ''}`}>{value}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
-      {totals.unpriced > 0 && (
-        <p class="quiet">
-          {whole(totals.unpriced)} requests are of models without a known price and not in here.
-        </p>
-      )}
+      {note !== undefined && <p class="quiet">{note}</p>}
     </section>
   );
 }
 
-function negated(value: number | null): number | null {
-  return value === null || value === 0 ? value : -value;
-}
-
-function Added({ report: { injections, totals } }: { readonly report: ReportAnswer }) {
+function Added({ report }: { readonly report: ReportAnswer }) {
+  const { injections } = report;
   return (
     <section class="card">
       <h2>Added from the vault</h2>
-      <p>
-        {injections.requests === 0
-          ? 'Nothing was added to a request.'
-          : `${whole(injections.chunks)} pieces in ${whole(injections.requests)} requests: ${short(totals.tokens_added)} tokens, ${dollars(totals.cost_added)}.`}
-      </p>
+      <p>{addedWords(report)}</p>
       {injections.blocks.length > 0 && (
         <ul class="lines">
           {injections.blocks.slice(0, 10).map(({ block_id: id, requests }) => (
@@ -112,38 +88,7 @@ function Classes({ classes }: { readonly classes: LiveState['classes'] }) {
       {classes.length === 0 ? (
         <p class="quiet">Nothing was compressed since the start.</p>
       ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Class</th>
-                <th scope="col" class="num">
-                  Raw
-                </th>
-                <th scope="col" class="num">
-                  Sent
-                </th>
-                <th scope="col" class="num">
-                  Saved
-                </th>
-                <th scope="col" class="num">
-                  Share
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {classes.map(({ class: name, tokens_before: before, tokens_after: after }) => (
-                <tr key={name}>
-                  <th scope="row">{name}</th>
-                  <td class="num">{short(before)}</td>
-                  <td class="num">{short(after)}</td>
-                  <td class={`num${before > after ? ' good' : ''}`}>{short(before - after)}</td>
-                  <td class="num">{share(before === 0 ? null : (before - after) / before)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={classColumns('Class')} rows={classes} />
       )}
     </section>
   );
@@ -157,59 +102,22 @@ interface GroupsProps {
 
 function Groups({ title, filter, groups }: GroupsProps) {
   if (groups.length === 0) return null;
+  const head = title.slice('By '.length);
+  const columns = withCell(groupColumns(head), head, ({ name }) =>
+    name === null ? (
+      <span class="quiet">unknown</span>
+    ) : (
+      <a href={addressOf('requests', { [filter]: name })} onClick={follow}>
+        {orDash(name)}
+      </a>
+    ),
+  );
   return (
     <section class="card flush" aria-label={title}>
       <header>
         <h2>{title}</h2>
       </header>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{title.slice('By '.length)}</th>
-              {[
-                'Requests',
-                'In',
-                'Sent',
-                'Saved',
-                'Share',
-                'Cache read',
-                'Paid',
-                'Without svc',
-                'Net saving',
-              ].map((name) => (
-                <th key={name} scope="col" class="num">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {groups.map((group) => (
-              <tr key={group.name}>
-                <th scope="row">
-                  {group.name === null ? (
-                    <span class="quiet">unknown</span>
-                  ) : (
-                    <a href={addressOf('requests', { [filter]: group.name })} onClick={follow}>
-                      {orDash(group.name)}
-                    </a>
-                  )}
-                </th>
-                <td class="num">{whole(group.requests)}</td>
-                <td class="num">{short(group.input_tokens)}</td>
-                <td class="num">{short(group.sent_input_tokens)}</td>
-                <td class="num good">{short(group.saved_tokens)}</td>
-                <td class="num">{percent(group.saved_percent)}</td>
-                <td class="num">{short(group.provider_cache_read_tokens)}</td>
-                <td class="num">{dollars(group.cost)}</td>
-                <td class="num">{dollars(group.cost_without)}</td>
-                <td class="num">{dollars(group.net_cost_saved)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={columns} rows={groups} />
     </section>
   );
 }

@@ -1,0 +1,101 @@
+/** The tables of both dashboards: what each column says, and what matters where not all fit. */
+import type { LiveState, ReportAnswer, Trace } from '../contract.ts';
+import { dollars, duration, orDash, percent, share, short, spanOf, whole } from './format.ts';
+
+export type Tone = 'good' | 'warn' | 'bad';
+
+export interface Column<T> {
+  readonly head: string;
+  readonly isRight?: boolean;
+  /** Where columns do not fit side by side, the one with the highest goes first. */
+  readonly rank: number;
+  /** A name may be cut to this width; without it nothing of the column is cut. */
+  readonly least?: number;
+  readonly text: (row: T) => string;
+  readonly tone?: (row: T) => Tone | undefined;
+}
+
+/** A column of figures. */
+export function figures<T>(
+  head: string,
+  rank: number,
+  text: (row: T) => string,
+  tone?: (row: T) => Tone | undefined,
+): Column<T> {
+  return { head, isRight: true, rank, text, ...(tone !== undefined && { tone }) };
+}
+
+export type Group = ReportAnswer['by_model'][number];
+
+/** Sums by `head`, which is what the rows are grouped by. */
+export function groupColumns(head: string): readonly Column<Group>[] {
+  return [
+    { head, rank: 0, least: 12, text: ({ name }) => name ?? 'unknown' },
+    figures('Requests', 4, (group) => whole(group.requests)),
+    figures('In', 6, (group) => short(group.input_tokens)),
+    figures('Sent', 7, (group) => short(group.sent_input_tokens)),
+    figures(
+      'Saved',
+      2,
+      (group) => short(group.saved_tokens),
+      () => 'good',
+    ),
+    figures('Share', 5, (group) => percent(group.saved_percent)),
+    figures('Cache read', 9, (group) => short(group.provider_cache_read_tokens)),
+    figures('Paid', 3, (group) => dollars(group.cost)),
+    figures('Without svc', 8, (group) => dollars(group.cost_without)),
+    figures('Net saving', 1, (group) => dollars(group.net_cost_saved)),
+  ];
+}
+
+type TextClass = LiveState['classes'][number];
+
+export function classColumns(head: string): readonly Column<TextClass>[] {
+  return [
+    { head, rank: 0, least: 10, text: (one) => one.class },
+    figures('Raw', 3, (one) => short(one.tokens_before)),
+    figures('Sent', 2, (one) => short(one.tokens_after)),
+    figures(
+      'Saved',
+      4,
+      (one) => short(one.tokens_before - one.tokens_after),
+      (one) => (one.tokens_before > one.tokens_after ? 'good' : undefined),
+    ),
+    figures('Share', 1, ({ tokens_before: before, tokens_after: after }) =>
+      share(before === 0 ? null : (before - after) / before),
+    ),
+  ];
+}
+
+type Key = LiveState['providers'][string]['keys'][number];
+
+export const KEY_COLUMNS: readonly Column<Key>[] = [
+  { head: 'Key', rank: 0, least: 8, text: ({ label }) => orDash(label) },
+  {
+    head: 'State',
+    rank: 1,
+    text: ({ state, wait_s: waitS }) =>
+      `${state}${waitS > 0 ? `, ${spanOf(Math.ceil(waitS))} left` : ''}`,
+    tone: ({ wait_s: waitS }) => (waitS > 0 ? 'warn' : undefined),
+  },
+  figures('Used', 2, ({ picked }) => whole(picked)),
+  figures('Limited', 3, ({ limited }) => whole(limited)),
+  figures('Refused', 4, ({ refused }) => whole(refused)),
+];
+
+type Attempt = Trace['attempts'][number];
+
+export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
+  { head: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
+  { head: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
+  { head: 'Key', rank: 4, least: 8, text: (one) => one.key ?? 'the client’s, or none' },
+  figures('Begun at', 3, (one) => duration(one.started_ms)),
+  figures('Head at', 3, (one) => duration(one.head_ms)),
+  {
+    head: 'Result',
+    rank: 1,
+    least: 8,
+    text: (one) => [one.status ?? '–', one.failure ?? ''].join(' ').trimEnd(),
+    tone: (one) => (one.failure === null ? undefined : 'bad'),
+  },
+];

@@ -1,0 +1,54 @@
+/** What is said of one request, in the words of both dashboards. */
+import type { RequestJson } from '../contract.ts';
+import type { Tone } from './columns.ts';
+import { counted } from './counted.ts';
+import { dollars, duration, orDash, percent, short, whole } from './format.ts';
+
+/** The model that answered; before it the one that was asked for, where it is another. */
+export function modelOf({ model_requested: asked, model_resolved: resolved }: RequestJson): string {
+  return asked === null || resolved === null || asked === resolved
+    ? orDash(resolved ?? asked)
+    : `${asked} → ${resolved}`;
+}
+
+/** `ok`, `error 502`, `cancelled`. */
+export function outcomeOf(row: RequestJson): string {
+  const { outcome, status_code: status, failed, response_cache_hit: isHit } = row;
+  const word = failed && outcome === 'ok' ? 'error' : outcome;
+  return `${word}${failed && status !== null ? ` ${status}` : ''}${isHit ? ', kept answer' : ''}`;
+}
+
+export function outcomeTone({ outcome, failed }: RequestJson): Tone {
+  return failed ? 'bad' : outcome === 'ok' ? 'good' : 'warn';
+}
+
+type Fact = readonly [name: string, value: string];
+
+export function requestFacts(row: RequestJson): readonly Fact[] {
+  const { input_tokens: raw, tokens_saved: saved } = row;
+  const part = raw === null || raw === 0 || saved === null ? null : (100 * saved) / raw;
+  return [
+    [
+      'Input',
+      `${whole(raw)} tokens, ${whole(row.sent_input_tokens)} sent, ${whole(saved)} saved (${percent(part)})`,
+    ],
+    ['Output', `${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`],
+    ['Paid', `${dollars(row.cost)}, ${dollars(row.cost_without)} without svc`],
+    [
+      'Provider’s prompt cache',
+      `${short(row.provider_cache_read_tokens)} read, ${short(row.provider_cache_creation_tokens)} written`,
+    ],
+    ['Time taken', `${duration(row.latency_ms)}, first byte after ${duration(row.ttfb_ms)}`],
+    ['Provider', `${orDash(row.provider)}${row.attempts > 1 ? `, ${row.attempts} attempts` : ''}`],
+    ['Agent', `${orDash(row.client)}, mode ${orDash(row.mode)}`],
+  ];
+}
+
+/** What the vault added to it. */
+export function injectionWords(injection: NonNullable<RequestJson['vault_injection']>): string {
+  return `${counted(injection.chunks_injected, 'piece')}, ${whole(injection.tokens_added)} tokens, ${dollars(injection.cost_added)}`;
+}
+
+/** Why there are no stages to show. */
+export const NO_STAGES =
+  'Its stages are no longer kept: only those of the newest 200 requests are.';

@@ -1,0 +1,157 @@
+/** What a range of time comes to, in the words of both dashboards: head figures, the bill, what spared tokens. */
+import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { Tone } from './columns.ts';
+import { counted } from './counted.ts';
+import { NONE, bytes, dollars, duration, percent, share, short, spanOf, whole } from './format.ts';
+
+export interface HeadFigure {
+  readonly id: 'requests' | 'net_cost_saved' | 'cost' | 'errors' | 'p50_ms';
+  readonly name: string;
+  readonly value: string;
+  readonly words: string;
+  readonly tone?: Tone;
+}
+
+export function headFigures(
+  live: LiveState,
+  { totals, latency }: ReportAnswer,
+): readonly HeadFigure[] {
+  const failed = totals.requests === 0 ? null : totals.errors / totals.requests;
+  return [
+    {
+      id: 'requests',
+      name: 'Requests',
+      value: short(totals.requests),
+      words: `${whole(live.running)} running, up ${spanOf(live.health.uptime_seconds)}`,
+    },
+    {
+      id: 'net_cost_saved',
+      name: 'Saved',
+      value: dollars(totals.net_cost_saved),
+      words: `${short(totals.saved_tokens)} tokens, ${percent(totals.saved_percent)} of input`,
+      tone: 'good',
+    },
+    {
+      id: 'cost',
+      name: 'Paid',
+      value: dollars(totals.cost),
+      words: `${dollars(totals.cost_without)} without svc${totals.unpriced > 0 ? `, ${whole(totals.unpriced)} without a price` : ''}`,
+    },
+    {
+      id: 'errors',
+      name: 'Failed',
+      value: short(totals.errors),
+      words: `${share(failed)} of requests${totals.cancelled > 0 ? `, ${whole(totals.cancelled)} cancelled by the client` : ''}`,
+      ...(totals.errors > 0 && { tone: 'bad' }),
+    },
+    {
+      id: 'p50_ms',
+      name: 'Median time',
+      value: duration(latency.p50_ms),
+      words: `p95 ${duration(latency.p95_ms)}, p99 ${duration(latency.p99_ms)}`,
+    },
+  ];
+}
+
+export interface BillRow {
+  readonly name: string;
+  readonly value: string;
+  readonly tone?: Tone;
+}
+
+/** From what would have been paid to what was, which is the last row. */
+export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
+  const saved = (name: string, { cost_saved_usd: usd }: { cost_saved_usd: number | null }) =>
+    ({ name, value: dollars(usd === null || usd === 0 ? usd : -usd), tone: 'good' }) as const;
+  return [
+    { name: 'Without svc I would have paid', value: dollars(totals.cost_without) },
+    saved('Saved by compression', lanes.compression),
+    saved('Saved by cache breakpoints that svc set', lanes.cache_breakpoints),
+    saved('Saved by old results that were left out', lanes.forgetting),
+    saved('Saved by answers that were kept', lanes.response_cache),
+    { name: 'Added from the vault', value: dollars(totals.cost_added) },
+    { name: 'I paid', value: dollars(totals.cost) },
+  ];
+}
+
+/** What the bill leaves out; undefined where it has everything. */
+export function unpricedNote({ totals: { unpriced } }: ReportAnswer): string | undefined {
+  return unpriced === 0
+    ? undefined
+    : `${counted(unpriced, 'request')} of models without a known price ${unpriced === 1 ? 'is' : 'are'} not in here.`;
+}
+
+/** What the vault added to requests, as a sentence. */
+export function addedWords({ injections, totals }: ReportAnswer): string {
+  return injections.requests === 0
+    ? 'Nothing was added to a request.'
+    : `${counted(injections.chunks, 'piece')} in ${counted(injections.requests, 'request')}: ${short(totals.tokens_added)} tokens, ${dollars(totals.cost_added)}.`;
+}
+
+export interface LaneRow {
+  readonly name: string;
+  readonly color: 'mark' | 'blue' | 'good' | 'orange' | 'violet';
+  /** Dollars; a dash where nothing is credited. */
+  readonly worth: string;
+  /** Of all input or all requests, 0 to 1. */
+  readonly part: number;
+  readonly words: string;
+}
+
+/** What spares tokens, each in its own lane as `/savings` has them: nothing is in two of them. */
+export function lanesOf(
+  { caches: { response_cache: answers } }: Pick<LiveState, 'caches'>,
+  { lanes, totals }: ReportAnswer,
+): readonly LaneRow[] {
+  const { compression, cache_breakpoints: marked, forgetting } = lanes;
+  const { response_cache: kept, provider_cache: own } = lanes;
+  const partOf = (tokens: number): number =>
+    totals.input_tokens === 0 ? 0 : tokens / totals.input_tokens;
+  return [
+    {
+      name: 'Our compression',
+      color: 'mark',
+      worth: dollars(compression.cost_saved_usd),
+      part: partOf(compression.tokens_saved),
+      words: `${short(compression.tokens_saved)} tokens not sent, ${share(totals.input_tokens === 0 ? null : partOf(compression.tokens_saved))} of input`,
+    },
+    {
+      name: 'Cache breakpoints that svc set',
+      color: 'blue',
+      worth: dollars(marked.cost_saved_usd),
+      part: partOf(marked.read_tokens),
+      words:
+        marked.requests === 0
+          ? 'none set'
+          : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${counted(marked.requests, 'request')}`,
+    },
+    {
+      name: 'Old results left out',
+      color: 'good',
+      worth: dollars(forgetting.cost_saved_usd),
+      part: partOf(forgetting.tokens_saved),
+      words:
+        forgetting.requests === 0
+          ? 'none left out'
+          : `${short(forgetting.tokens_saved)} tokens not sent in ${counted(forgetting.requests, 'request')}`,
+    },
+    {
+      name: 'Our response cache',
+      color: 'orange',
+      worth: dollars(kept.cost_saved_usd),
+      part: totals.requests === 0 ? 0 : kept.requests / totals.requests,
+      words: `${counted(kept.requests, 'answer')} given again${
+        answers === null
+          ? '; it is off'
+          : `; holds ${whole(answers.entries)} (${bytes(answers.bytes)})`
+      }`,
+    },
+    {
+      name: 'The provider’s own cache',
+      color: 'violet',
+      worth: NONE,
+      part: partOf(own.read_tokens),
+      words: `${short(own.read_tokens)} tokens read, ${short(own.written_tokens)} written; not our saving`,
+    },
+  ];
+}
