@@ -37,6 +37,22 @@ function openTerminal(place: Place, command: string, env: Readonly<Record<string
     key: (text: string) => child.stdin.write(text),
     /** Waits for a text among what is on the screen. */
     shows: (pattern: RegExp) => wait(() => pattern.test(screenOf(output)), String(pattern)),
+    /** Changes the size that the terminal has, as its window does. */
+    resize(columns: number, rows: number): void {
+      const tty = /\/dev\/pts\/\d+/.exec(output)![0];
+      const { status } = spawnSync('stty', ['-F', tty, 'cols', `${columns}`, 'rows', `${rows}`]);
+      assert.is(status, 0);
+    },
+    /** Waits until the screen is filled to its last row, and checks that no line is wider. */
+    fits: async (columns: number, rows: number): Promise<void> => {
+      const full = (): boolean => {
+        const lines = screenOf(output).split('\n');
+        return lines.length === rows && lines.at(-1)!.endsWith('q quit');
+      };
+      await wait(full, `screen of ${columns}×${rows}`);
+      for (const line of screenOf(output).split('\n'))
+        assert.ok(line.length <= columns, `${columns}: ${line}`);
+    },
     writes: (text: string) => wait(() => output.includes(text), JSON.stringify(text)),
   };
 }
@@ -58,7 +74,7 @@ function dashboard(place: Place, env: Readonly<Record<string, string>> = {}) {
   const svc = `'${process.execPath}' '${entry}' dashboard`;
   return openTerminal(
     place,
-    `stty cols 80 rows 24; sh -c "echo pid \\$\\$; exec ${svc}"; echo "code $?"; stty -a`,
+    `stty cols 80 rows 24; tty; sh -c "echo pid \\$\\$; exec ${svc}"; echo "code $?"; stty -a`,
     env,
   );
 }
@@ -105,6 +121,13 @@ if (HAS_SCRIPT) {
       await terminal.shows(/PgUp PgDn/);
       terminal.key('1');
       assert.not.match(terminal.output(), '\u001b[31m');
+      for (const [columns, rows] of [
+        [50, 14],
+        [120, 34],
+      ] as const) {
+        terminal.resize(columns, rows);
+        await terminal.fits(columns, rows);
+      }
       proxy.child.kill('SIGTERM');
       await proxy.ended;
       await terminal.shows(/no connection, trying again[^]*svc start --background/);

@@ -85,6 +85,7 @@ const TOTALS = {
   input_tokens: 200_000,
   sent_input_tokens: 80_000,
   unpriced: 0,
+  cancelled: 0,
   tokens_added: 0,
   cost_added: 0,
   provider_cache_read_tokens: 0,
@@ -114,6 +115,7 @@ const REPORT = {
   lanes: {
     compression: { tokens_saved: 120_000, cost_saved_usd: 1.5 },
     cache_breakpoints: { requests: 0, read_tokens: 0, written_tokens: 0, cost_saved_usd: 0 },
+    forgetting: { requests: 2, tokens_saved: 7000, cost_saved_usd: 0.25 },
     response_cache: { requests: 0, cost_saved_usd: 0 },
     provider_cache: { read_tokens: 0, written_tokens: 0 },
   },
@@ -131,6 +133,8 @@ const LIVE = {
   },
   session: { requests: 12 },
   running: 3,
+  caches: { response_cache: null },
+  alerts: [{ name: 'spend', text: HOSTILE }],
   classes: [{ class: 'log', tokens_before: 10, tokens_after: 5 }],
   providers: {
     messages: {
@@ -233,6 +237,40 @@ test('the overview says what was saved, paid and went wrong, also without colour
   assert.match(text, '502 PROVIDER_003');
   assert.match(text, 'messages breaker open, 12 s left');
   assert.match(text, 'degraded');
+});
+
+test('an alert that fires, a long reason and old results left out are shown whole', () => {
+  const alerts = [{ name: 'spend', text: 'spend: $12 in an hour, over $10' }];
+  assert.match(
+    textOf({ ...MODEL, live: { ...LIVE, alerts } as unknown as LiveState }, SIZES[0]!),
+    /^! Alert spend: \$12 in an hour, over \$10$/m,
+  );
+  const providers = {
+    messages: {
+      ...LIVE.providers['messages']!,
+      health: {
+        state: 'unhealthy',
+        reason: `${'it refused the connection, '.repeat(5)}at last`,
+        recovers_in_s: 12,
+      },
+    },
+  };
+  const live = { ...LIVE, providers } as unknown as LiveState;
+  const shown = textOf({ ...MODEL, live, tab: 'providers' }, SIZES[0]!);
+  assert.match(shown, /at last, tried again\s+in 12 s/);
+  const savings = textOf({ ...MODEL, tab: 'savings' }, SIZES[0]!);
+  assert.match(savings, /Saved by old results that were left out +−\$0\.2500/);
+  assert.match(savings, /Old results left out +\$0\.2500 {2}7,000 tokens not sent in 2 requests/);
+});
+
+test('a cancelled request has no status, an answer that failed is an error', () => {
+  const requests = [
+    row(1, { outcome: 'cancelled', status_code: 200 }),
+    row(2, { outcome: 'ok', status_code: 429, failed: true }),
+  ];
+  const shown = textOf({ ...MODEL, requests, tab: 'requests' }, SIZES[0]!);
+  assert.match(shown, /cancelled$/m);
+  assert.match(shown, /error 429$/m);
 });
 
 test('columns go before figures are cut', () => {
