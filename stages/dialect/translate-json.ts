@@ -3,6 +3,7 @@
  * wanted kind or with nothing, so that the readers state what they look for and
  * never trust a field.
  */
+import type { WireEvent } from './canonical.ts';
 import { isObject, jsonTypeOf, parseJson, type JsonObject } from './json-kind.ts';
 
 export { isObject, parseJson };
@@ -73,4 +74,9 @@ export function parseDataUrl(url: string): { mediaType: string; data: string } |
 
 export function dataUrl(mediaType: string, data: string): string {
   return `data:${mediaType};base64,${data}`;
+}
+
+/** An event that is named by the type of what it holds. */
+export function typedEvent(payload: JsonObject & { readonly type: string }): WireEvent {
+  return { event: payload.type, data: JSON.stringify(payload) };
 }

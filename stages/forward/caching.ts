@@ -14,7 +14,8 @@ import {
   leastCachedTokens,
   takesPromptCacheKey,
 } from '../prompt-cache/known-models.ts';
-import { hasMarkers, placesIn, withMarkers } from '../prompt-cache/places.ts';
+import { someMarker } from '../prompt-cache/markers.ts';
+import { placesIn, withMarkers } from '../prompt-cache/places.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
@@ -121,7 +122,7 @@ function markersFor(
     leastCachedTokens(model ?? '') ?? (promptCache === 'on' ? LARGEST_MINIMUM : undefined);
   if (leastTokens === undefined)
     return { notBecause: 'the model is not known to cache what is marked' };
-  if (hasMarkers(body)) return { notBecause: 'the client sets its own markers' };
+  if (someMarker(body, () => true)) return { notBecause: 'the client sets its own markers' };
   const { goesOn, isSlow } = conversations.turnOf(request);
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   if (isSlow) return { notBecause: 'the conversation pauses for longer than the cache lives' };

@@ -3,9 +3,10 @@
  * as the request shows. The longest that is known counts: rewriting a prefix that is still cached
  * would cost more than it saves.
  */
-import { isObject, listOf } from '../dialect/json-kind.ts';
+import { isObject } from '../dialect/json-kind.ts';
 import type { DialectName } from '../model/dialect.ts';
 import { LIFETIME_MS } from './conversations.ts';
+import { someMarker } from './markers.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -15,21 +16,10 @@ export function cacheLifetimeMs(dialect: DialectName, body: unknown): number {
   // Other providers keep it for five to ten minutes, and for up to an hour when they are not busy.
   if (dialect !== 'messages')
     return body['prompt_cache_retention'] === '24h' ? 24 * HOUR_MS : HOUR_MS;
-  const parts = [body['tools'], body['system'], ...listOf(body['messages']).map(contentOf)];
-  const isLong = isForAnHour(body) || parts.some((list) => listOf(list).some(holdsLong));
-  return isLong ? HOUR_MS : LIFETIME_MS;
+  return someMarker(body, isForAnHour) ? HOUR_MS : LIFETIME_MS;
 }
 
-function holdsLong(part: unknown): boolean {
-  return isForAnHour(part) || listOf(contentOf(part)).some(isForAnHour);
-}
-
-/** True for an object with a marker that lives for an hour; five minutes is what a marker has by default. */
-function isForAnHour(value: unknown): boolean {
-  const marker = isObject(value) ? value['cache_control'] : undefined;
+/** Five minutes is what a marker has by default. */
+function isForAnHour(marker: unknown): boolean {
   return isObject(marker) && marker['ttl'] === '1h';
-}
-
-function contentOf(value: unknown): unknown {
-  return isObject(value) ? value['content'] : undefined;
 }

@@ -8,28 +8,12 @@ import type { JsonObject } from '../dialect/json-kind.ts';
 import type { JsonPath } from '../model/block.ts';
 import { CACHE_MARKER } from '../wire/render.ts';
 import { estimateTokens } from '../model/tokens.ts';
+import { contentOf } from './markers.ts';
 
 /** Content that the provider takes a marker at. Thinking is none of it. */
 const MARKABLE = new Set(['text', 'image', 'document', 'tool_use', 'tool_result']);
 /** Members whose text the model does not read as such. */
 const OPAQUE = new Set(['data', 'signature']);
-
-/** True if the client has set markers of its own, anywhere, or asks for automatic ones. */
-export function hasMarkers(body: JsonObject): boolean {
-  if (isMarked(body)) return true;
-  const messages = listOf(body['messages']);
-  return [body['tools'], body['system'], ...messages.map((message) => contentOf(message))].some(
-    (list) => listOf(list).some((part) => isMarked(part) || listOf(contentOf(part)).some(isMarked)),
-  );
-}
-
-function isMarked(value: unknown): boolean {
-  return isObject(value) && value['cache_control'] !== undefined && value['cache_control'] !== null;
-}
-
-function contentOf(value: unknown): unknown {
-  return isObject(value) ? value['content'] : undefined;
-}
 
 /**
  * The places for markers, in the order in which the model reads them: each the path of an object,

@@ -19,15 +19,23 @@ export interface TestProtocol {
 
 serveJobs<TestProtocol, { readonly greeting: string }>(({ greeting }, port) => {
   let prepared = '';
+  let isClosed = false;
+  let running = 0;
   port.emit(greeting);
   return {
     prepare(notice) {
       prepared = `:${notice}`;
     },
-    close: () => port.end(),
+    close() {
+      isClosed = true;
+      if (running === 0) port.end();
+    },
     async run({ name, takesMs = 0, parts = [], fault }, report) {
       for (const part of parts) report(part);
+      running += 1;
       await sleep(takesMs);
+      running -= 1;
+      if (isClosed && running === 0) port.end();
       if (fault === 'throw') throw new SvcError('config', name, { code: 'X_1', cure: 'none' });
       if (fault === 'die') {
         setImmediate(() => {

@@ -154,15 +154,13 @@ test('each thread is prepared when it starts, and a running one for what is new'
 
 test('closing with grace finishes what waits', async () => {
   const { pool } = poolOf();
-  const jobs = ['a', 'b', 'c'].map((name) => pool.run({ name }));
-  pool.start();
-  await until(() => pool.isRunning);
+  const jobs = ['a', 'b', 'c'].map((name) => pool.run({ name, takesMs: 20 }));
+  await pool.close(5000);
+  assert.equal(await Promise.all(jobs), [{ done: 'a' }, { done: 'b' }, { done: 'c' }]);
   const quick = poolOf();
   const never = quick.pool.run({ name: 'never', takesMs: 60_000 });
   await quick.pool.close(50);
   assert.equal(await never, { failed: 'cancelled' });
-  assert.equal(await Promise.all(jobs), [{ done: 'a' }, { done: 'b' }, { done: 'c' }]);
-  await pool.close(5000);
 });
 
 /** What a process prints and how it ends that runs `body` with a `pool`. */

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
-import { isObject, stringOf } from '../translate-json.ts';
+import { isObject, stringOf, typedEvent } from '../translate-json.ts';
 
 /** Every block as its start, its deltas and its stop. */
 export function messagesStreamOf(message: JsonObject): WireEvent[] {
@@ -12,10 +12,10 @@ export function messagesStreamOf(message: JsonObject): WireEvent[] {
   if (!Array.isArray(content)) throw unreadableAnswer('The provider sent no message');
   const empty = { ...message, content: [], stop_reason: null, stop_sequence: null };
   return [
-    named({ type: 'message_start', message: empty }),
+    typedEvent({ type: 'message_start', message: empty }),
     ...content.filter(isObject).flatMap(blockStream),
-    named({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }),
-    named({ type: 'message_stop' }),
+    typedEvent({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }),
+    typedEvent({ type: 'message_stop' }),
   ];
 }
 
@@ -44,12 +44,8 @@ function blockStream(block: JsonObject, index: number): WireEvent[] {
     deltas.push({ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) });
   }
   return [
-    named({ type: 'content_block_start', index, content_block: start }),
-    ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
-    named({ type: 'content_block_stop', index }),
+    typedEvent({ type: 'content_block_start', index, content_block: start }),
+    ...deltas.map((delta) => typedEvent({ type: 'content_block_delta', index, delta })),
+    typedEvent({ type: 'content_block_stop', index }),
   ];
-}
-
-function named(payload: JsonObject & { readonly type: string }): WireEvent {
-  return { event: payload.type, data: JSON.stringify(payload) };
 }

@@ -2,7 +2,7 @@
 import type { JsonObject, WireEvent } from '../canonical.ts';
 import { listOf } from '../json-kind.ts';
 import { unreadableAnswer } from '../translate-errors.ts';
-import { objectsOf, stringOf } from '../translate-json.ts';
+import { objectsOf, stringOf, typedEvent } from '../translate-json.ts';
 
 const ENDINGS = ['completed', 'incomplete', 'failed'];
 
@@ -12,7 +12,7 @@ export function responsesStreamOf(response: JsonObject): WireEvent[] {
   if (!Array.isArray(output)) throw unreadableAnswer('The provider sent no response');
   let sequence_number = 0;
   const event = (type: string, more: JsonObject): WireEvent =>
-    named({ type, sequence_number: sequence_number++, ...more });
+    typedEvent({ type, sequence_number: sequence_number++, ...more });
   const begun = { ...response, status: 'in_progress', output: [], usage: null };
   const ending = ENDINGS.find((each) => each === status) ?? 'completed';
   return [
@@ -69,8 +69,4 @@ function partStream(
     event('response.output_text.done', { ...at, text, logprobs }),
     event('response.content_part.done', { ...at, part }),
   ];
-}
-
-function named(payload: JsonObject & { readonly type: string }): WireEvent {
-  return { event: payload.type, data: JSON.stringify(payload) };
 }

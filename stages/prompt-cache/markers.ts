@@ -1,0 +1,23 @@
+/** The cache markers that a request body of the messages dialect holds. */
+import { isObject, listOf } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
+
+/** True if `wanted` holds for any marker: of the body itself, or of a part that may carry one. */
+export function someMarker(body: JsonObject, wanted: (marker: unknown) => boolean): boolean {
+  const holds = (value: unknown): boolean => {
+    const marker = isObject(value) ? value['cache_control'] : undefined;
+    return marker !== undefined && marker !== null && wanted(marker);
+  };
+  const inList = (list: unknown): boolean =>
+    listOf(list).some((part) => holds(part) || listOf(contentOf(part)).some(holds));
+  return (
+    holds(body) ||
+    inList(body['tools']) ||
+    inList(body['system']) ||
+    listOf(body['messages']).some((message) => inList(contentOf(message)))
+  );
+}
+
+export function contentOf(value: unknown): unknown {
+  return isObject(value) ? value['content'] : undefined;
+}
