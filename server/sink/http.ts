@@ -9,7 +9,7 @@ import type { CancelSignal, Sink } from '../../engine/index.ts';
 import type { Dialect } from '../../stages/model/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
-import { endsEvent } from '../../stages/wire/events.ts';
+import { endsEvent } from '../../stages/wire/event-ends.ts';
 import { errorBody, errorHeaders, errorStatus } from '../error-response.ts';
 import type { Pacer } from './pace.ts';
 

@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import type { Block } from './block.ts';
 import { headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
-import type { ProxyRequest } from './request.ts';
 
 /** The header fields in which clients name their sessions, in lower case; the first that is there counts. */
 export const SESSION_FIELDS: ReadonlySet<string> = new Set([
@@ -44,8 +43,19 @@ function beginning(blocks: readonly Block[]): Block[] {
 }
 
 /** 96 bits, as 16 characters; equal for all requests of a conversation. */
-export function conversationId(request: ProxyRequest): string {
-  const { original } = request;
+export function conversationId({
+  original,
+}: {
+  readonly original: { readonly conversation: () => string };
+}): string {
+  return original.conversation();
+}
+
+/** The same of a request as it came in, computed at each call. */
+export function hashOfConversation(original: {
+  readonly body: { readonly headers: Headers };
+  readonly blocks: () => readonly Block[];
+}): string {
   const hash = createHash('sha256').update(clientSession(original.body.headers) ?? '');
   for (const block of beginning(original.blocks())) {
     hash.update(`\0${block.role}\0`).update(block.text);

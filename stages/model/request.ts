@@ -12,6 +12,7 @@ import type { Attempt } from './attempt.ts';
 import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
+import { hashOfConversation } from './conversation.ts';
 import { protectedReasons } from './protect.ts';
 
 /** What never changes in a request, however often it is edited. */
@@ -24,6 +25,8 @@ export interface Original {
   readonly json: unknown;
   /** Every block in reading order; read from the body at the first call. */
   blocks(): readonly Block[];
+  /** Names the conversation; read from the beginning at the first call. See `conversationId`. */
+  conversation(): string;
   /** Why the block at an index may not be rewritten; undefined for one that may. */
   protectedBy(index: number): ProtectedReason | undefined;
 }
@@ -130,6 +133,7 @@ class ReadOnceOriginal implements Original {
   readonly facts: RequestFacts;
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
+  #conversation: string | undefined;
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
 
   constructor({ body, dialect, facts, json }: OriginalParts) {
@@ -142,6 +146,10 @@ class ReadOnceOriginal implements Original {
 
   blocks(): readonly Block[] {
     return (this.#blocks ??= this.json === undefined ? [] : this.dialect.blocks(this.json));
+  }
+
+  conversation(): string {
+    return (this.#conversation ??= hashOfConversation(this));
   }
 
   protectedBy(index: number): ProtectedReason | undefined {

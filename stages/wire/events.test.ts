@@ -10,8 +10,8 @@ import {
   createNeedleScanner,
   createSplitter,
   encodeEvent,
-  endsEvent,
 } from './events.ts';
+import { endsEvent } from './event-ends.ts';
 
 interface Seen {
   readonly event: string | undefined;

@@ -1,0 +1,81 @@
+/**
+ * Where server-sent events end in bytes: the one place that knows it.
+ *
+ * An event ends with a blank line, of LF, CRLF or CR. A CR that completes one may be the first
+ * half of a CRLF, so the next byte decides; behind another CR it counts at once, so that a stream
+ * of bare CRs is not held back. Where the cuts fall depends on the bytes alone, never on how they
+ * were split on the way here.
+ */
+
+export const LF = 0x0a;
+export const CR = 0x0d;
+/** The last three bytes before some others, as one number. At the beginning a line end counts as a blank line. */
+export const NOTHING_BEFORE = 0x0a0a0a;
+
+/** True if `bytes` end with an event, so that another may follow. */
+export function endsEvent(bytes: Buffer): boolean {
+  // What stood before them is unknown: no line end.
+  return isEnd(bytes, bytes.length - 1, 0);
+}
+
+/** True if an event ends behind the byte at `i`; `before` are the bytes in front of the first. */
+export function isEnd(bytes: Buffer, i: number, before: number): boolean {
+  const byte = byteAt(bytes, i, before);
+  if (byte !== LF && byte !== CR) return false;
+  const previous = byteAt(bytes, i - 1, before);
+  if (byte === CR) {
+    if (previous === CR) return true;
+    const next = bytes[i + 1];
+    return previous === LF && next !== undefined && next !== LF;
+  }
+  if (previous === LF) return true;
+  if (previous !== CR) return false;
+  const earlier = byteAt(bytes, i - 2, before);
+  return earlier === LF || earlier === CR;
+}
+
+function byteAt(bytes: Buffer, i: number, before: number): number | undefined {
+  return i >= 0 ? bytes[i] : (before >> (8 * (-1 - i))) & 0xff;
+}
+
+export function lastThree(bytes: Buffer, before: number): number {
+  let last = before;
+  for (let i = Math.max(0, bytes.length - 3); i < bytes.length; i += 1)
+    last = ((last << 8) | bytes[i]!) & 0xffffff;
+  return last;
+}
+
+/** Where the first event ends behind `from` in `bytes[from, stop)`, or -1. */
+export function nextEnd(bytes: Buffer, from: number, stop: number, before: number): number {
+  let i = from;
+  while (i < stop) {
+    const found = bytes.indexOf(LF, i);
+    const lf = found < 0 || found >= stop ? stop : found;
+    const cr = bytes.subarray(i, lf).indexOf(CR);
+    const end = cr < 0 ? lf : i + cr;
+    if (end < stop && isEnd(bytes, end, before)) return end + 1;
+    i = end + 1;
+  }
+  return -1;
+}
+
+/** Where the last event ends in `bytes`, which may be before the first of them, or -1. Most reads end with one. */
+export function lastEnd(bytes: Buffer, before: number): number {
+  let lf = bytes.length - 1;
+  if (isEnd(bytes, lf, before)) return bytes.length;
+  lf = bytes.lastIndexOf(LF);
+  let cr = bytes.lastIndexOf(CR);
+  while (lf >= 0 || cr >= 0) {
+    const end = Math.max(lf, cr);
+    if (isEnd(bytes, end, before)) return end + 1;
+    // A negative offset would count from the end again.
+    if (end === lf) lf = end === 0 ? -1 : bytes.lastIndexOf(LF, end - 1);
+    else cr = end === 0 ? -1 : bytes.lastIndexOf(CR, end - 1);
+  }
+  // The first byte may decide that a CR before it has ended a line.
+  return isCrEnd(bytes, before) ? 0 : -1;
+}
+
+function isCrEnd(bytes: Buffer, before: number): boolean {
+  return (before & 0xffff) === ((LF << 8) | CR) && bytes[0] !== LF;
+}
