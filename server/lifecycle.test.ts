@@ -1,4 +1,5 @@
 /** Reload under load, the drain, and the forced stop: nothing fails, nothing is lost. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,6 +16,22 @@ import {
 } from '../fixtures/server/exchange.ts';
 
 const STREAM = json(MESSAGE, { stream: true });
+
+test('a start does not load arktype, which takes longer than all the rest', () => {
+  const hook = `export const resolve = (name, context, next) => {
+    if (name === 'arktype') throw new Error('loaded by ' + context.parentURL);
+    return next(name, context);
+  };`;
+  const script = `import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    await import(${JSON.stringify(new URL('./index.js', import.meta.url).href)});`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { encoding: 'utf8', timeout: 60_000 },
+  );
+  assert.is(status, 0, stderr);
+});
 
 test('reloads under load fail no request', () =>
   withProxy({}, async (t) => {

@@ -13,7 +13,7 @@ export interface TimedBytes {
   readonly atMs: readonly number[];
 }
 
-/** A failure as one of ours is told: its message is for people, kind and code are the fact. */
+/** A failure: its message is for people; kind and code identify it. */
 export interface CapturedFailure {
   readonly kind: string;
   readonly code: string | null;

@@ -117,19 +117,20 @@ function toRow(
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
   const priced = measured && provider !== undefined && model !== null;
   const input = totalInputTokens(usage);
-  const saved = savedTokens(request, input, services.learned.tokenRatio(model));
+  const ratio = services.learned.tokenRatio(model);
+  const saved = savedTokens(request, input, ratio);
   const at = run.startedWallMs;
   const cost = priced ? services.prices.costNanoUsd(provider, model, usage, at) : null;
   const costSaved =
     priced && saved !== null
       ? services.prices.savedNanoUsd(provider, model, usage, saved, at)
       : null;
-  const added = addedTokens(request, input, services.learned.tokenRatio(model));
+  const added = addedTokens(request, input, ratio);
   const costAdded =
     priced && added !== null
       ? services.prices.addedNanoUsd(provider, model, usage, added, at)
       : null;
-  const forgotten = forgottenTokens(request, saved, services.learned.tokenRatio(model));
+  const forgotten = forgottenTokens(request, saved, ratio);
   const byForgetting =
     priced && forgotten !== null
       ? services.prices.savedNanoUsd(provider, model, usage, forgotten, at)
@@ -233,7 +234,7 @@ function addedTokens(
   return Math.min(Math.round(estimated * ratio), input);
 }
 
-/** What the row says of a saving; undefined where nothing was compressed or injected. A copy: rows are not kept for as long as traces. */
+/** What the row says of a saving; undefined where none was measured. A copy: rows are not kept for as long as traces. */
 function savingsOf(row: LedgerRow): TraceSavings | undefined {
   const { savedTokens: saved, addedTokens: added, costSavedNanoUsd, costAddedNanoUsd } = row;
   const { breakpoints, costSavedByBreakpointsNanoUsd, cacheReadTokens, cacheWriteTokens } = row;

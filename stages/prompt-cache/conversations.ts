@@ -1,7 +1,7 @@
 /**
- * Tells of each request whether it goes on with a conversation that was sent before, and whether
- * that conversation comes back while a provider's prompt cache still keeps what it wrote. From the
- * second request on this is remembered durably, so that a restart changes nothing.
+ * Decides for each request whether it continues a conversation that was sent before, and whether
+ * that conversation comes back while a provider's prompt cache still holds it. From the second
+ * request on this is stored durably, so that a restart changes nothing.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -1,8 +1,8 @@
 /**
  * Worker threads that do jobs: the one pool behind compression, the index, the ledger and captures.
  * Threads start when there is work for them. A job whose time runs out while it is worked on
- * ends its thread; so does, of a job that may take as long as it likes, the asker who leaves.
- * The jobs behind go to another thread, and so they do when one dies.
+ * ends its thread, and so does the cancelled signal of a job without a time limit. The jobs
+ * behind it go to another thread, also when a thread dies.
  */
 import { Worker } from 'node:worker_threads';
 import type { ResourceLimits } from 'node:worker_threads';
@@ -123,7 +123,7 @@ export class WorkerPool<P extends Protocol> {
         finish({ failed });
       };
       const onAbort = (): void => {
-        // A job in work goes on within its time: its thread is dear, and the next turn may need what it finds out.
+        // A job in work goes on within its time: another thread takes long to start, and the next turn may need the result.
         if (timeoutMs > 0 && this.#threadOf(id) !== undefined) resolve({ failed: 'cancelled' });
         else giveUp('cancelled');
       };
