@@ -3,13 +3,13 @@ import { patternFault, toPattern, type Pattern } from './pattern.ts';
 import type { Loss, Row } from './rows.ts';
 
 /** What a parameter takes. `patterns` is one pattern or a list, of which one is enough. */
-export type ParamKind = 'patterns' | 'text' | 'count' | 'names' | 'flag';
+export type ParamKind = 'patterns' | 'text' | 'count' | 'names';
 
 export interface Param {
   readonly kind: ParamKind;
   readonly about: string;
   /** Left out, the parameter is required. */
-  readonly default?: number | string | boolean | readonly string[];
+  readonly default?: number | string | readonly string[];
   /** Least value of a count; 0 if left out. */
   readonly least?: number;
 }
@@ -45,20 +45,12 @@ export class Args {
     return this.#values[name] ?? this.#params[name]?.default;
   }
 
-  has(name: string): boolean {
-    return this.#value(name) !== undefined;
-  }
-
   count(name: string): number {
     return Number(this.#value(name));
   }
 
   text(name: string): string {
     return String(this.#value(name));
-  }
-
-  flag(name: string): boolean {
-    return this.#value(name) === true;
   }
 
   names(name: string): readonly string[] {
@@ -125,7 +117,6 @@ interface Check {
 }
 
 const CHECKS: Readonly<Record<Exclude<ParamKind, 'patterns'>, (least: number) => Check>> = {
-  flag: () => ({ isValid: (value) => typeof value === 'boolean', expected: 'is true or false' }),
   count: (least) => ({
     isValid: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= 1e6,
     expected: `is a whole number from ${least}`,

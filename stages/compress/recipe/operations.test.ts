@@ -81,6 +81,20 @@ test('lines around a hit are counted once, however many are asked for', () => {
   assert.equal(ran('keep_lines', { pattern: 'x', after: 1 }, ['a', 'x', 'b', 'c']), ['x', 'b']);
 });
 
+test('a sign that opens no tag is text', () => {
+  assert.equal(ran('html_text', {}, ['<p>if a < b</p> then x <- y, and 1 <2']), [
+    'if a < b',
+    'then x <- y, and 1 <2',
+  ]);
+});
+
+test('a line is cut between characters', () => {
+  const line = `${'a'.repeat(14)}😀${'b'.repeat(40)}😀${'c'.repeat(4)}`;
+  assert.equal(ran('truncate_lines', { most: 20, tail: 5 }, [line]), [
+    `${'a'.repeat(14)}… 42 characters …😀cccc`,
+  ]);
+});
+
 test('there are at least thirty', () => {
   assert.ok(OPERATIONS.size >= 30, String(OPERATIONS.size));
 });

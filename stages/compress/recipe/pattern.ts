@@ -36,17 +36,12 @@ export function patternFault(source: string): string | undefined {
 export function toPattern(source: string): Pattern {
   const fault = patternFault(source);
   if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
-  const expression = toExpression(source);
+  const expression = new RegExp(bodyOf(source), source.startsWith(IGNORE_CASE) ? 'i' : '');
   return {
     source,
     test: (line) => expression.test(seen(line)),
     exec: (line) => expression.exec(seen(line)),
   };
-}
-
-/** The same as a regular expression, for a text that is cut already. */
-export function toExpression(source: string): RegExp {
-  return new RegExp(bodyOf(source), source.startsWith(IGNORE_CASE) ? 'i' : '');
 }
 
 const IGNORE_CASE = '(?i)';

@@ -101,7 +101,6 @@ function paramSchema({ kind, about, least = 0, default: value }: Param): Schema 
     patterns: ONE_OR_MORE,
     count: { type: 'integer', minimum: least },
     names: { type: 'array', items: { type: 'string' }, minItems: 1 },
-    flag: { type: 'boolean' },
     text: { type: 'string' },
   };
   return { ...kinds[kind], ...rest };

@@ -4,7 +4,7 @@ import { endingLines } from '../log/ends.ts';
 import type { Rule } from '../rule.ts';
 import { Args } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { toExpression, toPattern } from './pattern.ts';
+import { toPattern } from './pattern.ts';
 import type { Recipe } from './recipe.ts';
 import { render, type Loss, type Row } from './rows.ts';
 
@@ -34,18 +34,17 @@ export function toRule(recipe: Recipe): Rule {
 }
 
 function anyOf(sources: readonly string[]): (text: string) => boolean {
-  const expressions = sources.map(toExpression);
-  return (text) => expressions.some((expression) => expression.test(text));
+  const patterns = sources.map(toPattern);
+  return (text) => patterns.some((pattern) => pattern.test(text));
 }
 
 function contentOf(sources: readonly string[]): (text: string) => boolean {
-  const patterns = sources.map(toPattern);
+  const isFound = anyOf(sources);
   return (text) => {
     let at = 0;
     for (let line = 0; line < SEARCHED_LINES && at <= text.length; line++) {
       const end = text.indexOf('\n', at);
-      const one = text.slice(at, end < 0 ? text.length : end);
-      if (patterns.some((pattern) => pattern.test(one))) return true;
+      if (isFound(text.slice(at, end < 0 ? text.length : end))) return true;
       if (end < 0) return false;
       at = end + 1;
     }

@@ -152,6 +152,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
+/** `<` before anything else is a sign of the text. */
+const isTag = (html: string, at: number): boolean => /^[a-z/!?]$/i.test(html.charAt(at + 1));
+
 function htmlText(html: string): string {
   const lower = html.toLowerCase();
   const unclosed = new Set<string>();
@@ -166,8 +169,12 @@ function htmlText(html: string): string {
       at = end < 0 ? html.length : end + 3;
       continue;
     }
-    const close = html.indexOf('>', open);
-    if (close < 0) break;
+    const close = isTag(html, open) ? html.indexOf('>', open) : -1;
+    if (close < 0) {
+      out += '<';
+      at = open + 1;
+      continue;
+    }
     const tag = html.slice(open, close + 1);
     const name = /^<\/?([a-z][a-z0-9]{0,20})/i.exec(tag)?.[1]?.toLowerCase() ?? '';
     at = close + 1;

@@ -26,6 +26,10 @@ function normaliser(
   };
 }
 
+/** The place `at`, or the one before it where it would part the halves of one character. */
+const wholeAt = (line: string, at: number): number =>
+  /^[\udc00-\udfff]$/.test(line.charAt(at)) && at > 0 ? at - 1 : at;
+
 /** Longest part of a line that is changed, in characters. */
 const CHANGED_CHARS = 2000;
 
@@ -54,8 +58,9 @@ export const lineOperations: Readonly<Record<string, Operation>> = {
       return (rows) =>
         changeRows(rows, (line) => {
           if (line.length <= most + 20) return line;
-          const cut = line.length - most;
-          return `${line.slice(0, most - tail)}… ${cut} characters …${tail === 0 ? '' : line.slice(-tail)}`;
+          const head = line.slice(0, wholeAt(line, most - tail));
+          const end = line.slice(wholeAt(line, line.length - tail));
+          return `${head}… ${line.length - head.length - end.length} characters …${end}`;
         });
     },
   },
