@@ -1,6 +1,7 @@
 /** What the page is sent, as types alone: the page runs elsewhere and takes no code from here. */
 export type { RequestJson } from '../../stages/ledger/report.ts';
-export type { LiveLog, LiveRows, LiveState } from './feed.ts';
+export type { LiveLog, LiveRows } from './feed.ts';
+export type { LiveState } from './state.ts';
 export type {
   ConversationsAnswer,
   ReportAnswer,

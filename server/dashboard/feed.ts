@@ -30,9 +30,6 @@ export interface LiveRows {
   readonly skipped: number;
 }
 
-/** The event `state`; made by `state` of the options. */
-export type LiveState = import('./state.ts').LiveState;
-
 export interface FeedOptions {
   readonly clock: Clock;
   readonly live: LiveRequests;
@@ -62,7 +59,8 @@ export function createFeed(options: FeedOptions): Feed {
 
 class LiveFeed implements Feed {
   readonly #options: FeedOptions;
-  readonly #viewers = new Set<Viewer>();
+  /** With what ends a viewer's log. */
+  readonly #viewers = new Map<Viewer, () => void>();
   readonly #encoder = new TextEncoder();
   #stop: (() => void)[] = [];
   #rows: LedgerRow[] = [];
@@ -81,25 +79,21 @@ class LiveFeed implements Feed {
         cure: 'Close one of them.',
       });
     let own: Viewer | undefined;
-    let stopLog: (() => void) | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (viewer) => {
           own = viewer;
           this.#add(viewer);
-          if (withLog) stopLog = this.#showLog(viewer);
+          if (withLog) this.#viewers.set(viewer, this.#showLog(viewer));
         },
-        cancel: () => {
-          stopLog?.();
-          this.#remove(own!);
-        },
+        cancel: () => this.#remove(own!),
       },
       { highWaterMark: MOST_WAITING },
     );
   }
 
   #add(viewer: Viewer): void {
-    this.#viewers.add(viewer);
+    this.#viewers.set(viewer, () => undefined);
     // Sent at once, so that whoever waits knows that the line is open.
     viewer.enqueue(this.#encoder.encode('retry: 2000\n\n'));
     if (this.#viewers.size === 1) {
@@ -110,6 +104,7 @@ class LiveFeed implements Feed {
   }
 
   #remove(viewer: Viewer): void {
+    this.#viewers.get(viewer)?.();
     if (!this.#viewers.delete(viewer) || this.#viewers.size > 0) return;
     for (const stop of this.#stop) stop();
     this.#stopBatch?.();
@@ -127,8 +122,7 @@ class LiveFeed implements Feed {
       stopTimer = undefined;
       const event: LiveLog = { lines };
       lines = [];
-      if (this.#viewers.has(viewer))
-        this.#sendTo(viewer, this.#encode('log', JSON.stringify(event)));
+      this.#sendTo(viewer, this.#encode('log', JSON.stringify(event)));
     };
     const stop = this.#options.log.watch((line) => {
       lines.push(line);
@@ -178,7 +172,7 @@ class LiveFeed implements Feed {
 
   #send(event: string, json: string): void {
     const bytes = this.#encode(event, json);
-    for (const viewer of this.#viewers) this.#sendTo(viewer, bytes);
+    for (const viewer of this.#viewers.keys()) this.#sendTo(viewer, bytes);
   }
 
   #encode(event: string, json: string): Uint8Array {

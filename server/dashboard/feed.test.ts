@@ -1,0 +1,42 @@
+/** The events of open dashboards, of which a reader may be too slow. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
+import { createFeed } from './feed.ts';
+import { createLiveRequests } from './live-rows.ts';
+
+const LOOK_MS = 6000;
+
+test('a reader that lags is cut off, and nothing is gathered for it any more', async () => {
+  const clock = createManualClock();
+  const listeners = new Set<(line: string) => void>();
+  const feed = createFeed({
+    clock,
+    live: createLiveRequests(),
+    log: {
+      watch(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    state: async () => '{}',
+  });
+  const slow = feed.open(true);
+  const other = feed.open(true);
+  assert.is(listeners.size, 2);
+  const reader = other.getReader();
+  for (let looks = 0; looks < 100 && listeners.size > 1; looks += 1) {
+    clock.advance(LOOK_MS);
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    await reader.read();
+  }
+  assert.is(listeners.size, 1, 'the log is watched for the other one alone');
+  const texts: string[] = [];
+  const decoder = new TextDecoder();
+  for await (const bytes of slow) texts.push(decoder.decode(bytes));
+  assert.ok(texts.length > 10, 'what waited is still sent before the end');
+  await reader.cancel();
+  assert.is(listeners.size, 0);
+});
+
+test.run();
