@@ -77,6 +77,7 @@ export async function compiledGraph(
     ledger: { db: join(scratch, 'monitor.db') },
     cache: { ...given.cache, type: 'memory' },
     vault: { ...given.vault, indexPath: join(scratch, 'vault') },
+    telemetry: { ...given.telemetry, enabled: false },
   };
   const log = silentLog(scratch, systemClock);
   const services = await createServices({ config, log });
