@@ -5,7 +5,7 @@ import type { CaptureRecord, CapturedRow } from '../../stages/captures/record.ts
 import { scrubbed } from '../../stages/captures/scrub.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
-import { isObject } from '../../stages/dialect/json-kind.ts';
+import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { credentialsOf } from '../log/credentials.ts';
 import { secretSources } from '../log/redact.ts';
@@ -46,21 +46,13 @@ export async function importCaptures(bytes: Buffer): Promise<Imported> {
 }
 
 function readForeign(text: string): { exchanges: ForeignExchange[]; notes: string[] } {
-  const json = parse(text);
+  const json = parseJson(text);
   if (isObject(json) && isObject(json['log'])) return readHar(json['log']);
   const session = readSession(text);
   if (session !== undefined) return session;
   throw new SvcError('bad_request', 'This is no file of captures, no HAR and no session', {
     cure: 'Sessions of Claude Code are the .jsonl files below ~/.claude/projects.',
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function toRecord(exchange: ForeignExchange): CaptureRecord | undefined {
@@ -127,7 +119,7 @@ function toRow(
   observer.push(answer);
   observer.ended?.();
   const usage = observer.usage();
-  const asked = parse(body.toString('utf8'));
+  const asked = parseJson(body.toString('utf8'));
   const named = isObject(asked) && typeof asked['model'] === 'string' ? asked['model'] : null;
   return {
     outcome: status < 400 ? 'ok' : 'error',
