@@ -6,7 +6,7 @@ import { askingWords } from './asking-words.ts';
 import { ordinaryWords } from './everyday-words.ts';
 import { inverseFrequency, liveCount, MAX_MATCHED_TERMS } from './score.ts';
 import type { Corpus } from './score.ts';
-import { asSpelled } from './spelling.ts';
+import type { Speller } from './spelling.ts';
 import { stem } from './stem.ts';
 import type { AskedWord } from './subject.ts';
 import type { Tokenizer } from './tokenize.ts';
@@ -57,8 +57,11 @@ export interface Word {
 
 /** The words of `query`, weighed, and as they stand in it; `terms` are what blocks were ranked by. */
 export function wordsOf(
-  corpus: Corpus,
-  tokenizer: Tokenizer,
+  {
+    corpus,
+    tokenizer,
+    spell: asSpelled,
+  }: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
   query: string,
   terms: readonly string[],
 ): { readonly words: Word[]; readonly asked: AskedWord[] } {
@@ -97,7 +100,7 @@ export function wordsOf(
   };
   const spell = (term: string, isProper: boolean, text: string): void => {
     // A name is spelled in one way, and is no compound: Facebook is neither face nor book.
-    const spelled = isProper ? [term] : asSpelled(corpus, term);
+    const spelled = isProper ? [term] : asSpelled(term);
     if (spelled.length > 1) add(term, spelled);
     else add(spelled[0]!, [], isProper, text);
   };

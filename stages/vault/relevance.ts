@@ -9,6 +9,7 @@
 import { RARE_BLOCKS, wordsOf, type Word } from './question-words.ts';
 import { liveCount } from './score.ts';
 import type { Corpus, Scored } from './score.ts';
+import type { Speller } from './spelling.ts';
 import { namesPath } from './subject.ts';
 import type { Tokenizer } from './tokenize.ts';
 
@@ -76,14 +77,15 @@ interface Ranked extends Scored {
  * and of those behind the first `top` only such as lie in a file that the query names.
  */
 export function aboutQuestion<T extends Ranked>(
-  { corpus, tokenizer }: { readonly corpus: Corpus; readonly tokenizer: Tokenizer },
+  how: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
   query: string,
   terms: readonly string[],
   scored: readonly T[],
   meanScore: number,
   top: number,
 ): T[] {
-  const { words, asked } = wordsOf(corpus, tokenizer, query, terms);
+  const { corpus, tokenizer } = how;
+  const { words, asked } = wordsOf(how, query, terms);
   const heaviest = words.map(({ weight }) => weight).toSorted((a, b) => b - a);
   const weight = heaviest.slice(0, MAX_WEIGHED).reduce((sum, each) => sum + each, 0);
   if (weight === 0) return [];

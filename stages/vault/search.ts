@@ -5,7 +5,7 @@ import { compareInfo, type BlockIndex } from './block-index.ts';
 import { sha256 } from './read-file.ts';
 import { aboutQuestion } from './relevance.ts';
 import { liveCount, rank, type Ranking, type Scored } from './score.ts';
-import { asSpelled, withoutShortForms } from './spelling.ts';
+import { spellerOf, withoutShortForms, type Speller } from './spelling.ts';
 import { cutSnippet, type Snippet } from './snippet.ts';
 import type { Tokenizer } from './tokenize.ts';
 
@@ -56,14 +56,15 @@ export function searchIndex(
 ): SearchHit[] {
   if (fd === undefined) return [];
   const query = withoutShortForms(text);
-  const terms = queryTerms(index, tokenizer, query);
+  const spell = spellerOf(index.corpus);
+  const terms = queryTerms(index, tokenizer, query, spell);
   const accepts =
     options.includeUnsafe === true ? undefined : (block: number) => index.isSafe(block);
   const wanted = new Set(terms);
   const ranking = rank(index.corpus, terms, accepts);
   const { about = false, top = DEFAULT_TOP } = options;
   const found = chosen(index, ranking, { ...options, top: about ? top * MORE : top });
-  const how = { corpus: index.corpus, tokenizer };
+  const how = { corpus: index.corpus, tokenizer, spell };
   const hits = about ? aboutQuestion(how, query, terms, found, ranking.meanScore, top) : found;
   return hits.map(({ block, score, info }) => {
     const content = readContent(index, fd, block, info.hash);
@@ -122,10 +123,15 @@ function readContent(index: BlockIndex, fd: number, block: number, hash: string)
 }
 
 /** Distinct terms of the query that the index knows, the rarest if there are too many. */
-function queryTerms(index: BlockIndex, tokenizer: Tokenizer, query: string): string[] {
+function queryTerms(
+  index: BlockIndex,
+  tokenizer: Tokenizer,
+  query: string,
+  spell: Speller,
+): string[] {
   const { corpus } = index;
-  const spelled = tokenizer.terms(query).flatMap((term) => asSpelled(corpus, term));
-  const distinct = [...new Set(spelled)].slice(0, MAX_TERMS_WEIGHED);
+  const asked = [...new Set(tokenizer.terms(query))].slice(0, MAX_TERMS_WEIGHED);
+  const distinct = [...new Set(asked.flatMap(spell))];
   if (distinct.length <= MAX_QUERY_TERMS) return distinct;
   return distinct
     .map((term) => ({ term, blocks: liveCount(corpus, corpus.postings(term)) }))

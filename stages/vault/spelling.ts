@@ -52,7 +52,19 @@ export function withoutShortForms(text: string): string {
 }
 
 /** `term` where blocks hold it; else how blocks spell it, as one term or as two; else `term`. */
-export function asSpelled(corpus: Corpus, term: string): readonly string[] {
+export type Speller = (term: string) => readonly string[];
+
+/** Looks a word up once, however often it is asked for: one that no block holds takes some dozens of lookups. */
+export function spellerOf(corpus: Corpus): Speller {
+  const known = new Map<string, readonly string[]>();
+  return (term) => {
+    const found = known.get(term) ?? asSpelled(corpus, term);
+    known.set(term, found);
+    return found;
+  };
+}
+
+function asSpelled(corpus: Corpus, term: string): readonly string[] {
   const isHeld = (each: string): boolean => liveCount(corpus, corpus.postings(each)) > 0;
   if (term.length < LEAST_LETTERS || term.length > MOST_LETTERS) return [term];
   if (!/^[a-z]+$/.test(term) || isHeld(term)) return [term];
