@@ -14,6 +14,11 @@ export interface ServeFlags {
   readonly telemetry?: boolean;
 }
 
+/** The flags of a command that takes `--config` alone. */
+export function configFlag(config: string | undefined): ServeFlags {
+  return config === undefined ? {} : { config };
+}
+
 /** The flags as they were typed. */
 export interface TypedFlags {
   readonly port: string | undefined;

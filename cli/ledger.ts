@@ -7,7 +7,7 @@ import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
-import { toLoadOptions } from './flags.ts';
+import { configFlag, toLoadOptions } from './flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 
@@ -22,8 +22,7 @@ export async function withLedger<T>(
     import('../stages/ledger/database.ts'),
     import('../stages/ledger/queries.ts'),
   ]);
-  const flags = configFile === undefined ? {} : { config: configFile };
-  const { config } = await loadConfig(toLoadOptions(flags, context));
+  const { config } = await loadConfig(toLoadOptions(configFlag(configFile), context));
   const reader = openLedgerReader(config.ledger.db);
   try {
     return await work(reader, queries);

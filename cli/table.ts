@@ -86,6 +86,8 @@ function blockOf(
   const width = Math.max(...names.slice(1).map(widthOf));
   return [
     bold(title),
-    ...values.map((value, at) => `  ${dim((names[at + 1] ?? '').padEnd(width))}  ${value}`),
+    ...values.flatMap((value, at) =>
+      value === '' ? [] : [`  ${dim((names[at + 1] ?? '').padEnd(width))}  ${value}`],
+    ),
   ];
 }

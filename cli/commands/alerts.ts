@@ -4,7 +4,7 @@ import type { AlertsJson } from '../../server/alerts/evaluate.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { toLoadOptions } from '../flags.ts';
+import { configFlag, toLoadOptions } from '../flags.ts';
 import { colorsFor, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { controlIfRunning } from '../remote.ts';
@@ -53,8 +53,7 @@ class CheckAlerts extends Command<CliContext> {
       import('../../server/alerts/evaluate.ts'),
       import('../ledger.ts'),
     ]);
-    const flags = this.config === undefined ? {} : { config: this.config };
-    const { config } = await loadConfig(toLoadOptions(flags, context));
+    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     if (config.alerts.length === 0) return alertsJson([]);
     const results = await evaluateAlerts(config.alerts, {
       nowMs: context.clock.wallMs(),

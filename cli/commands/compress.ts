@@ -1,13 +1,12 @@
 /** `svc preview` and `svc diff`: what compression would take away, and what it took. */
-import { readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { readInput } from '../input-file.ts';
 import { runningInstance } from '../daemon.ts';
-import { toLoadOptions, toWhole } from '../flags.ts';
-import { reasonOf } from '../../stages/disk-reason.ts';
+import { configFlag, toLoadOptions, toWhole } from '../flags.ts';
 import {
   colorsFor,
   counted,
@@ -100,11 +99,9 @@ class PreviewFile extends Command<CliContext> {
       import('../../server/config/load.ts'),
       import('../../stages/learned/learned.ts'),
     ]);
-    const text = readText(resolve(context.cwd, this.file));
+    const text = readInput(resolve(context.cwd, this.file)).toString();
     const file = toRequestFile(text, this.file, this.ask, this.as);
-    const { config } = await loadConfig(
-      toLoadOptions(this.config === undefined ? {} : { config: this.config }, context),
-    );
+    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const { mode, maxChars, logBudgetTokens, thresholdTokens, userProse } = config.compression;
     const { loadRecipes } = await import('../../server/recipes.ts');
     const recipes = await loadRecipes(config.compression.recipes);
@@ -238,16 +235,6 @@ class Diff extends Command<CliContext> {
     for (const line of shown) writeLine(context.stdout, line);
     if (shown.length < lines.length)
       note(context, `… ${counted(lines.length - shown.length, 'more line')}; --all shows them`);
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new SvcError('not_found', `There is no file ${path}`, { cause });
-    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 

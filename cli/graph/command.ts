@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions } from '../flags.ts';
+import { configFlag, toLoadOptions } from '../flags.ts';
 import { colorsFor, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
@@ -54,8 +54,7 @@ class Graph extends Command<CliContext> {
       import('../../server/compile-alone.ts'),
       import('../../engine/index.ts'),
     ]);
-    const flags = this.config === undefined ? {} : { config: resolve(context.cwd, this.config) };
-    const { config } = await loadConfig(toLoadOptions(flags, context));
+    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const more = this.plugin.map((path) => ({ module: resolve(context.cwd, path) }));
     const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
     try {

@@ -1,6 +1,7 @@
 /** What a plugin adds to a request: the same requests through a proxy with it and one without, by turns. */
 import { testPlugin } from '../../fixtures/kit.ts';
 import type { KitOptions, PluginKit } from '../../fixtures/kit.ts';
+import { percentile } from '../../stages/ledger/metrics.ts';
 
 /** Milliseconds added to a request. Both are medians over the rounds. */
 export interface AddedMs {
@@ -97,6 +98,5 @@ async function timesOf(kit: PluginKit, stream: boolean, count: number): Promise<
 }
 
 function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return percentile(Float64Array.from(values).toSorted(), share) ?? 0;
 }

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions, toWhole } from '../flags.ts';
+import { configFlag, toLoadOptions, toWhole } from '../flags.ts';
 import { colorsFor, isTerminal, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
@@ -150,8 +150,7 @@ class List extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const { loadConfig } = await import('../../server/config/load.ts');
-    const flags = this.config === undefined ? {} : { config: this.config };
-    const { config } = await loadConfig(toLoadOptions(flags, context));
+    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const { listPlugins } = await import('./list.ts');
     const listed = await listPlugins(config, context.clock);
     if (this.json) printJson(context, { plugins: listed });

@@ -13,7 +13,7 @@ class List extends Command<CliContext> {
   static override paths = [['recipe', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'The recipes that compression runs, in their order',
+    description: 'All recipes in their order, and whether the bundled ones run',
     examples: [['Look', '$0 recipe list']],
   });
 

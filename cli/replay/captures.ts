@@ -1,13 +1,13 @@
 /** Which captures a command is about: all that are kept, some by their ids, or those in files. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { readCaptures } from '../../stages/captures/decode.ts';
 import { captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
-import { reasonOf } from '../../stages/disk-reason.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { readInput } from '../input-file.ts';
 import { note } from '../output.ts';
 import { pickId, shortId } from '../request-id.ts';
 
@@ -56,14 +56,7 @@ export async function capturesIn(
   path: string,
   context: CliContext,
 ): Promise<readonly CaptureRecord[]> {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new SvcError('not_found', `There is no file ${path}`, { cause });
-    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
-  }
+  const bytes = readInput(path);
   const { importCaptures } = await import('../../server/replay/import.ts');
   const { records, notes } = await importCaptures(bytes).catch((thrown: unknown) => {
     if (!(thrown instanceof SvcError)) throw thrown;

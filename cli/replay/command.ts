@@ -12,7 +12,7 @@ import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions } from '../flags.ts';
+import { configFlag, toLoadOptions } from '../flags.ts';
 import { localMoment } from '../local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
@@ -215,8 +215,7 @@ class Run extends Command<CliContext> {
       import('../../server/config/load.ts'),
       import('../../server/replay/session.ts'),
     ]);
-    const flags = this.config === undefined ? {} : { config: resolve(context.cwd, this.config) };
-    const options = toLoadOptions(flags, context);
+    const options = toLoadOptions(configFlag(this.config), context);
     const { config } = await loadConfig({
       ...options,
       flags: {

@@ -21,6 +21,11 @@ export async function askModel(context: CliContext, model: string, text: string)
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model, ...limit, messages: [{ role: 'user', content: text }] }),
+  }).catch((cause: unknown) => {
+    throw new SvcError('unavailable', 'svc does not answer', {
+      cause,
+      cure: '`svc status` shows whether it runs.',
+    });
   });
   const body = await response.text();
   const answer = response.ok ? textOf(body) : undefined;

@@ -1,5 +1,5 @@
 /** `svc template list|add|show|remove|use`: prompt templates with variables. */
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Command, Option } from 'clipanion';
@@ -9,7 +9,6 @@ import {
   ensurePrivateFolder,
   writePrivateFile,
 } from '../../server/config/home.ts';
-import { reasonOf } from '../../stages/disk-reason.ts';
 import {
   loadTemplate,
   templateFile,
@@ -21,6 +20,7 @@ import { fillTemplate, readTemplate } from '../../stages/templates/template.ts';
 import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { readInput } from '../input-file.ts';
 import { note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 import { askModel } from './ask.ts';
@@ -105,7 +105,7 @@ class Add extends Command<CliContext> {
     const source =
       this.file === undefined
         ? await textOfStream(context.stdin)
-        : readText(resolve(context.cwd, this.file));
+        : readInput(resolve(context.cwd, this.file)).toString();
     const { variables } = readTemplate(name, source);
     ensurePrivateFolder(folder);
     if (this.force) writePrivateFile(path, source);
@@ -125,14 +125,6 @@ class Add extends Command<CliContext> {
         cure: '--force replaces it.',
       });
     }
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new SvcError('not_found', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 

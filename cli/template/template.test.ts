@@ -48,7 +48,7 @@ test('a template is added privately, shown, listed, used and removed', async () 
 test('what is wrong has a cause, and leaves no file', async () => {
   for (const [argv, reason] of [
     [['add', '../x', 'explain.md'], /cannot be the name/],
-    [['add', 'x', 'absent.md'], /cannot be read/],
+    [['add', 'x', 'absent.md'], /There is no file .*absent\.md/],
     [['show', 'x'], /There is no template x/],
     [['remove', 'x'], /There is no template x/],
     [['use', 'x', '--var', 'y'], /is not name=value|There is no template/],

@@ -1,11 +1,10 @@
 /** `svc validate <file>`: a context pack against the schema of version 1.0. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import { reasonOf } from '../../stages/disk-reason.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
+import { readInput } from '../input-file.ts';
 import { counted, note, print, printJson } from '../output.ts';
 import type { CliCommand } from '../registry.ts';
 
@@ -36,7 +35,7 @@ class Validate extends Command<CliContext> {
     if (this.file === undefined)
       throw new SvcError('usage', 'A file is missing', { cure: 'Type `svc validate pack.json`.' });
     const { validatePack } = await import('../../server/context-pack/validate.ts');
-    const result = await validatePack(readBytes(resolve(context.cwd, this.file)));
+    const result = await validatePack(readInput(resolve(context.cwd, this.file)));
     if (this.json) printJson(context, { file: this.file, ...result });
     else if (result.valid) {
       const { version, id, blocks } = result.pack;
@@ -50,16 +49,6 @@ class Validate extends Command<CliContext> {
       note(context, counted(result.faults.length, 'fault'));
     }
     return result.valid ? 0 : exitCodes.bad_request;
-  }
-}
-
-function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new SvcError('not_found', `There is no file ${path}`, { cause });
-    throw new SvcError('bad_request', `${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 
