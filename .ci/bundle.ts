@@ -8,11 +8,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { DEFINITIONS_FILE, loadDefinitions } from '../cli/definitions.ts';
-import { TOPICS_FILE } from '../cli/topics.ts';
+import { DEFINITIONS_FILE, loadDefinitions } from '../cli/parse/definitions.ts';
+import { TOPICS_FILE } from '../cli/parse/topics.ts';
 import { GUIDES_FILE } from '../server/openapi/guide.ts';
 import { renderGuides } from './guides.ts';
-import { BUNDLED_FILE, readRecipes } from '../server/recipes.ts';
+import { BUNDLED_FILE } from '../server/bundled-recipes.ts';
+import { readRecipes } from '../server/recipes/recipes.ts';
 import { readTopics } from './topics.ts';
 
 const compiled = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +24,7 @@ const ENTRIES = [
   'stages/compress/worker/compress-worker.js',
   'stages/ledger/reader-worker.js',
   'stages/ledger/writer-worker.js',
-  'stages/vault/index-worker.js',
+  'stages/vault/read/index-worker.js',
   // The same program under the benches' command, so that they measure what users start.
   'bench/svc-proxy.js',
 ];

@@ -48,7 +48,7 @@ const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.
 /** `bench` is the benchmark command's alone, and `fixtures` also that of the demo and of what setup proves. */
 const MAY_USE_BENCH = new Set(['cli/commands/benchmark.ts']);
 const MAY_USE_FIXTURES = new Set([
-  'cli/loopback.ts',
+  'cli/process/loopback.ts',
   'cli/commands/benchmark.ts',
   'cli/plugin/bench.ts',
 ]);

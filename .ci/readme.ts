@@ -4,11 +4,11 @@
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadDefinitions } from '../cli/definitions.ts';
-import { commandTables } from '../cli/help.ts';
+import { loadDefinitions } from '../cli/parse/definitions.ts';
+import { commandTables } from '../cli/parse/help.ts';
 import { settingsTable } from '../server/config/document.ts';
-import { operationsDocument, recipesTable } from '../server/recipe-document.ts';
-import { bundledRecipes } from '../server/recipes.ts';
+import { operationsDocument, recipesTable } from '../server/recipes/recipe-document.ts';
+import { bundledRecipes } from '../server/bundled-recipes.ts';
 
 /** README is a front door: what is longer belongs in `docs`. */
 const README_MAX_BYTES = 10_240;

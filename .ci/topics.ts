@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked } from 'marked';
 import type { Token, Tokens } from 'marked';
-import type { Block, Topic } from '../cli/topics.ts';
+import type { Block, Topic } from '../cli/parse/topics.ts';
 import { guideFiles } from './guides.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

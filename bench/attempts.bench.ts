@@ -21,8 +21,8 @@ import {
 } from '../engine/index.ts';
 import type { Plan, Sink, Stage } from '../engine/index.ts';
 import { loadConfig } from '../server/config/load.ts';
-import { createLog } from '../server/log.ts';
-import { toProviders } from '../server/providers.ts';
+import { createLog } from '../server/log/log.ts';
+import { toProviders } from '../server/generation/providers.ts';
 import { createServices } from '../server/services.ts';
 import { createPrices } from '../stages/ledger/prices.ts';
 import { resolveEndpoint } from '../stages/dialect/endpoints.ts';

@@ -1,5 +1,5 @@
 /** What svc promises, as numbers, and whether a run kept it. Pure. */
-import { BACKENDS } from '../stages/vault/block-index.ts';
+import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';
 import type { LoopRun } from './loop.ts';

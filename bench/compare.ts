@@ -141,8 +141,11 @@ function refuseDifferences(
   workload: Workload,
   samples: ReadonlyMap<ArmName, readonly Sample[]>,
 ): void {
-  const sizesOf = (name: ArmName): string =>
-    [...new Set(samples.get(name)?.flatMap(({ result }) => result.bodyBytes))].toString();
+  const sizesOf = (name: ArmName): string => {
+    const added = name === 'svc' ? (workload.addedBytes ?? 0) : 0;
+    const sizes = samples.get(name)?.flatMap(({ result }) => result.bodyBytes) ?? [];
+    return [...new Set(sizes.map((bytes) => bytes - added))].toString();
+  };
   const direct = sizesOf('direct');
   for (const name of samples.keys()) {
     if (sizesOf(name) === direct) continue;

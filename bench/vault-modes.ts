@@ -1,6 +1,6 @@
 /** The vault's two benchmarks as modes: what was measured, against its bars, as text. */
 import { openCorpus } from '../fixtures/corpus.ts';
-import { BACKENDS } from '../stages/vault/block-index.ts';
+import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import { judgeRetrieval, judgeVault, type Verdict } from './bars.ts';
 import { verdictText } from './report.ts';
 import { measureRetrieval, scoreGap, type Quality } from './vault-quality.ts';

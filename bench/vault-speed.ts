@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../engine/clock.ts';
-import { BACKENDS } from '../stages/vault/block-index.ts';
+import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import {
   indexFolder,
   openVault,

@@ -15,6 +15,8 @@ export interface Workload {
   readonly rate?: number;
   /** Events an answer has; 0 for one that is no stream. */
   readonly events: number;
+  /** Bytes that an answer through svc has besides, since the provider answers what svc asked for. */
+  readonly addedBytes?: number;
   /** Length of a measured slice, in proportion to the others; 1 when absent. */
   readonly length?: number;
 }
@@ -30,6 +32,8 @@ const SLOW_EVENTS = 20;
 const MESSAGE_FRAME_EVENTS = 6;
 /** What a chat stream has besides: role, end, `[DONE]`. */
 const CHAT_FRAME_EVENTS = 3;
+/** svc asks for the usage of a chat stream, and every event but `[DONE]` then has this. */
+const NO_USAGE = '"usage":null,';
 
 const HEADERS = {
   'x-api-key': 'bench-key',
@@ -91,6 +95,7 @@ export const workloads: readonly Workload[] = [
     body: chatBodyOf(JSON_BODY_BYTES, true),
     connections: 16,
     events: SSE_EVENTS + CHAT_FRAME_EVENTS,
+    addedBytes: NO_USAGE.length * (SSE_EVENTS + CHAT_FRAME_EVENTS - 1),
   },
   {
     name: 'sse-spaced',

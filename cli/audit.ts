@@ -1,10 +1,10 @@
 /** What commands write to the audit log of their home folder, beside a proxy that may run. */
 import { toSvcError } from '../engine/error.ts';
-import type { StoredKey } from '../server/auth.ts';
+import type { StoredKey } from '../server/auth/auth.ts';
 import { homeOf } from './context.ts';
 import type { CliContext } from './context.ts';
-import { toLoadOptions } from './flags.ts';
-import { note } from './output.ts';
+import { toLoadOptions } from './parse/flags.ts';
+import { note } from './screen/output.ts';
 import { controlIfRunning } from './remote.ts';
 
 /** Notes what happened to a key, where the audit log is on. It has happened: a log that fails stops nothing. */

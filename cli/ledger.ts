@@ -7,7 +7,7 @@ import { SvcError } from '../engine/error.ts';
 import type { LedgerReader } from '../stages/ledger/database.ts';
 import type { TimeSpan } from '../stages/ledger/queries.ts';
 import type { CliContext } from './context.ts';
-import { configFlag, toLoadOptions } from './flags.ts';
+import { configFlag, toLoadOptions } from './parse/flags.ts';
 
 export type LedgerQueries = typeof import('../stages/ledger/queries.ts');
 

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { SvcError } from '../engine/error.ts';
 import type { ErrorKind } from '../engine/error.ts';
-import { controlPath } from '../server/control.ts';
+import { controlPath } from '../server/control/control.ts';
 import { reachable } from './address.ts';
 
 /** Largest answer that is read. */

@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert';
 import { readFileSync } from 'node:fs';
 import { Cli } from 'clipanion';
 import type { CliContext } from './context.ts';
-import { DEFINITIONS_FILE, loadDefinitions } from './definitions.ts';
+import { DEFINITIONS_FILE, loadDefinitions } from './parse/definitions.ts';
 import { exitCodes, exitMeanings } from './exit.ts';
-import { commandGroups, loadCommands } from './registry.ts';
-import { pathOf } from './syntax.ts';
+import { commandGroups, loadCommands } from './parse/registry.ts';
+import { pathOf } from './parse/syntax.ts';
 import { makePlace, run } from '../fixtures/cli/run.ts';
 
 const place = makePlace();

@@ -5,12 +5,12 @@ import { nearest } from '../server/config/distance.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
-import { allDefinitions } from './definitions.ts';
-import { commandHelp, overview } from './help.ts';
-import { print, printError, writeLine } from './output.ts';
-import { isFirstWord, loadCommands } from './registry.ts';
-import { explainSyntax, pathOf } from './syntax.ts';
-import { printTopic, readTopics } from './topics.ts';
+import { allDefinitions } from './parse/definitions.ts';
+import { commandHelp, overview } from './parse/help.ts';
+import { print, printError, writeLine } from './screen/output.ts';
+import { isFirstWord, loadCommands } from './parse/registry.ts';
+import { explainSyntax, pathOf } from './parse/syntax.ts';
+import { printTopic, readTopics } from './parse/topics.ts';
 
 /** Runs `argv` (without node and script). Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {

@@ -15,19 +15,19 @@ import {
   shuttingDown,
   unknownExpectation,
 } from '../stages/model/errors.ts';
-import { errorBody, errorHeaders, errorStatus } from './error-response.ts';
-import { refusedRow } from './refused-row.ts';
+import { errorBody, errorHeaders, errorStatus } from './http/error-response.ts';
+import { refusedRow } from './run/refused-row.ts';
 import { originForm, pathOf } from './gate/target.ts';
-import type { Generations } from './generation.ts';
-import { rateLimitHeaders } from './limit.ts';
-import type { RateDecision } from './limit.ts';
-import { readOwnBody, toOwnRequest } from './own-request.ts';
+import type { Generations } from './generation/generation.ts';
+import { rateLimitHeaders } from './http/limit.ts';
+import type { RateDecision } from './http/limit.ts';
+import { readOwnBody, toOwnRequest } from './http/own-request.ts';
 import { proxy } from './proxy.ts';
 import type { ProxyCall } from './proxy.ts';
-import { allowedMethods, checkAudience } from './router.ts';
-import type { Match, Route, RouteContext, Router } from './router.ts';
-import { Running } from './running.ts';
-import { isEventStream, sendStream } from './send-stream.ts';
+import { allowedMethods, checkAudience } from './http/router.ts';
+import type { Match, Route, RouteContext, Router } from './http/router.ts';
+import { Running } from './run/running.ts';
+import { isEventStream, sendStream } from './http/send-stream.ts';
 import type { ServerServices } from './services.ts';
 
 export interface AppOptions {

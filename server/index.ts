@@ -9,43 +9,43 @@ import type { ProxyFrame } from '../stages/model/frame.ts';
 import { watchAlerts } from './alerts/watch.ts';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
-import { askThrough } from './ask-provider.ts';
-import { audited, auditModules } from './audit-trail.ts';
-import { createKeyring } from './auth.ts';
-import { compileGeneration } from './compile.ts';
+import { askThrough } from './control/ask-provider.ts';
+import { audited, auditModules } from './log/audit-trail.ts';
+import { createKeyring } from './auth/auth.ts';
+import { compileGeneration } from './generation/compile.ts';
 import type { Variables } from './config/env.ts';
 import { ensurePrivateFolder } from './config/home.ts';
 import type { LoadedConfig } from './config/load.ts';
-import { openControl } from './control.ts';
-import { controlCommands } from './control-commands.ts';
-import { createGenerations } from './generation.ts';
-import type { Generation, Generations } from './generation.ts';
-import { createLifecycle } from './lifecycle.ts';
-import { listen } from './listen.ts';
-import type { Listener, ListenerHandlers } from './listen.ts';
-import { openLog } from './open-log.ts';
-import { createPluginWatch } from './plugin-watch.ts';
-import type { PluginWatch } from './plugin-watch.ts';
-import { loadRecipes } from './recipes.ts';
+import { openControl } from './control/control.ts';
+import { controlCommands } from './control/control-commands.ts';
+import { createGenerations } from './generation/generation.ts';
+import type { Generation, Generations } from './generation/generation.ts';
+import { createLifecycle } from './run/lifecycle.ts';
+import { listen } from './http/listen.ts';
+import type { Listener, ListenerHandlers } from './http/listen.ts';
+import { openLog } from './log/open-log.ts';
+import { createPluginWatch } from './generation/plugin-watch.ts';
+import type { PluginWatch } from './generation/plugin-watch.ts';
+import { loadRecipes } from './recipes/recipes.ts';
 import { loadPlugins } from '../plugins/load-plugins.ts';
 import type { RunImport } from '../plugins/module.ts';
 import { createView } from '../plugins/view.ts';
-import { loadCustomProviders, pluginReasons } from './plugins.ts';
-import type { CustomProviders } from './plugins.ts';
-import { fallbackWarnings, refuseLoops } from './providers.ts';
-import { createReload } from './reload.ts';
-import { createRequestIds } from './request-id.ts';
-import { keepRetention } from './retention.ts';
-import { createRouter } from './router.ts';
+import { loadCustomProviders, pluginReasons } from './generation/plugins.ts';
+import type { CustomProviders } from './generation/plugins.ts';
+import { fallbackWarnings, refuseLoops } from './generation/providers.ts';
+import { createReload } from './generation/reload.ts';
+import { createRequestIds } from './http/request-id.ts';
+import { keepRetention } from './run/retention.ts';
+import { createRouter } from './http/router.ts';
 import { ownRoutes } from './routes/own.ts';
-import { keysFile, refuseOpenBind } from './open-bind.ts';
-import { openRouteRules } from './route-rules.ts';
-import { keepHeapSmall } from './heap.ts';
+import { keysFile, refuseOpenBind } from './gate/open-bind.ts';
+import { openRouteRules } from './generation/route-rules.ts';
+import { keepHeapSmall } from './run/heap.ts';
 import { createServices } from './services.ts';
 import type { ServerServices } from './services.ts';
-import { recallSpending } from './spending.ts';
-import { vaultCommands } from './vault-commands.ts';
-import { createSocketDoor } from './websocket.ts';
+import { recallSpending } from './facts/spending.ts';
+import { vaultCommands } from './control/vault-commands.ts';
+import { createSocketDoor } from './socket/websocket.ts';
 
 export interface StartOptions {
   readonly loaded: LoadedConfig;
@@ -78,9 +78,9 @@ export interface RunningProxy {
   stop(force?: boolean): Promise<void>;
 }
 
-export { logFile } from './open-log.ts';
-export { createPluginWatch } from './plugin-watch.ts';
-export type { PluginWatch } from './plugin-watch.ts';
+export { logFile } from './log/open-log.ts';
+export { createPluginWatch } from './generation/plugin-watch.ts';
+export type { PluginWatch } from './generation/plugin-watch.ts';
 
 /**
  * Starts a proxy: opens what it needs, compiles the first generation, listens, and takes commands.

@@ -4,9 +4,9 @@ import type { AlertsJson } from '../../server/alerts/evaluate.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { configFlag, toLoadOptions } from '../flags.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 class CheckAlerts extends Command<CliContext> {

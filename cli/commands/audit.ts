@@ -13,9 +13,18 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf, wholeNumber } from '../ledger.ts';
-import { localMoment, localTime, zoneName } from '../local-time.ts';
-import { colorsFor, counted, dollars, figure, note, pairs, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { localMoment, localTime, zoneName } from '../screen/local-time.ts';
+import {
+  colorsFor,
+  counted,
+  dollars,
+  figure,
+  note,
+  pairs,
+  print,
+  printJson,
+} from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 const HOW_ON =
   'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';
@@ -76,7 +85,7 @@ class List extends AuditCommand {
     }
     if (records.length === 0) note(context, 'No records.');
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       const nowMs = context.clock.wallMs();
       printTable(
         context,

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { createManualClock } from '../../engine/clock.ts';
-import { createKeyring } from '../../server/auth.ts';
+import { createKeyring } from '../../server/auth/auth.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 

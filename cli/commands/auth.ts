@@ -2,18 +2,18 @@
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { StoredKey } from '../../server/auth.ts';
+import type { StoredKey } from '../../server/auth/auth.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { toSeconds } from '../flags.ts';
-import { localMoment } from '../local-time.ts';
-import { note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { toSeconds } from '../parse/flags.ts';
+import { localMoment } from '../screen/local-time.ts';
+import { note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 async function storeOf(context: CliContext) {
-  const { openKeyStore } = await import('../../server/auth.ts');
+  const { openKeyStore } = await import('../../server/auth/auth.ts');
   const home = homeOf(context);
   ensurePrivateFolder(home);
   const { clock, random } = context;
@@ -79,7 +79,7 @@ class List extends Command<CliContext> {
       note(context, 'No keys. `svc auth --generate` makes one.');
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['id', 'label', 'created', 'expires', 'state'],

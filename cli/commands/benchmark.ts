@@ -6,10 +6,10 @@ import type { BodyLatency } from '../../bench/latency.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
-import { toWhole } from '../flags.ts';
-import { colorsFor, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
-import { printTable } from '../table.ts';
+import { toWhole } from '../parse/flags.ts';
+import { colorsFor, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
+import { printTable } from '../screen/table.ts';
 
 const ROUNDS = 5;
 const EXPLAINED = [

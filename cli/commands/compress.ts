@@ -5,8 +5,8 @@ import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { runningInstance } from '../daemon.ts';
-import { configFlag, toLoadOptions, toWhole } from '../flags.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
   counted,
@@ -16,10 +16,10 @@ import {
   printJson,
   writeLine,
   isTerminal,
-} from '../output.ts';
+} from '../screen/output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
-import type { CliCommand } from '../registry.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 /** Lines of a diff that a terminal gets unless it asks for all of them. */
 const MOST_LINES = 60;
@@ -78,7 +78,7 @@ class PreviewFile extends Command<CliContext> {
     print(context);
     const rows = view.previewRows(preview, this.all, colors);
     if (rows.length > 0) {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       printTable(context, view.previewHead, rows);
       print(context);
     }
@@ -103,7 +103,7 @@ class PreviewFile extends Command<CliContext> {
     const file = toRequestFile(text, this.file, this.ask, this.as);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const { mode, maxChars, logBudgetTokens, thresholdTokens, userProse } = config.compression;
-    const { loadRecipes } = await import('../../server/recipes.ts');
+    const { loadRecipes } = await import('../../server/recipes/recipes.ts');
     const recipes = await loadRecipes(config.compression.recipes);
     const learned = await openLearned({
       file: join(config.home, 'learned.json'),
@@ -211,7 +211,7 @@ class Diff extends Command<CliContext> {
         import('../preview/lost.ts'),
         import('../preview/preview.ts'),
         import('../preview/line-diff.ts'),
-        import('../table.ts'),
+        import('../screen/table.ts'),
       ]);
     const colors = colorsFor(context.stdout, context.env);
     const model = lost.model === null ? '' : ` to ${lost.model}`;

@@ -13,9 +13,9 @@ import type { LoadedConfig } from '../../server/config/load.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { colorsFor, counted, isTerminal, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { colorsFor, counted, isTerminal, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
 
@@ -67,7 +67,7 @@ class Show extends ConfigOptions {
       });
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     const colors = colorsFor(context.stdout, context.env);
     // Whoever copies a path out of a file or a pipe needs the whole of it.
     const most = isTerminal(context.stdout) ? 60 : Number.POSITIVE_INFINITY;
@@ -220,7 +220,7 @@ async function startFaults(
   nowMs: number,
 ): Promise<readonly Fault[]> {
   if (loaded === undefined) return [];
-  const { openBindFaults } = await import('../../server/open-bind.ts');
+  const { openBindFaults } = await import('../../server/gate/open-bind.ts');
   return openBindFaults(loaded, nowMs);
 }
 
@@ -232,7 +232,7 @@ async function pluginFaults(
   if (loaded === undefined) return [];
   const stages = await stageFaults(loaded, context);
   if (loaded.config.customProviders.length === 0) return stages;
-  const { loadCustomProviders } = await import('../../server/plugins.ts');
+  const { loadCustomProviders } = await import('../../server/generation/plugins.ts');
   const { faults } = await loadCustomProviders(loaded.config, context.env);
   const providers = faults.map(({ name, message }) => ({
     key: 'custom_providers',

@@ -4,11 +4,19 @@ import { SvcError } from '../../engine/error.ts';
 import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
-import { bar } from '../chart.ts';
+import { bar } from '../screen/chart.ts';
 import type { CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
-import { colorsFor, columnsOf, counted, dollars, figure, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import {
+  colorsFor,
+  columnsOf,
+  counted,
+  dollars,
+  figure,
+  print,
+  printJson,
+} from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 const MAX_DAYS = 366;
 
@@ -115,7 +123,7 @@ class Cost extends Command<CliContext> {
       });
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     const row = (title: string, totals: Totals) => {
       const cost = knownCost(totals);
       const net = knownNetSaving(totals);
@@ -183,7 +191,7 @@ class CostBreakdown extends Command<CliContext> {
       print(context, `No request was recorded (${spanText(span)})`);
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['provider', 'model', '>input', '>output', '>cache read', '>cost', '>share'],

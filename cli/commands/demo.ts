@@ -2,16 +2,16 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { laneTable } from '../lanes.ts';
-import { demoJson, demoLines, demoTable, stageTable } from '../demo-report.ts';
-import type { PlayedTurn } from '../demo-report.ts';
-import { withLoopback } from '../loopback.ts';
-import type { Loopback } from '../loopback.ts';
-import { colorsFor, counted, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { laneTable } from '../screen/lanes.ts';
+import { demoJson, demoLines, demoTable, stageTable } from '../screen/demo-report.ts';
+import type { PlayedTurn } from '../screen/demo-report.ts';
+import { withLoopback } from '../process/loopback.ts';
+import type { Loopback } from '../process/loopback.ts';
+import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
-import { printTable } from '../table.ts';
+import { printTable } from '../screen/table.ts';
 
 class Demo extends Command<CliContext> {
   static override paths = [['demo']];

@@ -5,9 +5,9 @@ import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { localMoment } from '../local-time.ts';
-import { colorsFor, counted, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { localMoment } from '../screen/local-time.ts';
+import { colorsFor, counted, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 type What = 'status' | 'reset' | 'apply';
@@ -24,7 +24,7 @@ abstract class Learn extends Command<CliContext> {
     if (answer !== undefined) return answer as unknown as LearnedStatus;
     const [{ openLearned }, { learn }, { ensurePrivateFolder }] = await Promise.all([
       import('../../stages/learned/learned.ts'),
-      import('../../server/control-commands.ts'),
+      import('../../server/control/control-commands.ts'),
       import('../../server/config/home.ts'),
     ]);
     let trouble: Error | undefined;
@@ -113,7 +113,7 @@ async function printStatus(context: CliContext, status: LearnedStatus): Promise<
   if (patterns.length === 0 && models.length === 0) {
     print(context, 'Nothing has been learned yet: that takes requests that are compressed.');
   }
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   const colors = colorsFor(context.stdout, context.env);
   if (patterns.length > 0) {
     const left = new Set(applied?.skip.map((one) => JSON.stringify(one)));

@@ -3,15 +3,15 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { toTextLine } from '../../server/log/text.ts';
-import { visibleJson } from '../../server/visible.ts';
+import { visibleJson } from '../../server/log/visible.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { outputFile, runningInstance } from '../daemon.ts';
-import { toWhole } from '../flags.ts';
+import { outputFile, runningInstance } from '../process/daemon.ts';
+import { toWhole } from '../parse/flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
-import { colorsFor, note, writeLine } from '../output.ts';
-import type { Colors } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, note, writeLine } from '../screen/output.ts';
+import type { Colors } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** How often a followed log is looked at. */

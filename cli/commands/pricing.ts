@@ -4,10 +4,10 @@ import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { figure, printJson } from '../output.ts';
-import { usd } from '../prices.ts';
-import type { CliCommand } from '../registry.ts';
+import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { figure, printJson } from '../screen/output.ts';
+import { usd } from '../screen/prices.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 class ListPricing extends Command<CliContext> {
   static override paths = [['list-pricing']];
@@ -37,7 +37,7 @@ class ListPricing extends Command<CliContext> {
       printJson(context, { prices: lines.map(priceJson) });
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     const head = ['vendor', 'model', '>in', '>out', '>cache read', '>cache write', '>context'];
     const rows = lines.map((line) => [
       line.vendor,
@@ -58,7 +58,7 @@ class ListPricing extends Command<CliContext> {
     const flags = toServeFlags({ port: undefined, config, envFile: undefined }, context);
     const [{ loadConfig }, { priceOverrides }] = await Promise.all([
       import('../../server/config/load.ts'),
-      import('../../server/providers.ts'),
+      import('../../server/generation/providers.ts'),
     ]);
     const loaded = await loadConfig(toLoadOptions(flags, context));
     const known = [...priceOverrides(loaded.config, new Map())];

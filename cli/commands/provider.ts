@@ -1,15 +1,15 @@
 /** `svc provider-status|provider-force-health|list-models`: the providers and their models. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { ProviderModel } from '../../server/list-models.ts';
-import type { ProviderStateJson } from '../../server/provider-states.ts';
+import type { ProviderModel } from '../../server/control/list-models.ts';
+import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { colorsFor, figure, note, pairs, print, printJson } from '../output.ts';
-import type { Colors } from '../output.ts';
-import { usd } from '../prices.ts';
-import type { CliCommand } from '../registry.ts';
+import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { colorsFor, figure, note, pairs, print, printJson } from '../screen/output.ts';
+import type { Colors } from '../screen/output.ts';
+import { usd } from '../screen/prices.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
 class ProviderStatus extends Command<CliContext> {
@@ -97,7 +97,7 @@ class ListModels extends Command<CliContext> {
     }
     if (models.length === 0) note(context, `${this.provider} lists no models.`);
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       const head = ['model', '>context', '>in $/1M', '>out $/1M'];
       const rows = models.map((model) => [
         model.id,
@@ -123,7 +123,7 @@ class ListModels extends Command<CliContext> {
     const flags = toServeFlags({ port: undefined, config, envFile: undefined }, context);
     const [{ loadConfig }, { askDirectly }] = await Promise.all([
       import('../../server/config/load.ts'),
-      import('../../server/ask-provider.ts'),
+      import('../../server/control/ask-provider.ts'),
     ]);
     const loaded = await loadConfig(toLoadOptions(flags, context));
     return askDirectly(loaded.config, this.provider, context.env, context.clock.wallMs());
@@ -134,7 +134,7 @@ async function printStates(
   context: CliContext,
   providers: Readonly<Record<string, ProviderStateJson>>,
 ): Promise<void> {
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   const colors = colorsFor(context.stdout, context.env);
   const rows = Object.entries(providers).map(([name, state]) => [
     name,
@@ -156,7 +156,7 @@ async function printState(context: CliContext, state: ProviderStateJson): Promis
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
   if (state.keys.length === 0) return;
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   print(context);
   printTable(
     context,

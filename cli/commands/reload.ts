@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, note, pairs, print, printJson } from '../output.ts';
+import { colorsFor, note, pairs, print, printJson } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
 export class Reload extends Command<CliContext> {

@@ -13,7 +13,7 @@ import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
-import { localMoment } from '../local-time.ts';
+import { localMoment } from '../screen/local-time.ts';
 import {
   colorsFor,
   counted,
@@ -23,8 +23,8 @@ import {
   percent,
   print,
   printJson,
-} from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+} from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -91,7 +91,7 @@ function noRequest(id: string | undefined): SvcError {
 
 async function printComparison(context: CliContext, row: LedgerRow, before: number | null) {
   const colors = colorsFor(context.stdout, context.env);
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   const at = localMoment(new Date(row.startedMs).toISOString());
   print(context, colors.bold(`${row.model ?? row.modelRequested ?? 'unknown model'}, ${at}`));
   const change = (from: number | null, to: number | null, show: (value: number) => string) =>
@@ -156,7 +156,7 @@ class Leaderboard extends Command<CliContext> {
     if (this.json) printJson(context, { leaderboard: ranked });
     else if (ranked.length === 0) print(context, `No request was recorded (${spanText(span)})`);
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['>#', 'model', '>requests', '>saved', '>share', '>cost / 1M in', '>out / s', '>errors'],
@@ -275,7 +275,7 @@ async function printReport(
   models: readonly GroupTotals[],
 ) {
   const colors = colorsFor(context.stdout, context.env);
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   const { printGroups } = await import('./stats.ts');
   print(context, colors.bold(`${date} (UTC)`));
   printTable(
@@ -363,7 +363,7 @@ class Attribution extends Command<CliContext> {
       });
     } else if (named.length === 0) print(context, `No request was recorded (${spanText(span)})`);
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         [...new Set(by), '>requests', '>saved', '>net saving', '>cost'],

@@ -5,9 +5,9 @@ import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
-import { colorsFor, print, printJson } from '../output.ts';
-import { recentHead, recentRow } from '../recent.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, print, printJson } from '../screen/output.ts';
+import { recentHead, recentRow } from '../screen/recent.ts';
+import type { CliCommand } from '../parse/registry.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;
@@ -87,7 +87,7 @@ class Requests extends Command<CliContext> {
       for (const row of rows) this.context.stdout.write(`${JSON.stringify(recentJson(row))}\n`);
       return;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     const nowMs = this.context.clock.wallMs();
     const cells = rows.map((row) => recentRow(recentJson(row), nowMs));
     if (withHead) printTable(this.context, recentHead(nowMs), cells);

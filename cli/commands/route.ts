@@ -1,13 +1,13 @@
 /** `svc route list|add|remove`: rules that send requests to another model than they name. */
 import { Command, Option } from 'clipanion';
-import type { RouteCommand, RouteResult } from '../../server/route-rules.ts';
+import type { RouteCommand, RouteResult } from '../../server/generation/route-rules.ts';
 import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** What a command did, and whether a proxy runs that uses it already. */
@@ -31,7 +31,7 @@ abstract class RouteCommands extends Command<CliContext> {
       await Promise.all([
         import('../../server/config/load.ts'),
         import('../../server/config/home.ts'),
-        import('../../server/route-rules.ts'),
+        import('../../server/generation/route-rules.ts'),
       ]);
     const flags = toServeFlags(
       { port: undefined, config: this.config, envFile: undefined },
@@ -81,7 +81,7 @@ class RouteList extends RouteCommands {
     if (sorted.length === 0)
       note(context, 'No rules. `svc route add --help` shows how to make one.');
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       const rows = sorted.map((rule) => [
         rule.id,
         String(rule.priority),

@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { spanOf, withLedger } from '../ledger.ts';
 import {
   colorsFor,
@@ -14,9 +14,9 @@ import {
   percent,
   print,
   printJson,
-} from '../output.ts';
-import { printPromptCache } from '../prompt-cache.ts';
-import type { CliCommand } from '../registry.ts';
+} from '../screen/output.ts';
+import { printPromptCache } from '../screen/prompt-cache.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
@@ -113,8 +113,8 @@ async function printSavings(
     ...added(report),
   ] as const;
   for (const line of pairs(colors, rows)) print(context, line);
-  const { printTable } = await import('../table.ts');
-  const { laneTable } = await import('../lanes.ts');
+  const { printTable } = await import('../screen/table.ts');
+  const { laneTable } = await import('../screen/lanes.ts');
   print(context);
   const { head: laneHead, rows: laneRows } = laneTable((report['lanes'] ?? {}) as Json);
   printTable(context, laneHead, laneRows);

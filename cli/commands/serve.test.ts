@@ -8,8 +8,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { controlPath } from '../../server/control.ts';
-import { pidFile } from '../daemon.ts';
+import { controlPath } from '../../server/control/control.ts';
+import { pidFile } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start as startProcess } from '../../fixtures/cli/run.ts';
 import type { Place, Spawned } from '../../fixtures/cli/run.ts';

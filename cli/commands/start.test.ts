@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-import { outputFile, pidFile, runningInstance } from '../daemon.ts';
+import { outputFile, pidFile, runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { signalProcess } from '../processes.ts';
+import { signalProcess } from '../process/processes.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 
 interface Started {

@@ -2,14 +2,14 @@
 import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { readInstance, startInBackground } from '../daemon.ts';
-import { banner } from '../facts.ts';
-import type { ServeFacts } from '../facts.ts';
-import type { ServeFlags } from '../flags.ts';
-import { runForeground } from '../foreground.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
-import { stopProxy } from '../stopping.ts';
+import { readInstance, startInBackground } from '../process/daemon.ts';
+import { banner } from '../process/facts.ts';
+import type { ServeFacts } from '../process/facts.ts';
+import type { ServeFlags } from '../parse/flags.ts';
+import { runForeground } from '../process/foreground.ts';
+import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
+import { stopProxy } from '../process/stopping.ts';
 import { ServeOptions } from './serve.ts';
 
 class Start extends ServeOptions {

@@ -5,7 +5,7 @@ import { averageLatencyMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
 import {
   colorsFor,
@@ -16,8 +16,8 @@ import {
   percent,
   print,
   printJson,
-} from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+} from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
@@ -71,7 +71,7 @@ const STATS_ROWS: readonly (readonly [title: string, value: (json: Json) => stri
 ];
 
 async function printStats(context: CliContext, session: Json | null, today: Json, ever: Json) {
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   const columns = session === null ? [today, ever] : [session, today, ever];
   printTable(
     context,
@@ -211,7 +211,7 @@ export async function printGroups(
   title: string,
   groups: readonly GroupTotals[],
 ): Promise<void> {
-  const { printTable } = await import('../table.ts');
+  const { printTable } = await import('../screen/table.ts');
   printTable(
     context,
     [title, '>requests', '>errors', '>input', '>saved', '>output', '>cost'],

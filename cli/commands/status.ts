@@ -3,12 +3,12 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, pairs, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, pairs, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { control, readOwn } from '../remote.ts';
-import { readStatus, statusLines } from '../status.ts';
+import { readStatus, statusLines } from '../screen/status.ts';
 
 class Status extends Command<CliContext> {
   static override paths = [['status']];
@@ -43,16 +43,16 @@ class Status extends Command<CliContext> {
     const colors = colorsFor(context.stdout, context.env);
     for (const line of statusLines(status, colors)) print(context, line);
     if (status.recent.length > 0) {
-      const { printTable } = await import('../table.ts');
-      const { recentHead, recentRow } = await import('../recent.ts');
+      const { printTable } = await import('../screen/table.ts');
+      const { recentHead, recentRow } = await import('../screen/recent.ts');
       print(context);
       const nowMs = context.clock.wallMs();
       const rows = status.recent.slice(0, 8).map((row) => recentRow(row, nowMs));
       printTable(context, recentHead(nowMs), rows);
     }
     if (status.retries.length > 0) {
-      const { printTable } = await import('../table.ts');
-      const { retryHead, retryRow } = await import('../retries.ts');
+      const { printTable } = await import('../screen/table.ts');
+      const { retryHead, retryRow } = await import('../screen/retries.ts');
       print(context);
       print(context, 'Newest retries; `/trace/<id>` shows every attempt');
       const nowMs = context.clock.wallMs();
@@ -60,7 +60,7 @@ class Status extends Command<CliContext> {
       printTable(context, retryHead(nowMs), rows);
     }
     if (!this.tipCache) return;
-    const { printPromptCache } = await import('../prompt-cache.ts');
+    const { printPromptCache } = await import('../screen/prompt-cache.ts');
     const isShown = await printPromptCache(context, status.prompt_cache ?? {});
     if (isShown) return;
     print(context);

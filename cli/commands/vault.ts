@@ -13,9 +13,18 @@ import {
 import type { RebuildReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { toWhole } from '../flags.ts';
-import { colorsFor, counted, figure, note, pairs, print, printJson, writeLine } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { toWhole } from '../parse/flags.ts';
+import {
+  colorsFor,
+  counted,
+  figure,
+  note,
+  pairs,
+  print,
+  printJson,
+  writeLine,
+} from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
 import { createProgressView } from '../vault/progress.ts';

@@ -3,8 +3,8 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from '../../server/config/distance.ts';
 import type { CliContext } from '../context.ts';
-import type { CliCommand } from '../registry.ts';
-import { allDefinitions } from '../definitions.ts';
+import type { CliCommand } from '../parse/registry.ts';
+import { allDefinitions } from '../parse/definitions.ts';
 import { completionScript, shells } from './scripts.ts';
 
 class Completion extends Command<CliContext> {

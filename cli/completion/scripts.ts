@@ -1,6 +1,6 @@
 /** Completion scripts for shells, made from the commands' own definitions. */
 import type { Definition } from 'clipanion';
-import { optionNames, pathOf } from '../syntax.ts';
+import { optionNames, pathOf } from '../parse/syntax.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];

@@ -8,10 +8,10 @@ import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { fingerprint, readSettingsFile, textOf } from '../integrate/settings-file.ts';
 import type { SettingsFile } from '../integrate/settings-file.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
+import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import { openPrompts } from '../prompts.ts';
-import type { CliCommand } from '../registry.ts';
+import { openPrompts } from '../prompts/prompts.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { absoluteLocation, fetchConfig, shownLocation } from './fetch.ts';
 import type { Source } from './fetch.ts';
 import { masked } from './masked.ts';
@@ -146,7 +146,7 @@ async function check(
   file: SettingsFile,
   context: CliContext,
 ): Promise<readonly string[]> {
-  const { openBindFaults } = await import('../../server/open-bind.ts');
+  const { openBindFaults } = await import('../../server/gate/open-bind.ts');
   const loaded = await loadWithText(text, file, context);
   const faults = openBindFaults(loaded, context.clock.wallMs());
   if (faults.length > 0)

@@ -2,11 +2,11 @@
 import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { readInstance } from '../daemon.ts';
+import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
-import { colorsFor, counted, note, print, printJson } from '../output.ts';
-import type { Colors } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
+import type { Colors } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { worstOf } from './finding.ts';
 import type { Finding, Level } from './finding.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
-import { counted, percent } from '../output.ts';
+import { counted, percent } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding } from './finding.ts';
 

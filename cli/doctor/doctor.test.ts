@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { head, startUpstream } from '../../fixtures/upstream.ts';
-import { pidFile } from '../daemon.ts';
+import { pidFile } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';

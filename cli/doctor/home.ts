@@ -7,10 +7,10 @@ import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { SvcError } from '../../engine/error.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { pidFile, readInstance, removeStale, runningInstance } from '../daemon.ts';
-import { toLoadOptions } from '../flags.ts';
-import type { ServeFlags } from '../flags.ts';
-import { counted } from '../output.ts';
+import { pidFile, readInstance, removeStale, runningInstance } from '../process/daemon.ts';
+import { toLoadOptions } from '../parse/flags.ts';
+import type { ServeFlags } from '../parse/flags.ts';
+import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding } from './finding.ts';
 

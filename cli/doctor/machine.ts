@@ -1,8 +1,8 @@
 /** Checks of the machine: Node, SQLite, disk, and the environment's proxy variables. */
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { exemptions } from '../../server/no-proxy.ts';
-import { endOfLifeNote } from '../facts.ts';
+import { exemptions } from '../../server/outbound/no-proxy.ts';
+import { endOfLifeNote } from '../process/facts.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding } from './finding.ts';
 

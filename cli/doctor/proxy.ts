@@ -1,9 +1,9 @@
 /** Checks of the proxy that runs, or of the ports that one would need, and of the clients that use it. */
 import { createServer } from 'node:net';
 import { reachable } from '../address.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { readWiring } from '../integrate/wiring.ts';
-import { ownerOf } from '../port-owner.ts';
+import { ownerOf } from '../process/port-owner.ts';
 import { readOwn } from '../remote.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding } from './finding.ts';

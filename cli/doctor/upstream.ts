@@ -1,7 +1,7 @@
 /** Checks of the providers: whether they answer, whether the clocks agree, and, where asked, whether keys hold. */
 import { SvcError } from '../../engine/error.ts';
 import type { Config, ProviderConfig } from '../../server/config/config.ts';
-import { counted } from '../output.ts';
+import { counted } from '../screen/output.ts';
 import { fault, ok, remark, warning } from './finding.ts';
 import type { Examined, Finding } from './finding.ts';
 
@@ -16,7 +16,7 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fin
   const targets = Object.values(config.providers).filter(({ baseUrl }) => baseUrl !== null);
   const [{ createOutbound }, { createUpstream }, { createCanceller, createTurn }] =
     await Promise.all([
-      import('../../server/outbound.ts'),
+      import('../../server/outbound/outbound.ts'),
       import('../../stages/providers/undici-upstream.ts'),
       import('../../engine/index.ts'),
     ]);
@@ -111,7 +111,7 @@ export async function checkKeys(
       ),
     ];
   }
-  const { askDirectly } = await import('../../server/ask-provider.ts');
+  const { askDirectly } = await import('../../server/control/ask-provider.ts');
   return Promise.all(
     withKeys.map(async ({ name, keys }): Promise<Finding> => {
       const label = keys[0]?.label ?? name;

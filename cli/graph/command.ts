@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { configFlag, toLoadOptions } from '../flags.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
 import type { Drawing } from './drawing.ts';
 import { drawSvg } from './svg.ts';
@@ -51,7 +51,7 @@ class Graph extends Command<CliContext> {
     const { context } = this;
     const [{ loadConfig }, { compiledGraph }, { describePlan }] = await Promise.all([
       import('../../server/config/load.ts'),
-      import('../../server/compile-alone.ts'),
+      import('../../server/generation/compile-alone.ts'),
       import('../../engine/index.ts'),
     ]);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));

@@ -1,6 +1,6 @@
 /** The compiled graph with the plugins that brought its stages, and its drawings as text and Mermaid. */
 import type { PlanOutline } from '../../engine/index.ts';
-import type { Colors } from '../output.ts';
+import type { Colors } from '../screen/output.ts';
 
 /** A segment of an answer's way, or one node of it as a web stream. */
 export interface DrawnSegment {

@@ -4,8 +4,8 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { applyTo, fileOf, undo } from './apply.ts';
 import type { Undone } from './apply.ts';
 import type { Client } from './client.ts';
@@ -69,7 +69,7 @@ class Integrate extends Command<CliContext> {
       printJson(context, { url, clients: wirings.map(wiringJson) });
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['client', 'installed', 'through svc', 'settings'],

@@ -2,8 +2,8 @@
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
-import { toLoadOptions } from '../flags.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { toLoadOptions } from '../parse/flags.ts';
 
 export interface ProxyAddress {
   /** Without a slash at its end. */

@@ -6,9 +6,9 @@ import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliContext } from '../context.ts';
-import { configFlag, toLoadOptions, toWhole } from '../flags.ts';
-import { colorsFor, isTerminal, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -121,7 +121,7 @@ class Bench extends Command<CliContext> {
       printJson(context, { module, requests, ...Object.fromEntries(fields) });
       return 0;
     }
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       ['answers', '>added ms, median', '>p95'],
@@ -157,7 +157,7 @@ class List extends Command<CliContext> {
     else if (listed.length === 0)
       note(context, `No plugin is configured; \`${context.program} plugin new\` writes one.`);
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['name', 'module', 'brings'],

@@ -1,6 +1,6 @@
 /** The lines that a text lost and got, as a unified diff for the screen. */
 import { structuredPatch } from 'diff';
-import type { Colors } from '../output.ts';
+import type { Colors } from '../screen/output.ts';
 
 export interface LineDiffOptions {
   readonly colors: Colors;

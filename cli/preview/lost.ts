@@ -1,7 +1,7 @@
 /** `svc diff`: what a request lost on its way through the running proxy. */
 import { SvcError } from '../../engine/error.ts';
-import { runningInstance } from '../daemon.ts';
-import type { Colors } from '../output.ts';
+import { runningInstance } from '../process/daemon.ts';
+import type { Colors } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { createCounter, percentSaved, sumOf } from './counted.ts';

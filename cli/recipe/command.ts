@@ -4,9 +4,9 @@ import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
-import { toLoadOptions } from '../flags.ts';
-import { colorsFor, counted, note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { toLoadOptions } from '../parse/flags.ts';
+import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { newRecipe } from './scaffold.ts';
 
 class List extends Command<CliContext> {
@@ -21,9 +21,10 @@ class List extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const [{ loadConfig }, { bundledRecipes, readRecipes }] = await Promise.all([
+    const [{ loadConfig }, { bundledRecipes }, { readRecipes }] = await Promise.all([
       import('../../server/config/load.ts'),
-      import('../../server/recipes.ts'),
+      import('../../server/bundled-recipes.ts'),
+      import('../../server/recipes/recipes.ts'),
     ]);
     const { config } = await loadConfig(toLoadOptions({}, context));
     const named = [config.compression.recipes].flat();
@@ -78,7 +79,7 @@ class Validate extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const { recipeFaults, recipeFiles } = await import('../../server/recipes.ts');
+    const { recipeFaults, recipeFiles } = await import('../../server/recipes/recipes.ts');
     const colors = colorsFor(context.stdout, context.env);
     let code = 0;
     for (const file of recipeFiles(resolve(context.cwd, this.file))) {
@@ -111,8 +112,8 @@ class Test extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const [{ readRecipe, recipeFiles }, { runExamples }, { savedPercent }] = await Promise.all([
-      import('../../server/recipes.ts'),
-      import('../../server/recipe-examples.ts'),
+      import('../../server/recipes/recipes.ts'),
+      import('../../server/recipes/recipe-examples.ts'),
       import('../../stages/compress/recipe/try.ts'),
     ]);
     const rows = [];
@@ -201,7 +202,7 @@ class Benchmark extends Command<CliContext> {
   async execute() {
     const { context, command } = this;
     const [{ readRecipe }, { savedPercent, tryRecipe }] = await Promise.all([
-      import('../../server/recipes.ts'),
+      import('../../server/recipes/recipes.ts'),
       import('../../stages/compress/recipe/try.ts'),
     ]);
     const { recipe } = await readRecipe(await fileOf(this.recipe, context));
@@ -268,7 +269,7 @@ class Operations extends Command<CliContext> {
 
 /** A path as it was typed, or the file of the bundled recipe with that name. */
 async function fileOf(typed: string, context: CliContext): Promise<string> {
-  const { bundledFolder, bundledRecipes } = await import('../../server/recipes.ts');
+  const { bundledFolder, bundledRecipes } = await import('../../server/bundled-recipes.ts');
   const isBundled = bundledRecipes().some(({ name }) => name === typed);
   return isBundled ? join(bundledFolder(), `${typed}.yaml`) : resolve(context.cwd, typed);
 }

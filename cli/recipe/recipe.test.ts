@@ -6,7 +6,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { projectRoot } from '../../fixtures/paths.ts';
-import { bundledFolder, recipeFiles } from '../../server/recipes.ts';
+import { bundledFolder } from '../../server/bundled-recipes.ts';
+import { recipeFiles } from '../../server/recipes/recipes.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { newRecipe } from './scaffold.ts';
 

@@ -8,7 +8,7 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { note } from '../output.ts';
+import { note } from '../screen/output.ts';
 import { pickId, shortId } from '../request-id.ts';
 
 /** The captures of the home folder, oldest first; says on stderr what cannot be read. */

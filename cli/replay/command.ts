@@ -12,11 +12,11 @@ import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { configFlag, toLoadOptions } from '../flags.ts';
-import { localMoment } from '../local-time.ts';
-import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../output.ts';
+import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { localMoment } from '../screen/local-time.ts';
+import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import type { CliCommand } from '../registry.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
   captureJson,
@@ -52,7 +52,7 @@ class List extends Command<CliContext> {
       note(context, 'No capture is kept.');
       note(context, HOW_ON);
     } else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       const nowMs = context.clock.wallMs();
       printTable(
         context,
@@ -262,7 +262,7 @@ class Run extends Command<CliContext> {
   ): Promise<void> {
     const { context } = this;
     const colors = colorsFor(context.stdout, context.env);
-    const { printTable } = await import('../table.ts');
+    const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
       compareHead,

@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 

@@ -5,11 +5,11 @@ import { SvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance, startInBackground } from '../daemon.ts';
+import { runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
-import { note } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { note } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 

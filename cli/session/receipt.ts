@@ -4,7 +4,7 @@ import type { TimeSpan } from '../../stages/ledger/queries.ts';
 import type { CliContext } from '../context.ts';
 import { homeOf } from '../context.ts';
 import { withLedger } from '../ledger.ts';
-import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../output.ts';
+import { colorsFor, counted, dollars, figure, note, pairs, percent } from '../screen/output.ts';
 import { control } from '../remote.ts';
 
 /** How long requests that the client left behind may take to settle. */

@@ -2,8 +2,8 @@
 import type { Client } from '../integrate/client.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import type { Colors } from '../output.ts';
-import { pairs } from '../output.ts';
+import type { Colors } from '../screen/output.ts';
+import { pairs } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { urlOf } from './found.ts';
 import type { Found } from './found.ts';

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startUpstream } from '../../fixtures/upstream.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import type { Place } from '../../fixtures/cli/run.ts';

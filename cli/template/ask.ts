@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
+import { runningInstance } from '../process/daemon.ts';
 
 const MOST_OUTPUT_TOKENS = 4096;
 

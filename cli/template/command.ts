@@ -21,8 +21,8 @@ import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { note, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { note, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { askModel } from './ask.ts';
 
 const folderOf = (context: CliContext): string => templateFolder(homeOf(context));
@@ -66,7 +66,7 @@ class List extends Command<CliContext> {
     } else if (rows.length === 0)
       note(context, 'There is no template; `svc template add` adds one.');
     else {
-      const { printTable } = await import('../table.ts');
+      const { printTable } = await import('../screen/table.ts');
       printTable(
         context,
         ['name', 'variables', ''],

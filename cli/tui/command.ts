@@ -5,8 +5,8 @@ import type { LiveState, ReportAnswer, RequestsAnswer } from '../../server/dashb
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, columnsOf, isTerminal, print, printJson } from '../output.ts';
-import type { CliCommand } from '../registry.ts';
+import { colorsFor, columnsOf, isTerminal, print, printJson } from '../screen/output.ts';
+import type { CliCommand } from '../parse/registry.ts';
 import { readOwn } from '../remote.ts';
 import { showDashboard, urlOf } from './dashboard.ts';
 import { follow } from './feed.ts';

@@ -1,8 +1,8 @@
 /** Frames of the dashboard at several sizes, without a terminal. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createColors, withoutColors } from '../colors.ts';
-import { widthOf } from '../fit.ts';
+import { createColors, withoutColors } from '../screen/colors.ts';
+import { widthOf } from '../screen/fit.ts';
 import type {
   LiveState,
   ReportAnswer,

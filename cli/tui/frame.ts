@@ -1,8 +1,8 @@
 /** A whole screen as lines, from what is known: no terminal is needed for it. */
 import { spanOf } from '../../server/dashboard/page/format.ts';
-import { aroundColors, withoutColors } from '../colors.ts';
-import type { Colors } from '../colors.ts';
-import { cut, widthOf, wrap } from '../fit.ts';
+import { aroundColors, withoutColors } from '../screen/colors.ts';
+import type { Colors } from '../screen/colors.ts';
+import { cut, widthOf, wrap } from '../screen/fit.ts';
 import { inert } from './grid.ts';
 import { logView } from './log.ts';
 import type { Model } from './model.ts';

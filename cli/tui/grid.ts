@@ -1,8 +1,8 @@
 /** Rows in columns on a screen of a given width: columns that matter less go before a figure is cut. */
-import { visible } from '../../server/visible.ts';
+import { visible } from '../../server/log/visible.ts';
 import type { Column, Tone } from '../../server/dashboard/page/columns.ts';
-import type { Colors } from '../colors.ts';
-import { cut, widthOf } from '../fit.ts';
+import type { Colors } from '../screen/colors.ts';
+import { cut, widthOf } from '../screen/fit.ts';
 
 const GAP = '  ';
 

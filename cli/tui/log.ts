@@ -1,9 +1,9 @@
 /** The log as it is written, newest first. */
 import { NO_LINES, fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
-import type { Colors } from '../colors.ts';
-import { wrap } from '../fit.ts';
-import { localTime } from '../local-time.ts';
-import { spoken } from '../output.ts';
+import type { Colors } from '../screen/colors.ts';
+import { wrap } from '../screen/fit.ts';
+import { localTime } from '../screen/local-time.ts';
+import { spoken } from '../screen/output.ts';
 import { inert } from './grid.ts';
 import type { Model } from './model.ts';
 

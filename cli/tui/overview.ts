@@ -4,10 +4,10 @@ import { causeOf, conditionOf, reasonsOf } from '../../server/dashboard/page/con
 import { whole } from '../../server/dashboard/page/format.ts';
 import { seriesOf } from '../../server/dashboard/page/series.ts';
 import { headFigures } from '../../server/dashboard/page/summary.ts';
-import { spark } from '../chart.ts';
-import type { Colors } from '../colors.ts';
-import { wrap } from '../fit.ts';
-import { spoken } from '../output.ts';
+import { spark } from '../screen/chart.ts';
+import type { Colors } from '../screen/colors.ts';
+import { wrap } from '../screen/fit.ts';
+import { spoken } from '../screen/output.ts';
 import { facts, inert, paintOf } from './grid.ts';
 import { listed } from './model.ts';
 import type { Model } from './model.ts';

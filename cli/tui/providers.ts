@@ -1,7 +1,7 @@
 /** Providers: condition, circuit breaker, keys with their cooldowns, and what went to each. */
 import { KEY_COLUMNS } from '../../server/dashboard/page/columns.ts';
 import { conditionOf, providerFacts } from '../../server/dashboard/page/conditions.ts';
-import type { Colors } from '../colors.ts';
+import type { Colors } from '../screen/colors.ts';
 import { facts, grid, inert, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 

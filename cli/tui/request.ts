@@ -11,10 +11,10 @@ import {
   requestFacts,
 } from '../../server/dashboard/page/request-facts.ts';
 import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/stage-times.ts';
-import type { Colors } from '../colors.ts';
-import { cut, widthOf, wrap } from '../fit.ts';
-import { localMoment } from '../local-time.ts';
-import { spoken } from '../output.ts';
+import type { Colors } from '../screen/colors.ts';
+import { cut, widthOf, wrap } from '../screen/fit.ts';
+import { localMoment } from '../screen/local-time.ts';
+import { spoken } from '../screen/output.ts';
 import { facts, grid, inert, paintOf } from './grid.ts';
 import type { Model } from './model.ts';
 

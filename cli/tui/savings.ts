@@ -3,7 +3,7 @@ import { classColumns, groupColumns } from '../../server/dashboard/page/columns.
 import type { Column } from '../../server/dashboard/page/columns.ts';
 import { addedWords, billOf, lanesOf, unpricedNote } from '../../server/dashboard/page/summary.ts';
 import type { BillRow, LaneRow } from '../../server/dashboard/page/summary.ts';
-import type { Colors } from '../colors.ts';
+import type { Colors } from '../screen/colors.ts';
 import { grid } from './grid.ts';
 import type { Model } from './model.ts';
 

@@ -3,8 +3,8 @@
  * no folding. Only lines that have changed are written.
  */
 import type { Writable } from 'node:stream';
-import { forTerminal } from '../colors.ts';
-import { columnsOf } from '../output.ts';
+import { forTerminal } from '../screen/colors.ts';
+import { columnsOf } from '../screen/output.ts';
 import type { Size } from './frame.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';

@@ -6,9 +6,9 @@ import { openVault } from '../../stages/vault/index.ts';
 import type { OpenedVault } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { runningInstance } from '../daemon.ts';
-import { toLoadOptions, toServeFlags } from '../flags.ts';
-import { note } from '../output.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { note } from '../screen/output.ts';
 import { readOwn } from '../remote.ts';
 
 export abstract class VaultCommand extends Command<CliContext> {

@@ -18,7 +18,7 @@ import {
 import type { IndexReport } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import { exitCodes } from '../exit.ts';
-import { toWhole } from '../flags.ts';
+import { toWhole } from '../parse/flags.ts';
 import {
   colorsFor,
   counted,
@@ -28,7 +28,7 @@ import {
   print,
   printError,
   printJson,
-} from '../output.ts';
+} from '../screen/output.ts';
 import { VaultCommand } from './command.ts';
 import { createProgressView, spanOf } from './progress.ts';
 import { reportJson, reportRows } from './report.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../engine/clock.ts';
 import type { IndexProgress } from '../../stages/vault/index.ts';
 import type { CliContext } from '../context.ts';
-import { columnsOf, figure, isTerminal, note } from '../output.ts';
+import { columnsOf, figure, isTerminal, note } from '../screen/output.ts';
 
 /** A bar that moves more often than this only flickers. */
 const BAR_MS = 80;

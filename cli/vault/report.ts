@@ -9,8 +9,8 @@ import type {
 import { SAFE } from '../../stages/vault/index.ts';
 import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { counted, figure } from '../output.ts';
-import type { Colors } from '../output.ts';
+import { counted, figure } from '../screen/output.ts';
+import type { Colors } from '../screen/output.ts';
 import { spanOf } from './progress.ts';
 import type { ShownHit } from './running.ts';
 

@@ -1,6 +1,6 @@
 /** The alerts of a running proxy: evaluated every minute, and at once when a command asks. */
 import { toSvcError } from '../../engine/index.ts';
-import { providerReasons } from '../provider-states.ts';
+import { providerReasons } from '../facts/provider-states.ts';
 import type { Config } from '../config/config.ts';
 import type { ServerServices } from '../services.ts';
 import { alertText, alertsJson, evaluateAlerts } from './evaluate.ts';

@@ -2,7 +2,7 @@
 import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Place } from '../../stages/settings/setting.ts';
-import { visible } from '../visible.ts';
+import { visible } from '../log/visible.ts';
 import { nearest } from './distance.ts';
 import { findSetting, SPELLINGS } from './settings.ts';
 

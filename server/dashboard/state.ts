@@ -1,7 +1,7 @@
 /** The present state as open dashboards see it: what `/health` and `/cache-stats` answer, and the providers. */
 import type { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
 import type { ActiveAlert } from '../alerts/active.ts';
-import type { statesJson } from '../provider-states.ts';
+import type { statesJson } from '../facts/provider-states.ts';
 import type { HealthJson } from '../routes/status.ts';
 
 export interface LiveState {

@@ -7,9 +7,9 @@ import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createGate } from '../gate.ts';
+import { createGate } from './gate.ts';
 import { CASES, H } from './hostile-testing.ts';
-import { errorBody, errorHeaders, errorStatus, rawErrorResponse } from '../error-response.ts';
+import { errorBody, errorHeaders, errorStatus, rawErrorResponse } from '../http/error-response.ts';
 
 /** A server as ours is set up, which answers 200 with the target it saw. */
 function startServer() {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock, systemClock } from '../../engine/clock.ts';
-import { type LogOptions, createLog } from '../log.ts';
+import { type LogOptions, createLog } from './log.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const test = suite<{ folder: string }>('log file');

@@ -1,8 +1,8 @@
 /** The log of a graph that serves nobody: nothing is written. */
 import { join } from 'node:path';
 import type { Clock } from '../../engine/index.ts';
-import { createLog } from '../log.ts';
-import type { Log } from '../log.ts';
+import { createLog } from './log.ts';
+import type { Log } from './log.ts';
 
 /** `scratch` is where the file would be. */
 export function silentLog(scratch: string, clock: Clock): Log {

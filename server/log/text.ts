@@ -1,6 +1,6 @@
 /** A log line for people: `time LEVEL message key=value …`, always on one line. */
 
-import { visible, visibleJson } from '../visible.ts';
+import { visible, visibleJson } from './visible.ts';
 
 /**
  * Turns one JSON line of the log into a line of text. A line that is not JSON is returned

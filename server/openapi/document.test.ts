@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { parse as parseYaml } from 'yaml';
 import { withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { errorTable } from '../error-response.ts';
+import { errorTable } from '../http/error-response.ts';
 import { openApiDocument, toOpenApiPath } from './document.ts';
 import { ownOperations } from './operations.ts';
 

@@ -1,6 +1,6 @@
 /** The description of the API as an OpenAPI 3.0 document, made from the operations and the error table. */
 import { STATUS_CODES } from 'node:http';
-import { errorTable } from '../error-response.ts';
+import { errorTable } from '../http/error-response.ts';
 import { componentSchemas } from './components.ts';
 import { forwardedOperations, ownOperations } from './operations.ts';
 import type { Operation } from './operations.ts';

@@ -5,7 +5,7 @@
  */
 import { notFound } from '../../stages/model/errors.ts';
 import type { KeptBlock, LostBlocks } from '../../stages/lost/lost-blocks.ts';
-import type { Route } from '../router.ts';
+import type { Route } from '../http/router.ts';
 
 /** Routes over `lost`; `last` stands for the request that came last and lost something. */
 export function blockRoutes(lost: LostBlocks): Route[] {

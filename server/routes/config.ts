@@ -1,5 +1,5 @@
 /** `/config/reload`, for callers on this machine. */
-import type { Route } from '../router.ts';
+import type { Route } from '../http/router.ts';
 
 /** What a reload did, in the words of the answer. */
 export interface ReloadReport {

@@ -16,8 +16,8 @@ import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter, wholeOf } from '../dashboard/filter.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
 import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from '../dashboard/shell.ts';
-import type { LedgerQuestions } from '../ledger-questions.ts';
-import type { Route } from '../router.ts';
+import type { LedgerQuestions } from '../control/ledger-questions.ts';
+import type { Route } from '../http/router.ts';
 
 export interface DashboardRouteOptions {
   readonly feed: Feed;

@@ -3,7 +3,7 @@
  * made at the first request for them.
  */
 import { notFound } from '../../stages/model/errors.ts';
-import type { Route } from '../router.ts';
+import type { Route } from '../http/router.ts';
 
 export function docsRoutes(version: string): Route[] {
   let pages: Promise<ReadonlyMap<string, string>> | undefined;

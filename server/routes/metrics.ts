@@ -11,9 +11,9 @@ import { dashboardJson } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
-import { metricsText, single } from '../metrics-text.ts';
-import type { Family } from '../metrics-text.ts';
-import type { Route } from '../router.ts';
+import { metricsText, single } from '../facts/metrics-text.ts';
+import type { Family } from '../facts/metrics-text.ts';
+import type { Route } from '../http/router.ts';
 
 export interface MetricsRouteOptions {
   readonly version: string;

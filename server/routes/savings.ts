@@ -3,7 +3,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { SavingsReport } from '../../stages/ledger/queries.ts';
 import { savingsJson } from '../../stages/ledger/report.ts';
 import type { cacheStatsJson } from '../../stages/ledger/report.ts';
-import type { Route } from '../router.ts';
+import type { Route } from '../http/router.ts';
 import { parseIsoDate } from './iso-date.ts';
 
 export interface SavingsRouteOptions {

@@ -11,8 +11,8 @@ import {
 } from '../../stages/ledger/report.ts';
 import type { SessionWindow } from '../../stages/ledger/window.ts';
 import type { Config } from '../config/config.ts';
-import type { Route } from '../router.ts';
-import type { VaultFacts } from '../vault-facts.ts';
+import type { Route } from '../http/router.ts';
+import type { VaultFacts } from '../facts/vault-facts.ts';
 
 export interface StatsRouteOptions {
   readonly config: () => Config;

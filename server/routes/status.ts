@@ -10,10 +10,10 @@ import type { SpendingGuard } from '../../stages/budget/spending.ts';
 import type { ProviderStates } from '../../stages/providers/states.ts';
 import type { LiveRouter } from '../../stages/route/rules-live.ts';
 import type { Config } from '../config/config.ts';
-import { providerReasons } from '../provider-states.ts';
-import { spendingJson } from '../spending.ts';
-import type { VaultFacts } from '../vault-facts.ts';
-import type { Route } from '../router.ts';
+import { providerReasons } from '../facts/provider-states.ts';
+import { spendingJson } from '../facts/spending.ts';
+import type { VaultFacts } from '../facts/vault-facts.ts';
+import type { Route } from '../http/router.ts';
 
 export interface StatusRouteOptions {
   readonly version: string;

@@ -1,7 +1,7 @@
 /** `/trace/last`, `/trace/<id>` and `/traces`. */
 import { notFound } from '../../stages/model/errors.ts';
 import type { Traces } from '../../stages/ledger/traces.ts';
-import type { Route } from '../router.ts';
+import type { Route } from '../http/router.ts';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TestProxy } from '../../fixtures/proxy.ts';
 import { openLock } from '../../stages/lock.ts';
-import { layoutOf } from '../../stages/vault/layout.ts';
+import { layoutOf } from '../../stages/vault/log/layout.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { DIALECTS, FILES, makeVaultPlace, sent, withVault } from '../../fixtures/server/vault.ts';
 

@@ -3,9 +3,9 @@ import { SvcError, toSvcError } from '../../engine/index.ts';
 import { jsonTypeOf } from '../../stages/dialect/json-kind.ts';
 import { invalidJson, missingField, wrongType } from '../../stages/model/errors.ts';
 import type { BlockInfo, IngestBlock, IngestResult, Vault } from '../../stages/vault/index.ts';
-import { errorTable } from '../error-response.ts';
-import type { ErrorRow } from '../error-response.ts';
-import type { Route } from '../router.ts';
+import { errorTable } from '../http/error-response.ts';
+import type { ErrorRow } from '../http/error-response.ts';
+import type { Route } from '../http/router.ts';
 
 /** Blocks that one batch may hold. */
 const MAX_BATCH = 1000;

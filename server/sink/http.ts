@@ -10,7 +10,7 @@ import type { Dialect } from '../../stages/model/dialect.ts';
 import type { HeadFrame, ProxyFrame } from '../../stages/model/frame.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { endsEvent } from '../../stages/wire/event-ends.ts';
-import { errorBody, errorHeaders, errorStatus } from '../error-response.ts';
+import { errorBody, errorHeaders, errorStatus } from '../http/error-response.ts';
 import type { Pacer } from './pace.ts';
 
 /** A body up to this size is copied to save a system call. */

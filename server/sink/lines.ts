@@ -7,7 +7,7 @@ import type { ChunkEvent } from '../../stages/model/frame.ts';
 import { headerList } from '../../stages/model/headers.ts';
 import type { Headers } from '../../stages/model/headers.ts';
 import { createEventReader } from '../../stages/wire/events.ts';
-import { errorBody } from '../error-response.ts';
+import { errorBody } from '../http/error-response.ts';
 import type { StreamEncoding } from './http.ts';
 
 const LINES_TYPE = 'application/x-ndjson';

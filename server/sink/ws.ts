@@ -17,7 +17,7 @@ import { headerValue } from '../../stages/model/headers.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { createEventReader } from '../../stages/wire/events.ts';
 import type { EventReader } from '../../stages/wire/events.ts';
-import { errorBody } from '../error-response.ts';
+import { errorBody } from '../http/error-response.ts';
 import { Decoding } from './decoding.ts';
 import { failureIn, failureOfStatus } from './failure.ts';
 import type { Failure } from './failure.ts';

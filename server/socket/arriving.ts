@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { SvcError } from '../../engine/index.ts';
-import type { Arrival, InFlight } from '../in-flight.ts';
+import type { Arrival, InFlight } from '../http/in-flight.ts';
 
 /** Header and mask of a control frame from a client (RFC 6455 §5.2, §5.5). */
 const CONTROL_BYTES = 6;

@@ -17,12 +17,12 @@ import {
   shuttingDown,
 } from '../../stages/model/errors.ts';
 import { withoutHeaders } from '../../stages/model/headers.ts';
-import { toBodyFrame } from '../body-frame.ts';
-import { errorBody } from '../error-response.ts';
-import { refusedRow } from '../refused-row.ts';
-import type { Generations } from '../generation.ts';
-import { runAndTell } from '../run-and-tell.ts';
-import type { Running } from '../running.ts';
+import { toBodyFrame } from '../http/body-frame.ts';
+import { errorBody } from '../http/error-response.ts';
+import { refusedRow } from '../run/refused-row.ts';
+import type { Generations } from '../generation/generation.ts';
+import { runAndTell } from '../run/run-and-tell.ts';
+import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
 import { countArriving } from './arriving.ts';

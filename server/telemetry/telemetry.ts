@@ -9,7 +9,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { Trace } from '../../stages/ledger/traces.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { SpanRecord } from './spans.ts';
 import { spansOf } from './spans.ts';
 import { traceContextOf, withTraceContext } from './trace-context.ts';

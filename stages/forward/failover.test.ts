@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
-import { logFile } from '../../server/open-log.ts';
+import { logFile } from '../../server/log/open-log.ts';
 import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
 import { createFailover } from '../providers/failover.ts';
 import { bodyOf, ownKey, withPair, withSpare } from '../../fixtures/forward/pair.ts';

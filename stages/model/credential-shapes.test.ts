@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { REDACTED, createRedactor } from '../../server/log/redact.ts';
-import { contentRisk } from '../vault/risk.ts';
+import { contentRisk } from '../vault/risk/risk.ts';
 import { CREDENTIAL_SHAPES } from './credential-shapes.ts';
 
 const redactor = createRedactor();

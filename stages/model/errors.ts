@@ -1,7 +1,7 @@
 /**
  * Every failure that the specification gives a code or a status, as a function. The
  * messages are the patterns of its section 7, so they are written once and here; which
- * status a kind becomes is decided in `server/error-response.ts` alone.
+ * status a kind becomes is decided in `server/http/error-response.ts` alone.
  */
 import { SvcError } from '../../engine/error.ts';
 

@@ -1,9 +1,9 @@
 /** What an opened vault can do, and what it needs. */
 import type { Clock } from '../../engine/clock.ts';
 import type { BlockInfo, BlockSource } from './block.ts';
-import type { BackendName, IndexTotals } from './block-index.ts';
+import type { BackendName, IndexTotals } from './backends/block-index.ts';
 import type { IngestBlock, IngestResult } from './ingest.ts';
-import type { SearchHit, SearchOptions } from './search.ts';
+import type { SearchHit, SearchOptions } from './search/search.ts';
 
 /** Something was damaged. `movedTo` is where it lies now. */
 export interface VaultTrouble {

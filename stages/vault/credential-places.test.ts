@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contentRisk } from './risk.ts';
-import { isSecretDir, isSecretName } from './secret-names.ts';
-import { PASSWORD_WORDS } from './stand-in.ts';
+import { contentRisk } from './risk/risk.ts';
+import { isSecretDir, isSecretName } from './risk/secret-names.ts';
+import { PASSWORD_WORDS } from './risk/stand-in.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
 /** By the name of a file, texts that such a file may hold. */

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contentRisk } from './risk.ts';
+import { contentRisk } from './risk/risk.ts';
 
 /** Pieces that a rule begins anew at, or that one goes on through as long as they come. */
 const PIECES = [

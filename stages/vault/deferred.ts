@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OpenedVault, Vault, VaultOptions } from './contract.ts';
-import { layoutOf } from './layout.ts';
+import { layoutOf } from './log/layout.ts';
 
 /** How long one look at the disk serves. */
 const LOOK_MS = 1000;

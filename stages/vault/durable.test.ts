@@ -4,8 +4,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { indexFolder } from './indexer.ts';
-import { BACKENDS } from './block-index.ts';
+import { indexFolder } from './indexing/indexer.ts';
+import { BACKENDS } from './backends/block-index.ts';
 import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 type Syncing = Record<'datasync' | 'sync', () => Promise<void>>;

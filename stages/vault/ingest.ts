@@ -3,10 +3,10 @@ import { SvcError } from '../../engine/error.ts';
 import { jsonTypeOf } from '../dialect/json-kind.ts';
 import { missingField, wrongType } from '../model/errors.ts';
 import { SAFE, type BlockInfo, type RiskClass } from './block.ts';
-import { describeBlock } from './read-file.ts';
-import { encodeBlocks } from './record.ts';
-import { contentRisk } from './risk.ts';
-import type { Tokenizer } from './tokenize.ts';
+import { describeBlock } from './read/read-file.ts';
+import { encodeBlocks } from './log/record.ts';
+import { contentRisk } from './risk/risk.ts';
+import type { Tokenizer } from './words/tokenize.ts';
 
 /** Larger texts should be files in an indexed folder, where they are cut into blocks. */
 const MAX_CONTENT_CHARS = 1_048_576;

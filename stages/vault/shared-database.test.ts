@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSqliteIndex } from './sqlite-fts.ts';
+import { openSqliteIndex } from './backends/sqlite-fts.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a database that somebody else has begun anew is brought up to date before it is asked', () =>

@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
-import { checkVault } from './health.ts';
+import { checkVault } from './log/health.ts';
 import { toIngestBlock, type IngestBlock } from './ingest.ts';
-import { BACKENDS } from './block-index.ts';
+import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('an ingested block is durable, found at once, and taken once', () =>

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/clock.ts';
-import { indexFolder } from './indexer.ts';
+import { indexFolder } from './indexing/indexer.ts';
 import { openVault } from './vault.ts';
 
 const [what, root, indexDir] = process.argv.slice(2);

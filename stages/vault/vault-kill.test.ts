@@ -7,11 +7,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createRandom } from '../../fixtures/random.ts';
 import { openLock } from '../lock.ts';
-import { checkVault } from './health.ts';
-import { indexFolder } from './indexer.ts';
-import { layoutOf } from './layout.ts';
+import { checkVault } from './log/health.ts';
+import { indexFolder } from './indexing/indexer.ts';
+import { layoutOf } from './log/layout.ts';
 import { openVault } from './vault.ts';
-import { BACKENDS } from './block-index.ts';
+import { BACKENDS } from './backends/block-index.ts';
 import { inPlace, type Place } from '../../fixtures/vault/place.ts';
 
 const CHILD = fileURLToPath(new URL('./vault-kill-testing.js', import.meta.url));

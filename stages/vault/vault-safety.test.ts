@@ -15,11 +15,11 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLock } from '../lock.ts';
-import { checkVault, rebuildVault } from './health.ts';
-import { indexFolder } from './indexer.ts';
-import { layoutOf } from './layout.ts';
-import type { ReadPool } from './read-pool.ts';
-import { BACKENDS } from './block-index.ts';
+import { checkVault, rebuildVault } from './log/health.ts';
+import { indexFolder } from './indexing/indexer.ts';
+import { layoutOf } from './log/layout.ts';
+import type { ReadPool } from './read/read-pool.ts';
+import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a damaged log is moved aside, reported, and made whole from the files', () =>

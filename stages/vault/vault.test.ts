@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isSvcError } from '../../engine/error.ts';
-import { forgetFolder } from './forget.ts';
-import { checkVault, rebuildVault } from './health.ts';
-import { indexFolder } from './indexer.ts';
-import { createReadPool } from './read-pool.ts';
-import { BACKENDS } from './block-index.ts';
+import { forgetFolder } from './indexing/forget.ts';
+import { checkVault, rebuildVault } from './log/health.ts';
+import { indexFolder } from './indexing/indexer.ts';
+import { createReadPool } from './read/read-pool.ts';
+import { BACKENDS } from './backends/block-index.ts';
 import { inPlace } from '../../fixtures/vault/place.ts';
 
 test('a file is found with its lines, its score and the hit in its snippet', () =>

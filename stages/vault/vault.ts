@@ -10,19 +10,24 @@ import { makePrivateDir } from '../private-file.ts';
 import { openLock, type Lock } from '../lock.ts';
 import { named } from '../disk-reason.ts';
 import type { BlockInfo, BlockSource } from './block.ts';
-import type { BlockIndex } from './block-index.ts';
-import { salvage } from './compact.ts';
+import type { BlockIndex } from './backends/block-index.ts';
+import { salvage } from './log/compact.ts';
 import type { OpenedVault, VaultOptions, VaultStatus } from './contract.ts';
-import { indexFolder } from './indexer.ts';
+import { indexFolder } from './indexing/indexer.ts';
 import { prepareBlock, settle, type IngestBlock, type IngestResult } from './ingest.ts';
-import { createMemoryIndex } from './json-blocks.ts';
-import { layoutOf, stampOf, type Layout } from './layout.ts';
-import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log.ts';
-import { refuseStranger, refuseStrangersDatabase } from './owner.ts';
-import { DamagedContent, searchIndex, type SearchHit, type SearchOptions } from './search.ts';
-import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './sqlite-damage.ts';
-import { openSqliteIndex } from './sqlite-fts.ts';
-import { createTokenizer } from './tokenize.ts';
+import { createMemoryIndex } from './backends/json-blocks.ts';
+import { layoutOf, stampOf, type Layout } from './log/layout.ts';
+import { append, brokenLog, createFollower, type LogFollower, type LogState } from './log/log.ts';
+import { refuseStranger, refuseStrangersDatabase } from './log/owner.ts';
+import {
+  DamagedContent,
+  searchIndex,
+  type SearchHit,
+  type SearchOptions,
+} from './search/search.ts';
+import { isDatabaseDamage, moveDatabaseAside, rememberedRoots } from './backends/sqlite-damage.ts';
+import { openSqliteIndex } from './backends/sqlite-fts.ts';
+import { createTokenizer } from './words/tokenize.ts';
 import { withdrawnFrom } from './withdrawn.ts';
 
 export type { OpenedVault, Vault, VaultOptions, VaultStatus, VaultTrouble } from './contract.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { SAFE, type BlockSource } from './block.ts';
-import type { BlockIndex } from './block-index.ts';
-import { isInside } from './indexer.ts';
+import type { BlockIndex } from './backends/block-index.ts';
+import { isInside } from './indexing/indexer.ts';
 
 /** Of `blocks`, the ids that `Vault.withdrawn` is to give, by an index that is up to date. */
 export function withdrawnFrom(index: BlockIndex, blocks: readonly BlockSource[]): string[] {

@@ -1,0 +1,22 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadConfig } from '../../server/config/load.ts';
+import { makeContext, makePlace } from '../../fixtures/cli/run.ts';
+import { toArguments, toLoadOptions, toServeFlags } from './flags.ts';
+
+const place = makePlace();
+test.after(() => place.dispose());
+
+test('--telemetry and --debug reach the configuration, also of a start in the background', async () => {
+  const { context } = makeContext(place);
+  const none = { port: undefined, config: undefined, envFile: undefined };
+  const off = await loadConfig(toLoadOptions(toServeFlags(none, context), context));
+  assert.is(off.config.telemetry.enabled, false);
+  const flags = toServeFlags({ ...none, telemetry: true, debug: true }, context);
+  const { config } = await loadConfig(toLoadOptions(flags, context));
+  assert.is(config.telemetry.enabled, true);
+  assert.is(config.logging.level, 'debug');
+  assert.equal(toArguments(flags), ['--debug', '--telemetry']);
+});
+
+test.run();

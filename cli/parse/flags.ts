@@ -1,0 +1,99 @@
+/** What `serve`, `start` and `restart` take, and the small parsers of typed options. */
+import { resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import type { LoadOptions } from '../../server/config/load.ts';
+import type { CliContext } from '../context.ts';
+
+/** The flags of a start; paths are absolute. */
+export interface ServeFlags {
+  readonly port?: number;
+  readonly config?: string;
+  readonly envFile?: string;
+  readonly debug?: boolean;
+  /** Exports traces and measurements, whatever the configuration says. */
+  readonly telemetry?: boolean;
+}
+
+/** The flags of a command that takes `--config` alone. */
+export function configFlag(config: string | undefined): ServeFlags {
+  return config === undefined ? {} : { config };
+}
+
+/** The flags as they were typed. */
+export interface TypedFlags {
+  readonly port: string | undefined;
+  readonly config: string | undefined;
+  readonly envFile: string | undefined;
+  readonly debug?: boolean;
+  /** Exports traces and measurements, whatever the configuration says. */
+  readonly telemetry?: boolean;
+}
+
+/** Checks typed flags. Throws `usage` for what is no port. */
+export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags {
+  return {
+    ...(typed.port === undefined ? {} : { port: toPort(typed.port, '--port') }),
+    ...(typed.config === undefined ? {} : { config: resolve(context.cwd, typed.config) }),
+    ...(typed.envFile === undefined ? {} : { envFile: resolve(context.cwd, typed.envFile) }),
+    ...(typed.debug === true ? { debug: true } : {}),
+    ...(typed.telemetry === true ? { telemetry: true } : {}),
+  };
+}
+
+/** The flags as arguments of `svc serve`. */
+export function toArguments(flags: ServeFlags): string[] {
+  return [
+    ...(flags.port === undefined ? [] : ['--port', String(flags.port)]),
+    ...(flags.config === undefined ? [] : ['--config', flags.config]),
+    ...(flags.envFile === undefined ? [] : ['--env-file', flags.envFile]),
+    ...(flags.debug === true ? ['--debug'] : []),
+    ...(flags.telemetry === true ? ['--telemetry'] : []),
+  ];
+}
+
+/** What the loader of the configuration wants to know. */
+export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptions {
+  return {
+    env: context.env,
+    envFile: flags.envFile,
+    configPath: flags.config,
+    cwd: context.cwd,
+    home: context.userHome,
+    flags: {
+      ...(flags.port === undefined ? {} : { 'server.port': flags.port }),
+      ...(flags.debug === true ? { 'logging.level': 'debug' } : {}),
+      ...(flags.telemetry === true ? { 'telemetry.enabled': true } : {}),
+    },
+  };
+}
+
+/** A whole number within bounds. Throws `usage` naming `option`. */
+export function toWhole(text: string, option: string, least: number, most: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new SvcError(
+    'usage',
+    `${option}: ${JSON.stringify(text)} is not a number from ${least} to ${most}`,
+  );
+}
+
+const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** A span such as `12h` or `30d` in seconds. Throws `usage` naming `option`. */
+export function toSeconds(text: string, option: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  const unit = UNIT_S[match?.[2] ?? ''];
+  const seconds = Number(match?.[1]) * (unit ?? 0);
+  if (seconds > 0) return seconds;
+  throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not a span of time`, {
+    cure: 'Write a number with s, m, h or d, such as 30d.',
+  });
+}
+
+function toPort(text: string, option: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 65_535) return value;
+  throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not a port`, {
+    cure: 'Give a number from 1 to 65535; 0 lets the system choose one.',
+  });
+}

@@ -1,0 +1,62 @@
+/** `svc help <topic>`: every page of the documentation, whole and as plain text. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { projectRoot } from '../../fixtures/paths.ts';
+import { exitCodes } from '../exit.ts';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import { readTopics } from './topics.ts';
+
+const pages = readdirSync(join(projectRoot, 'docs'))
+  .filter((file) => file.endsWith('.md') && file !== 'index.md')
+  .map((file) => file.slice(0, -'.md'.length));
+
+/** The words of a text, without marks. */
+const words = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+test('every page is a topic, and svc help lists them all', async () => {
+  const place = makePlace();
+  assert.equal(
+    readTopics().map(({ name }) => name),
+    pages.toSorted(),
+  );
+  const { code, stdout } = await run(place, ['help']);
+  assert.is(code, 0);
+  const listed = /^Topics\n {2}(.*)$/m.exec(stdout)?.[1]?.split(', ');
+  assert.equal(listed, pages.toSorted());
+  place.dispose();
+});
+
+test('a topic has every word of its page, and none of the marks', async () => {
+  const place = makePlace();
+  for (const name of pages) {
+    const { code, stdout, stderr } = await run(place, ['help', name]);
+    assert.equal([code, stderr], [0, ''], name);
+    const page = readFileSync(join(projectRoot, `docs/${name}.md`), 'utf8')
+      .replaceAll(/<!--[^]*?-->/g, '')
+      .replaceAll(/\]\([^)\s]*\)/g, ']')
+      .replaceAll(/^ *```.*$/gm, '');
+    const shown = new Set(words(stdout));
+    const lost = words(page).filter((word) => !shown.has(word));
+    assert.equal(lost, [], name);
+    assert.not.match(stdout, /^(?:#{1,6} |\|)|^```|&(?:amp|lt|gt|quot|#\d+);|\*\*|\]\(/m, name);
+  }
+  place.dispose();
+});
+
+test('a command of the same name comes first; what is neither is named, with what is near', async () => {
+  const place = makePlace();
+  const page = /A session file of Claude Code has neither/;
+  const both = await run(place, ['help', 'replay']);
+  assert.match(both.stdout, /^svc replay list: /);
+  assert.match(both.stdout, page);
+  assert.not.match((await run(place, ['replay', '--help'])).stdout, page);
+  const { code, stderr } = await run(place, ['help', 'compresion']);
+  assert.is(code, exitCodes.usage);
+  assert.match(stderr, 'did you mean `svc help compression`?');
+  assert.match((await run(place, ['help', 'staus'])).stderr, 'did you mean `svc help status`?');
+  place.dispose();
+});
+
+test.run();

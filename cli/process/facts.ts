@@ -1,0 +1,124 @@
+/** What a proxy that has just started says of itself, and its first lines on the screen. */
+import type { LoadedConfig } from '../../server/config/load.ts';
+import { reachable } from '../address.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import type { Colors } from '../screen/output.ts';
+import { pairs } from '../screen/output.ts';
+
+/** Plain data: it also travels from a proxy in the background to the command that started it. */
+export interface ServeFacts {
+  readonly version: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly wsUrl: string;
+  readonly home: string;
+  /** The config file that was read. */
+  readonly configFile: string | null;
+  /** Per provider with configured keys, where each key comes from. Never a key. */
+  readonly keys: readonly { readonly provider: string; readonly from: readonly string[] }[];
+  /** Settings that somebody set and that do nothing yet. */
+  readonly notInEffect: readonly string[];
+  readonly warnings: readonly string[];
+  readonly ledger: string;
+  readonly log: string;
+}
+
+const KEY_SETTINGS = ['api_key', 'oauth_token', 'oauth_token2'];
+
+/** The last day on which each release line of Node that we run on got security fixes. */
+const END_OF_LIFE: Readonly<Record<string, string>> = {
+  20: '2026-04-30',
+  21: '2024-06-01',
+  23: '2025-06-01',
+};
+
+/** Gathers the facts of a proxy that listens. */
+export function factsOf(
+  loaded: LoadedConfig,
+  proxy: { readonly url: string; readonly wsPort: number },
+  own: { readonly version: string; readonly logFile: string },
+): ServeFacts {
+  const { config, configFile, notInEffect, warnings } = loaded;
+  const { logging, ledger } = config;
+  const file = logging.destination === 'stdout' ? 'stdout' : own.logFile;
+  return {
+    version: own.version,
+    pid: process.pid,
+    url: proxy.url,
+    wsUrl: socketUrl(proxy.url, proxy.wsPort),
+    home: config.home,
+    configFile: configFile ?? null,
+    keys: keySources(loaded),
+    notInEffect,
+    warnings,
+    ledger: ledger.db,
+    log: logging.enabled ? file : 'off',
+  };
+}
+
+/** The lines that are shown when a proxy listens. */
+export function banner(facts: ServeFacts, context: CliContext, colors: Colors): string[] {
+  const short = (path: string) => shortPath(path, context);
+  const url = reachable(facts.url);
+  const notes = [
+    ...facts.warnings,
+    ...(facts.notInEffect.length === 0
+      ? []
+      : [`not yet in effect: ${facts.notInEffect.join(', ')}`]),
+    ...(endOfLifeNote(context.nodeVersion) ?? []),
+  ];
+  return [
+    `${colors.bold('svc')} ${facts.version} listens on ${colors.cyan(facts.url)} ${colors.dim(`(WebSocket ${facts.wsUrl})`)}`,
+    '',
+    ...pairs(colors, [
+      ['Claude Code', `ANTHROPIC_BASE_URL=${url} claude`],
+      ['OpenAI SDK', `OPENAI_BASE_URL=${url}/v1`],
+    ]),
+    '',
+    ...pairs(colors, [
+      [
+        'Config',
+        facts.configFile === null
+          ? 'defaults (`svc config init` writes a file)'
+          : short(facts.configFile),
+      ],
+      ['Keys', keysLine(facts.keys)],
+      ['Ledger', short(facts.ledger)],
+      ['Log', short(facts.log)],
+    ]),
+    ...(notes.length === 0 ? [] : ['']),
+    ...notes.map((text) => `  ${colors.yellow('!')} ${text}`),
+  ];
+}
+
+/** One line about a Node whose fixes have ended, in a list; undefined when all is well. */
+export function endOfLifeNote(nodeVersion: string): [string] | undefined {
+  const [major = ''] = nodeVersion.split('.');
+  const end = END_OF_LIFE[major];
+  return end === undefined
+    ? undefined
+    : [`Node ${major} has had no security fixes since ${end}; 22 or 24 is the safer place to run`];
+}
+
+function keysLine(keys: ServeFacts['keys']): string {
+  if (keys.length === 0) return "none configured: each client's own key goes through";
+  const known = keys.map(({ provider, from }) => `${provider} from ${from.join(', ')}`);
+  return `${known.join('; ')}; a client's own key wins`;
+}
+
+/** Per provider with configured keys, where each comes from. */
+export function keySources({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
+  return Object.keys(config.providers).flatMap((provider) => {
+    const from = KEY_SETTINGS.flatMap((name) => {
+      const one = provenance.get(`providers.${provider}.${name}`);
+      return one === undefined || one.value === null ? [] : [one.where];
+    });
+    return from.length === 0 ? [] : [{ provider, from }];
+  });
+}
+
+function socketUrl(url: string, wsPort: number): string {
+  const target = new URL(url);
+  return `ws://${target.hostname}:${wsPort}/ws`;
+}

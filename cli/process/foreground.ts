@@ -1,0 +1,206 @@
+/** A proxy in this process: from the configuration to the end of the last request. */
+import { existsSync, openSync, closeSync } from 'node:fs';
+import { SvcError, isSvcError, toSvcError } from '../../engine/error.ts';
+import type { LoadedConfig } from '../../server/config/load.ts';
+import type { RunningProxy } from '../../server/index.ts';
+import { homeOf } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { alreadyRuns, claimHome, runningInstance, toMessage } from './daemon.ts';
+import type { Claim } from './daemon.ts';
+import { banner, factsOf } from './facts.ts';
+import { toLoadOptions } from '../parse/flags.ts';
+import type { ServeFlags } from '../parse/flags.ts';
+import { colorsFor, counted, isTerminal, note, printError } from '../screen/output.ts';
+import { exitCodes } from '../exit.ts';
+import { ownerOf } from './port-owner.ts';
+import type { SaveWatch } from './reload-on-save.ts';
+import { readJson } from '../remote.ts';
+import { catchStrays, stackOf } from './strays.ts';
+import type { Strays } from './strays.ts';
+
+/**
+ * Serves until a signal or `svc stop` ends it. Resolves with the exit code: 0
+ * after a drain, that of `cancelled` when running requests were cut off.
+ *
+ * @throws SvcError when it cannot start; the process that started it in the background is notified first.
+ */
+export async function runForeground(context: CliContext, flags: ServeFlags): Promise<number> {
+  try {
+    return await serve(context, flags);
+  } catch (thrown) {
+    const error = isSvcError(thrown) ? thrown : undefined;
+    if (error !== undefined) context.tellParent?.(toMessage(error));
+    throw thrown;
+  }
+}
+
+async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
+  const early = runningInstance(homeOf(context));
+  if (early !== undefined) throw alreadyRuns(early);
+  const [{ loadConfig }, { createPluginWatch, startProxy, logFile }] = await Promise.all([
+    import('../../server/config/load.ts'),
+    import('../../server/index.ts'),
+  ]);
+  const options = toLoadOptions(flags, context);
+  const loaded = await loadConfig(options);
+  let current = loaded;
+  const { home } = loaded.config;
+  const background = context.tellParent !== undefined;
+  const claim = claimHome(home, context, { flags, background });
+  context.events.on('exit', claim.release);
+  let started = false;
+  let saves: SaveWatch | undefined;
+  const watch = createPluginWatch();
+  const strays = catchStrays(context, watch);
+  try {
+    const starting = startProxy({
+      loaded,
+      watch,
+      reload: async () => (current = await loadConfig(options)),
+      version: context.version,
+      clock: context.clock,
+      onTrouble(error) {
+        // A file that stops the start is reported by the caller.
+        if (started || error.kind !== 'config') printError(context, error);
+      },
+    }).catch(async (thrown: unknown) => {
+      throw await explainStart(thrown);
+    });
+    const proxy = await Promise.race([starting, strays.fault]);
+    started = true;
+    const { version } = context;
+    const facts = factsOf(loaded, proxy, { version, logFile: logFile(home) });
+    claim.listening({ url: facts.url, wsUrl: facts.wsUrl, port: proxy.port });
+    if (flags.debug === true) saves = await reloadOnSave(context, proxy, () => current);
+    // Listens for signals before it says that it is there: whoever reads that may send one.
+    const stopped = untilStopped(context, proxy, strays);
+    if (context.tellParent !== undefined) context.tellParent({ ready: facts });
+    else for (const line of banner(facts, context, errColors(context))) note(context, line);
+    return await stopped;
+  } finally {
+    await saves?.close();
+    strays.release();
+    end(context, claim);
+  }
+}
+
+function end(context: CliContext, claim: Claim): void {
+  claim.release();
+  context.events.off('exit', claim.release);
+}
+
+function errColors(context: CliContext) {
+  return colorsFor(context.stderr, context.env);
+}
+
+/** How far apart the same press of Ctrl-C may arrive on two ways; nobody presses it twice so fast. */
+const SAME_SIGNAL_MS = 100;
+
+/** Waits for the end: first signal drains, second forces, SIGHUP reloads, a fault of ours ends it likewise. */
+function untilStopped(context: CliContext, proxy: RunningProxy, strays: Strays): Promise<number> {
+  const ownsTerminal = isTerminal(context.stderr);
+  return new Promise((resolve, reject) => {
+    let asked = 0;
+    let askedMs = -Infinity;
+    const onSignal = () => {
+      const nowMs = context.clock.monotonicMs();
+      // One Ctrl-C comes from the terminal and from npm.
+      if (context.isRunByNpm === true && nowMs - askedMs < SAME_SIGNAL_MS) return;
+      askedMs = nowMs;
+      asked += 1;
+      if (asked === 1) note(context, drainLine(proxy.app.running.size));
+      if (asked === 2) note(context, 'Stopping now.');
+      proxy.stop(asked > 1).then(() => finish(asked > 1 ? exitCodes.cancelled : 0), reject);
+    };
+    strays.onFault((thrown) => {
+      asked += 1;
+      proxy.services.log.error('svc failed and is stopping', { cause: thrown });
+      for (const line of `error: svc failed and is stopping: ${stackOf(thrown)}`.split('\n'))
+        note(context, line);
+      proxy.stop(asked > 1).then(() => finish(exitCodes.internal), reject);
+    });
+    const onHangup = () => {
+      // Without its terminal a proxy in the foreground has nobody left to serve.
+      if (ownsTerminal && !hasTerminal()) onSignal();
+      else void reload(context, proxy);
+    };
+    // `svc stop` ends it from inside: when everything is closed, nothing is left to wait for.
+    const onIdle = () => finish(0);
+    const listeners = [
+      ['SIGINT', onSignal],
+      ['SIGTERM', onSignal],
+      ['SIGHUP', onHangup],
+      ['beforeExit', onIdle],
+    ] as const;
+    const finish = (code: number) => {
+      for (const [event, listener] of listeners) context.events.off(event, listener);
+      resolve(code);
+    };
+    for (const [event, listener] of listeners) context.events.on(event, listener);
+  });
+}
+
+function drainLine(running: number): string {
+  return running === 0
+    ? 'Stopping…'
+    : `Draining ${counted(running, 'request')} (at most 30 s)… press Ctrl-C again to stop now.`;
+}
+
+async function reload(context: CliContext, proxy: RunningProxy): Promise<void> {
+  try {
+    const report = await proxy.reload();
+    const { message } = report as { readonly message: string };
+    note(context, message);
+  } catch (thrown) {
+    printError(context, toSvcError(thrown));
+  }
+}
+
+async function reloadOnSave(
+  context: CliContext,
+  proxy: RunningProxy,
+  current: () => LoadedConfig,
+): Promise<SaveWatch> {
+  const { watchSaves } = await import('./reload-on-save.ts');
+  const saves = await watchSaves(current(), (files) => {
+    note(context, `${files.join(', ')} saved`);
+    void reload(context, proxy).then(() => saves.follow(current()));
+  });
+  return saves;
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return !existsSync('/dev/tty');
+  }
+}
+
+/** The error for a port that is taken, with the process that has it; anything else as it is. */
+async function explainStart(thrown: unknown): Promise<unknown> {
+  if (!isSvcError(thrown)) return thrown;
+  const cause = thrown.cause as { code?: string; port?: number } | undefined;
+  const port = cause?.port;
+  if (cause?.code !== 'EADDRINUSE' || port === undefined) return thrown;
+  const owner = ownerOf(port);
+  const pid = owner === undefined ? '' : ` (pid ${owner.pid})`;
+  if (await isProxy(port)) {
+    return new SvcError('conflict', `Port ${port} is taken by another svc${pid}`, {
+      cause: thrown,
+      cure: 'It has a home folder of its own: `svc stop` with its SVC_HOME stops it. Or choose another port with --port.',
+    });
+  }
+  const who = owner === undefined ? 'another program' : `${owner.command ?? 'a process'}${pid}`;
+  return new SvcError('conflict', `Port ${port} is taken by ${who}`, {
+    cause: thrown,
+    cure: 'Stop it, or choose another port with --port or SVC_PORT (for the WebSocket listener SVC_WS_PORT).',
+  });
+}
+
+/** True when an svc answers on this port. */
+async function isProxy(port: number): Promise<boolean> {
+  const root = await readJson(`http://127.0.0.1:${port}`, '/').catch(() => undefined);
+  return root?.['name'] === 'svc';
+}

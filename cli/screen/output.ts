@@ -1,0 +1,96 @@
+/**
+ * How results and remarks are printed: results on stdout, everything else on
+ * stderr; colour only on a terminal that wants it.
+ */
+import type { Writable } from 'node:stream';
+import type { BaseContext } from 'clipanion';
+import type { SvcError } from '../../engine/error.ts';
+import { visible, visibleJson } from '../../server/log/visible.ts';
+import { aroundColors, createColors, forTerminal } from './colors.ts';
+import type { Colors } from './colors.ts';
+import type { CliContext } from '../context.ts';
+import { wrap } from './fit.ts';
+
+export { counted } from '../../server/dashboard/page/counted.ts';
+
+export type { Colors } from './colors.ts';
+
+/** True when the stream is a terminal. */
+export function isTerminal(stream: Writable): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
+}
+
+/** How wide the stream's screen is; 120 where there is none. */
+export function columnsOf(stream: Writable): number {
+  return 'columns' in stream && typeof stream.columns === 'number' ? stream.columns : 120;
+}
+
+/** Colours for `stream`: none off a terminal, none with `NO_COLOR`, none on a dumb one. */
+export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
+  const isUnwanted = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  return createColors(isTerminal(stream) && !isUnwanted);
+}
+
+/**
+ * Everything that is printed for people goes out here: one line, in which only our own colours
+ * command the terminal, folded between words where the screen is too narrow for it.
+ */
+export function writeLine(stream: Writable, line: string): void {
+  const shown = aroundColors(line, visible);
+  const lines = isTerminal(stream) ? wrap(shown, columnsOf(stream)) : [shown];
+  stream.write(`${forTerminal(lines.join('\n'))}\n`);
+}
+
+/** One line of a result. */
+export function print(context: CliContext, line = ''): void {
+  writeLine(context.stdout, spoken(line, context));
+}
+
+/** A result as JSON, indented by two. */
+export function printJson(context: BaseContext, value: unknown): void {
+  context.stdout.write(`${visibleJson(JSON.stringify(value, undefined, 2))}\n`);
+}
+
+/** A remark that is no result. */
+export function note(context: CliContext, line: string): void {
+  writeLine(context.stderr, spoken(line, context));
+}
+
+/** Cause and cure, on stderr. */
+export function printError(context: CliContext, error: SvcError): void {
+  const colors = colorsFor(context.stderr, context.env);
+  // Several faults are several lines, indented: another newline is somebody's name.
+  for (const line of `${colors.red('error:')} ${error.message}`.split(/\n(?= {2})/))
+    note(context, line);
+  if (error.cure !== undefined) note(context, error.cure);
+}
+
+/** Commands in a text, `svc …` in backticks, as this user would have to type them. */
+export function spoken(text: string, { program }: Pick<CliContext, 'program'>): string {
+  return program === 'svc' ? text : text.replaceAll('`svc ', `\`${program} `);
+}
+
+/** Names and values in two columns, as remarks or results are laid out everywhere. */
+export function pairs(
+  colors: Colors,
+  rows: readonly (readonly [name: string, value: string])[],
+): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `  ${colors.dim(name.padEnd(width))}  ${value}`);
+}
+
+/** A count; what was not measured is a dash. */
+export function figure(value: unknown): string {
+  return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
+}
+
+/** A number of US dollars; likewise. */
+export function dollars(value: unknown): string {
+  if (typeof value !== 'number') return '–';
+  return `${value < 0 ? '-' : ''}$${Math.abs(value).toFixed(4)}`;
+}
+
+/** A share from 0 to 1 as a percentage; likewise. */
+export function percent(ratio: unknown): string {
+  return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
+}

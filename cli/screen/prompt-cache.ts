@@ -1,0 +1,33 @@
+/** What providers read from their own prompt caches, as a table. */
+import type { CliContext } from '../context.ts';
+import { counted, dollars, figure, percent, print } from './output.ts';
+import type { Json } from '../remote.ts';
+
+/** What markers of svc brought, in words. */
+export function markedWords(ours: Json): string {
+  const requests = counted(Number(ours['requests']), 'request');
+  const tokens = `${figure(ours['read_tokens'])} tokens read, ${figure(ours['written_tokens'])} written`;
+  return `${requests}, ${tokens}, ${dollars(ours['cost_saved_usd'])} saved`;
+}
+
+/** Prints an empty line and a row a provider of `cache`, the `prompt_cache` of `/cache-stats`; false where nobody was asked yet. */
+export async function printPromptCache(context: CliContext, cache: Json): Promise<boolean> {
+  const providers = Object.entries((cache['providers'] ?? {}) as Record<string, Json>);
+  if (providers.length === 0) return false;
+  const { printTable } = await import('./table.ts');
+  print(context);
+  printTable(
+    context,
+    ['prompt cache of', '>tokens read', '>tokens written', '>read share'],
+    providers.map(([name, one]) => [
+      name,
+      figure(one['read_tokens']),
+      figure(one['creation_tokens']),
+      percent(one['hit_ratio']),
+    ]),
+  );
+  const ours = (cache['breakpoints'] ?? {}) as Json;
+  if (Number(ours['requests']) > 0)
+    print(context, `Of it at markers of svc: ${markedWords(ours)}.`);
+  return true;
+}

@@ -1,0 +1,73 @@
+/** Tries that were followed by another, as `svc status` lists them. */
+import { localTime, zoneName } from './local-time.ts';
+import type { Json } from '../remote.ts';
+import { shortId } from '../request-id.ts';
+
+/** One try at a provider after which the request went on to another key or provider. */
+export interface Retry {
+  readonly request_id: unknown;
+  readonly timestamp: unknown;
+  readonly provider: unknown;
+  /** Where the key comes from that was sent; null for the client's own, or none. */
+  readonly key: unknown;
+  readonly model: unknown;
+  readonly status: unknown;
+  readonly failure: unknown;
+  readonly next_provider: unknown;
+  readonly next_key: unknown;
+  /** How the request ended after all. */
+  readonly outcome: unknown;
+}
+
+/** As many as anybody reads. */
+const MOST = 20;
+
+/** The retries in `traces` (newest first), newest first. */
+export function retriesOf(traces: readonly Json[]): readonly Retry[] {
+  const retries: Retry[] = [];
+  for (const trace of traces) {
+    const attempts = Array.isArray(trace['attempts']) ? (trace['attempts'] as Json[]) : [];
+    for (let index = attempts.length - 2; index >= 0 && retries.length < MOST; index -= 1) {
+      const { provider, key, model, status, failure } = attempts[index]!;
+      const next = attempts[index + 1]!;
+      retries.push({
+        request_id: trace['request_id'],
+        timestamp: trace['timestamp'],
+        provider,
+        key,
+        model,
+        status,
+        failure,
+        next_provider: next['provider'],
+        next_key: next['key'],
+        outcome: trace['outcome'],
+      });
+    }
+  }
+  return retries;
+}
+
+export function retryHead(nowMs: number): string[] {
+  const time = `time (${zoneName(nowMs)})`;
+  return ['request', time, 'tried', 'what happened', 'then', 'outcome'];
+}
+
+/** One retry as a row. */
+export function retryRow(retry: Retry, nowMs: number): string[] {
+  return [
+    shortId(text(retry.request_id)),
+    localTime(retry.timestamp, nowMs),
+    target(retry.provider, retry.key),
+    text(retry.failure),
+    target(retry.next_provider, retry.next_key),
+    text(retry.outcome),
+  ];
+}
+
+function target(provider: unknown, key: unknown): string {
+  return typeof key === 'string' ? `${text(provider)} (${key})` : text(provider);
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '–';
+}

@@ -1,0 +1,156 @@
+/** What is known of the proxy of a home folder, and how it is shown. */
+import { runningInstance } from '../process/daemon.ts';
+import { counted, dollars, figure, pairs } from './output.ts';
+import type { Colors } from './output.ts';
+import { controlIfRunning, readOwn } from '../remote.ts';
+import type { Json } from '../remote.ts';
+import { retriesOf } from './retries.ts';
+import type { Retry } from './retries.ts';
+import { uncompressedOf, uncompressedWords } from './uncompressed.ts';
+import type { Uncompressed } from './uncompressed.ts';
+
+/** `svc status --json`. */
+export interface Status {
+  readonly running: boolean;
+  readonly pid: number | null;
+  readonly background: boolean | null;
+  readonly home: string;
+  readonly url: string | null;
+  readonly ws_url: string | null;
+  readonly paused: boolean | null;
+  readonly log_level: string | null;
+  /** Requests that run now. */
+  readonly active_requests: number | null;
+  /** The body of `/health`; null when it cannot be read. */
+  readonly health: Json | null;
+  /** The rows of `/recent`, newest first. */
+  readonly recent: readonly Json[];
+  /** What was tried again lately, newest first. */
+  readonly retries: readonly Retry[];
+  /** Why newest requests went out as large as they came, the most frequent reason first. */
+  readonly not_compressed: readonly Uncompressed[];
+  /** What providers read from their own prompt caches; only where it was asked for. */
+  readonly prompt_cache?: Json | null;
+}
+
+/** Asks the pid file, the control socket and the proxy itself. */
+export async function readStatus(home: string, withPromptCache = false): Promise<Status> {
+  const instance = runningInstance(home);
+  const own = await controlIfRunning(home, 'status');
+  const url = instance?.url;
+  const paths = ['/health', '/recent', '/traces', ...(withPromptCache ? ['/cache-stats'] : [])];
+  const [health, recent, traces, caches] =
+    own === undefined ? [] : await Promise.all(paths.map((path) => quietly(home, path)));
+  const pid = own?.['pid'] ?? instance?.pid;
+  return {
+    running: own !== undefined || instance !== undefined,
+    pid: typeof pid === 'number' ? pid : null,
+    background: instance?.background ?? null,
+    home,
+    url: url ?? null,
+    ws_url: instance?.wsUrl ?? null,
+    paused: typeof own?.['paused'] === 'boolean' ? own['paused'] : null,
+    log_level: typeof own?.['log_level'] === 'string' ? own['log_level'] : null,
+    active_requests: typeof own?.['running'] === 'number' ? own['running'] : null,
+    health: health ?? null,
+    recent: listOf(recent?.['recent']),
+    retries: retriesOf(listOf(traces?.['traces'])),
+    not_compressed: uncompressedOf(listOf(traces?.['traces'])),
+    ...(withPromptCache && { prompt_cache: (caches?.['prompt_cache'] ?? null) as Json | null }),
+  };
+}
+
+/** The lines of `svc status` for a proxy that runs. */
+export function statusLines(status: Status, colors: Colors): string[] {
+  const { health } = status;
+  const version = textOf(health?.['version']) ?? '';
+  const state = healthWords(status, colors);
+  const where = status.url ?? 'starting';
+  const lines = [
+    `${colors.bold('svc')} ${version} is running on ${colors.cyan(where)} ${colors.dim(`(pid ${status.pid}, ${status.background === true ? 'background' : 'foreground'})`)}`,
+    '',
+  ];
+  const rows: (readonly [string, string])[] = [['Health', state]];
+  const uptime = health?.['uptime_seconds'];
+  if (typeof uptime === 'number') rows.push(['Up for', span(uptime)]);
+  rows.push(['Rewriting', status.paused === true ? colors.yellow('paused') : 'as configured']);
+  // Whoever may not see the figures gets a health without them, which is not zero requests.
+  if (health?.['stats'] !== undefined) rows.push(...figures(health, status.active_requests));
+  const [first, ...others] = uncompressedWords(status.not_compressed);
+  if (first !== undefined)
+    rows.push(['Not compressed', first], ...others.map((one) => ['', one] as const));
+  if (status.log_level === 'debug')
+    rows.push(['Logging', 'every request, step by step (`svc debug off`)']);
+  return [...lines, ...pairs(colors, rows)];
+}
+
+/** A span of time as people say it. */
+export function span(seconds: number): string {
+  if (seconds < 60) return counted(Math.floor(seconds), 'second');
+  if (seconds < 3600) return counted(Math.floor(seconds / 60), 'minute');
+  if (seconds < 172_800)
+    return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  return counted(Math.floor(seconds / 86_400), 'day');
+}
+
+function healthWords({ health, url }: Status, colors: Colors): string {
+  if (health === null) return url === null ? 'starting' : colors.red('does not answer over HTTP');
+  if (health['status'] === 'ok') return colors.green('ok');
+  const reasons = Array.isArray(health['reasons']) ? health['reasons'].join('; ') : '';
+  return `${colors.yellow(textOf(health['status']) ?? 'unknown')}${reasons === '' ? '' : `: ${reasons}`}`;
+}
+
+function figures(health: Json, active: number | null): (readonly [string, string])[] {
+  const stats = (health['stats'] ?? {}) as Json;
+  const latency = (health['latency'] ?? {}) as Json;
+  const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+  const errors = number(stats['errors']) ?? 0;
+  const requests = counted(number(stats['requests']) ?? 0, 'request');
+  const running = active !== null && active > 0 ? `, ${active} running` : '';
+  const failed = errors === 0 ? '' : `, ${counted(errors, 'error')}`;
+  const rows: (readonly [string, string])[] = [['This session', `${requests}${failed}${running}`]];
+  const tokens = [number(stats['input_tokens']), number(stats['output_tokens'])];
+  if ((number(stats['requests']) ?? 0) === 0) return rows;
+  rows.push([
+    'Tokens',
+    tokens
+      .map((one, index) => `${one?.toLocaleString('en-US') ?? '–'} ${index === 0 ? 'in' : 'out'}`)
+      .join(', '),
+  ]);
+  const added = number(stats['tokens_added']) ?? 0;
+  const net = ['tokens_added', 'net_tokens_saved'].map((name) => figure(stats[name]));
+  const prices = ['cost_added', 'net_cost_saved'].map((name) => dollars(stats[name]));
+  if (added > 0) {
+    rows.push(['Added', `${net[0]} tokens of your files, ${prices[0]}`]);
+    rows.push(['Net saving', `${net[1]} tokens, ${prices[1]}`]);
+  }
+  rows.push(['Cost', costWords(number(stats['cost']), number(stats['unpriced']) ?? 0)]);
+  const p50 = number(latency['p50_latency_ms']);
+  const p99 = number(latency['p99_latency_ms']);
+  if (p50 !== undefined && p99 !== undefined)
+    rows.push([
+      'Latency',
+      `${Math.round(p50)} ms median, ${Math.round(p99)} ms p99, upstream included`,
+    ]);
+  return rows;
+}
+
+function costWords(cost: number | undefined, unpriced: number): string {
+  const known = cost === undefined ? 'unknown' : `$${cost.toFixed(4)}`;
+  if (unpriced === 0) return known;
+  // The cure comes with it: nobody guesses that a price can be set.
+  const missing = `${counted(unpriced, 'request')} without a known price; providers.<name>.pricing sets one`;
+  return cost === undefined ? `${known}: ${missing}` : `${known}, and ${missing}`;
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? (value as Json[]) : [];
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+async function quietly(home: string, path: string): Promise<Json | undefined> {
+  return readOwn(home, path).catch(() => undefined);
+}

@@ -1,0 +1,93 @@
+/** Results as a table. */
+import type { BaseContext } from 'clipanion';
+import { visible } from '../../server/log/visible.ts';
+import { aroundColors } from './colors.ts';
+import { fold, leastWidth, widthOf } from './fit.ts';
+import { colorsFor, columnsOf, isTerminal, writeLine } from './output.ts';
+import type { Colors } from './output.ts';
+
+/** Column heads; a head that starts with `>` is aligned to the right. */
+export type TableHead = readonly string[];
+
+type Row = readonly string[];
+
+const GAP = '  ';
+
+/**
+ * Rows under heads, without borders, as the text of a result. On a screen that is too narrow for
+ * them, texts are folded between words and paths cut in the middle; where figures alone are too
+ * wide, each row becomes a block of names and values.
+ */
+export function printTable(context: BaseContext, head: TableHead, rows: readonly Row[]): void {
+  const { stdout } = context;
+  const { dim, bold } = colorsFor(stdout, context.env);
+  const names = head.map((name) => name.replace(/^>/, ''));
+  const shown = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
+  const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
+  const widths = fittingWidths([names, ...shown], columns);
+  const lines =
+    widths === undefined
+      ? shown.flatMap((row, index) => [
+          ...(index > 0 ? [''] : []),
+          ...blockOf(names, row, { dim, bold }),
+        ])
+      : tableOf(head, [names, ...shown], widths, dim);
+  for (const line of lines) writeLine(stdout, line);
+}
+
+/** How wide each column may be; undefined where they do not fit side by side. */
+function fittingWidths(rows: readonly Row[], columns: number): readonly number[] | undefined {
+  const count = rows[0]?.length ?? 0;
+  const column = (at: number) => rows.map((row) => row[at] ?? '');
+  const widths = Array.from({ length: count }, (_, at) => Math.max(...column(at).map(widthOf)));
+  const least = Array.from({ length: count }, (_, at) => Math.max(...column(at).map(leastWidth)));
+  const gaps = GAP.length * (count - 1);
+  const over = () => gaps + widths.reduce((sum, width) => sum + width, 0) - columns;
+  while (over() > 0) {
+    // The widest gives way first: it has the most to fold.
+    const candidates = widths.map((width, at) => (width > least[at]! ? width : 0));
+    const widest = candidates.indexOf(Math.max(...candidates));
+    if (candidates[widest] === 0) return undefined;
+    widths[widest]! -= 1;
+  }
+  return widths;
+}
+
+function tableOf(
+  head: TableHead,
+  rows: readonly Row[],
+  widths: readonly number[],
+  dim: (text: string) => string,
+): string[] {
+  const isRight = head.map((name) => name.startsWith('>'));
+  return rows.flatMap((row, index) => {
+    const cells = widths.map((width, at) => fold(row[at] ?? '', width));
+    const height = Math.max(...cells.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((lines, at) => {
+          const text = lines[line] ?? '';
+          const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
+          const shown = index === 0 && text !== '' ? dim(text) : text;
+          return isRight[at] === true ? space + shown : shown + space;
+        })
+        .join(GAP)
+        .trimEnd(),
+    );
+  });
+}
+
+/** One row by itself: what it is about, and below it every name with its value. */
+function blockOf(
+  names: readonly string[],
+  [title = '', ...values]: Row,
+  { dim, bold }: Pick<Colors, 'dim' | 'bold'>,
+): string[] {
+  const width = Math.max(...names.slice(1).map(widthOf));
+  return [
+    bold(title),
+    ...values.flatMap((value, at) =>
+      value === '' ? [] : [`  ${dim((names[at + 1] ?? '').padEnd(width))}  ${value}`],
+    ),
+  ];
+}

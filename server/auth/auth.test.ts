@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/clock.ts';
+import type { SvcError } from '../../engine/error.ts';
+import { createKeyring, generateKey, openKeyStore } from './auth.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const test = suite<{ folder: string }>('proxy keys');
+
+test.before.each((context) => {
+  context.folder = mkdtempSync(join(tmpdir(), 'svc-auth-'));
+});
+test.after.each((context) => {
+  rmSync(context.folder, { recursive: true, force: true });
+});
+
+function open(folder: string) {
+  const clock = createManualClock(START_MS);
+  const file = join(folder, 'home', 'keys.json');
+  const faults: SvcError[] = [];
+  const store = openKeyStore({ file, clock, random: randomBytes });
+  const ring = createKeyring({ file, clock, onFault: (fault) => faults.push(fault) });
+  return { clock, file, faults, store, ring };
+}
+
+test('a key is 256 bits of what the source of random gives', () => {
+  assert.is(
+    generateKey((size) => Buffer.alloc(size, 0xff)),
+    `svc_${'_'.repeat(42)}8`,
+  );
+  assert.match(generateKey(randomBytes), /^svc_[A-Za-z0-9_-]{43}$/);
+});
+
+test('the store holds a hash, is private, and never the key', ({ folder }) => {
+  const { store, file } = open(folder);
+  const mask = process.umask(0);
+  try {
+    const { key, stored } = store.create({ label: 'laptop' });
+    const text = readFileSync(file, 'utf8');
+    assert.not.match(text, key);
+    assert.not.match(text, key.slice(4, 20));
+    assert.match(text, stored.sha256);
+    assert.is(statSync(file).mode & 0o777, 0o600);
+    assert.is(statSync(join(folder, 'home')).mode & 0o777, 0o700);
+    assert.equal(readdirSync(join(folder, 'home')), ['keys.json']);
+  } finally {
+    process.umask(mask);
+  }
+});
+
+test('a running server sees new, revoked and expired keys within a second', ({ folder }) => {
+  const { store, ring, clock } = open(folder);
+  assert.is(ring.check('anything'), 'unknown');
+  const laptop = store.create({ label: 'laptop' });
+  const guest = store.create({ label: 'guest', expiresInS: 60 });
+  assert.is(ring.check(laptop.key), 'unknown', 'not looked at again within the second');
+  clock.advance(1000);
+  assert.equal(ring.check(laptop.key), { verdict: 'keyed', keyId: laptop.stored.id });
+  assert.equal(ring.check(guest.key), { verdict: 'keyed', keyId: guest.stored.id });
+  clock.advance(59_000);
+  assert.is(ring.check(guest.key), 'dead');
+  store.revoke('laptop');
+  clock.advance(1000);
+  assert.is(ring.check(laptop.key), 'dead');
+  assert.is(ring.check(`${laptop.key}x`), 'unknown');
+  assert.is(ring.check(laptop.key.slice(0, -1)), 'unknown');
+  assert.is(ring.check(''), 'unknown');
+  assert.is(ring.check('x'.repeat(20_000)), 'unknown');
+});
+
+test('list shows all, revoke takes an id or an unambiguous label', ({ folder }) => {
+  const { store } = open(folder);
+  const first = store.create({ label: 'ci' });
+  const second = store.create({ label: 'ci' });
+  assert.equal(
+    store.list().map((key) => key.id),
+    [first.stored.id, second.stored.id],
+  );
+  assert.throws(
+    () => store.revoke('ci'),
+    (error: SvcError) => error.kind === 'conflict',
+  );
+  assert.throws(
+    () => store.revoke('nobody'),
+    (error: SvcError) => error.kind === 'not_found',
+  );
+  assert.is(store.revoke(first.stored.id).revoked, new Date(START_MS).toISOString());
+  assert.is(store.revoke('ci').id, second.stored.id);
+  assert.throws(
+    () => store.revoke('ci'),
+    (error: SvcError) => error.kind === 'not_found',
+  );
+  assert.is(store.list().length, 2);
+});
+
+test('the configured key is one more, and is dead once replaced', ({ folder }) => {
+  const { ring } = open(folder);
+  ring.setConfigKey('old');
+  assert.equal(ring.check('old'), { verdict: 'keyed', keyId: 'config' });
+  ring.setConfigKey('old');
+  assert.equal(ring.check('old'), { verdict: 'keyed', keyId: 'config' });
+  ring.setConfigKey('new');
+  assert.is(ring.check('old'), 'dead');
+  assert.equal(ring.check('new'), { verdict: 'keyed', keyId: 'config' });
+  ring.setConfigKey('old');
+  assert.equal(ring.check('old'), { verdict: 'keyed', keyId: 'config' });
+  ring.setConfigKey(undefined);
+  assert.is(ring.check('old'), 'dead');
+  assert.is(ring.check(''), 'unknown');
+});
+
+test('a broken file is reported once and leaves the keys that were read last', ({ folder }) => {
+  const { store, ring, clock, file, faults } = open(folder);
+  const { key } = store.create({ label: 'laptop' });
+  assert.is.not(ring.check(key), 'unknown');
+  for (const [index, text] of [
+    '{',
+    '[]',
+    '{"format":2,"keys":[]}',
+    '{"format":1,"keys":[1]}',
+  ].entries()) {
+    writeFileSync(file, text);
+    clock.advance(1000);
+    assert.is.not(ring.check(key), 'unknown');
+    clock.advance(1000);
+    ring.check(key);
+    assert.is(faults.length, index + 1);
+    assert.is(faults[index]?.kind, 'config');
+  }
+});
+
+test('a file that others may write is not believed', ({ folder }) => {
+  const { store, clock, file } = open(folder);
+  const { key } = store.create({ label: 'laptop' });
+  chmodSync(file, 0o666);
+  const faults: string[] = [];
+  const ring = createKeyring({ file, clock, onFault: (fault) => faults.push(fault.message) });
+  assert.is(ring.check(key), 'unknown');
+  assert.match(faults[0] ?? '', /others may write/);
+  chmodSync(file, 0o600);
+  clock.advance(1000);
+  assert.is.not(ring.check(key), 'unknown');
+});
+
+test('two writers at once: the second gets an error, and a crash does not lock forever', ({
+  folder,
+}) => {
+  const { store, file } = open(folder);
+  store.create({ label: 'one' });
+  writeFileSync(`${file}.new`, '');
+  utimesSync(`${file}.new`, START_MS / 1000, START_MS / 1000 - 5);
+  assert.throws(
+    () => store.create({ label: 'two' }),
+    (error: SvcError) => error.kind === 'conflict',
+  );
+  utimesSync(`${file}.new`, START_MS / 1000, START_MS / 1000 - 11);
+  store.create({ label: 'three' });
+  assert.equal(
+    store.list().map((key) => key.label),
+    ['one', 'three'],
+  );
+});
+
+test.run();

@@ -1,0 +1,49 @@
+/** Ways to a provider's list of models: through the services of a running proxy, or alone. */
+import { SvcError, createTurn } from '../../engine/index.ts';
+import { createPrices } from '../../stages/ledger/prices.ts';
+import type { Provider } from '../../stages/providers/provider.ts';
+import type { Services } from '../../stages/services.ts';
+import { createUpstream } from '../../stages/providers/undici-upstream.ts';
+import type { Config } from '../config/config.ts';
+import type { Variables } from '../config/env.ts';
+import { listModels } from './list-models.ts';
+import type { ProviderModel } from './list-models.ts';
+import { createOutbound } from '../outbound/outbound.ts';
+import { loadCustomProviders } from '../generation/plugins.ts';
+import { priceOverrides, toProviders } from '../generation/providers.ts';
+
+/** Asks with what a running proxy has. `input` is what came over the control socket. */
+export async function askThrough(
+  { upstream, prices, clock }: Pick<Services, 'upstream' | 'prices' | 'clock'>,
+  providers: ReadonlyMap<string, Provider>,
+  input: unknown,
+): Promise<ProviderModel[]> {
+  const isNamed = typeof input === 'object' && input !== null && 'provider' in input;
+  const name = isNamed && typeof input.provider === 'string' ? input.provider : '';
+  return listModels(find(providers, name), { upstream, prices, nowMs: clock.wallMs() });
+}
+
+/** Asks without a proxy, with the keys of the configuration. */
+export async function askDirectly(
+  config: Config,
+  name: string,
+  env: Variables,
+  nowMs: number,
+): Promise<ProviderModel[]> {
+  const custom = await loadCustomProviders(config, env);
+  const providers = toProviders(config, custom.byName);
+  const upstream = createUpstream(createOutbound(config.outbound), createTurn());
+  const prices = createPrices({ overrides: priceOverrides(config, custom.byName) });
+  try {
+    return await listModels(find(providers, name), { upstream, prices, nowMs });
+  } finally {
+    await upstream.close();
+  }
+}
+
+function find(providers: ReadonlyMap<string, Provider>, name: string): Provider {
+  const provider = providers.get(name);
+  if (provider !== undefined) return provider;
+  const known = [...providers.keys()].join(', ');
+  throw new SvcError('not_found', `There is no provider '${name}'; there are ${known}`);
+}

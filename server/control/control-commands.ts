@@ -1,0 +1,106 @@
+/** What `svc` may ask of a running proxy over its control socket. */
+import { SvcError } from '../../engine/index.ts';
+import type { Learned } from '../../stages/learned/learned.ts';
+import type { RuleStore } from '../../stages/route/rules-store.ts';
+import type { AlertWatch } from '../alerts/watch.ts';
+import type { App } from '../app.ts';
+import type { ControlCommands } from './control.ts';
+import type { ReloadReport } from '../routes/config.ts';
+import { forceHealth, statesJson } from '../facts/provider-states.ts';
+import { doRouteCommand, toRouteCommand } from '../generation/route-rules.ts';
+import type { ServerServices } from '../services.ts';
+import { spendingJson } from '../facts/spending.ts';
+
+export interface ControlledProxy {
+  readonly app: App;
+  readonly services: Pick<
+    ServerServices,
+    'afterwards' | 'audit' | 'log' | 'learned' | 'router' | 'spending' | 'states'
+  >;
+  /** Where the log went at the start. */
+  readonly logDestination: 'file' | 'stdout';
+  readonly routeRules: RuleStore;
+  readonly alerts: Pick<AlertWatch, 'check'>;
+  /** The models of the provider that the input names. */
+  readonly listModels: (input: unknown) => Promise<unknown>;
+  readonly reload: () => Promise<ReloadReport>;
+  readonly stop: () => Promise<void>;
+  /** What the vault answers to. */
+  readonly vault: ControlCommands;
+}
+
+/** The commands by name. */
+export function controlCommands(proxy: ControlledProxy): ControlCommands {
+  const { app, services, routeRules, reload, stop } = proxy;
+  const { afterwards, log, learned, router, spending, states } = services;
+  function pause(paused: boolean) {
+    app.paused = paused;
+    log.info(
+      paused
+        ? 'paused by command: requests are sent unchanged'
+        : 'resumed by command: requests are compressed again',
+    );
+    return { paused };
+  }
+  return {
+    ...proxy.vault,
+    status: () => ({
+      pid: process.pid,
+      paused: app.paused,
+      log_level: log.level,
+      log_destination: log.isEnabled('error') ? proxy.logDestination : null,
+      running: app.running.size,
+      audit: services.audit.isEnabled,
+    }),
+    pause: () => pause(true),
+    resume: () => pause(false),
+    debug(input) {
+      if (input === true || input === false) {
+        log.setDebug(input);
+        log.info(`the log level is now ${log.level}, by command`);
+      }
+      return { debug: log.level === 'debug', written: log.isEnabled('error') };
+    },
+    async learn(input) {
+      afterwards.flush();
+      const status = learn(learned, input);
+      // A client that got the answer may count on the rules after a crash.
+      await learned.flush();
+      return status;
+    },
+    route: (input) => ({
+      ...doRouteCommand(routeRules, toRouteCommand(input), router),
+      enabled: router.view().enabled,
+    }),
+    spend(input) {
+      afterwards.flush();
+      if (input === 'allow') spending.allowNext();
+      return spendingJson(spending);
+    },
+    'check-alerts': () => proxy.alerts.check(),
+    'list-models': (input) => proxy.listModels(input),
+    'provider-status': () => statesJson(states),
+    'provider-force-health'(input) {
+      const forced = forceHealth(states, input);
+      log.info('a provider was set to a state by command', forced);
+      return forced;
+    },
+    async reload() {
+      const { configFile, applied, needsRestart, warnings } = await reload();
+      return { config_file: configFile, applied, needs_restart: needsRestart, warnings };
+    },
+    stop() {
+      // The answer must leave before the socket closes.
+      setTimeout(() => void stop(), 10);
+      return { stopping: true };
+    },
+  };
+}
+
+/** What `svc learn` asks for, on whatever holds what was learned. Throws `bad_request` for anything else. */
+export function learn(learned: Learned, what: unknown): ReturnType<Learned['status']> {
+  if (what === 'status') return learned.status();
+  if (what === 'reset') return learned.reset();
+  if (what === 'apply') return learned.apply();
+  throw new SvcError('bad_request', 'learn takes status, reset or apply');
+}

@@ -1,0 +1,146 @@
+/**
+ * Commands to a running proxy, over a Unix socket that only its own user may
+ * open. They are never reachable over the network. What the proxy reports about itself over
+ * HTTP can be read there too, without the key that HTTP may ask for.
+ */
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { SvcError, toSvcError } from '../../engine/index.ts';
+import { invalidJson, notFound } from '../../stages/model/errors.ts';
+import { errorBody, errorStatus } from '../http/error-response.ts';
+import { isEventStream, sendStream } from '../http/send-stream.ts';
+
+/** One command: gets the JSON that was sent (or undefined) and returns what is answered as JSON. */
+export type ControlCommand = (input: unknown) => unknown;
+
+/** Commands by name: `POST /<name>`. */
+export type ControlCommands = Readonly<Record<string, ControlCommand>>;
+
+export interface ControlServer {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+const MAX_COMMAND_BYTES = 1024 * 1024;
+
+/** Where the socket of a home folder is. */
+export function controlPath(home: string): string {
+  return join(home, 'control.sock');
+}
+
+/** Removes a socket that a killed proxy left behind; one that answers belongs to a proxy that runs. */
+async function clearStale(path: string): Promise<void> {
+  let isSocket: boolean;
+  try {
+    isSocket = lstatSync(path).isSocket();
+  } catch {
+    return;
+  }
+  if (!isSocket) throw new SvcError('config', `${path} is in the way: it is not a socket`);
+  const answers = await new Promise<boolean>((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', () => resolve(false));
+  });
+  if (!answers) unlinkSync(path);
+  else
+    throw new SvcError('config', 'Another proxy is running with this home folder', {
+      cure: 'Stop it with `svc stop`, or give this one its own home folder with SVC_HOME.',
+    });
+}
+
+/**
+ * Opens the control socket in `home`: `POST /<name>` is a command, `GET` is answered by `read`.
+ * Throws `config` where another proxy has it.
+ */
+export async function openControl(
+  home: string,
+  commands: ControlCommands,
+  read: (request: Request) => Promise<Response>,
+): Promise<ControlServer> {
+  const path = controlPath(home);
+  await clearStale(path);
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    request.on('data', (piece: Buffer) => {
+      sizeBytes += piece.length;
+      if (sizeBytes > MAX_COMMAND_BYTES) request.destroy();
+      else pieces.push(piece);
+    });
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const url = request.url ?? '/';
+      const answered =
+        request.method === 'GET'
+          ? sendPath(read, url, request, response)
+          : answer(commands, url, Buffer.concat(pieces)).then(({ status, body }) => {
+              response.writeHead(status, { 'Content-Type': 'application/json' });
+              response.end(body);
+            });
+      answered.catch(() => response.destroy());
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // Whoever can open the socket commands the proxy, from its first moment on.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(path, resolve);
+    } finally {
+      process.umask(umask);
+    }
+  });
+  chmodSync(path, 0o600);
+  return {
+    path,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function sendPath(
+  read: (request: Request) => Promise<Response>,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const answered = await read(new Request(`http://localhost${path}`));
+  const headers = [...answered.headers].flat();
+  if (isEventStream(answered)) return sendStream(request, response, answered, headers);
+  response.writeHead(answered.status, headers);
+  response.end(Buffer.from(await answered.arrayBuffer()));
+}
+
+async function answer(
+  commands: ControlCommands,
+  url: string,
+  bytes: Buffer,
+): Promise<{ status: number; body: Buffer }> {
+  try {
+    const name = url.slice(1);
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (command === undefined) throw notFound(`The proxy has no command '${name}'`);
+    const result: unknown = await command(bytes.length === 0 ? undefined : parse(bytes));
+    return { status: 200, body: Buffer.from(JSON.stringify(result ?? {})) };
+  } catch (thrown) {
+    const error = toSvcError(thrown);
+    return { status: errorStatus(error), body: errorBody(error, 'control') };
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw invalidJson(cause);
+  }
+}

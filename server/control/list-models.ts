@@ -1,0 +1,177 @@
+/** Asks a provider which models it has, and sets what is known of each beside it. */
+import { SvcError, createCanceller } from '../../engine/index.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import type { Dialect } from '../../stages/model/dialect.ts';
+import { authMissing } from '../../stages/model/errors.ts';
+import { emptyUsage } from '../../stages/model/usage.ts';
+import type { Prices } from '../../stages/ledger/prices.ts';
+import { upstreamPath } from '../../stages/providers/provider.ts';
+import type { Provider } from '../../stages/providers/provider.ts';
+import { readWhole } from '../../stages/providers/upstream.ts';
+import type { Upstream } from '../../stages/providers/upstream.ts';
+
+/** A model of a provider. What neither it nor the price list has is null. */
+export interface ProviderModel {
+  readonly id: string;
+  readonly name: string | null;
+  readonly contextWindow: number | null;
+  readonly inputUsdPer1m: number | null;
+  readonly outputUsdPer1m: number | null;
+}
+
+export interface ListModelsOptions {
+  readonly upstream: Upstream;
+  readonly prices: Prices;
+  /** Milliseconds since the epoch, for prices. */
+  readonly nowMs: number;
+}
+
+/** Short: whoever asks waits at a terminal. */
+const HEAD_TIMEOUT_MS = 4000;
+const IDLE_TIMEOUT_MS = 4000;
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
+/** A list that goes on for longer than this is not one that ends. */
+const MAX_PAGES = 20;
+
+/**
+ * The models of `provider` in its own order. Throws AUTH_001 where no key is configured,
+ * `bad_gateway` for an answer that is no list, and what the wire throws.
+ */
+export async function listModels(
+  provider: Provider,
+  options: ListModelsOptions,
+): Promise<ProviderModel[]> {
+  const models: Listed[] = [];
+  const own = provider.kind === 'passthrough' ? dialects.opaque : dialects[provider.kind];
+  const list = own.models;
+  if (list === undefined) throw noList(provider);
+  let { path } = list;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const json = await fetchJson(provider, own, path, options.upstream);
+    models.push(...modelsIn(json, list.member, provider));
+    const next = list.next(json);
+    if (next === undefined) break;
+    path = `${list.path}&${next[0]}=${encodeURIComponent(next[1])}`;
+  }
+  const windows = contextWindows(options);
+  return models.map((model) => describe(model, provider, windows, options));
+}
+
+/** A model as its provider lists it. */
+interface Listed {
+  readonly id: string;
+  readonly name: string | null;
+  readonly contextWindow: number | null;
+}
+
+function noList({ name }: Provider): SvcError {
+  return new SvcError(
+    'bad_request',
+    `Provider '${name}' passes requests through and has no list of models`,
+  );
+}
+
+async function fetchJson(
+  provider: Provider,
+  own: Dialect,
+  path: string,
+  upstream: Upstream,
+): Promise<unknown> {
+  const [key] = provider.keys;
+  if (key === undefined && provider.needsKey) {
+    throw authMissing(`configure a key for provider '${provider.name}'`);
+  }
+  const response = await upstream.send({
+    origin: provider.origin,
+    path: upstreamPath(provider, path),
+    method: 'GET',
+    headers: [
+      'accept',
+      'application/json',
+      'accept-encoding',
+      'identity',
+      ...own.requiredHeaders,
+      ...(key === undefined ? [] : own.keyHeaders(key.secret, key.scheme)),
+      ...provider.headers,
+    ],
+    body: undefined,
+    headTimeoutMs: HEAD_TIMEOUT_MS,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    signal: createCanceller().signal,
+  });
+  const bytes = await readWhole(response.body, MAX_LIST_BYTES);
+  if (bytes === undefined) throw new SvcError('bad_gateway', 'The list of models is too long');
+  const json = parse(bytes.toString('utf8'));
+  if (response.status === 200) return json;
+  const said = textAt(json, 'error', 'message');
+  const message = `Provider '${provider.name}' answered ${response.status}`;
+  throw new SvcError('bad_gateway', said === null ? message : `${message}: ${said}`);
+}
+
+function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {
+  const list = valueAt(json, member);
+  if (!Array.isArray(list)) {
+    throw new SvcError('bad_gateway', `Provider '${name}' did not answer with a list of models`);
+  }
+  return list.map(toListed).filter((model) => model !== undefined);
+}
+
+/** Names of the size of a context, as the providers and local servers spell it. */
+const WINDOW_FIELDS = ['context_window', 'context_length', 'max_model_len', 'inputTokenLimit'];
+
+function toListed(value: unknown): Listed | undefined {
+  const id = textAt(value, 'id') ?? textAt(value, 'name')?.replace(/^models\//, '');
+  if (id === undefined) return undefined;
+  const sizes = WINDOW_FIELDS.map((field) => valueAt(value, field));
+  return {
+    id,
+    name: textAt(value, 'display_name') ?? textAt(value, 'displayName'),
+    contextWindow: sizes.find((size) => typeof size === 'number') ?? null,
+  };
+}
+
+/** The price list's context windows by model. */
+function contextWindows({ prices, nowMs }: ListModelsOptions): ReadonlyMap<string, number | null> {
+  return new Map(prices.listPrices(nowMs).map((line) => [line.model, line.contextWindow]));
+}
+
+function describe(
+  { id, name, contextWindow }: Listed,
+  provider: Provider,
+  windows: ReadonlyMap<string, number | null>,
+  { prices, nowMs }: ListModelsOptions,
+): ProviderModel {
+  const undated = id.replace(/-\d{8}$/, '');
+  // What 1,000 tokens cost in nano-dollars is what a million cost in millionths of a dollar.
+  const usdPer1m = (inputTokens: number, outputTokens: number): number | null => {
+    const usage = { ...emptyUsage, inputTokens, outputTokens };
+    const nanoUsd = prices.costNanoUsd(provider, id, usage, nowMs);
+    return nanoUsd === null ? null : nanoUsd / 1e6;
+  };
+  return {
+    id,
+    name,
+    contextWindow: contextWindow ?? windows.get(id) ?? windows.get(undated) ?? null,
+    inputUsdPer1m: usdPer1m(1000, 0),
+    outputUsdPer1m: usdPer1m(0, 1000),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function valueAt(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function textAt(value: unknown, ...names: readonly string[]): string | null {
+  const found = names.reduce(valueAt, value);
+  return typeof found === 'string' ? found : null;
+}

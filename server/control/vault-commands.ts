@@ -1,0 +1,53 @@
+/** What `svc search` and `svc index --status` ask of a proxy that has the index loaded already. */
+import { resolve } from 'node:path';
+import { SvcError } from '../../engine/index.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
+import type { SearchHit, Vault } from '../../stages/vault/index.ts';
+import type { ControlCommands } from './control.ts';
+import type { Config } from '../config/config.ts';
+
+const MOST_HITS = 1000;
+
+/**
+ * The commands. Each is given `index_path` and `backend`, and answers `{ ready: false }` where the
+ * proxy uses another index or has none that is whole and loaded: the caller then looks itself.
+ */
+export function vaultCommands(
+  vault: Vault,
+  { indexPath, backend }: Pick<Config['vault'], 'indexPath' | 'backend'>,
+): ControlCommands {
+  async function whenReady<T extends object>(
+    input: unknown,
+    answer: (input: Readonly<Record<string, unknown>>) => Promise<T>,
+  ): Promise<{ readonly ready: false } | ({ readonly ready: true } & T)> {
+    if (!isObject(input)) throw new SvcError('bad_request', 'The input must be an object');
+    const { index_path: path, backend: wanted } = input;
+    const isSame = typeof path === 'string' && resolve(path) === resolve(indexPath);
+    if (!isSame || wanted !== backend) return { ready: false };
+    if (!vault.mayHaveBlocks() || !vault.isReady()) return { ready: false };
+    const { available, rebuilding } = await vault.status();
+    if (!available || rebuilding) return { ready: false };
+    return { ready: true, ...(await answer(input)) };
+  }
+  return {
+    'vault-status': (input) => whenReady(input, async () => ({ status: await vault.status() })),
+    'vault-search': (input) =>
+      whenReady(input, async ({ query, top, include_unsafe: includeUnsafe }) => {
+        if (typeof query !== 'string' || !isHitCount(top)) {
+          throw new SvcError('bad_request', `A search takes a query and top, 1 to ${MOST_HITS}`);
+        }
+        const hits = await vault.search(query, { top, includeUnsafe: includeUnsafe === true });
+        return { hits: hits.map(withoutContent) };
+      }),
+  };
+}
+
+/** A snippet is shown, and a thousand whole blocks would be a large answer. */
+function withoutContent(hit: SearchHit): Omit<SearchHit, 'content'> {
+  const { content: _, ...shown } = hit;
+  return shown;
+}
+
+function isHitCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_HITS;
+}

@@ -1,0 +1,75 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+
+interface Health {
+  readonly status: string;
+  readonly reasons: readonly string[];
+}
+
+/** Longer than an answer of `/health` is kept, also on a busy machine. */
+const PATIENCE_MS = 10_000;
+
+/** The first `/health` that `wanted` takes; the last one that was read when there is none in time. */
+async function healthUntil(port: number, wanted: (health: Health) => boolean): Promise<Health> {
+  const untilMs = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const { text } = await exchange(port, { path: '/health', method: 'GET' });
+    const health = JSON.parse(text) as Health;
+    if (wanted(health) || Date.now() > untilMs) return health;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const isDegraded = ({ status }: Health): boolean => status === 'degraded';
+const isOk = ({ status }: Health): boolean => status === 'ok';
+
+test('/health says that the home folder and the ledger are gone, and that they are back', () =>
+  withProxy({}, async ({ proxy, db }) => {
+    const home = dirname(db);
+    assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
+    rmSync(home, { recursive: true });
+    assert.equal((await healthUntil(proxy.port, isDegraded)).reasons, [
+      `home: the folder ${home} is gone, with all that svc kept in it`,
+      `ledger: the file ${db} is gone; the next request begins a new one`,
+    ]);
+    const answered = await exchange(proxy.port, { body: json(MESSAGE) });
+    assert.is(answered.status, 200);
+    await proxy.services.ledgerFile.flush();
+    assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
+    assert.is((await stored(db)).length, 1);
+  }));
+
+test('/health says that another file stands where the ledger was', () =>
+  withProxy({}, async ({ proxy, db }) => {
+    await healthUntil(proxy.port, isOk);
+    renameSync(db, `${db}.moved`);
+    writeFileSync(db, '', { mode: 0o600 });
+    assert.equal((await healthUntil(proxy.port, isDegraded)).reasons, [
+      `ledger: the file ${db} was replaced by another; the next request goes there`,
+    ]);
+    rmSync(db);
+    renameSync(`${db}.moved`, db);
+    assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
+  }));
+
+test('/health says that the home cannot be looked at', () =>
+  withProxy({}, async ({ proxy, db }) => {
+    const home = dirname(db);
+    await healthUntil(proxy.port, isOk);
+    renameSync(home, `${home}.moved`);
+    writeFileSync(home, 'a file where the folder was');
+    const { reasons } = await healthUntil(proxy.port, isDegraded);
+    assert.is(reasons[0], `home: ${home} is not a folder any more`);
+    rmSync(home);
+    renameSync(`${home}.moved`, home);
+    assert.equal((await healthUntil(proxy.port, isOk)).reasons, []);
+    mkdirSync(home, { recursive: true });
+  }));
+
+test.after(closeClients);
+test.run();

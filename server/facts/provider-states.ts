@@ -1,0 +1,72 @@
+/** How the providers are doing, as `svc provider-status` shows it, and the operator's word on it. */
+import { SvcError } from '../../engine/index.ts';
+import { unhealthyBecause } from '../../stages/providers/health.ts';
+import type { ProviderStates, ProviderStateView } from '../../stages/providers/states.ts';
+
+/** Every provider by name. Keys are named by their labels; nothing in here is secret. */
+export function statesJson(states: ProviderStates) {
+  return {
+    providers: Object.fromEntries([...states.view()].map(([name, view]) => [name, toJson(view)])),
+  };
+}
+
+function toJson({ health, breaker, keys, pace, needsKey, stopped }: ProviderStateView) {
+  return {
+    health: {
+      state: health.state,
+      reason: health.reason ?? null,
+      failures_in_row: health.failuresInRow,
+      // Forced by an operator: it does not recover by itself.
+      recovers_in_s: Number.isFinite(health.recoversInMs) ? health.recoversInMs / 1000 : null,
+    },
+    breaker: {
+      state: breaker.state,
+      requests: breaker.requests,
+      failures: breaker.failures,
+      open_for_s: breaker.openForS,
+    },
+    keys: keys.map(({ label, state, waitMs, picked, limited, refused }) => ({
+      label,
+      state,
+      wait_s: waitMs / 1000,
+      picked,
+      limited,
+      refused,
+    })),
+    needs_key: needsKey,
+    pace: pace === undefined ? null : { ...pace },
+    // Its own code failed: it is not asked until the next reload.
+    stopped: stopped ?? null,
+  };
+}
+
+/** One provider as it is shown. */
+export type ProviderStateJson = ReturnType<typeof toJson>;
+
+/**
+ * Sets a provider's health from what came over the control socket. Throws `bad_request` for
+ * what is no state, `not_found` for an unknown provider.
+ */
+export function forceHealth(states: ProviderStates, input: unknown) {
+  if (typeof input === 'object' && input !== null && 'provider' in input && 'state' in input) {
+    const { provider, state } = input;
+    if (typeof provider === 'string' && (state === 'healthy' || state === 'unhealthy')) {
+      if (states.forceHealth(provider, state)) return { provider, state };
+      const known = [...states.view().keys()].join(', ');
+      throw new SvcError('not_found', `There is no provider '${provider}'; there are ${known}`);
+    }
+  }
+  throw new SvcError(
+    'bad_request',
+    'provider-force-health takes a provider and healthy or unhealthy',
+  );
+}
+
+/** What is wrong with providers, one line each. */
+export function providerReasons(states: ProviderStates): string[] {
+  return [...states.view()].flatMap(([name, { stopped, breaker, health: known }]) => {
+    if (stopped !== undefined) return [`custom provider ${name}: ${stopped}`];
+    if (breaker.state === 'open') return [`provider ${name}: its circuit breaker is open`];
+    return known.state === 'unhealthy' ? [`provider ${name}: ${unhealthyBecause(known)}`] : [];
+  });
+}

@@ -1,0 +1,35 @@
+/** What `/health` and `/stats` say about the vault, also while it is being loaded or repaired. */
+import type { Clock } from '../../engine/index.ts';
+import type { Vault } from '../../stages/vault/index.ts';
+import { lastKnown } from './last-known.ts';
+
+export interface VaultFacts {
+  /** As `vault_index` in both answers. */
+  readonly index: { readonly available: boolean; readonly blocks: number; readonly path: string };
+  /** Why the vault is less than well, in words for the user; undefined when nothing is wrong. */
+  readonly trouble: string | undefined;
+}
+
+/** Reads the facts; `path` is the fallback until the vault reports where it is. Never rejects. */
+export function createVaultFacts(
+  vault: Vault,
+  clock: Clock,
+  path: string,
+): () => Promise<VaultFacts> {
+  const first: VaultFacts = {
+    index: { available: false, blocks: 0, path },
+    trouble: undefined,
+  };
+  return lastKnown(clock, first, async (known) => {
+    if (!vault.isReady()) return known;
+    try {
+      const { available, blocks, path: at, rebuilding } = await vault.status();
+      const trouble = rebuilding ? 'vault: the index was damaged and is being rebuilt' : undefined;
+      return { index: { available, blocks, path: at }, trouble };
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      const index = { ...known.index, available: false };
+      return { index, trouble: `vault: the index cannot be used: ${message}` };
+    }
+  });
+}

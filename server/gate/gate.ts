@@ -1,0 +1,257 @@
+/**
+ * Who is let in. Every request on both ports, and every WebSocket upgrade, passes here
+ * before routing and before its body is read. The rules, in the order they are applied:
+ *
+ * 1. More than 200 header fields: 431.
+ * 2. A protocol version other than 1.0 and 1.1, an unclean field, framing that two readers
+ *    could understand differently, a malformed target: 400, and the connection is closed.
+ * 3. Not exactly one well-formed `Host`: 400. A `Host`, or the host of an absolute target,
+ *    that is not ours: 403.
+ * 4. Local is a request whose peer is loopback, that carries no forwarding field and that no
+ *    page of another site caused. Headers can only take locality away. Whatever a browser loads
+ *    as a page, or ahead of one, may be another site's doing although it does not say so (a typed
+ *    address that redirects, a speculation rule), and no client of a provider loads pages: where
+ *    it would reach a provider or post a form, it counts as caused by another site.
+ * 5. An upgrade asked for by a foreign page: 403. `/config/reload` from elsewhere: 403.
+ * 6. Local passes, without a key unless one is required. Others need `X-Svc-Key`: 401.
+ *    A key that was revoked or has expired: 401, from anywhere.
+ * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
+ *    and the answers must then reveal nothing about the machine.
+ *
+ * Rules 5 and 7 are kept by the routes as well, each of which says whom it answers.
+ */
+import type { SvcError } from '../../engine/error.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import {
+  authMissing,
+  authRevoked,
+  forbidden,
+  headersTooLarge,
+  malformedRequest,
+} from '../../stages/model/errors.ts';
+import type { KeyCheck, Keyed } from '../auth/auth.ts';
+import { isLoopback } from './addresses.ts';
+import { type NameOptions, type Names, createNames, parseAuthority } from './names.ts';
+import { type GateRequest, type HeaderScan, scanHeaders } from './scan.ts';
+import { isCleanTarget, originForm, pathOf } from './target.ts';
+
+export type { GateRequest } from './scan.ts';
+
+export interface GateOptions extends NameOptions {
+  /** `security.allowed_origins`. `*` here is for CORS only and lets no page in. */
+  readonly allowedOrigins: readonly string[];
+  /** `security.trust_browser_origins`: rule 4 forgets about pages. To be logged loudly. */
+  readonly trustBrowserOrigins: boolean;
+  /** `security.require_api_key`: local requests need a key too. */
+  readonly requireKey: boolean;
+  /** The proxy keys. */
+  readonly keys: KeyCheck;
+}
+
+/** Let in: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path only. */
+export type Admission = { readonly verdict: 'local' } | { readonly verdict: 'public' } | Keyed;
+
+/** Not let in. With `close` the connection must not be used again. */
+export interface Refusal {
+  readonly verdict: 'refused';
+  readonly error: SvcError;
+  readonly close: boolean;
+}
+
+/** Judges one request. Never throws, reads no body, and keeps nothing of the request but its socket's locality. */
+export type Gate = (request: GateRequest, kind?: 'request' | 'upgrade') => Admission | Refusal;
+
+/** Fields past this number are refused. node must be configured not to hide them: `server.maxHeadersCount = 0`. */
+const MAX_HEADER_FIELDS = 200;
+
+const LOCAL: Admission = Object.freeze({ verdict: 'local' });
+const PUBLIC: Admission = Object.freeze({ verdict: 'public' });
+
+const PUBLIC_PATHS: ReadonlySet<string> = new Set([
+  '/',
+  '/health',
+  '/docs',
+  '/docs/',
+  '/openapi.yaml',
+  // What the dashboard's empty page consists of; what it shows is asked for with more than a path.
+  '/dashboard/app.js',
+  '/dashboard/app.css',
+  '/dashboard/icon.svg',
+]);
+
+/** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */
+export function createGate(options: GateOptions): Gate {
+  const names = createNames(options);
+  const listed = listedOrigins(options.allowedOrigins);
+  // A socket's peer never changes, and asking the list costs microseconds.
+  const locality = new WeakMap<object, boolean>();
+
+  function isLocalSocket(socket: GateRequest['socket']): boolean {
+    let known = locality.get(socket);
+    if (known === undefined) {
+      known = isLoopback(socket.remoteAddress);
+      locality.set(socket, known);
+    }
+    return known;
+  }
+
+  return (request, kind = 'request') => {
+    const fields = request.rawHeaders;
+    if (fields.length > MAX_HEADER_FIELDS * 2) {
+      return refuse(headersTooLarge(`More than ${MAX_HEADER_FIELDS} header fields`), true);
+    }
+    const scan = scanHeaders(fields);
+    const fault = framingFault(request, scan);
+    if (fault !== undefined) return refuse(malformedRequest(fault), true);
+    const foreign = hostFault(request, scan, names);
+    if (foreign !== undefined) return foreign;
+
+    const host = scan.host ?? '';
+    const isFriend = (origin: string): boolean =>
+      listed.has(origin) || names.isOurOrigin(origin, host, request.socket.localAddress);
+    const crossSite =
+      !options.trustBrowserOrigins &&
+      ((scan.navigates && !isHarmless(request)) || isCrossSite(scan, isFriend));
+    if (crossSite && kind === 'upgrade') {
+      return refuse(forbidden('A page of another site may not open a WebSocket here'), true);
+    }
+    const here = isLocalSocket(request.socket) && !scan.forwarded;
+    return admit(request, scan, { here, crossSite, upgrade: kind === 'upgrade' }, options);
+  };
+}
+
+interface Standing {
+  readonly here: boolean;
+  readonly crossSite: boolean;
+  readonly upgrade: boolean;
+}
+
+function admit(
+  request: GateRequest,
+  scan: HeaderScan,
+  standing: Standing,
+  options: GateOptions,
+): Admission | Refusal {
+  const local = standing.here && !standing.crossSite;
+  const method = request.method ?? '';
+  const target = request.url ?? '';
+  const keyless = local && !options.requireKey;
+  // The common case, before anything is cut from the target.
+  if (keyless && scan.keys === 0) return LOCAL;
+  const path = pathOf(target);
+  if (method !== 'OPTIONS' && path === '/config/reload' && !local) {
+    return refuse(forbidden('The configuration can be reloaded from this machine only'), false);
+  }
+  if (scan.keys === 1) {
+    const found = options.keys.check(scan.key ?? '');
+    if (found === 'dead') return refuse(authRevoked(), false);
+    if (found !== 'unknown') return local ? LOCAL : found;
+  }
+  if (keyless) return LOCAL;
+  if (!standing.upgrade && isPublic(method, path, scan, standing)) return PUBLIC;
+  return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
+}
+
+function isPublic(method: string, path: string, scan: HeaderScan, standing: Standing): boolean {
+  if (method === 'OPTIONS') return true;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (PUBLIC_PATHS.has(path)) return true;
+  // Following a link from elsewhere to the dashboard is a person's doing, and shows the page
+  // an empty shell: its data calls are the page's own. A frame or a fetch is not a document.
+  return (
+    standing.here &&
+    scan.fetchMode === 'navigate' &&
+    scan.fetchDest === 'document' &&
+    (path === '/dashboard' || path.startsWith('/dashboard/'))
+  );
+}
+
+function whyKeyNeeded(scan: HeaderScan, standing: Standing, options: GateOptions): string {
+  if (scan.keys > 1) return 'the header X-Svc-Key was sent more than once';
+  if (scan.keys === 1) return 'the X-Svc-Key is not one of this proxy';
+  if (standing.here && !standing.crossSite && options.requireKey) {
+    return 'this proxy requires the header X-Svc-Key';
+  }
+  if (standing.crossSite && scan.navigates) {
+    return 'a page load, form or prefetch of a browser needs X-Svc-Key';
+  }
+  if (standing.crossSite) return 'a request from a page of another site needs X-Svc-Key';
+  if (scan.forwarded) return 'a forwarded request needs the header X-Svc-Key';
+  return 'a request from another machine needs the header X-Svc-Key';
+}
+
+/** Rule 2. node's parser lets several of these through; whoever reads them next may not agree with it. */
+function framingFault(request: GateRequest, scan: HeaderScan): string | undefined {
+  const version = request.httpVersion;
+  if (version !== '1.1' && version !== '1.0') return 'Only HTTP/1.0 and HTTP/1.1 are supported';
+  if (scan.unclean) return 'A header field contains characters that are not allowed';
+  if (scan.lengths > 1) return 'More than one Content-Length';
+  if (scan.length !== undefined && !/^[0-9]{1,15}$/.test(scan.length)) {
+    return 'Content-Length is not a number';
+  }
+  if (scan.codings > 0) {
+    if (scan.codings > 1 || scan.coding?.toLowerCase() !== 'chunked') {
+      return 'Transfer-Encoding is not exactly chunked';
+    }
+    if (scan.lengths > 0) return 'Both Content-Length and Transfer-Encoding';
+    if (version === '1.0') return 'Transfer-Encoding under HTTP/1.0';
+  }
+  const target = request.url ?? '';
+  if (target === '*') return request.method === 'OPTIONS' ? undefined : 'The target is malformed';
+  return isCleanTarget(target) ? undefined : 'The target is malformed';
+}
+
+/** Rule 3, for the field and for an absolute target alike. */
+function hostFault(request: GateRequest, scan: HeaderScan, names: Names): Refusal | undefined {
+  if (scan.hosts !== 1) {
+    const what = scan.hosts === 0 ? 'The Host header is missing' : 'More than one Host header';
+    return refuse(malformedRequest(what), true);
+  }
+  const host = scan.host ?? '';
+  const fault = names.isUsualHost(host) ? undefined : nameFault(host, request, names);
+  if (fault !== undefined) return fault;
+  const target = request.url ?? '';
+  if (target.startsWith('/') || target === '*') return undefined;
+  const absolute = /^http:\/\/([^/?]*)/i.exec(target);
+  if (absolute === null) return refuse(malformedRequest('The target is malformed'), true);
+  return nameFault(absolute[1] ?? '', request, names);
+}
+
+function nameFault(host: string, request: GateRequest, names: Names): Refusal | undefined {
+  const authority = parseAuthority(host);
+  if (authority === undefined) return refuse(malformedRequest('The Host is malformed'), true);
+  if (names.isOurHost(authority, request.socket.localAddress)) return undefined;
+  const message = `'${host}' is not a name of this proxy; if it should be, add it to server.allowed_hosts`;
+  return refuse(forbidden(message), true);
+}
+
+/**
+ * True when a page that is neither ours nor listed by name caused the request. A second
+ * field of either name, and a `Sec-Fetch-Site` that we do not know, count as foreign.
+ */
+function isCrossSite(scan: HeaderScan, isFriend: (origin: string) => boolean): boolean {
+  if (scan.origins === 0 && scan.fetchSites === 0) return false;
+  if (scan.origins > 1 || scan.fetchSites > 1) return true;
+  if (scan.origin !== undefined) return !isFriend(scan.origin);
+  return scan.fetchSite !== 'same-origin' && scan.fetchSite !== 'none';
+}
+
+/** True for a page load that changes nothing and asks no provider: of our own pages, or by mistake. */
+function isHarmless({ method, url = '/', rawHeaders }: GateRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  try {
+    return resolveEndpoint(method, originForm(url), rawHeaders) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The origins listed by name. `null` is the origin of every sandboxed frame, so it names nobody. */
+function listedOrigins(allowed: readonly string[]): ReadonlySet<string> {
+  const names = allowed.map((origin) => origin.toLowerCase().replace(/\/$/, ''));
+  return new Set(names.filter((origin) => origin !== '*' && origin !== 'null'));
+}
+
+function refuse(error: SvcError, close: boolean): Refusal {
+  return { verdict: 'refused', error, close };
+}

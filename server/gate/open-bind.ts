@@ -1,0 +1,46 @@
+/** A proxy that the network can reach asks for a key, or does not start. */
+import { join } from 'node:path';
+import { SvcError } from '../../engine/index.ts';
+import { readKeys } from '../auth/store.ts';
+import type { StoredKey } from '../auth/store.ts';
+import { isLoopbackHost } from '../config/checks.ts';
+import type { Config } from '../config/config.ts';
+import { fault, type Fault } from '../config/fault.ts';
+import type { LoadedConfig } from '../config/load.ts';
+
+const CURE =
+  'Make a key with `svc auth --generate`, or set security.api_key, or listen on 127.0.0.1.';
+
+/** The file of the keys that `svc auth` makes. */
+export function keysFile(home: string): string {
+  return join(home, 'keys.json');
+}
+
+/** Throws `config` where anyone on the network would be let in, or where the keys cannot be read. */
+export function refuseOpenBind(config: Config, nowMs: number): void {
+  const reason = openBind(config, nowMs);
+  if (reason !== undefined)
+    throw new SvcError('config', reason, { code: 'CONFIG_002', cure: CURE });
+}
+
+/**
+ * The same for whoever checks a configuration. It is no fault of the configuration itself: every
+ * other command runs with it, and the one that makes the key has to.
+ */
+export function openBindFaults(
+  { config, provenance }: LoadedConfig,
+  nowMs: number,
+): readonly Fault[] {
+  const reason = openBind(config, nowMs);
+  const place = provenance.get('server.host');
+  if (reason === undefined || place === undefined) return [];
+  return [fault(place, 'server.host', `server.host: ${reason}. ${CURE}`)];
+}
+
+function openBind({ home, server: { host }, security }: Config, nowMs: number): string | undefined {
+  if (isLoopbackHost(host) || security.apiKey !== null) return undefined;
+  const isLive = ({ revoked, expires }: StoredKey): boolean =>
+    revoked === undefined && (expires === undefined || Date.parse(expires) > nowMs);
+  if (readKeys(keysFile(home)).some(isLive)) return undefined;
+  return `Listening on ${host} would let anyone on the network in: there is no proxy key`;
+}

@@ -1,0 +1,90 @@
+/**
+ * The generation that a start with a configuration would make, without ports: plugins and
+ * providers that are code are loaded, the graph is compiled.
+ */
+import { join } from 'node:path';
+import { systemClock } from '../../engine/index.ts';
+import type { Plan } from '../../engine/index.ts';
+import { loadPlugins } from '../../plugins/load-plugins.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
+import { createView } from '../../plugins/view.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { createKeyring } from '../auth/auth.ts';
+import { compileGeneration } from './compile.ts';
+import type { Config } from '../config/config.ts';
+import type { Variables } from '../config/env.ts';
+import type { Generation } from './generation.ts';
+import { silentLog } from '../log/silent.ts';
+import { loadCustomProviders, pluginReasons } from './plugins.ts';
+import { loadRecipes } from '../recipes/recipes.ts';
+import { createServices } from '../services.ts';
+import type { ServerServices } from '../services.ts';
+
+export interface AloneOptions {
+  readonly config: Config;
+  readonly services: ServerServices;
+  /** Where providers that are code find their keys. */
+  readonly env: Variables;
+  /** A folder for what would be written. */
+  readonly scratch: string;
+}
+
+/** Compiles it and does not activate it. Throws `config` as a start would. */
+export async function compileAlone(options: AloneOptions): Promise<Generation> {
+  const { config, services, env, scratch } = options;
+  const { clock, log } = services;
+  const custom = await loadCustomProviders(config, env);
+  const bound = createView(clock, log);
+  const plugins = await loadPlugins(config.plugins, {
+    clock,
+    view: bound.view,
+    report: () => undefined,
+  });
+  const generation = compileGeneration({
+    number: 1,
+    config,
+    services,
+    keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
+    ports: () => [],
+    custom,
+    plugins,
+    recipes: await loadRecipes(
+      config.compression.recipes,
+      plugins.flatMap(({ recipes }) => recipes),
+    ),
+    insertions: plugins.flatMap(({ insertions }) => insertions),
+  });
+  bound.bind(generation);
+  return generation;
+}
+
+export interface CompiledGraph {
+  readonly plan: Plan<ProxyFrame>;
+  readonly plugins: readonly LoadedPlugin[];
+  /** Providers that are code and cannot be used: the proxy starts without them. */
+  readonly warnings: readonly string[];
+}
+
+/** The graph of a configuration. Its home is neither read nor written; `scratch` is an empty folder. */
+export async function compiledGraph(
+  given: Config,
+  scratch: string,
+  env: Variables,
+): Promise<CompiledGraph> {
+  const config: Config = {
+    ...given,
+    home: scratch,
+    ledger: { db: join(scratch, 'monitor.db') },
+    cache: { ...given.cache, type: 'memory' },
+    vault: { ...given.vault, indexPath: join(scratch, 'vault') },
+    telemetry: { ...given.telemetry, enabled: false },
+  };
+  const log = silentLog(scratch, systemClock);
+  const services = await createServices({ config, log });
+  try {
+    const { plan, plugins, custom } = await compileAlone({ config, services, env, scratch });
+    return { plan, plugins, warnings: pluginReasons(custom) };
+  } finally {
+    await services.close();
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Compiles a generation from a configuration: providers, plan, gate. Nothing that is shared
+ * changes until the generation is activated, so that a faulty reload leaves all as it was.
+ */
+import { SvcError, compile } from '../../engine/index.ts';
+import type { Insertion, Plan } from '../../engine/index.ts';
+import { largestAnswer } from '../../stages/answers/answer.ts';
+import { defaultGraph } from '../../stages/graph.ts';
+import type { RecipeSet } from '../../stages/compress/recipe/recipe.ts';
+import type { CompressConfig } from '../../stages/compress/settings.ts';
+import { ENDPOINT_KINDS } from '../../stages/model/endpoint.ts';
+import type { EndpointKind } from '../../stages/model/endpoint.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { templateFolder } from '../../stages/templates/files.ts';
+import { createPrices } from '../../stages/ledger/prices.ts';
+import type { Provider } from '../../stages/providers/provider.ts';
+import type { Services } from '../../stages/services.ts';
+import type { ProviderStateSettings } from '../../stages/providers/states.ts';
+import type { FallbackTarget, ModelRoute } from '../../stages/providers/route-config.ts';
+import type { Keyring } from '../auth/auth.ts';
+import type { CaptureSettings } from '../capture/captures.ts';
+import type { Config } from '../config/config.ts';
+import { createCors } from '../http/cors.ts';
+import { createGate } from '../gate/gate.ts';
+import type { Generation } from './generation.ts';
+import { retuneLog, secretsOf } from '../log/open-log.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
+import type { CustomProviders } from './plugins.ts';
+import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
+import { openRouteRules } from './route-rules.ts';
+import type { ServerServices } from '../services.ts';
+import { spendingSettings } from '../facts/spending.ts';
+
+export interface CompileOptions {
+  readonly number: number;
+  readonly config: Config;
+  readonly services: ServerServices;
+  readonly keys: Keyring;
+  /** The providers that are code. */
+  readonly custom: CustomProviders;
+  /** The plugins among whose stages they are. */
+  readonly plugins: readonly LoadedPlugin[];
+  /** Stages that stand in the graph beside the built-in ones. */
+  readonly insertions: readonly Insertion<ProxyFrame>[];
+  /** What stands behind `compression.recipes`, with the recipes of plugins. */
+  readonly recipes: RecipeSet | undefined;
+  /** The ports that the listeners really have. */
+  readonly ports: () => readonly number[];
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** The provider of each kind of path: the primary where it speaks that kind, else the built-in one. */
+function byKind(config: Config, providers: ReadonlyMap<string, Provider>) {
+  const primary = providers.get(config.routing.primary ?? '');
+  const chosen = ENDPOINT_KINDS.map((kind) => {
+    const speaks =
+      primary !== undefined && (primary.kind === kind || primary.kind === 'passthrough');
+    return [kind, speaks ? primary.name : kind] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for every kind
+  return Object.fromEntries(chosen) as Record<EndpointKind, string>;
+}
+
+/** Fallbacks are named `provider` or `provider/model`. */
+function toFallback(config: Config): FallbackTarget[] {
+  return config.routing.fallback.map((name) => {
+    const slash = name.indexOf('/');
+    if (slash < 0) return { provider: name, model: undefined };
+    return { provider: name.slice(0, slash), model: name.slice(slash + 1) };
+  });
+}
+
+function byModel(config: Config): ReadonlyMap<string, ModelRoute> {
+  const routes = new Map<string, ModelRoute>();
+  for (const [model, { provider, stream }] of Object.entries(config.routing.models)) {
+    if (provider !== null) routes.set(model, { provider, stream });
+  }
+  return routes;
+}
+
+function toCompress({ compression }: Config, recipes: RecipeSet | undefined): CompressConfig {
+  const { recipes: _named, ...rest } = compression;
+  return { ...rest, ...(recipes !== undefined && { recipes }) };
+}
+
+function toPlan(
+  config: Config,
+  services: Services,
+  insertions: readonly Insertion<ProxyFrame>[],
+  recipes: RecipeSet | undefined,
+): Plan<ProxyFrame> {
+  const { providers } = services;
+  // Without an address a passthrough is no provider: it says how requests reach those of their paths.
+  const named = config.routing.primary !== 'passthrough' || providers.has('passthrough');
+  const graph = defaultGraph(
+    {
+      template: { folder: templateFolder(config.home) },
+      compress: toCompress(config, recipes),
+      inject: config.inject,
+      route: {
+        byKind: byKind(config, providers),
+        primary: named ? (config.routing.primary ?? undefined) : undefined,
+        relays: !named,
+        byModel: byModel(config),
+        fallback: toFallback(config),
+      },
+      lookup: { enabled: config.cache.enabled },
+      spend: { enabled: config.budget.enabled },
+      keep: { maxAnswerBytes: largestAnswer(config.cache.maxBytes) },
+      forward: {
+        streamingEnabled: config.streaming.enabled,
+        setsBreakpoints: config.caching.setsBreakpoints,
+        streams: (model) => model === undefined || (config.routing.models[model]?.stream ?? true),
+      },
+    },
+    services,
+  );
+  const { plan, faults } = compile(graph, { insertions });
+  if (plan !== undefined) return plan;
+  const list = faults.map((fault) => `  - ${fault.message}`).join('\n');
+  throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
+}
+
+/** What the live state of every provider takes over from the configuration. */
+function stateSettings(config: Config, providers: ReadonlyMap<string, Provider>) {
+  const settings = new Map<string, ProviderStateSettings>();
+  for (const provider of providers.values()) {
+    const rpm = config.routing.rpm[provider.name];
+    settings.set(provider.name, {
+      keys: {
+        rotation: config.keys.rotation,
+        keys: provider.keys,
+        cooldown429Ms: config.keys.cooldown429Ms,
+        cooldown401Ms: config.keys.cooldown401Ms,
+      },
+      pace: rpm === undefined ? undefined : { rpm },
+      needsKey: provider.needsKey,
+    });
+  }
+  return settings;
+}
+
+function captureSettings(config: Config, custom: CustomProviders): CaptureSettings {
+  const { enabled, maxBytes, retentionDays } = config.capture;
+  const secrets = secretsOf(config, custom);
+  return { enabled, maxBytes, retentionMs: retentionDays * DAY_MS, secrets };
+}
+
+/**
+ * Throws `config` (CONFIG_002) with everything that does not fit together, CONFIG_001 for damaged
+ * route rules, and has then changed nothing.
+ */
+export function compileGeneration(options: CompileOptions): Generation {
+  const { config, services, keys, ports, custom } = options;
+  const providers = toProviders(config, custom.byName);
+  refuseLoops(providers, config.server.host, ports());
+  const names = new Set(providers.keys());
+  const rules = openRouteRules(config.home, () => [...names]).list();
+  const overrides = priceOverrides(config, custom.byName);
+  const prices = createPrices({ list: services.priceList, overrides });
+  const plan = toPlan(
+    config,
+    { ...services, providers, prices },
+    options.insertions,
+    options.recipes,
+  );
+  const { security, limits } = config;
+  return {
+    number: options.number,
+    config,
+    plan,
+    providers,
+    prices,
+    custom,
+    plugins: options.plugins,
+    recipes: options.recipes,
+    gate: createGate({
+      boundHost: config.server.host,
+      ports,
+      allowedHosts: config.server.allowedHosts,
+      allowedOrigins: security.allowedOrigins,
+      trustBrowserOrigins: security.trustBrowserOrigins,
+      requireKey: security.requireApiKey,
+      keys,
+    }),
+    cors: createCors(security.allowedOrigins),
+    activate() {
+      retuneLog(services.log, config, custom);
+      services.audit.enable(config.audit.enabled);
+      services.captures.configure(captureSettings(config, custom));
+      keys.setConfigKey(security.apiKey ?? undefined);
+      services.router.configure({ enabled: config.routing.enabled, providers: names, rules });
+      services.spending.configure(spendingSettings(config));
+      services.answers.store.configure(config.cache);
+      services.limiter.configure({
+        perMinute: limits.requestsPerMinute ?? 0,
+        perSecond: limits.rate?.perSecond,
+        burst: limits.rate?.burst,
+      });
+      services.metrics.configure(config.metrics);
+      services.streams.configure(config.streaming.maxConcurrentStreams);
+      services.inFlight.configure(limits.maxBytesInFlight);
+      services.states.configure(stateSettings(config, providers));
+    },
+  };
+}

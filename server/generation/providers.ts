@@ -1,0 +1,144 @@
+/** From the configuration's providers to those that the stages use. */
+import { SvcError } from '../../engine/index.ts';
+import type { PriceOverride } from '../../stages/ledger/prices.ts';
+import type { Provider } from '../../stages/providers/provider.ts';
+import type { Config, ProviderConfig } from '../config/config.ts';
+import type { CustomProvider, CustomProviders } from './plugins.ts';
+
+type ProviderSettings = Omit<ProviderConfig, 'baseUrl' | 'allowInsecure' | 'pricing'>;
+
+function toProvider(config: ProviderSettings, baseUrl: string): Provider {
+  const url = new URL(baseUrl);
+  return Object.freeze({
+    name: config.name,
+    kind: config.kind,
+    baseUrl,
+    origin: url.origin,
+    pathPrefix: url.pathname.replace(/(?<!\/)\/+$/, ''),
+    keys: config.keys.map(({ scheme, secret, label }) => ({
+      scheme: scheme === 'bearer' ? ('bearer' as const) : ('key' as const),
+      secret,
+      label,
+    })),
+    needsKey: config.auth !== 'none',
+    headTimeoutMs: config.requestTimeoutMs ?? 0,
+    idleTimeoutMs: config.idleTimeoutMs ?? 0,
+    supportsStreaming: config.supportsStreaming,
+    promptCache: config.promptCache,
+    modelAliases: new Map(Object.entries(config.modelAliases)),
+    headers: Object.entries(config.headers).flat(),
+    extraBody: new Map(Object.entries(config.extraBody)),
+  });
+}
+
+/** A provider that is code. What it leaves open it shares with the built-in one of its kind. */
+function toCustom(name: string, custom: CustomProvider, config: Config): Provider {
+  const { definition, secret, version } = custom;
+  const { auth, request, response, event } = definition;
+  const builtIn = config.providers[definition.kind];
+  const baseUrl = definition.baseUrl.replace(/(?<!\/)\/+$/, '');
+  const scheme = typeof auth === 'object' && auth.scheme === 'bearer' ? 'bearer' : 'api-key';
+  const label = typeof auth === 'object' ? auth.env : name;
+  const { timeoutSeconds, idleTimeoutSeconds } = definition;
+  const settings = {
+    name,
+    kind: definition.kind,
+    auth: auth === 'none' ? ('none' as const) : ('key' as const),
+    keys: secret === undefined ? [] : [{ scheme, secret, label } as const],
+    requestTimeoutMs: inMs(timeoutSeconds) ?? builtIn?.requestTimeoutMs ?? null,
+    idleTimeoutMs: inMs(idleTimeoutSeconds) ?? builtIn?.idleTimeoutMs ?? null,
+    supportsStreaming: definition.supportsStreaming ?? true,
+    promptCache: 'auto' as const,
+    headers: definition.headers ?? {},
+    extraBody: definition.extraBody ?? {},
+    modelAliases: definition.modelAliases ?? {},
+  };
+  const hooks = {
+    ...(request && { request }),
+    ...(response && { response }),
+    ...(event && { event }),
+  };
+  return Object.freeze({
+    ...toProvider(settings, baseUrl),
+    ...(Object.keys(hooks).length > 0 && { hooks: { ...hooks, version } }),
+  });
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** All providers by name, those that are code last; those without an address are left out. */
+export function toProviders(
+  config: Config,
+  custom: CustomProviders['byName'] = new Map(),
+): ReadonlyMap<string, Provider> {
+  const providers = new Map<string, Provider>();
+  for (const provider of Object.values(config.providers)) {
+    if (provider.baseUrl === null) continue;
+    providers.set(provider.name, toProvider(provider, provider.baseUrl));
+  }
+  for (const [name, each] of custom) providers.set(name, toCustom(name, each, config));
+  return providers;
+}
+
+/** The prices that users set themselves, by provider. */
+export function priceOverrides(
+  config: Config,
+  custom: CustomProviders['byName'],
+): Map<string, PriceOverride> {
+  const prices = Object.values(config.providers).map(
+    ({ name, pricing }) => [name, pricing.inputUsdPerMTok, pricing.outputUsdPerMTok] as const,
+  );
+  for (const [name, { definition }] of custom) {
+    const { inputUsdPer1m = null, outputUsdPer1m = null } = definition.pricing ?? {};
+    prices.push([name, inputUsdPer1m, outputUsdPer1m]);
+  }
+  return new Map(
+    prices.map(([name, input, output]) => [
+      name,
+      {
+        ...(input !== null && { input_cost_per_1m_tokens: input }),
+        ...(output !== null && { output_cost_per_1m_tokens: output }),
+      },
+    ]),
+  );
+}
+
+/** The warning at the start for fallbacks that have no key. */
+export function fallbackWarnings(
+  { routing }: Config,
+  providers: ReadonlyMap<string, Provider>,
+): string[] {
+  return routing.fallback.flatMap((target) => {
+    const provider = providers.get(target.split('/', 1)[0]!);
+    if (provider === undefined || !provider.needsKey || provider.keys.length > 0) return [];
+    return [
+      `fallback ${provider.name} has no key (providers.${provider.name}.api_key): it is used only for clients that send one for it, on its own paths`,
+    ];
+  });
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
+
+/** Throws `config` where a provider points at one of our own listeners: every request would come back to us for ever. */
+export function refuseLoops(
+  providers: ReadonlyMap<string, Provider>,
+  host: string,
+  ports: readonly number[],
+): void {
+  for (const provider of providers.values()) {
+    const url = new URL(provider.origin);
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    const ours = LOOPBACK.has(url.hostname) || url.hostname === host;
+    if (!ours || !ports.includes(port)) continue;
+    throw new SvcError(
+      'config',
+      `Provider '${provider.name}' points at this proxy itself (${provider.origin})`,
+      {
+        code: 'CONFIG_002',
+        cure: `Set providers.${provider.name}.base_url to the provider's own address.`,
+      },
+    );
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Collects a request body in memory, counting while it arrives: what a client
+ * declares about its length is never trusted.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CancelSignal, SvcError } from '../../engine/index.ts';
+import type { InFlight } from './in-flight.ts';
+import { payloadTooLarge } from '../../stages/model/errors.ts';
+
+const EMPTY = Buffer.alloc(0);
+/** Messages of which the parser could read no more. */
+const broken = new WeakMap<IncomingMessage, SvcError>();
+/** The latest pieces are put together when there are this many: one of a single byte costs a hundred. */
+const MOST_PIECES = 1024;
+
+/** Notifies whoever reads this body, now or later, that no more of it can be read. */
+export function breakBody(message: IncomingMessage, error: SvcError): void {
+  broken.set(message, error);
+  if (message.listenerCount('error') > 0) message.emit('error', error);
+}
+
+/**
+ * The whole body as it was on the wire, at once if it is there; a client that waits for it gets 100 Continue. Rejects with `payload_too_large` above
+ * `maxBytes`, with `unavailable` when too much is arriving at once, with `bad_request` when the rest
+ * does not come, and with the signal's reason when the client leaves.
+ */
+export function collectBody(
+  message: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+  inFlight: InFlight,
+  signal: CancelSignal,
+): Buffer | Promise<Buffer> {
+  const declared = Number(message.headers['content-length'] ?? 0);
+  if (declared > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
+  if (declared === 0 && message.headers['transfer-encoding'] === undefined) {
+    message.resume();
+    return EMPTY;
+  }
+  const fault = broken.get(message);
+  if (fault !== undefined) return Promise.reject(fault);
+  // HTTP/1.0 knows no interim answers.
+  if (message.headers.expect !== undefined && message.httpVersion !== '1.0') {
+    response.writeContinue();
+  }
+  const whole = wholeBody(message);
+  if (whole !== undefined) {
+    if (whole.length > maxBytes) return Promise.reject(payloadTooLarge(maxBytes));
+    return whole;
+  }
+  return new Promise((resolve, reject) => {
+    let pieces: Buffer[] = [];
+    let latest: Buffer[] = [];
+    let sizeBytes = 0;
+    const stop = () => done(() => reject(signal.reason));
+    const arrival = inFlight.open((error) => done(() => reject(error)));
+    const onData = (piece: Buffer) => {
+      sizeBytes += piece.length;
+      if (sizeBytes > maxBytes) return done(() => reject(payloadTooLarge(maxBytes)));
+      if (!arrival.add(piece.length)) return undefined;
+      latest.push(piece);
+      if (latest.length === MOST_PIECES) {
+        pieces.push(Buffer.concat(latest));
+        latest = [];
+      }
+      return undefined;
+    };
+    const onEnd = () => {
+      const all = [...pieces, ...latest];
+      const body = all.length === 1 ? all[0]! : Buffer.concat(all);
+      done(() => resolve(body));
+    };
+    const onError = (error: Error) => done(() => reject(signal.aborted ? signal.reason : error));
+    function done(settle: () => void): void {
+      arrival.close();
+      // The connection may live on for as long as its client likes.
+      pieces = [];
+      latest = [];
+      message.off('data', onData).off('end', onEnd).off('error', onError);
+      signal.removeEventListener('abort', stop);
+      // A late fault of a message that nobody reads any more has no one to go to.
+      message.on('error', () => undefined);
+      settle();
+    }
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    message.on('data', onData).on('end', onEnd).on('error', onError);
+  });
+}
+
+/** A short body is there with its head. To listen for its pieces would cost more than reading it. */
+function wholeBody(message: IncomingMessage): Buffer | undefined {
+  if (!message.complete || message.readableFlowing === true) return undefined;
+  const bytes: unknown = message.read();
+  return Buffer.isBuffer(bytes) ? bytes : undefined;
+}

@@ -1,0 +1,165 @@
+/** Bodies and messages that never end: what they may hold together, and for how long. */
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
+import { createManualClock } from '../../engine/index.ts';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { PROGRESS_WINDOW_MS, createInFlight } from './in-flight.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openSocket,
+} from '../../fixtures/server/exchange.ts';
+
+const MB = 1024 * 1024;
+const YAML = `advanced: { max_bytes_in_flight: ${4 * MB} }`;
+const ZEROS = Buffer.alloc(MB, 0x20);
+
+/** A POST that says it has `sizeBytes` and sends `sent` of them. */
+async function begin(port: number, sizeBytes: number, sent: Buffer): Promise<Socket> {
+  const socket = await openSocket(port);
+  socket.write(
+    `POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${sizeBytes}\r\n\r\n`,
+  );
+  socket.write(sent);
+  return socket;
+}
+
+async function until(isSo: () => boolean, what: string): Promise<void> {
+  const lastMs = Date.now() + 8000;
+  while (!isSo()) {
+    assert.ok(Date.now() < lastMs, what);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('bodies under way hold so much together, and give it back', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    const { proxy, upstream } = t;
+    const { inFlight } = proxy.services;
+    const sockets = await Promise.all([1, 2, 3].map(() => begin(proxy.port, 8 * MB, ZEROS)));
+    await until(() => inFlight.heldBytes === 3 * MB, 'three are held');
+    const more = await begin(proxy.port, 8 * MB, Buffer.concat([ZEROS, ZEROS]));
+    const [piece] = (await once(more, 'data')) as [Buffer];
+    assert.match(piece.toString(), /^HTTP\/1.1 503 [^]*max_bytes_in_flight/);
+    assert.is(inFlight.heldBytes, 3 * MB, 'a refused body holds nothing');
+    // Who needs little still gets it.
+    assert.is((await exchange(proxy.port, { body: json(MESSAGE) })).status, 200);
+    for (const socket of [...sockets, more]) socket.destroy();
+    await until(() => inFlight.heldBytes === 0, 'all is given back');
+    assert.is(upstream.requests.length, 1);
+    assert.is((await t.rows(5)).filter((row) => row.status === 503).length, 1);
+  });
+});
+
+test('a body that is whole holds nothing any more', async () => {
+  await withProxy({ yaml: YAML }, async ({ proxy }) => {
+    const body = json({ ...MESSAGE, padding: 'x'.repeat(3 * MB) });
+    for (let n = 0; n < 4; n += 1)
+      assert.is((await exchange(proxy.port, { body })).status, 200, String(n));
+    assert.is(proxy.services.inFlight.heldBytes, 0);
+  });
+});
+
+test('the pieces of a body are put together again, however many they are', async () => {
+  await withProxy({}, async ({ proxy, upstream }) => {
+    const body = json({ ...MESSAGE, padding: 'x'.repeat(3000) });
+    const socket = await begin(proxy.port, body.length, Buffer.alloc(0));
+    socket.setNoDelay(true);
+    for (const byte of Buffer.from(body)) {
+      socket.write(Buffer.of(byte));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const [piece] = (await once(socket, 'data')) as [Buffer];
+    assert.match(piece.toString(), /^HTTP\/1.1 200 /);
+    assert.is(upstream.requests[0]?.body.toString(), body);
+    socket.destroy();
+  });
+});
+
+test('a byte now and then is no progress', () => {
+  const clock = createManualClock(0);
+  const inFlight = createInFlight(clock, 1000 * MB);
+  let why = '';
+  const slow = inFlight.open((error) => (why = error.message));
+  assert.ok(slow.add(20 * MB));
+  clock.advance(PROGRESS_WINDOW_MS);
+  assert.is(why, '');
+  for (let second = 0; second < 29; second += 1) {
+    assert.ok(slow.add(1));
+    clock.advance(1000);
+  }
+  assert.is(why, '');
+  clock.advance(1000);
+  assert.match(why, 'did not arrive');
+  assert.is(inFlight.heldBytes, 0);
+  assert.not.ok(slow.add(1));
+  slow.close();
+  assert.is(inFlight.heldBytes, 0);
+});
+
+test('a slow line that goes on may take its time', () => {
+  const clock = createManualClock(0);
+  const inFlight = createInFlight(clock);
+  const steady = inFlight.open(() => assert.unreachable('it goes on'));
+  for (let second = 0; second < 3600; second += 1) {
+    assert.ok(steady.add(1024));
+    clock.advance(1000);
+  }
+  assert.is(inFlight.heldBytes, 3600 * 1024);
+  steady.close();
+  assert.is(inFlight.heldBytes, 0);
+});
+
+test('what is whole and waits is held too', () => {
+  const inFlight = createInFlight(createManualClock(0), 10);
+  const release = inFlight.claim(8);
+  assert.ok(release);
+  assert.is(inFlight.claim(3), undefined);
+  release();
+  release();
+  assert.is(inFlight.heldBytes, 0);
+});
+
+test('messages on a WebSocket count until they are whole, and pings do not', async () => {
+  await withProxy({ yaml: YAML }, async (t) => {
+    const { proxy } = t;
+    const { inFlight } = proxy.services;
+    const url = `ws://127.0.0.1:${proxy.port}/ws`;
+    const [one, two] = [new WebSocket(url), new WebSocket(url)];
+    for (const client of [one, two]) client.on('error', () => undefined);
+    await Promise.all([once(one, 'open'), once(two, 'open')]);
+    one.send(ZEROS, { fin: false });
+    one.send(ZEROS, { fin: false });
+    await until(() => inFlight.heldBytes > 2 * MB, 'two are held');
+    const before = inFlight.heldBytes;
+    one.ping(Buffer.alloc(100));
+    two.ping(Buffer.alloc(100));
+    await Promise.all([once(one, 'pong'), once(two, 'pong')]);
+    await until(() => inFlight.heldBytes === before, 'a ping holds nothing');
+    const answers: string[] = [];
+    two.on('message', (data: Buffer) => answers.push(data.toString()));
+    const closed = once(two, 'close');
+    for (let n = 0; n < 3; n += 1) two.send(ZEROS, { fin: false });
+    const [code] = (await closed) as [number];
+    assert.is(code, 1013);
+    assert.match(answers.join(''), 'max_bytes_in_flight');
+    await until(() => inFlight.heldBytes === before, 'a refused message holds nothing');
+    one.terminate();
+    await until(() => inFlight.heldBytes === 0, 'all is given back');
+    assert.is((await t.rows(1))[0]?.endpoint, '/ws');
+    const three = new WebSocket(url);
+    await once(three, 'open');
+    three.send(JSON.stringify({ ...MESSAGE, stream: false }));
+    await once(three, 'message');
+    assert.is(inFlight.heldBytes, 0);
+    three.terminate();
+  });
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,90 @@
+/**
+ * What bodies and messages that have not arrived whole may hold together
+ * (`advanced.max_bytes_in_flight`), and how slowly they may come. Each has a limit of its own, but
+ * a client that opens many and finishes none would hold all of them at once.
+ */
+import type { SvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import { malformedRequest, overloaded } from '../../stages/model/errors.ts';
+
+/** What is not whole is looked at this often. */
+export const PROGRESS_WINDOW_MS = 30_000;
+/** What must have come since the last look: half a kilobyte a second, a tenth of the slowest mobile line. */
+const LEAST_PROGRESS_BYTES = 16 * 1024;
+
+export interface InFlight {
+  /** Bytes held now. */
+  readonly heldBytes: number;
+  /** Begins to count one body or message. `fail` hears, once, why no more of it is taken. */
+  open(fail: (error: SvcError) => void): Arrival;
+  /** Holds `bytes` that are whole and wait; the returned function gives them back, once. Undefined where that is too much. */
+  claim(bytes: number): (() => void) | undefined;
+  /** Takes over another limit; what is held stays. */
+  configure(maxBytes: number): void;
+}
+
+/** One body or message that is arriving. */
+export interface Arrival {
+  /** Counts `bytes` more, or less where negative; false where that is too much, and nothing of it may be kept. */
+  add(bytes: number): boolean;
+  /** It is whole, or given up: what it held is free again. May be called twice. */
+  close(): void;
+}
+
+/** Counts nothing yet. */
+export function createInFlight(clock: Clock, maxBytes = Number.POSITIVE_INFINITY): InFlight {
+  let most = maxBytes;
+  let held = 0;
+  return {
+    get heldBytes() {
+      return held;
+    },
+    configure(next) {
+      most = next;
+    },
+    claim(bytes) {
+      if (held + bytes > most) return undefined;
+      held += bytes;
+      let isHeld = true;
+      return () => {
+        if (isHeld) held -= bytes;
+        isHeld = false;
+      };
+    },
+    open(fail) {
+      let own = 0;
+      let seen = 0;
+      let isOpen = true;
+      let stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
+      function close(): void {
+        if (!isOpen) return;
+        isOpen = false;
+        stopTimer();
+        held -= own;
+      }
+      function look(): void {
+        if (own - seen >= LEAST_PROGRESS_BYTES) {
+          seen = own;
+          stopTimer = clock.after(PROGRESS_WINDOW_MS, look);
+          return;
+        }
+        close();
+        fail(malformedRequest('The rest of the request body did not arrive'));
+      }
+      return {
+        add(bytes) {
+          if (!isOpen) return false;
+          if (held + bytes <= most) {
+            own += bytes;
+            held += bytes;
+            return true;
+          }
+          close();
+          fail(overloaded('Too many bytes are arriving at once (advanced.max_bytes_in_flight)'));
+          return false;
+        },
+        close,
+      };
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock, systemClock } from '../../engine/clock.ts';
+import { createRateLimiter, createStreamLimit, rateLimitHeaders } from './limit.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const START_S = START_MS / 1000;
+
+test('a source has its minute, then waits for the next request to be due', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 60, clock });
+  for (let left = 59; left >= 0; left -= 1) {
+    const decision = limiter.take('10.0.0.1');
+    assert.is(decision?.isAllowed, true);
+    assert.is(decision?.remaining, left);
+  }
+  assert.equal(limiter.take('10.0.0.1'), {
+    isAllowed: false,
+    limit: 60,
+    remaining: 0,
+    resetEpochS: START_S + 60,
+    retryAfterS: 1,
+  });
+  assert.is(limiter.take('10.0.0.2')?.isAllowed, true, 'another source is another bucket');
+  clock.advance(999);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
+  clock.advance(1);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, true);
+  assert.is(limiter.take('10.0.0.1')?.isAllowed, false);
+  clock.advance(60_000);
+  assert.is(limiter.take('10.0.0.1')?.remaining, 59, 'full again, and no fuller');
+});
+
+test('the wait in the answer is long enough, and refusals do not lengthen it', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 4, clock });
+  for (let i = 0; i < 4; i += 1) limiter.take('a');
+  const waits = Array.from({ length: 50 }, () => limiter.take('a')?.retryAfterS);
+  assert.equal(new Set(waits), new Set([15]));
+  clock.advance(15_000);
+  assert.is(limiter.take('a')?.isAllowed, true);
+});
+
+test('of two limits each binds, and the tighter one is reported', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 10, perSecond: 2, burst: 3, clock });
+  for (let i = 0; i < 3; i += 1) assert.is(limiter.take('a')?.isAllowed, true);
+  const refused = limiter.take('a');
+  assert.is(refused?.isAllowed, false);
+  assert.is(refused?.limit, 3);
+  for (let i = 0; i < 7; i += 1) {
+    clock.advance(500);
+    assert.is(limiter.take('a')?.isAllowed, true);
+  }
+  clock.advance(500);
+  const perMinute = limiter.take('a');
+  assert.is(perMinute?.isAllowed, false);
+  assert.is(perMinute?.limit, 10);
+});
+
+test('without limits nothing is limited or kept', () => {
+  const limiter = createRateLimiter({ perMinute: 0, perSecond: 0, clock: systemClock });
+  assert.is(limiter.take('a'), undefined);
+  assert.is(limiter.size, 0);
+});
+
+test('headers are whole numbers', () => {
+  const clock = createManualClock(START_MS + 1);
+  const decision = createRateLimiter({ perMinute: 7, clock }).take('a');
+  assert.ok(decision);
+  const values = rateLimitHeaders(decision);
+  assert.equal(values, [
+    'X-RateLimit-Limit',
+    '7',
+    'X-RateLimit-Remaining',
+    '6',
+    'X-RateLimit-Reset',
+    String(START_S + 9),
+  ]);
+});
+
+test('a million sources cost what twenty thousand cost, and a busy one is not forgotten', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 2, clock });
+  limiter.take('busy');
+  limiter.take('busy');
+  for (let i = 0; i < 1_000_000; i += 1) {
+    limiter.take(`s${i}`);
+    if (i % 5000 === 0) assert.is(limiter.take('busy')?.isAllowed, false);
+  }
+  assert.ok(limiter.size <= 20_000, String(limiter.size));
+});
+
+interface Limit {
+  readonly capacity: number;
+  readonly intervalMs: number;
+}
+
+/** One source's buckets as one would draw them: credit in milliseconds, a request costs an interval. */
+function createModel(limits: readonly Limit[]) {
+  const full = (limit: Limit): number => limit.capacity * limit.intervalMs;
+  const buckets = limits.map((limit) => ({ limit, creditMs: full(limit) }));
+  return {
+    advance(ms: number) {
+      for (const each of buckets) each.creditMs = Math.min(full(each.limit), each.creditMs + ms);
+    },
+    take(wallMs: number) {
+      const waitMs = ({ limit, creditMs }: (typeof buckets)[number]) => limit.intervalMs - creditMs;
+      const free = (each: (typeof buckets)[number]) =>
+        Math.floor(each.creditMs / each.limit.intervalMs);
+      const isAllowed = buckets.every((each) => waitMs(each) <= 0);
+      if (isAllowed) for (const each of buckets) each.creditMs -= each.limit.intervalMs;
+      const [told] = isAllowed
+        ? buckets.toSorted((one, other) => free(one) - free(other))
+        : buckets.toSorted((one, other) => waitMs(other) - waitMs(one));
+      return {
+        isAllowed,
+        limit: told!.limit.capacity,
+        remaining: free(told!),
+        resetEpochS: Math.ceil((wallMs + full(told!.limit) - told!.creditMs) / 1000),
+        retryAfterS: isAllowed ? 0 : Math.ceil(waitMs(told!) / 1000),
+      };
+    },
+  };
+}
+
+/** Rates whose intervals are whole milliseconds, so that the model is exact. */
+const PER_MINUTE = [1, 2, 3, 6, 10, 48, 60, 1000];
+const PER_SECOND = [0.1, 0.5, 1, 2, 5, 10, 40];
+
+test('every decision is that of two plain buckets', () => {
+  fc.assert(
+    fc.property(
+      fc.option(fc.constantFrom(...PER_MINUTE), { nil: undefined }),
+      fc.option(fc.constantFrom(...PER_SECOND), { nil: undefined }),
+      fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+      fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 30_000 })), { maxLength: 300 }),
+      (perMinute, perSecond, burst, gaps) => {
+        const clock = createManualClock(START_MS);
+        const limiter = createRateLimiter({ perMinute, perSecond, burst, clock });
+        const limits: Limit[] = [];
+        if (perMinute !== undefined)
+          limits.push({ capacity: perMinute, intervalMs: 60_000 / perMinute });
+        if (perSecond !== undefined) {
+          const capacity = burst ?? Math.max(1, Math.floor(perSecond));
+          limits.push({ capacity, intervalMs: 1000 / perSecond });
+        }
+        const model = createModel(limits);
+        for (const gapMs of gaps) {
+          clock.advance(gapMs);
+          model.advance(gapMs);
+          const decision = limiter.take('a');
+          if (limits.length === 0) assert.is(decision, undefined);
+          else assert.equal(decision, model.take(clock.wallMs()));
+        }
+      },
+    ),
+    { seed: 3, numRuns: 300 },
+  );
+});
+
+test('the same limits configured again change nothing, and others keep what was used', () => {
+  const clock = createManualClock(START_MS);
+  const limiter = createRateLimiter({ perMinute: 6, perSecond: 10, burst: 4, clock });
+  for (let n = 0; n < 4; n += 1) assert.is(limiter.take('a')?.isAllowed, true);
+  limiter.configure({ perMinute: 6, perSecond: 10, burst: 4 });
+  assert.is(limiter.take('a')?.isAllowed, false);
+  limiter.configure({ perMinute: 5 });
+  assert.is(limiter.take('a')?.isAllowed, true);
+  assert.equal([limiter.take('a')?.isAllowed, limiter.take('a')?.retryAfterS], [false, 12]);
+  limiter.configure({ perMinute: 60 });
+  assert.is(limiter.take('a')?.remaining, 54, 'five of sixty are used, and this one');
+  limiter.configure({ perMinute: 1 });
+  assert.is(limiter.take('a')?.retryAfterS, 60, 'nobody waits longer than for one request');
+  limiter.configure({});
+  assert.is(limiter.take('a'), undefined);
+  limiter.configure({ perMinute: 1 });
+  assert.is(limiter.take('a')?.isAllowed, true);
+});
+
+test('streams: so many places, each given back once', () => {
+  const streams = createStreamLimit(2);
+  const first = streams.acquire();
+  const second = streams.acquire();
+  assert.ok(first && second);
+  assert.is(streams.acquire(), undefined);
+  first();
+  first();
+  assert.is(streams.active, 1);
+  assert.ok(streams.acquire());
+  assert.is(streams.acquire(), undefined);
+});
+
+test('streams: another number counts at once, and those that run go on', () => {
+  const streams = createStreamLimit(1);
+  const first = streams.acquire();
+  streams.configure(2);
+  assert.ok(streams.acquire());
+  streams.configure(1);
+  first?.();
+  assert.is(streams.active, 1);
+  assert.is(streams.acquire(), undefined);
+});
+
+test('streams without a limit are counted', () => {
+  for (const max of [undefined, 0]) {
+    const streams = createStreamLimit(max);
+    for (let i = 0; i < 1000; i += 1) assert.ok(streams.acquire());
+    assert.is(streams.active, 1000);
+  }
+});
+
+test.run();

@@ -1,0 +1,245 @@
+/**
+ * How much one client may ask for: requests a source (`security.rate_limit_per_minute`,
+ * `rate_limit.*`) and streams at a time (`streaming.max_concurrent_streams`).
+ *
+ * A bucket is kept as one number, the time at which it would be full again (the generic
+ * cell rate algorithm, ITU-T I.371). Sources live in two generations: when the young one is
+ * full it becomes the old one and the old one is dropped, so a flood of addresses costs
+ * constant memory, no timer, and no bookkeeping per request. A source that asks again is
+ * moved to the young generation, so only idle ones are forgotten.
+ */
+import type { Clock } from '../../engine/clock.ts';
+
+export interface RateLimits {
+  /** Requests a minute, which is also the burst; 0 or undefined: no such limit. */
+  readonly perMinute?: number | undefined;
+  /** Sustained requests a second; 0 or undefined: no such limit. */
+  readonly perSecond?: number | undefined;
+  /** Requests at once under `perSecond`; default one second's worth, at least 1. */
+  readonly burst?: number | undefined;
+}
+
+export interface RateLimitOptions extends RateLimits {
+  readonly clock: Clock;
+  /** Sources remembered at least; at most twice as many are held. Default 10,000. */
+  readonly sources?: number;
+}
+
+/** What a source may still do. Of two limits, the tighter one is reported. */
+export interface RateDecision {
+  readonly isAllowed: boolean;
+  /** Requests a full bucket holds. */
+  readonly limit: number;
+  /** Requests that would pass right now, after this one. */
+  readonly remaining: number;
+  /** When the bucket is full again, in seconds since the epoch. */
+  readonly resetEpochS: number;
+  /** How long a refused source should wait, in whole seconds, at least 1; 0 when allowed. */
+  readonly retryAfterS: number;
+}
+
+export interface RateLimiter {
+  /** Takes one request from `source`, the address of the socket's peer. Undefined when nothing is limited. */
+  take(source: string): RateDecision | undefined;
+  /** Takes over other limits. What a source has used stays used, up to a full bucket. */
+  configure(limits: RateLimits): void;
+  /** Sources held in memory now. */
+  readonly size: number;
+}
+
+interface Bucket {
+  readonly capacity: number;
+  readonly intervalMs: number;
+}
+
+/** The limits that are set; the first of them is a source's first bucket. */
+interface Buckets {
+  readonly minute: Bucket | undefined;
+  readonly second: Bucket | undefined;
+}
+
+/** When each of the two buckets of a source is full again, in monotonic milliseconds. */
+interface Source {
+  firstFullMs: number;
+  secondFullMs: number;
+}
+
+const DEFAULT_SOURCES = 10_000;
+
+/** A limiter in this process's memory. */
+export function createRateLimiter(options: RateLimitOptions): RateLimiter {
+  const { clock } = options;
+  let buckets = toBuckets(options);
+  let [first, second] = inOrder(buckets);
+  const sources = createSources(options.sources ?? DEFAULT_SOURCES);
+  return {
+    get size() {
+      return sources.size;
+    },
+    take(name) {
+      if (first === undefined) return undefined;
+      const nowMs = clock.monotonicMs();
+      const source = sources.recall(name);
+      const firstMs = afterOneMore(first, source.firstFullMs, nowMs);
+      const secondMs = second === undefined ? 0 : afterOneMore(second, source.secondFullMs, nowMs);
+      const firstWaitMs = waitMs(first, firstMs, nowMs);
+      const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
+      if (firstWaitMs > 0 || secondWaitMs > 0) {
+        return second === undefined || firstWaitMs >= secondWaitMs
+          ? toDecision(first, source.firstFullMs - nowMs, clock, firstWaitMs)
+          : toDecision(second, source.secondFullMs - nowMs, clock, secondWaitMs);
+      }
+      source.firstFullMs = firstMs;
+      source.secondFullMs = secondMs;
+      return second === undefined ||
+        freePlaces(first, firstMs - nowMs) <= freePlaces(second, secondMs - nowMs)
+        ? toDecision(first, firstMs - nowMs, clock, 0)
+        : toDecision(second, secondMs - nowMs, clock, 0);
+    },
+    configure(limits) {
+      const next = toBuckets(limits);
+      const nowMs = clock.monotonicMs();
+      if (!isSame(next.minute, buckets.minute) || !isSame(next.second, buckets.second))
+        for (const source of sources.all()) carryOver(source, buckets, next, nowMs);
+      buckets = next;
+      [first, second] = inOrder(next);
+    },
+  };
+}
+
+interface Sources {
+  readonly size: number;
+  recall(name: string): Source;
+  all(): Iterable<Source>;
+}
+
+/** The sources seen lately, in two generations of at most `most` each. */
+function createSources(most: number): Sources {
+  let young = new Map<string, Source>();
+  let old = new Map<string, Source>();
+  return {
+    get size() {
+      return young.size + old.size;
+    },
+    recall(name) {
+      const known = young.get(name);
+      if (known !== undefined) return known;
+      if (young.size >= most) {
+        old = young;
+        young = new Map();
+      }
+      const source = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
+      young.set(name, source);
+      return source;
+    },
+    // A source that moved to the young generation stands in the old one too.
+    all: () => new Set([...young.values(), ...old.values()]),
+  };
+}
+
+function carryOver(source: Source, before: Buckets, after: Buckets, nowMs: number): void {
+  const minuteMs = before.minute === undefined ? 0 : source.firstFullMs;
+  const secondMs = before.minute === undefined ? source.firstFullMs : source.secondFullMs;
+  const minute = refilledMs(minuteMs, before.minute, after.minute, nowMs);
+  const second = refilledMs(secondMs, before.second, after.second, nowMs);
+  source.firstFullMs = after.minute === undefined ? second : minute;
+  source.secondFullMs = after.minute === undefined ? 0 : second;
+}
+
+/** When the bucket `after` is full that has as many requests to refill as `before` had. */
+function refilledMs(
+  fullMs: number,
+  before: Bucket | undefined,
+  after: Bucket | undefined,
+  nowMs: number,
+): number {
+  if (before === undefined || after === undefined) return 0;
+  const used = Math.max(0, fullMs - nowMs) / before.intervalMs;
+  return nowMs + Math.min(used, after.capacity) * after.intervalMs;
+}
+
+/** The `X-RateLimit-*` fields of a decision as a flat name, value list. `Retry-After` comes with the error. */
+export function rateLimitHeaders(decision: RateDecision): string[] {
+  return [
+    'X-RateLimit-Limit',
+    String(decision.limit),
+    'X-RateLimit-Remaining',
+    String(decision.remaining),
+    'X-RateLimit-Reset',
+    String(decision.resetEpochS),
+  ];
+}
+
+export interface StreamLimit {
+  /** Streams open now. */
+  readonly active: number;
+  /** Claims a place; the returned function gives it back, once. Undefined when all are taken. */
+  acquire(): (() => void) | undefined;
+  /** Takes over another number; streams that run go on. */
+  configure(max: number | undefined): void;
+}
+
+/** Counts streams up to `max`; undefined or 0: counted only. */
+export function createStreamLimit(first: number | undefined): StreamLimit {
+  let max = first;
+  let active = 0;
+  return {
+    get active() {
+      return active;
+    },
+    acquire() {
+      if (max !== undefined && max > 0 && active >= max) return undefined;
+      active += 1;
+      let isHeld = true;
+      return () => {
+        if (isHeld) active -= 1;
+        isHeld = false;
+      };
+    },
+    configure(next) {
+      max = next;
+    },
+  };
+}
+
+function toBuckets({ perMinute = 0, perSecond = 0, burst = perSecond }: RateLimits): Buckets {
+  const capacity = Math.max(1, Math.floor(burst));
+  return {
+    minute: perMinute > 0 ? { capacity: perMinute, intervalMs: 60_000 / perMinute } : undefined,
+    second: perSecond > 0 ? { capacity, intervalMs: 1000 / perSecond } : undefined,
+  };
+}
+
+function inOrder({ minute, second }: Buckets): [first?: Bucket, second?: Bucket] {
+  if (minute === undefined) return second === undefined ? [] : [second];
+  return second === undefined ? [minute] : [minute, second];
+}
+
+function isSame(one: Bucket | undefined, other: Bucket | undefined): boolean {
+  return one?.capacity === other?.capacity && one?.intervalMs === other?.intervalMs;
+}
+
+function afterOneMore(bucket: Bucket, fullMs: number, nowMs: number): number {
+  return Math.max(fullMs, nowMs) + bucket.intervalMs;
+}
+
+function waitMs(bucket: Bucket, fullMs: number, nowMs: number): number {
+  // Half a microsecond of slack, or rounding refuses the last request of a full bucket.
+  return fullMs - nowMs - bucket.capacity * bucket.intervalMs - 5e-4;
+}
+
+/** `owedMs` until the bucket is full again; `delayMs` is positive for a refusal. */
+function toDecision(bucket: Bucket, owedMs: number, clock: Clock, delayMs: number): RateDecision {
+  return {
+    isAllowed: delayMs <= 0,
+    limit: bucket.capacity,
+    remaining: freePlaces(bucket, owedMs),
+    resetEpochS: Math.ceil((clock.wallMs() + Math.max(0, owedMs)) / 1000),
+    retryAfterS: delayMs <= 0 ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
+  };
+}
+
+function freePlaces(bucket: Bucket, owedMs: number): number {
+  // The same slack, in requests.
+  return Math.max(0, Math.floor(bucket.capacity - Math.max(0, owedMs) / bucket.intervalMs + 1e-6));
+}

@@ -1,0 +1,200 @@
+/**
+ * The two listeners: HTTP, and WebSocket on a port of its own. Time and size
+ * limits of connections are set here; who is let in is the gate's to say.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { SvcError } from '../../engine/index.ts';
+import type { Turn } from '../../engine/index.ts';
+import { headersTooLarge, malformedRequest, noTunnel } from '../../stages/model/errors.ts';
+import { withoutHeaders } from '../../stages/model/headers.ts';
+import { breakBody } from './body.ts';
+import { createPipelines } from './pipelining.ts';
+import { rawErrorResponse } from './error-response.ts';
+import { afterAnswer, hangUp } from './hang-up.ts';
+
+/** Size of a request head above which the answer is 431. */
+const MAX_HEAD_BYTES = 16 * 1024;
+/** Time for a request head, from its first byte. */
+const HEAD_TIMEOUT_MS = 10_000;
+/** An idle connection is kept this long. */
+const KEEP_ALIVE_MS = 75_000;
+/** How often slow connections are looked for. */
+const CHECK_INTERVAL_MS = 1000;
+
+export interface ListenerHandlers {
+  /** When requests are begun. */
+  readonly turn: Turn;
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  newId(): string;
+}
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+  /** Takes no new connection, closes idle ones, and resolves when the last one has ended. */
+  close(): Promise<void>;
+  /** Ends every connection at once. */
+  destroy(): void;
+}
+
+/** By connection, the answer that is under way; one that is over would keep its request alive with it. */
+type Answers = WeakMap<Duplex, ServerResponse>;
+
+function onClientError(newId: () => string, answers: Answers) {
+  return (error: Error & { code?: string }, socket: Duplex) => {
+    const answer = answers.get(socket);
+    const isAnswering = answer?.writableFinished === false;
+    if (isAnswering && isBrokenBody(error, answer)) {
+      // Nothing was written yet: the reader of the body reports what was wrong with it.
+      answer.shouldKeepAlive = false;
+      breakBody(answer.req, toFailure(error));
+      return;
+    }
+    // Words of ours in the middle of an answer would be taken for a part of it.
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy();
+    else hangUp(socket, rawErrorResponse(toFailure(error), newId()));
+  };
+}
+
+/** True if the body of the request that is being answered cannot be read, and its client still waits. */
+function isBrokenBody(error: Error & { code?: string }, answer: ServerResponse): boolean {
+  const isSyntax =
+    error.code?.startsWith('HPE_') === true && error.code !== 'HPE_INVALID_EOF_STATE';
+  return isSyntax && !answer.req.complete && !answer.headersSent && !answer.destroyed;
+}
+
+function toFailure({ code }: Error & { code?: string }): SvcError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return headersTooLarge(`The request head is over ${MAX_HEAD_BYTES} bytes`);
+  }
+  return malformedRequest(
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request did not arrive in time'
+      : 'The request is not valid HTTP/1.1',
+  );
+}
+
+function createListener(handlers: ListenerHandlers): Server {
+  const server = createServer({
+    maxHeaderSize: MAX_HEAD_BYTES,
+    insecureHTTPParser: false,
+    // The gate asks for it, with an answer like every other.
+    requireHostHeader: false,
+    headersTimeout: HEAD_TIMEOUT_MS,
+    // A large body over a slow line may take its time; whoever reads it bounds the gaps.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    noDelay: true,
+  });
+  // node hides fields past its limit without a word, so we count them ourselves.
+  server.maxHeadersCount = 0;
+  const answers: Answers = new WeakMap();
+  const pipelines = createPipelines((socket) => answers.get(socket));
+  function forget(this: ServerResponse): void {
+    const { socket } = this.req;
+    if (answers.get(socket) === this) answers.delete(socket);
+  }
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    // A socket may fail at any moment; what that means is decided by 'close'.
+    response.on('error', () => undefined);
+    pipelines.enter(request.socket, response, () => {
+      handlers.turn.first(() => {
+        // Nobody waits for the answer any more, and nothing was done for it yet.
+        if (!request.socket.destroyed) handlers.handle(request, response);
+      });
+    });
+    answers.set(request.socket, response);
+    response.on('close', forget);
+  };
+  server.on('request', handle);
+  // Not answered by node itself: whoever reads the body says `100 Continue`, behind the gate.
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', handle);
+  // This is not the kind of proxy that opens tunnels.
+  server.on('connect', (_request, socket: Duplex) => {
+    afterAnswer(socket, answers.get(socket), () => {
+      hangUp(socket, rawErrorResponse(noTunnel(), handlers.newId()));
+    });
+  });
+  server.on('upgrade', (request, socket, head) => {
+    afterAnswer(socket, answers.get(socket), () => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') {
+        handlers.upgrade(request, socket, head);
+      } else ignoreUpgrade(server, request, socket, head);
+    });
+  });
+  server.on(
+    'clientError',
+    onClientError(() => handlers.newId(), answers),
+  );
+  return server;
+}
+
+/**
+ * A server that does not know the protocol of an `Upgrade` answers as if the field were not
+ * there (RFC 9110 §7.8); some clients send `h2c` with every first request. node has taken the
+ * connection out of HTTP by now, so the request is put back in front of it without the field.
+ */
+function ignoreUpgrade(
+  server: Server,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  const kept = withoutHeaders(rawHeaders, (name) => name === 'upgrade');
+  for (let i = 0; i + 1 < kept.length; i += 2) lines.push(`${kept[i]}: ${kept[i + 1]}`);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}
+
+/** Listens on `host:port` (0 picks a free port). Throws `config` where that is not possible. */
+export function listen(host: string, port: number, handlers: ListenerHandlers): Promise<Listener> {
+  const server = createListener(handlers);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) =>
+      reject(toListenError(error, host, port)),
+    );
+    server.listen({ host, port, exclusive: true }, () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a TCP listener has such an address
+      const address = server.address() as AddressInfo;
+      resolve({
+        host,
+        port: address.port,
+        close: () => new Promise((closed) => server.close(() => closed())),
+        destroy() {
+          for (const socket of sockets) socket.destroy();
+        },
+      });
+    });
+  });
+}
+
+function toListenError(error: Error & { code?: string }, host: string, port: number): SvcError {
+  if (error.code === 'EADDRINUSE') {
+    return new SvcError('config', `Port ${port} on ${host} is already in use`, {
+      cause: error,
+      cure: 'Stop the program that uses it, or choose another port with --port or SVC_PORT.',
+    });
+  }
+  if (error.code === 'EACCES') {
+    return new SvcError('config', `This user may not listen on port ${port}`, {
+      cause: error,
+      cure: 'Choose a port above 1023.',
+    });
+  }
+  const reason =
+    error.code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : error.message;
+  return new SvcError('config', `Cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,47 @@
+/** A request for a path of our own, as a route gets to see it: a web `Request` with its body read. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancelled, createCanceller } from '../../engine/index.ts';
+import { unsupportedMedia } from '../../stages/model/errors.ts';
+import { collectBody } from './body.ts';
+import { queryOf } from '../gate/target.ts';
+import type { InFlight } from './in-flight.ts';
+import { isJsonType } from './media-type.ts';
+
+/** Methods that may carry a body of ours, which must then be JSON. */
+const JSON_METHODS = new Set(['POST']);
+
+/** Reads the body of a request that may have one: at most `maxBytes`. Throws as `collectBody` does, and 415 for one that is not JSON. */
+export async function readOwnBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+  inFlight: InFlight,
+): Promise<Buffer | undefined> {
+  const method = request.method ?? 'GET';
+  if (method === 'GET' || method === 'HEAD') {
+    request.resume();
+    return undefined;
+  }
+  const controller = createCanceller();
+  response.once('close', () => controller.abort(new Cancelled('client_gone')));
+  const body = await collectBody(request, response, maxBytes, inFlight, controller.signal);
+  if (body.length > 0 && JSON_METHODS.has(method) && !isJsonType(request.headers['content-type'])) {
+    throw unsupportedMedia('This path takes application/json');
+  }
+  return body.length > 0 ? body : undefined;
+}
+
+/**
+ * The web `Request` of a message that a route was found for. Its URL has the query and no path:
+ * a path in a URL is a folded one, and only the path as it was spelled counts.
+ */
+export function toOwnRequest(request: IncomingMessage, body: Buffer | undefined): Request {
+  const { method = 'GET', rawHeaders, url = '/' } = request;
+  const headers = new Headers();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+    headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  const asked = new URL('http://localhost/');
+  asked.search = queryOf(url);
+  if (body === undefined) return new Request(asked, { method, headers });
+  return new Request(asked, { method, headers, body: new Uint8Array(body) });
+}

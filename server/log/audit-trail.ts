@@ -1,0 +1,130 @@
+/** What goes into the audit log, and how it is worded there: metadata, never contents or secrets. */
+import { toSvcError } from '../../engine/index.ts';
+import type { SvcError } from '../../engine/index.ts';
+import type { AuditLog } from '../../stages/audit/log.ts';
+import type { AuditEvent, AuditValue } from '../../stages/audit/record.ts';
+import type { LedgerRow } from '../../stages/ledger/row.ts';
+import type { ControlCommand, ControlCommands } from '../control/control.ts';
+import type { Generation } from '../generation/generation.ts';
+
+/** A finished request. */
+export function requestEvent(row: LedgerRow): Omit<AuditEvent, 'atMs'> {
+  return {
+    kind: 'request',
+    event: row.outcome,
+    details: {
+      id: row.id,
+      model: row.model ?? row.modelRequested,
+      provider: row.provider,
+      status: row.status,
+      error: row.errorCode ?? row.errorKind,
+      input_tokens: row.inputTokensSent,
+      output_tokens: row.outputTokens,
+      tokens_saved: row.savedTokens,
+      cost_nano_usd: row.costNanoUsd,
+    },
+  };
+}
+
+/** What a reload changed: keys of settings, never their values. */
+export interface ReloadChanges {
+  readonly applied: readonly string[];
+  readonly needsRestart: readonly string[];
+  /** Names of custom providers whose code is another. */
+  readonly modules: readonly string[];
+  readonly plugins: readonly LoadedCode[];
+}
+
+/** A module of stages, and the hash of its content. */
+type LoadedCode = Pick<Generation['plugins'][number], 'name' | 'module' | 'version'>;
+
+/** Notes a reload, a rotated key and loaded code. */
+export function auditReload(
+  audit: AuditLog,
+  { applied, needsRestart, modules, plugins }: ReloadChanges,
+  generation: Generation,
+): void {
+  const details = { keys: applied, keys_after_restart: needsRestart };
+  audit.add({ kind: 'config', event: 'reloaded', details });
+  if (applied.includes('security.api_key'))
+    audit.add({ kind: 'key', event: 'rotated', details: { key_id: 'config' } });
+  auditModules(audit, modules, plugins, generation);
+}
+
+/** Notes a configuration that was not taken. */
+export function auditRefusal(audit: AuditLog, error: SvcError): void {
+  audit.add({ kind: 'config', event: 'refused', details: { error: error.code ?? error.kind } });
+}
+
+/** Notes which code is loaded, by its content, and which could not be. */
+export function auditModules(
+  audit: AuditLog,
+  names: readonly string[],
+  plugins: readonly LoadedCode[],
+  { config, custom }: Generation,
+): void {
+  for (const name of names) {
+    const module = config.customProviders.find((one) => one.name === name)?.module ?? null;
+    const hash = custom.byName.get(name)?.version ?? null;
+    audit.add({ kind: 'plugin', event: 'loaded', details: { name, module, content_hash: hash } });
+  }
+  for (const { name, module, version } of plugins)
+    audit.add({
+      kind: 'plugin',
+      event: 'loaded',
+      details: { name, module, content_hash: version },
+    });
+  for (const { name, module } of custom.faults)
+    audit.add({ kind: 'plugin', event: 'refused', details: { name, module } });
+}
+
+/** Commands that change nothing; `status` alone is asked every second by some. */
+const READING: ReadonlySet<string> = new Set([
+  'status',
+  'provider-status',
+  'list-models',
+  'check-alerts',
+]);
+/** Inputs of other commands that only ask. */
+const ASKING: ReadonlySet<unknown> = new Set(['status', 'list']);
+
+function isQuestion(name: string, words: Readonly<Record<string, AuditValue>>): boolean {
+  if (name === 'debug') return typeof words['input'] !== 'boolean';
+  return Object.values(words).some((word) => ASKING.has(word));
+}
+
+/** The same commands; each that may change something is noted with how it went. */
+export function audited(commands: ControlCommands, audit: AuditLog): ControlCommands {
+  const wrap = (name: string, command: ControlCommand): ControlCommand => {
+    if (READING.has(name)) return command;
+    return async (input) => {
+      const words = wordsOf(input);
+      if (isQuestion(name, words)) return command(input);
+      try {
+        const result: unknown = await command(input);
+        audit.add({ kind: 'control', event: name, details: { ...words, error: null } });
+        return result;
+      } catch (thrown) {
+        const error = toSvcError(thrown);
+        const details = { ...words, error: error.code ?? error.kind };
+        audit.add({ kind: 'control', event: name, details });
+        throw thrown;
+      }
+    };
+  };
+  return Object.fromEntries(
+    Object.entries(commands).map(([name, command]) => [name, wrap(name, command)]),
+  );
+}
+
+/** Members of an input that say what it is about; what else is in it may be anything. */
+const TOLD = ['do', 'id', 'provider', 'state'];
+
+function wordsOf(input: unknown): Record<string, AuditValue> {
+  if (typeof input === 'string' || typeof input === 'boolean') return { input };
+  if (typeof input !== 'object' || input === null) return {};
+  const told = Object.entries(input).filter(
+    (entry): entry is [string, string] => TOLD.includes(entry[0]) && typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(told);
+}

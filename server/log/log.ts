@@ -1,0 +1,249 @@
+/**
+ * The structured log. The logger and the rotating file are loaded when the first line is
+ * written, so that they cost the start nothing; lines written meanwhile wait in memory.
+ * Every line passes the redactor, there is no way around it. Bodies are never logged unless
+ * the user asked for them.
+ */
+import type { Level, Logger } from 'pino';
+import type { Clock } from '../../engine/clock.ts';
+import { type Redactor, createRedactor } from './redact.ts';
+import { type LogDestination, type LogSink, openSink } from './sink.ts';
+import { toTextLine } from './text.ts';
+import { visibleJson } from './visible.ts';
+
+export type { LogDestination } from './sink.ts';
+
+/** `logging.level`. */
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+/** What a line says beside its message; of any shape, it is copied and cleaned. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** What may change while the log is open. */
+export interface LogSettings {
+  /** `logging.enabled`; false makes every call a no-op. */
+  readonly isEnabled: boolean;
+  readonly level: LogLevel;
+  readonly includeRequestBody: boolean;
+  readonly includeResponseBody: boolean;
+  /** `advanced.enable_trace_logs`. */
+  readonly includeTraces: boolean;
+}
+
+/** What a log says only where the user asked for it. */
+export type LogPart = 'request' | 'response' | 'traces';
+
+export interface LogOptions extends LogSettings {
+  readonly destination: LogDestination;
+  readonly format: 'json' | 'text';
+  readonly retentionDays: number;
+  /** Size at which a log file is rotated before the day is over; default 32 MiB. */
+  readonly rotateAtBytes?: number;
+  readonly clock: Clock;
+  /** Values that must never be written: configured keys, tokens, passwords. */
+  readonly secrets?: Iterable<string>;
+}
+
+export interface Log {
+  /** The least level that is written. */
+  readonly level: LogLevel;
+  /** Takes up what a reload has changed, and ends `setDebug`. */
+  configure(settings: LogSettings): void;
+  /** `svc debug on|off`: level debug, or the configured one; info where that is debug itself. */
+  setDebug(isOn: boolean): void;
+  /** True when a line of `level` would be written: ask before building costly fields. */
+  isEnabled(level: LogLevel): boolean;
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** True when the user asked for such lines, which are written at level info. */
+  wants(part: LogPart): boolean;
+  /**
+   * Writes a body if the user asked for bodies of this direction, cut at 16 Ki characters;
+   * `bytes` may be its beginning, of `sizeBytes` in all. What is no text is only named. `secrets`
+   * are the request's own, which its answer may repeat.
+   */
+  body(
+    direction: 'request' | 'response',
+    requestId: string,
+    bytes: Uint8Array,
+    sizeBytes?: number,
+    secrets?: readonly string[],
+  ): void;
+  /** Makes a value unsayable from now on, also in lines that still wait. */
+  addSecret(value: string): void;
+  /**
+   * Calls `listener` with every line from now on, as JSON, cleaned like what is written; the newest
+   * ones before it at once. The returned function ends that.
+   */
+  watch(listener: (line: string) => void): () => void;
+  /** Lines lost because the destination failed or was too slow. */
+  readonly dropped: number;
+  /** Writes what waits and closes the file. Later lines are dropped. */
+  close(): Promise<void>;
+}
+
+const RANKS = Object.freeze({ debug: 20, info: 30, warning: 40, error: 50 });
+const NAMES = Object.freeze({ debug: 'debug', info: 'info', warning: 'warn', error: 'error' });
+const PARTS = Object.freeze({
+  request: 'includeRequestBody',
+  response: 'includeResponseBody',
+  traces: 'includeTraces',
+});
+const MOST_WAITING = 1000;
+/** The newest lines, kept for who begins to watch; one that is longer is a body or a trace, and is left out. */
+const MOST_KEPT = 200;
+const MOST_KEPT_CHARS = 4000;
+/** As much of a body as is kept: more than the redactor lets through, so that the cut and its mark are its own. */
+export const MOST_BODY_BYTES = 1024 * 1024;
+
+interface Entry {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields | undefined;
+  readonly wallMs: number;
+}
+
+interface Writer {
+  write(entry: Entry): void;
+  readonly sink: LogSink;
+}
+
+/** Opens the log. Touches neither disk nor logger before the first line. */
+export function createLog(options: LogOptions): Log {
+  const redactor = createRedactor(options.secrets);
+  const kept: string[] = [];
+  const listeners = new Set<(line: string) => void>();
+  function show(line: string): void {
+    if (line.length > MOST_KEPT_CHARS) return;
+    kept.push(line);
+    if (kept.length > MOST_KEPT) kept.shift();
+    for (const listener of listeners) listener(line);
+  }
+  let settings: LogSettings = options;
+  let { level } = settings;
+  let waiting: Entry[] = [];
+  let dropped = 0;
+  let isClosed = false;
+  let writer: Writer | undefined;
+  let opening: Promise<void> | undefined;
+
+  async function open(): Promise<void> {
+    try {
+      const opened = await openWriter(options, redactor, show);
+      for (const entry of waiting) opened.write(entry);
+      writer = opened;
+    } catch {
+      // Nowhere to write, and nowhere to say so: `dropped` in /health counts it.
+      dropped += waiting.length;
+      isClosed = true;
+    }
+    waiting = [];
+  }
+
+  function isEnabled(asked: LogLevel): boolean {
+    return settings.isEnabled && RANKS[asked] >= RANKS[level];
+  }
+
+  function wants(part: LogPart): boolean {
+    return settings[PARTS[part]] && isEnabled('info');
+  }
+
+  function say(asked: LogLevel, message: string, fields?: LogFields): void {
+    if (!isEnabled(asked)) return;
+    const entry = { level: asked, message, fields, wallMs: options.clock.wallMs() };
+    if (isClosed || waiting.length >= MOST_WAITING) dropped += 1;
+    else if (writer !== undefined) writer.write(entry);
+    else {
+      waiting.push({ ...entry, fields: redactor.value(fields) as LogFields | undefined });
+      opening ??= open();
+    }
+  }
+
+  return {
+    get level() {
+      return level;
+    },
+    get dropped() {
+      return dropped + (writer?.sink.dropped ?? 0);
+    },
+    configure(next) {
+      settings = next;
+      ({ level } = next);
+    },
+    setDebug(isOn) {
+      if (isOn) level = 'debug';
+      else level = settings.level === 'debug' ? 'info' : settings.level;
+    },
+    isEnabled,
+    wants,
+    debug: (message, fields) => say('debug', message, fields),
+    info: (message, fields) => say('info', message, fields),
+    warning: (message, fields) => say('warning', message, fields),
+    error: (message, fields) => say('error', message, fields),
+    body(direction, requestId, bytes, sizeBytes = bytes.byteLength, secrets = []) {
+      if (!wants(direction)) return;
+      const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
+      say('info', `${direction} body`, { requestId, sizeBytes, text });
+    },
+    watch(listener) {
+      for (const line of kept) listener(line);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    addSecret: (value) => redactor.addSecret(value),
+    async close() {
+      await opening;
+      isClosed = true;
+      await writer?.sink.close();
+    },
+  };
+}
+
+async function openWriter(
+  options: LogOptions,
+  redactor: Redactor,
+  show: (line: string) => void,
+): Promise<Writer> {
+  const [{ pino }, sink] = await Promise.all([import('pino'), openSink(options)]);
+  const logger: Logger = pino(
+    {
+      level: 'debug',
+      base: null,
+      timestamp: false,
+      formatters: { level: (label) => ({ level: label === 'warn' ? 'warning' : label }) },
+    },
+    {
+      write(line) {
+        const json = visibleJson(line);
+        sink.write(options.format === 'text' ? toTextLine(line) : json);
+        show(json);
+      },
+    },
+  );
+  return {
+    sink,
+    write({ level, message, fields, wallMs }) {
+      const method: Level = NAMES[level];
+      const time = new Date(wallMs).toISOString();
+      logger[method]({ time, ...toFields(redactor.value(fields)) }, redactor.text(message));
+    },
+  };
+}
+
+/** Whatever it is cut from may end inside a character. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return '[not text]';
+  }
+}
+
+/** Fields must not be able to pose as the line's own time, level or message. */
+function toFields(copied: unknown): object {
+  if (typeof copied !== 'object' || copied === null) return {};
+  const { time, level, msg, ...fields } = copied as Record<string, unknown>;
+  const posing = Object.entries({ time, level, msg }).filter(([, value]) => value !== undefined);
+  return { ...fields, ...Object.fromEntries(posing.map(([name, value]) => [`${name}_`, value])) };
+}

@@ -1,0 +1,59 @@
+/** The log of a proxy as its configuration describes it, with every secret that it must not show. */
+import { join } from 'node:path';
+import type { Clock } from '../../engine/index.ts';
+import type { Config } from '../config/config.ts';
+import { createLog } from './log.ts';
+import type { Log, LogDestination, LogSettings } from './log.ts';
+import type { CustomProviders } from '../generation/plugins.ts';
+
+/** Where the log of a home folder is. */
+export function logFile(home: string): string {
+  return join(home, 'logs', 'svc.log');
+}
+
+/** Opens the log; secrets are redacted wherever they turn up. */
+export function openLog(config: Config, custom: CustomProviders, clock: Clock): Log {
+  const { logging } = config;
+  const destination: LogDestination =
+    logging.destination === 'stdout'
+      ? { kind: 'stream', stream: process.stdout }
+      : { kind: 'file', path: logFile(config.home) };
+  return createLog({
+    ...logSettings(config),
+    destination,
+    format: logging.format,
+    retentionDays: logging.retentionDays,
+    clock,
+    secrets: secretsOf(config, custom),
+  });
+}
+
+/** Takes up what a reload has brought, new secrets first. */
+export function retuneLog(log: Log, config: Config, custom: CustomProviders): void {
+  for (const secret of secretsOf(config, custom)) log.addSecret(secret);
+  log.configure(logSettings(config));
+}
+
+function logSettings({ logging }: Config): LogSettings {
+  return {
+    isEnabled: logging.enabled,
+    level: logging.level,
+    includeRequestBody: logging.includeRequestBody,
+    includeResponseBody: logging.includeResponseBody,
+    includeTraces: logging.traces,
+  };
+}
+
+/** What must never be written: keys and header values of all providers, and the proxy's own key. */
+export function secretsOf(config: Config, custom: CustomProviders): readonly string[] {
+  const secrets = Object.values(config.providers).flatMap((provider) => [
+    ...provider.keys.map((key) => key.secret),
+    ...Object.values(provider.headers),
+  ]);
+  for (const { definition, secret } of custom.byName.values()) {
+    secrets.push(...Object.values(definition.headers ?? {}));
+    if (secret !== undefined) secrets.push(secret);
+  }
+  if (config.security.apiKey !== null) secrets.push(config.security.apiKey);
+  return secrets;
+}

@@ -1,0 +1,48 @@
+/** What the configuration says about time and connections is what the wire to a provider keeps to. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { outboundLimits } from '../../stages/providers/undici-upstream.ts';
+import { MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+
+const limits = (more: string): string => `providers:\n  messages: { ${more} }\n`;
+
+test('a head that does not come in timeout_seconds is a 504', () =>
+  withProxy({ yaml: limits('timeout_seconds: 0.2') }, async (t) => {
+    t.upstream.script(undefined, 'stall-before-head');
+    const startedMs = performance.now();
+    const { status, text } = await exchange(t.proxy.port, { body: json(MESSAGE) });
+    const tookMs = performance.now() - startedMs;
+    assert.is(status, 504);
+    assert.match(text, 'TIMEOUT_001');
+    assert.ok(tookMs >= 190 && tookMs < 3000, `${tookMs} ms`);
+  }));
+
+test('a body that is silent for idle_timeout_seconds is given up, and the head’s limit is not its own', () =>
+  withProxy({ yaml: limits('idle_timeout_seconds: 1, timeout_seconds: 0.3') }, async (t) => {
+    t.upstream.script(undefined, 'stall-mid-body');
+    const startedMs = performance.now();
+    await exchange(t.proxy.port, { body: json(MESSAGE, { stream: true }) });
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs >= 600 && tookMs < 5000, `${tookMs} ms`);
+    const [row] = await t.rows(1);
+    assert.is(row?.outcome, 'partial');
+  }));
+
+test('a connection is kept and used again, by one request at a time', () =>
+  withProxy({}, async (t) => {
+    for (let i = 0; i < 5; i += 1) await exchange(t.proxy.port, { body: json(MESSAGE) });
+    assert.equal(
+      t.upstream.connections.map((each) => each.requestCount),
+      [5],
+    );
+    await Promise.all(
+      Array.from({ length: 4 }, () => exchange(t.proxy.port, { body: json(MESSAGE) })),
+    );
+    assert.ok(t.upstream.connections.length > 1);
+    assert.is(outboundLimits.pipelining, 1);
+    assert.ok(outboundLimits.keepAliveTimeout < 30_000, 'below what closes idle connections');
+  }));
+
+test.after(closeClients);
+test.run();

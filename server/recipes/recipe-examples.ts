@@ -1,0 +1,23 @@
+/** Runs the examples in a recipe's file. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { RecipeExample, RecipeFile } from '../../stages/compress/recipe/recipe.ts';
+import { exampleFaults, tryRecipe } from '../../stages/compress/recipe/try.ts';
+import type { Tried } from '../../stages/compress/recipe/try.ts';
+
+export interface RanExample {
+  readonly example: RecipeExample;
+  readonly tried: Tried;
+  /** What it shows to be wrong; nothing where it holds. */
+  readonly faults: readonly string[];
+}
+
+/** Runs them all. `path` is the file's; examples name others beside it. */
+export function runExamples({ recipe, examples }: RecipeFile, path: string): readonly RanExample[] {
+  return examples.map((example) => {
+    const { input = '', file } = example;
+    const text = file === undefined ? input : readFileSync(resolve(dirname(path), file), 'utf8');
+    const tried = tryRecipe(recipe, text, example);
+    return { example, tried, faults: exampleFaults(example, tried) };
+  });
+}

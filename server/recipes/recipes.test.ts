@@ -1,0 +1,76 @@
+/** The bundled recipes against their examples, and recipes of users on their way into the proxy. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { savedPercent, tryRecipe } from '../../stages/compress/recipe/try.ts';
+import { runExamples } from './recipe-examples.ts';
+import { bundledFolder, bundledRecipes } from '../bundled-recipes.ts';
+import { loadRecipes, readRecipe, recipeFaults, recipeFiles } from './recipes.ts';
+
+const LEAST_PERCENT = 30;
+
+for (const file of recipeFiles(bundledFolder())) {
+  const name = basename(file, '.yaml');
+  test(`${name} saves 30 % of real output, keeps what it must, and says where that comes from`, async () => {
+    const read = await readRecipe(file);
+    assert.is(read.recipe.name, name);
+    assert.ok(read.recipe.description.length > 10);
+    const ran = runExamples(read, file);
+    assert.ok(ran.length > 0, 'no example');
+    for (const { example, tried, faults } of ran) {
+      assert.equal(faults, []);
+      assert.ok(savedPercent(tried) >= LEAST_PERCENT, `${savedPercent(tried)} %`);
+      assert.equal(tried.missing, []);
+      assert.ok(example.from !== '' && ['run', 'hand'].includes(example.made));
+      if (example.made === 'run') assert.match(example.from, /\d/, 'no version');
+      assert.is(tryRecipe(read.recipe, tried.text, example).text, tried.text, 'twice is not once');
+    }
+  });
+}
+
+test('the build has left all of them for the program', () => {
+  assert.equal(
+    bundledRecipes().map(({ name }) => name),
+    recipeFiles(bundledFolder()).map((file) => basename(file, '.yaml')),
+  );
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-recipes-'));
+test.after(() => rmSync(folder, { recursive: true }));
+const write = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+
+test("one's own recipes come before the bundled ones and replace those of the same name", async () => {
+  const file = write('a.yaml', 'name: pytest\nmatch: { class: log }\noperations: [strip_ansi]\n');
+  const [bundled, both, off] = await Promise.all([
+    loadRecipes('bundled'),
+    loadRecipes([file, 'bundled']),
+    loadRecipes('off'),
+  ]);
+  assert.is(off, undefined);
+  assert.not.ok(bundled!.isOwn);
+  assert.ok(both!.isOwn);
+  assert.is.not(both!.id, bundled!.id);
+  const names = JSON.parse(both!.source) as { name: string; operations: { name: string }[] }[];
+  assert.is(names.filter(({ name }) => name === 'pytest').length, 1);
+  assert.is(names[0]!.operations[0]!.name, 'strip_ansi');
+});
+
+test('a file that cannot be used says what is wrong and on which line', async () => {
+  const file = write(
+    'b.yaml',
+    'name: mine\nmatch:\n  klass: log\noperations:\n  - drop_lines: { pattern: x }\n',
+  );
+  const faults = await recipeFaults(file);
+  assert.match(faults.join('\n'), /b\.yaml:3: match\.klass is no condition/);
+  assert.match(faults.join('\n'), /b\.yaml:5: operations\.0\.drop_lines .*must_keep/);
+  assert.match((await recipeFaults(join(folder, 'none.yaml')))[0]!, /does not exist/);
+  assert.ok(existsSync(file));
+});
+
+test.run();

@@ -1,0 +1,161 @@
+/** Reload under load, the drain, and the forced stop: nothing fails, nothing is lost. */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
+import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
+import { stored } from '../../fixtures/ledger/temp-ledger.ts';
+import {
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+  readAnswer,
+} from '../../fixtures/server/exchange.ts';
+
+const STREAM = json(MESSAGE, { stream: true });
+
+test('a start does not load arktype, which takes longer than all the rest', () => {
+  const hook = `export const resolve = (name, context, next) => {
+    if (name === 'arktype') throw new Error('loaded by ' + context.parentURL);
+    return next(name, context);
+  };`;
+  const script = `import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    await import(${JSON.stringify(new URL('../index.js', import.meta.url).href)});`;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { encoding: 'utf8', timeout: 60_000 },
+  );
+  assert.is(status, 0, stderr);
+});
+
+test('reloads under load fail no request', () =>
+  withProxy({}, async (t) => {
+    const stop = new AbortController();
+    let sent = 0;
+    const client = async () => {
+      while (!stop.signal.aborted) {
+        sent += 1;
+        const body = sent % 2 === 0 ? json(MESSAGE) : STREAM;
+        const got = await exchange(t.proxy.port, { body });
+        assert.is(got.status, 200);
+        assert.ok(got.whole);
+        if (body === STREAM) assert.match(got.text, 'event: message_stop');
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    for (let n = 0; n < 25; n += 1) {
+      t.configure(n % 2 === 0 ? 'streaming: { buffer_tokens: 3 }' : '');
+      const got = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
+      assert.is(got.status, 200, got.text);
+    }
+    stop.abort();
+    await Promise.all(clients);
+    const rows = await t.rows(sent);
+    assert.is(rows.length, sent, 'a row for each request');
+    assert.equal([...new Set(rows.map((row) => row.outcome))], ['ok']);
+    process.stdout.write(`  25 reloads during ${sent} requests, 0 failed\n`);
+  }));
+
+test('a configuration with a fault changes nothing', () =>
+  withProxy({}, async (t) => {
+    t.configure('streaming: { buffer_tokens: [] }');
+    const got = await exchange(t.proxy.port, { path: '/config/reload', body: '' });
+    assert.is(got.status, 500);
+    assert.match(got.text, 'CONFIG_002');
+    assert.is((await exchange(t.proxy.port, { body: STREAM })).status, 200);
+  }));
+
+test('a run keeps the configuration that it began with', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'events', { count: 20, everyMs: 5 });
+    const running = await openAnswer(t.proxy.port, { body: STREAM });
+    t.configure('streaming: { formats: [chunked] }');
+    await t.proxy.reload();
+    const { text, headers } = await readAnswer(running);
+    assert.match(headers['content-type'] ?? '', 'text/event-stream');
+    assert.match(text, 'event: message_stop');
+    const next = await exchange(t.proxy.port, { body: STREAM });
+    assert.is(next.headers['content-type'], 'application/x-ndjson');
+  }));
+
+test('the drain lets streams finish, refuses new requests and writes every row', async () => {
+  const t = await startTestProxy();
+  const { db, proxy } = t;
+  const before = await exchange(proxy.port, { body: json(MESSAGE) });
+  assert.is(before.status, 200);
+  t.upstream.script(undefined, 'events', { count: 40, everyMs: 5 });
+  const socket = new WebSocket(`ws://127.0.0.1:${proxy.wsPort}/ws`);
+  await once(socket, 'open');
+  const running = await openAnswer(proxy.port, { body: STREAM });
+  const stopped = proxy.stop();
+  const late = await exchange(proxy.port, { body: json(MESSAGE) });
+  assert.is(late.status, 503);
+  assert.is(late.headers['connection'], 'close');
+  assert.match(late.headers['retry-after'] ?? '', /^\d+$/);
+  const health = await exchange(proxy.port, { path: '/health', method: 'GET' });
+  assert.match(health.text, 'shutting down');
+  const answer = await readAnswer(running);
+  assert.ok(answer.whole);
+  assert.match(answer.text, 'event: message_stop');
+  await stopped;
+  if (socket.readyState !== socket.CLOSED) await once(socket, 'close');
+  const rows = await stored(db);
+  assert.equal(
+    rows.map(({ outcome, status, endpoint }) => [outcome, status, endpoint]),
+    [
+      ['ok', 200, '/v1/messages'],
+      ['ok', 200, '/v1/messages'],
+      ['error', 503, '/v1/messages'],
+    ],
+  );
+  await assertRefused(proxy.port);
+  await assertRefused(proxy.wsPort);
+  await t.close();
+});
+
+test('a second stop does not wait', async () => {
+  const t = await startTestProxy();
+  const { db, proxy } = t;
+  t.upstream.script(undefined, 'stall-after-head');
+  const running = await openAnswer(proxy.port, { body: STREAM });
+  const answer = readAnswer(running);
+  const stopped = proxy.stop();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(proxy.app.running.size, 1, 'the first one waits');
+  const startedMs = Date.now();
+  await proxy.stop();
+  await stopped;
+  assert.ok(Date.now() - startedMs < 2000);
+  const { text } = await answer;
+  assert.not.match(text, 'message_stop');
+  const rows = await stored(db);
+  assert.is(rows.length, 1);
+  assert.not.equal(rows[0]?.outcome, 'ok');
+  await t.close();
+});
+
+test('a start that is refused leaves nothing open', async () => {
+  for (const env of [{ SVC_DB: 'postgres://localhost/x' }, { SVC_HOST: '0.0.0.0' }]) {
+    const message = await startTestProxy({ env }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+    assert.match(message, /Postgres|Listening on 0\.0\.0\.0/);
+  }
+});
+
+async function assertRefused(port: number): Promise<void> {
+  const outcome = await exchange(port, { path: '/health', method: 'GET' }).then(
+    () => 'answered',
+    (error: { code?: string }) => error.code,
+  );
+  assert.is(outcome, 'ECONNREFUSED');
+}
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,71 @@
+/**
+ * The end of a proxy: no new requests, running ones get time to finish, what is
+ * not on disk yet gets there, then everything closes.
+ */
+import { Cancelled } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import type { App } from '../app.ts';
+import type { Listener } from '../http/listen.ts';
+import type { ServerServices } from '../services.ts';
+
+/** Longest that running requests may take to finish. */
+export const DRAIN_MS = 30_000;
+/** How often the drain looks whether the last run has ended. */
+const LOOK_MS = 20;
+
+export interface LifecycleOptions {
+  readonly app: App;
+  readonly listeners: readonly Listener[];
+  readonly services: ServerServices;
+  readonly clock: Clock;
+  /** Closes what else was opened: WebSocket connections, the control socket. */
+  readonly closeOthers: () => Promise<void>;
+}
+
+export interface Lifecycle {
+  /** Drains and closes. A second call, or `force`, ends running requests at once. Resolves when all is closed. */
+  stop(force?: boolean): Promise<void>;
+}
+
+export function createLifecycle(options: LifecycleOptions): Lifecycle {
+  const { app, listeners, services, clock, closeOthers } = options;
+  let stopping: Promise<void> | undefined;
+  let forced = false;
+
+  function abortAll(): void {
+    app.running.abortAll(new Cancelled('shutdown'));
+  }
+
+  async function drained(): Promise<void> {
+    const untilMs = clock.monotonicMs() + DRAIN_MS;
+    while (app.running.size > 0 && !forced && clock.monotonicMs() < untilMs) {
+      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    abortAll();
+    // An aborted run still settles and writes its row.
+    while (app.running.size > 0 && clock.monotonicMs() < untilMs + 1000) {
+      await new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    app.drain();
+    services.log.info('draining', { running: app.running.size });
+    await drained();
+    const closed = Promise.all(listeners.map((listener) => listener.close()));
+    await closeOthers();
+    for (const listener of listeners) listener.destroy();
+    await closed;
+    services.log.info('stopped');
+    services.audit.add({ kind: 'proxy', event: 'stopped', details: {} });
+    await services.close();
+  }
+
+  return {
+    stop(force = false) {
+      if (stopping !== undefined || force) forced = true;
+      stopping ??= shutDown();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** A run through the plan whose request and answer may be recorded, and written into the log. */
+import { run } from '../../engine/index.ts';
+import type { Plan, RunInfo, Settlement, Sink } from '../../engine/index.ts';
+import type { ProxyFrame } from '../../stages/model/frame.ts';
+import type { BodyFrame } from '../../stages/model/body.ts';
+import { RecordingSink } from '../capture/recording-sink.ts';
+import { MOST_BODY_BYTES } from '../log/log.ts';
+import { credentialsOf } from '../log/credentials.ts';
+import type { ServerServices } from '../services.ts';
+import { CopyingSink } from '../sink/copy.ts';
+
+/** Runs `received` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
+export function runAndTell(
+  plan: Plan<ProxyFrame>,
+  received: BodyFrame,
+  info: RunInfo,
+  client: Sink<ProxyFrame>,
+  { log, captures, telemetry }: Pick<ServerServices, 'log' | 'captures' | 'telemetry'>,
+): Promise<Settlement<ProxyFrame>> {
+  const body = telemetry.begin(received, info.id);
+  const recorder = captures.begin(body, info);
+  const sink = recorder === undefined ? client : new RecordingSink(client, recorder);
+  const secrets =
+    log.wants('request') || log.wants('response') ? credentialsOf(body.headers, body.target) : [];
+  log.body('request', info.id, body.bytes, undefined, secrets);
+  if (!log.wants('response')) return run(plan, body, info, sink);
+  const copying = new CopyingSink(sink, MOST_BODY_BYTES);
+  return run(plan, body, info, copying).then(async (settlement) => {
+    const copy = await copying.copy();
+    if (copy !== undefined) log.body('response', info.id, copy.bytes, copy.sizeBytes, secrets);
+    return settlement;
+  });
+}

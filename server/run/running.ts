@@ -1,0 +1,32 @@
+/**
+ * The runs that are under way, so that they can be counted and stopped. Places are used
+ * again: a `Set` leaves a table behind every few requests, each of which keeps the next
+ * one, and the runs in it, alive until the whole heap is collected.
+ */
+import type { Canceller } from '../../engine/index.ts';
+
+export class Running {
+  readonly #places: (Canceller | undefined)[] = [];
+  readonly #free: number[] = [];
+
+  get size(): number {
+    return this.#places.length - this.#free.length;
+  }
+
+  /** Returns the place to give to `remove`, once, when the run has ended. */
+  add(canceller: Canceller): number {
+    const place = this.#free.pop() ?? this.#places.length;
+    this.#places[place] = canceller;
+    return place;
+  }
+
+  remove(place: number): void {
+    this.#places[place] = undefined;
+    this.#free.push(place);
+  }
+
+  /** Aborts all of them; they are removed as they end. */
+  abortAll(reason: unknown): void {
+    for (const canceller of this.#places) canceller?.abort(reason);
+  }
+}

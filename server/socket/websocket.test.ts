@@ -1,0 +1,205 @@
+/** `/ws` on both ports: the order of objects, gzip, errors, the queue, and leaving. */
+import { once } from 'node:events';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, PATIENCE_MS, json } from '../../fixtures/server/exchange.ts';
+import { asked, isEnd, isError, talk } from '../../fixtures/server/websocket.ts';
+
+test('events, then the usage, then the end, on both ports', () =>
+  withProxy({}, async (t) => {
+    for (const [n, port] of [t.proxy.port, t.proxy.wsPort].entries()) {
+      const one = await talk(port, {
+        'anthropic-beta': 'future',
+        'x-other': 'not for the provider',
+      });
+      one.ask(MESSAGE, { stream: true, api_key: 'mine' });
+      const told = await one.until(isEnd);
+      const types = told.map(({ type }) => type);
+      assert.is(types[0], 'message_start');
+      assert.equal(types.slice(-3), ['message_delta', 'stats', 'message_stop']);
+      assert.is(types.filter((type) => type === 'message_stop').length, 1);
+      const request = t.upstream.requests.at(-1)!;
+      assert.equal(JSON.parse(request.body.toString()), { ...MESSAGE, stream: true });
+      assert.is(request.header('x-api-key'), 'mine');
+      assert.is(request.header('anthropic-beta'), 'future');
+      assert.is(request.header('x-other'), undefined);
+      assert.is(request.header('sec-websocket-key'), undefined);
+      const row = (await t.rows(n + 1)).at(-1)!;
+      const { usage } = told.at(-2)!;
+      assert.equal(usage, { input_tokens: row.inputTokensRaw, output_tokens: row.outputTokens });
+      assert.is(row.outcome, 'ok');
+      one.socket.terminate();
+    }
+  }));
+
+test('an empty key is none, as in a header: the configured one goes out', () =>
+  withProxy({ env: { MSGPROV_API_KEY: 'configured' } }, async (t) => {
+    const one = await asked(t, MESSAGE, { api_key: '' });
+    await one.until(isEnd);
+    assert.is(t.upstream.requests[0]!.header('x-api-key'), 'configured');
+    one.socket.terminate();
+  }));
+
+test('a document comes as one object', () =>
+  withProxy({}, async (t) => {
+    const one = await asked(t, MESSAGE);
+    const told = await one.until(isEnd);
+    assert.equal(
+      told.map(({ type }) => type),
+      ['message', 'stats', 'message_stop'],
+    );
+    one.socket.terminate();
+  }));
+
+test('other endpoints, and binary frames where the client asks for gzip', () =>
+  withProxy({}, async (t) => {
+    const one = await asked(t, CHAT, {
+      stream: true,
+      endpoint: '/v1/chat/completions',
+      gzip: true,
+    });
+    const told = await one.until(isEnd);
+    assert.equal([...one.kinds], ['binary']);
+    assert.ok(told.some((each) => each['object'] === 'chat.completion.chunk'));
+    assert.is(told.at(-2)?.type, 'stats');
+    assert.is(t.upstream.requests[0]?.path, '/v1/chat/completions');
+    assert.not.match(t.upstream.requests[0]?.body.toString() ?? '', /gzip|endpoint/);
+    one.socket.terminate();
+  }));
+
+type BadFrame = readonly [name: string, frame: string | Buffer, type: string, code?: string];
+
+const BAD_FRAMES: readonly BadFrame[] = [
+  ['no JSON', 'hello', 'bad_request', 'VALIDATION_001'],
+  ['empty', '', 'bad_request', 'VALIDATION_001'],
+  ['an array', '[]', 'bad_request', 'VALIDATION_003'],
+  ['a number', '7', 'bad_request', 'VALIDATION_003'],
+  ['null', 'null', 'bad_request', 'VALIDATION_003'],
+  ['deep', '['.repeat(100_000), 'bad_request', 'VALIDATION_001'],
+  ['no model', '{"max_tokens":1,"messages":[{}]}', 'bad_request', 'VALIDATION_002'],
+  ['a key that is a number', '{"api_key":7}', 'bad_request', 'VALIDATION_003'],
+  ['an endpoint that is a number', '{"endpoint":7}', 'bad_request', 'VALIDATION_003'],
+  ['an unknown endpoint', '{"endpoint":"/nope"}', 'not_found'],
+  ['an endpoint that climbs', '{"endpoint":"/v1/../x"}', 'not_found'],
+  ['another machine', '{"endpoint":"http://evil.example/v1/messages"}', 'not_found'],
+  ['a key with a line break', json(MESSAGE, { api_key: 'a\r\nX-Evil: 1' }), 'bad_request'],
+  ['a path with a space', json(MESSAGE, { endpoint: '/v1/messages?x= y' }), 'bad_request'],
+  ['a path with a line break', json(MESSAGE, { endpoint: '/v1/messages?\r\nx: y' }), 'bad_request'],
+  ['a path beyond ASCII', json(MESSAGE, { endpoint: '/v1/messages?x=東' }), 'bad_request'],
+  ['a path in Latin', json(MESSAGE, { endpoint: '/v1/messages?x=é' }), 'bad_request'],
+  ['a path with a NUL', json(MESSAGE, { endpoint: '/v1/messages?\0' }), 'bad_request'],
+  ['a path without end', json(MESSAGE, { endpoint: `/v1/x${'x'.repeat(9000)}` }), 'bad_request'],
+  ['a key without end', json(MESSAGE, { api_key: 'x'.repeat(9000) }), 'bad_request'],
+  ['a binary frame', Buffer.from(json(MESSAGE)), 'bad_request'],
+];
+
+test('bad frames get an error and the connection lives on', () =>
+  withProxy({}, async (t) => {
+    const one = await talk(t.proxy.wsPort);
+    for (const [name, frame, type, code] of BAD_FRAMES) {
+      const before = one.told.length;
+      one.socket.send(frame);
+      await one.until(isError, before + 1);
+      const { error } = one.told.at(-1)!;
+      assert.is(error?.type, type, name);
+      if (code !== undefined) assert.is(error?.code, code, name);
+      assert.is(t.upstream.requests.length, 0, name);
+    }
+    one.ask(MESSAGE);
+    await one.until(isEnd);
+    const rows = await t.rows(BAD_FRAMES.length + 1);
+    assert.is(rows.length, BAD_FRAMES.length + 1, 'one row a frame');
+    one.socket.terminate();
+  }));
+
+test('a frame over the limit closes the connection', () =>
+  withProxy({ yaml: 'advanced: { max_request_size_bytes: 10000 }' }, async (t) => {
+    const one = await talk(t.proxy.wsPort);
+    one.socket.send('x'.repeat(10_001));
+    const [code] = (await once(one.socket, 'close')) as [number];
+    assert.is(code, 1009);
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test('one runs, one waits, a third is refused', () =>
+  withProxy({}, async (t) => {
+    const stop = t.upstream.script(undefined, 'slow-first-event', { delayMs: 100 });
+    const one = await talk(t.proxy.wsPort);
+    for (const name of ['first', 'second', 'third']) {
+      one.ask(MESSAGE, { stream: true, metadata: { user_id: name } });
+    }
+    await one.until(isEnd, 2);
+    stop();
+    const errors = one.told.filter(isError);
+    assert.is(errors.length, 1);
+    assert.is(errors[0]?.error?.type, 'upstream_unreachable');
+    const sent = t.upstream.requests.map(
+      ({ body }) => /first|second|third/.exec(body.toString())?.[0],
+    );
+    assert.equal(sent, ['first', 'second']);
+    const rows = await t.rows(3);
+    assert.equal(rows.map((row) => row.outcome).toSorted(), ['error', 'ok', 'ok']);
+    one.socket.terminate();
+  }));
+
+test('an error of the provider is an object with its message', () =>
+  withProxy({}, async (t) => {
+    for (const scenario of ['429', 'html-error', 'reset-before-head'] as const) {
+      const stop = t.upstream.script(undefined, scenario);
+      const one = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
+      const [told] = await one.until(isError);
+      assert.type(told?.error?.message, 'string', scenario);
+      assert.is(one.told.filter(isEnd).length, 0, scenario);
+      stop();
+      one.socket.terminate();
+    }
+    const stop = t.upstream.script(undefined, 'close-mid-body', { atByte: 1700 });
+    const broken = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
+    await broken.until(isError);
+    assert.ok(broken.told.length > 1, 'after some events');
+    assert.not.ok(broken.told.some(isEnd));
+    stop();
+    const rows = await t.rows(4);
+    assert.equal(
+      rows.map((row) => row.outcome),
+      ['error', 'error', 'error', 'partial'],
+    );
+    broken.socket.terminate();
+  }));
+
+test('who leaves while one waits takes it along', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'stall-before-head');
+    const one = await asked(t, MESSAGE);
+    one.ask(MESSAGE);
+    await t.upstream.nextRequest();
+    one.socket.close();
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map((row) => row.outcome),
+      ['cancelled', 'cancelled'],
+    );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.is(t.upstream.requests.length, 1);
+  }));
+
+test('a reader that stalls pauses the upstream', () =>
+  withProxy({}, async (t) => {
+    t.upstream.script(undefined, 'flood', { bytes: 16_384 });
+    const one = await talk(t.proxy.wsPort);
+    one.socket.pause();
+    one.ask(MESSAGE, { stream: true });
+    const untilMs = Date.now() + PATIENCE_MS;
+    let last = -1;
+    const written = () => t.upstream.connections[0]?.bytesWritten ?? 0;
+    while (written() !== last || last === 0) {
+      assert.ok(Date.now() < untilMs, 'more and more is taken from the upstream');
+      last = written();
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    one.socket.terminate();
+    assert.is((await t.rows(1))[0]?.outcome, 'cancelled');
+  }));
+
+test.run();

@@ -1,0 +1,89 @@
+/** The way to `/ws`: which upgrades are admitted on either port, and the goodbye at the end. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { toSvcError } from '../../engine/index.ts';
+import type { SvcError } from '../../engine/index.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import { notFound, rateLimited, shuttingDown } from '../../stages/model/errors.ts';
+import { rawErrorResponse } from '../http/error-response.ts';
+import { originForm, pathOf } from '../gate/target.ts';
+import { hangUp } from '../http/hang-up.ts';
+import { rateLimitHeaders } from '../http/limit.ts';
+import { serveConnection } from './connection.ts';
+import type { SocketOptions } from './connection.ts';
+
+export interface SocketDoor {
+  /** Answers an upgrade request on either port. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Says goodbye on every connection that has no run. */
+  close(): void;
+}
+
+/** RFC 6455 §7.4.1. */
+const GOING_AWAY = 1001;
+
+export function createSocketDoor(options: SocketOptions): SocketDoor {
+  const { generations, services, newId } = options;
+  let opening: Promise<WebSocketServer> | undefined;
+  let server: WebSocketServer | undefined;
+
+  /** The library is loaded by the first upgrade: most proxies never see one. */
+  async function openServer(): Promise<WebSocketServer> {
+    const library = await import('ws');
+    const opened = new library.WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      clientTracking: true,
+    });
+    opened.on('headers', (fields) => fields.push(`X-Request-ID: ${newId()}`));
+    return (server = opened);
+  }
+
+  function refuse(request: IncomingMessage, socket: Duplex, error: SvcError, extra: string[] = []) {
+    const readable = generations.current.cors.headers(request.headers.origin);
+    hangUp(socket, rawErrorResponse(error, newId(), [...readable, ...extra]));
+  }
+
+  function admit(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { gate } = generations.current;
+    const admission = gate(request, 'upgrade');
+    if (admission.verdict === 'refused') return refuse(request, socket, admission.error);
+    const decision = services.limiter.take(request.socket.remoteAddress ?? '');
+    if (decision?.isAllowed === false) {
+      const error = rateLimited(decision.retryAfterS);
+      return refuse(request, socket, error, rateLimitHeaders(decision));
+    }
+    const target = originForm(request.url ?? '/');
+    if (pathOf(target) !== '/ws') {
+      resolveEndpoint(request.method ?? 'GET', target, request.rawHeaders);
+      throw notFound('This path does not support WebSocket');
+    }
+    if (options.draining()) throw shuttingDown();
+    opening ??= openServer();
+    opening.then(
+      (opened) => {
+        // A connection takes its limit from here when it opens; a reload may have changed it.
+        opened.options.maxPayload = generations.current.config.limits.maxProxiedRequestBytes;
+        opened.handleUpgrade(request, socket, head, (client) => {
+          serveConnection(client, request, options);
+        });
+      },
+      (thrown: unknown) => refuse(request, socket, toSvcError(thrown)),
+    );
+  }
+
+  return {
+    upgrade(request, socket, head) {
+      try {
+        admit(request, socket, head);
+      } catch (thrown) {
+        refuse(request, socket, toSvcError(thrown));
+      }
+    },
+    close() {
+      for (const client of server?.clients ?? [])
+        client.close(GOING_AWAY, 'the proxy is shutting down');
+    },
+  };
+}

@@ -1,0 +1,205 @@
+/** Plugins that bring stages: from the configuration into the graph, and what their faults do. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fixturePath } from '../../fixtures/paths.ts';
+import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
+
+const NODES = [
+  'protect',
+  'compress',
+  'inject',
+  'route',
+  'lookup',
+  'spend',
+  'forward',
+  'keep',
+  'meter',
+  'trace',
+];
+
+function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-plugins-'));
+  return use(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+function write(folder: string, name: string, source: string): string {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, name);
+  writeFileSync(file, source, { mode: 0o600 });
+  return file;
+}
+
+const yamlOf = (...modules: readonly string[]) =>
+  `plugins:\n${modules.map((module) => `  - module: ${JSON.stringify(module)}\n`).join('')}`;
+
+const ask = (t: TestProxy, body: string, path = '/v1/messages') =>
+  exchange(t.proxy.port, { path, body });
+
+test('a footer stands in streamed answers of both dialects, and nowhere else', () =>
+  withProxy(
+    {
+      yaml: `plugins:\n  - module: ${JSON.stringify(fixturePath('plugins', 'footer.mjs'))}\n    config: { text: " [checked]" }\n`,
+    },
+    async (t) => {
+      const messages = await ask(t, json(MESSAGE, { stream: true }));
+      assert.match(messages.text, /"text":" \[checked\]"/);
+      assert.match(messages.text, /message_stop/);
+      assert.is(messages.text.split('[checked]').length, 2, 'once');
+      const chat = await ask(t, json(CHAT, { stream: true }), '/v1/chat/completions');
+      assert.match(chat.text, /"content":" \[checked\]"/);
+      assert.match(chat.text, /\[DONE\]/);
+      const whole = await ask(t, json(MESSAGE));
+      assert.not.match(whole.text, /checked/);
+    },
+  ));
+
+test('a canned answer reaches no provider, and other models do', () =>
+  withProxy({ yaml: yamlOf(fixturePath('plugins', 'canned.mjs')) }, async (t) => {
+    const canned = await ask(t, json(MESSAGE, { model: 'canned' }));
+    assert.is(canned.status, 200);
+    assert.is(canned.headers['x-answered-by'], 'canned');
+    assert.match(canned.text, /A canned answer/);
+    assert.is(t.upstream.requests.length, 0);
+    await ask(t, json(MESSAGE));
+    assert.is(t.upstream.requests.length, 1);
+    const rows = await t.rows(2);
+    assert.equal(
+      rows.map((row) => row.outcome),
+      ['ok', 'ok'],
+    );
+  }));
+
+/** Nodes behind which frames are those of the answer. */
+const ANSWERED = new Set([
+  'after forward',
+  ...['keep', 'meter', 'trace'].flatMap((node) => [`before ${node}`, `after ${node}`]),
+]);
+
+const counting = (side: string, node: string) => `export default {
+  name: 'counting',
+  setup: () => ({ stages: [{ ${side}: '${node}', watch: {
+    ${ANSWERED.has(`${side} ${node}`) ? 'chunk' : 'request'}: (_frame, ctx) => ctx.note('seen', true),
+  } }] }),
+};`;
+
+test('a stage stands before and after every node, whole and streamed', () =>
+  withFolder(async (folder) => {
+    for (const node of NODES)
+      for (const side of ['before', 'after']) {
+        const file = write(folder, `${side}-${node}.mjs`, counting(side, node));
+        await withProxy({ yaml: yamlOf(file) }, async (t) => {
+          for (const stream of [false, true]) {
+            const answered = await ask(t, json(MESSAGE, { stream }));
+            assert.is(answered.status, 200, `${side} ${node}`);
+            const trace = (await (await fetch(`${t.proxy.url}/trace/last`)).json()) as {
+              stages: readonly { node: string; seen?: boolean }[];
+            };
+            const own = trace.stages.find((stage) => stage.node === 'counting');
+            assert.is(own?.seen, true, `${side} ${node}`);
+          }
+        });
+      }
+  }));
+
+test('a faulty plugin stops the start, and says file, line and why', () =>
+  withFolder(async (folder) => {
+    const cases: readonly (readonly [source: string, message: RegExp])[] = [
+      ['export default 5;', /bad\.mjs: its default export is not a plugin/],
+      ["export default { name: 'a b', setup: () => ({ stages: [] }) };", /name: letters/],
+      ["export default { name: 'x' };", /setup: a function/],
+      ["export default { name: 'x', setup: () => 7 };", /a list of stages/],
+      ["export default { name: 'x', setup: () => ({ stages: [{ on: {} }] }) };", /before or after/],
+      [
+        "export default { name: 'x', setup: () => ({ stages: [{ before: 'nowhere', on: {} }] }) };",
+        /nowhere/,
+      ],
+      [
+        "export default {\n  name: 'x',\n  setup() {\n    throw new Error('not today');\n  },\n};",
+        /bad\.mjs:4: not today/,
+      ],
+      [
+        "export default { name: 'x', config: () => { throw new Error('size is missing'); }, setup: () => ({ stages: [] }) };",
+        /size is missing/,
+      ],
+      [
+        `import { type } from ${JSON.stringify(import.meta.resolve('arktype'))};\nexport default { name: 'x', config: type({ text: 'string' }), setup: () => ({ stages: [] }) };`,
+        /bad\.mjs: config: text must be a string/,
+      ],
+      ['export default {', /bad\.mjs/],
+    ];
+    for (const [source, message] of cases) {
+      const file = write(
+        join(folder, String(cases.findIndex(([one]) => one === source))),
+        'bad.mjs',
+        source,
+      );
+      const error: unknown = await startTestProxy({ yaml: yamlOf(file) }).then(
+        (t) => t.close().then(() => undefined),
+        (thrown: unknown) => thrown,
+      );
+      assert.match((error as Error | undefined)?.message ?? 'it started', message);
+    }
+    const open = write(
+      folder,
+      'open.mjs',
+      "export default { name: 'x', setup: () => ({ stages: [] }) };",
+    );
+    chmodSync(open, 0o666);
+    const error: unknown = await startTestProxy({ yaml: yamlOf(open) }).catch(
+      (thrown: unknown) => thrown,
+    );
+    assert.match((error as Error).message, /may be written by others/);
+  }));
+
+test('a reload takes up changed code, and a faulty one leaves the running graph', () =>
+  withFolder(async (folder) => {
+    const source = (text: string) =>
+      `export default { name: 'tag', setup: () => ({ stages: [{ after: 'forward', on: {
+        head: (head) => ({ ...head, headers: [...head.headers, 'x-tag', '${text}'] }) } }] }) };`;
+    const file = write(folder, 'tag.mjs', source('one'));
+    await withProxy({ yaml: yamlOf(file) }, async (t) => {
+      const tag = async () => (await ask(t, json(MESSAGE))).headers['x-tag'];
+      assert.is(await tag(), 'one');
+      write(folder, 'tag.mjs', 'export default {');
+      const refused = await t.proxy.reload().catch((thrown: unknown) => thrown);
+      assert.match((refused as Error).message, /tag\.mjs/);
+      assert.is(await tag(), 'one', 'the running graph stands');
+      write(folder, 'tag.mjs', source('two'));
+      const report = (await t.proxy.reload()) as { applied: readonly string[] };
+      assert.ok(report.applied.includes('plugins.tag'));
+      assert.is(await tag(), 'two');
+    });
+  }));
+
+test('a stage that throws or hangs hurts its own request, or none where it says pass', () =>
+  withFolder(async (folder) => {
+    const source = (
+      onFault: string,
+    ) => `export default { name: 'odd', setup: ({ tools }) => ({ stages: [{
+      before: 'route', onFault: '${onFault}', timeoutMs: 50,
+      on: { request(frame) {
+        const model = tools.modelOf(frame.request);
+        if (model === 'throws') throw new Error('odd');
+        if (model === 'hangs') return new Promise(() => {});
+      } } }] }) };`;
+    for (const onFault of ['fail', 'pass']) {
+      const file = write(join(folder, onFault), 'odd.mjs', source(onFault));
+      await withProxy({ yaml: yamlOf(file) }, async (t) => {
+        for (const model of ['throws', 'hangs']) {
+          const odd = await ask(t, json(MESSAGE, { model }));
+          assert.is(odd.status, onFault === 'pass' ? 200 : 500, `${onFault} ${model}`);
+          assert.is((await ask(t, json(MESSAGE))).status, 200, 'the next one is fine');
+        }
+        for (let count = 0; count < 5; count += 1) await ask(t, json(MESSAGE, { model: 'throws' }));
+        const resting = await ask(t, json(MESSAGE));
+        assert.is(resting.status, onFault === 'pass' ? 200 : 503, 'the stage rests');
+      });
+    }
+  }));
+
+test.run();

@@ -1,0 +1,100 @@
+/** Prompt templates by a request's header: filled before any other stage, and refused with a reason. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { CHAT, MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
+
+const vars = (values: unknown) => ({ 'x-svc-template-vars': JSON.stringify(values) });
+
+function withTemplates(use: (t: TestProxy) => Promise<void>): Promise<void> {
+  return withProxy({}, async (t) => {
+    const folder = join(dirname(t.db), 'templates');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'review.md'), 'Review in {{language}}:\n{{input}}');
+    writeFileSync(join(folder, 'role.md'), 'You are {{who}}.\n');
+    await use(t);
+  });
+}
+
+const ask = (
+  t: TestProxy,
+  headers: Readonly<Record<string, string>>,
+  content: unknown = 'x = {{language}}',
+  sent: { readonly path: string; readonly base: typeof MESSAGE | typeof CHAT } = {
+    path: '/v1/messages',
+    base: MESSAGE,
+  },
+) =>
+  exchange(t.proxy.port, {
+    path: sent.path,
+    headers,
+    body: json(sent.base, { messages: [{ role: 'user', content }] }),
+  });
+
+const sentOf = (t: TestProxy) => {
+  const last = t.upstream.requests.at(-1)!;
+  return { last, body: JSON.parse(last.body.toString()) as { messages: { content: unknown }[] } };
+};
+
+test('the text that the user wrote stands in the template, in both dialects', () =>
+  withTemplates(async (t) => {
+    const headers = { 'x-svc-template': 'review', ...vars({ language: 'Gö {{input}}' }) };
+    headers['x-svc-template-vars'] = headers['x-svc-template-vars'].replace('ö', '\\u00f6');
+    for (const sent of [
+      { path: '/v1/messages', base: MESSAGE },
+      { path: '/v1/chat/completions', base: CHAT },
+    ]) {
+      assert.is((await ask(t, headers, undefined, sent)).status, 200);
+      const { last, body } = sentOf(t);
+      assert.is(body.messages[0]!.content, 'Review in Gö {{input}}:\nx = {{language}}');
+      for (const name of Object.keys(headers)) assert.is(last.header(name), undefined, name);
+    }
+  }));
+
+test('without a place for it the template stands above, in the last text of a list', () =>
+  withTemplates(async (t) => {
+    const content = [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ];
+    await ask(t, { 'x-svc-template': 'role', ...vars({ who: 7 }) }, content);
+    assert.equal(sentOf(t).body.messages[0]!.content, [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'You are 7.\n\ntwo' },
+    ]);
+  }));
+
+test('what cannot be filled is refused with cause and cure, and nothing is sent', () =>
+  withTemplates(async (t) => {
+    const cases: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
+      [{ 'x-svc-template': 'none' }, /There is no template none; there are review, role/],
+      [{ 'x-svc-template': '../../etc/passwd' }, /cannot be the name of a template/],
+      [{ 'x-svc-template': 'role' }, /needs a value for who/],
+      [{ 'x-svc-template': 'role', ...vars({ who: 'a', x: 'b' }) }, /has no variable x/],
+      [{ 'x-svc-template': 'role', ...vars(['who']) }, /a JSON object of texts is wanted/],
+      [{ 'x-svc-template': 'role', 'x-svc-template-vars': 'who=a' }, /a JSON object of texts/],
+      [vars({ who: 'a' }), /is sent without x-svc-template/],
+      [{ 'x-svc-template': 'role', 'x-svc-bypass': '1' }, /goes out as it came in/],
+    ];
+    for (const [headers, reason] of cases) {
+      const { status, text } = await ask(t, headers);
+      assert.is(status, 400, text);
+      assert.match(text, reason);
+    }
+    const image = [
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } },
+    ];
+    const { status, text } = await ask(
+      t,
+      { 'x-svc-template': 'role', ...vars({ who: 'a' }) },
+      image,
+    );
+    assert.is(status, 400);
+    assert.match(text, /no text of the user/);
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
+test.run();

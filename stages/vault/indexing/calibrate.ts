@@ -1,0 +1,130 @@
+/** How many indexing workers this machine does best with: measured once, kept beside the index. */
+import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import type { Clock } from '../../../engine/clock.ts';
+import { SvcError } from '../../../engine/error.ts';
+import { makePrivateDir, openPrivate } from '../../private-file.ts';
+import { createIgnoreRules } from '../read/ignore-rules.ts';
+import { layoutOf } from '../log/layout.ts';
+import { createReadPool, MAX_WORKERS } from '../read/read-pool.ts';
+import type { FileTask } from '../read/read-file.ts';
+import { walk } from '../read/walk.ts';
+
+/** Files that are read in each trial. */
+const SAMPLE_FILES = 300;
+const BATCH_FILES = 16;
+/** More threads must bring at least this much, since each of them takes memory. */
+const WORTH_IT = 1.05;
+
+/** A measurement. */
+export interface Calibration {
+  readonly workers: number;
+  readonly trials: readonly { readonly workers: number; readonly filesPerSecond: number }[];
+  /** Wall time, and the processors there were: with other ones the measurement says nothing. */
+  readonly atMs: number;
+  readonly processors: number;
+}
+
+export interface CalibrateOptions {
+  readonly root: string;
+  readonly indexDir: string;
+  readonly clock: Clock;
+  /** No more than this, and never more than 8. */
+  readonly maxWorkers?: number;
+  readonly signal?: AbortSignal;
+  readonly onTrial?: (trial: Calibration['trials'][number]) => void;
+}
+
+/**
+ * Reads a sample of `root` with 1, 2, 4 and 8 workers, keeps the result and returns it.
+ * Nothing is added to the index. Throws `unprocessable` for a folder without a file to read.
+ */
+export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+  const { clock, maxWorkers = MAX_WORKERS, signal } = options;
+  const sample = await sampleOf(options);
+  const trials: { workers: number; filesPerSecond: number }[] = [];
+  const limit = Math.max(1, Math.min(maxWorkers, MAX_WORKERS));
+  const sizes = [1, 2, 4, 8].filter((size) => size <= limit);
+  for (const workers of sizes) {
+    if (signal?.aborted === true) throw new SvcError('cancelled', 'Calibration was stopped');
+    const trial = { workers, filesPerSecond: await measure(sample, workers, clock) };
+    trials.push(trial);
+    options.onTrial?.(trial);
+  }
+  const best = trials.reduce((a, b) => (b.filesPerSecond > a.filesPerSecond * WORTH_IT ? b : a));
+  const found = {
+    workers: best.workers,
+    trials,
+    atMs: clock.wallMs(),
+    processors: availableParallelism(),
+  };
+  keep(resolve(options.indexDir), found);
+  return found;
+}
+
+/** What was measured last, if it was on this many processors. */
+export function readCalibration(indexDir: string): Calibration | undefined {
+  try {
+    const path = layoutOf(resolve(indexDir)).calibration;
+    const kept = JSON.parse(readFileSync(path, 'utf8')) as Calibration;
+    const usable = kept.workers >= 1 && kept.workers <= MAX_WORKERS;
+    return usable && kept.processors === availableParallelism() ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function sampleOf({ root, indexDir, signal }: CalibrateOptions): Promise<FileTask[]> {
+  const from = resolve(root);
+  const tasks: FileTask[] = [];
+  const rules = createIgnoreRules(from, [resolve(indexDir)]);
+  await walk(
+    from,
+    rules,
+    (file) => void tasks.push({ ...file, root: from, knownHash: undefined }),
+    signal === undefined ? {} : { signal },
+  );
+  if (tasks.length === 0) {
+    throw new SvcError('unprocessable', `There is nothing to index in ${from}`);
+  }
+  // Evenly over the whole folder: neighbours are of one kind.
+  const step = Math.max(1, tasks.length / SAMPLE_FILES);
+  const count = Math.min(tasks.length, SAMPLE_FILES);
+  return Array.from({ length: count }, (_, index) => tasks[Math.floor(index * step)]!);
+}
+
+async function measure(
+  sample: readonly FileTask[],
+  workers: number,
+  clock: Clock,
+): Promise<number> {
+  const pool = createReadPool(workers, { parseCode: true });
+  try {
+    // Starting a thread and loading its grammars is not what a long run spends its time on.
+    await Promise.all(
+      Array.from({ length: workers }, () => pool.read(sample.slice(0, BATCH_FILES))),
+    );
+    const startMs = clock.monotonicMs();
+    const batches: Promise<unknown>[] = [];
+    for (let at = 0; at < sample.length; at += BATCH_FILES) {
+      batches.push(pool.read(sample.slice(at, at + BATCH_FILES)));
+    }
+    await Promise.all(batches);
+    return (sample.length / Math.max(1, clock.monotonicMs() - startMs)) * 1000;
+  } finally {
+    await pool.close();
+  }
+}
+
+function keep(indexDir: string, found: Calibration): void {
+  makePrivateDir(indexDir);
+  const path = layoutOf(indexDir).calibration;
+  const fd = openPrivate(`${path}.new`, 'w');
+  try {
+    writeFileSync(fd, `${JSON.stringify(found, undefined, 2)}\n`);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(`${path}.new`, path);
+}

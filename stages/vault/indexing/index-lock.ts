@@ -1,0 +1,55 @@
+/** What every change of whole folders begins with: whose index it is, one at a time, and all that the log says. */
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { makePrivateDir } from '../../private-file.ts';
+import { openLock } from '../../lock.ts';
+import type { IndexOptions } from './index-run.ts';
+import { createKnownFiles, type KnownFiles } from '../log/known-files.ts';
+import { layoutOf, type Layout } from '../log/layout.ts';
+import { brokenLog, createFollower, type AppendTarget, type LogFollower } from '../log/log.ts';
+import { refuseStranger } from '../log/owner.ts';
+
+/** An index that nobody else indexes into; `known` is fed by `follower`. */
+export interface LockedIndex {
+  readonly layout: Layout;
+  readonly known: KnownFiles;
+  readonly follower: LogFollower;
+  readonly target: AppendTarget;
+}
+
+/**
+ * Lends the index at `indexDir`, which is made when it is missing, to `work`. Throws
+ * `unavailable` when the log is broken, `config` when a file that is not ours lies in its
+ * place, `cancelled` when the signal comes while waiting for an indexer.
+ */
+export async function withIndexLocked<T>(
+  options: Pick<IndexOptions, 'indexDir' | 'newId' | 'signal' | 'onWait'>,
+  work: (index: LockedIndex) => Promise<T>,
+): Promise<T> {
+  const { signal, onWait, newId } = options;
+  refuseStranger(layoutOf(resolve(options.indexDir)));
+  makePrivateDir(resolve(options.indexDir));
+  const layout = layoutOf(realpathSync(options.indexDir));
+  const indexLock = openLock(layout.indexLock);
+  const appendLock = openLock(layout.appendLock);
+  const known = createKnownFiles();
+  const follower = createFollower(layout.log, known);
+  try {
+    const release = await indexLock.acquire({
+      ...(signal && { signal }),
+      ...(onWait && { onWait }),
+    });
+    try {
+      const state = await follower.catchUp();
+      if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+      const target = { path: layout.log, lock: appendLock, newLogId: newId };
+      return await work({ layout, known, follower, target });
+    } finally {
+      release();
+    }
+  } finally {
+    await follower.close();
+    indexLock.close();
+    appendLock.close();
+  }
+}

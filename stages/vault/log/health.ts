@@ -1,0 +1,168 @@
+/** Looking at an index from outside, byte by byte, and making it again. */
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { toSvcError } from '../../../engine/error.ts';
+import { makePrivateDir } from '../../private-file.ts';
+import { openLock } from '../../lock.ts';
+import { salvage } from './compact.ts';
+import { indexFolder } from '../indexing/indexer.ts';
+import type { IndexOptions, IndexReport } from '../indexing/index-run.ts';
+import { createKnownFiles } from './known-files.ts';
+import { layoutOf, movedAside, stampOf, type Layout } from './layout.ts';
+import { createFollower } from './log.ts';
+import { isFile, isStrangers, refuseStranger, strangersFile } from './owner.ts';
+import { isDatabaseDamage } from '../backends/sqlite-damage.ts';
+import { isForeign } from '../backends/sqlite-schema.ts';
+
+/** What a check found. */
+export interface VaultHealth {
+  readonly status: 'ok' | 'missing' | 'broken';
+  /** What is wrong, in words for the user; empty when all is well. */
+  readonly reasons: readonly string[];
+  /** Files of somebody else's where ours should be, by their paths: no repair touches them. */
+  readonly inTheWay: readonly string[];
+  readonly path: string;
+  readonly files: number;
+  readonly roots: readonly string[];
+  readonly logBytes: number;
+  /** Bytes of the log that are out of use; the next big indexing run frees them. */
+  readonly deadBytes: number;
+  /** Another process is indexing right now. */
+  readonly indexing: boolean;
+  /** Damaged files that were moved aside before, by name; they may be deleted. */
+  readonly movedAside: readonly string[];
+}
+
+/** Reads the whole index at `indexDir` and checks every record. Changes nothing. */
+export async function checkVault(indexDir: string): Promise<VaultHealth> {
+  const layout = layoutOf(resolve(indexDir));
+  const known = createKnownFiles();
+  const follower = createFollower(layout.log, known);
+  try {
+    const isTaken = isStrangers(layout);
+    const inTheWay = isTaken ? [layout.log] : [];
+    const isThere = existsSync(layout.dir) && !isTaken;
+    const state = isThere ? await follower.catchUp() : 'missing';
+    const logBytes = statSync(layout.log, { throwIfNoEntry: false })?.size ?? 0;
+    const reasons: string[] = [];
+    if (state === 'corrupt') reasons.push(`The log is damaged at byte ${follower.offset}`);
+    if (state === 'outdated') reasons.push('The log was written by another version');
+    for (const root of known.owed.keys()) {
+      // Of a folder that is not there it is unknown what is missing.
+      if (existsSync(root)) reasons.push(`The folder ${root} has not been read again yet`);
+    }
+    const database = databaseFault(layout);
+    if (database === 'strangers') inTheWay.push(layout.database);
+    else if (database !== undefined) reasons.push(database.what);
+    reasons.push(...inTheWay.map((path) => strangersFile(path).message));
+    return {
+      status: reasons.length > 0 ? 'broken' : state === 'missing' ? 'missing' : 'ok',
+      reasons,
+      inTheWay,
+      path: layout.dir,
+      files: [...known.all()].length,
+      roots: [...known.roots()].toSorted(),
+      logBytes,
+      deadBytes: Math.max(0, follower.offset - known.liveBytes),
+      indexing: isIndexing(indexDir),
+      movedAside: movedAside(layout),
+    };
+  } finally {
+    await follower.close();
+  }
+}
+
+/** A rebuilt index. */
+export interface RebuildReport {
+  /** Where the old log lies now; undefined when all of it went into the new one. */
+  readonly movedTo: string | undefined;
+  readonly reports: readonly IndexReport[];
+  /** Folders that cannot be read now; what was known of their files was kept. */
+  readonly unreadable: readonly string[];
+  /** Folders of which the signal left something unread: that stands as it was, and is owed. */
+  readonly pending: readonly string[];
+}
+
+/**
+ * Makes the index at `indexDir` again: ingested blocks are kept, all files are read anew.
+ * A log that was damaged is moved aside, not deleted. Undefined when there is no log. Until a file has been read its old blocks stay,
+ * and so do those of a folder that is not there now. An interrupted rebuild is owed: the
+ * next indexing of each folder, and whoever opens the vault, goes on with it. Throws `config`
+ * when the log's place is taken by a file that is not ours.
+ */
+export async function rebuildVault(
+  options: Omit<IndexOptions, 'root' | 'only'>,
+): Promise<RebuildReport | undefined> {
+  const layout = layoutOf(resolve(options.indexDir));
+  refuseStranger(layout);
+  makePrivateDir(layout.dir);
+  if (!existsSync(layout.log)) return undefined;
+  const lock = openLock(layout.appendLock);
+  const target = { path: layout.log, lock, newLogId: options.newId };
+  const nowMs = options.clock.wallMs();
+  try {
+    const { movedTo, roots } = await salvage(layout, target, stampOf(options.clock), {
+      owe: (root, before) => (existsSync(root) ? nowMs : (before ?? 0)),
+    });
+    return { movedTo, ...(await readAgain(options, roots)) };
+  } finally {
+    lock.close();
+  }
+}
+
+async function readAgain(
+  options: Omit<IndexOptions, 'root' | 'only'>,
+  roots: readonly string[],
+): Promise<Omit<RebuildReport, 'movedTo'>> {
+  const reports: IndexReport[] = [];
+  const unreadable: string[] = [];
+  for (const [index, root] of roots.entries()) {
+    const pending = roots.slice(index);
+    if (options.signal?.aborted === true) return { reports, unreadable, pending };
+    try {
+      const report = await indexFolder({ ...options, root });
+      reports.push(report);
+      if (!report.complete) return { reports, unreadable, pending };
+    } catch (error) {
+      const { kind } = toSvcError(error);
+      if (kind === 'cancelled') return { reports, unreadable, pending };
+      if (kind !== 'not_found') throw error;
+      unreadable.push(root);
+    }
+  }
+  return { reports, unreadable, pending: [] };
+}
+
+function databaseFault(layout: Layout): { what: string } | 'strangers' | undefined {
+  const { database, syncLock } = layout;
+  if (!existsSync(database)) return undefined;
+  if (!isFile(database)) return 'strangers';
+  try {
+    const opened = new Database(database, { readonly: true });
+    try {
+      if (isForeign(opened)) return 'strangers';
+      const found = opened.pragma('quick_check(1)', { simple: true });
+      return found === 'ok' ? undefined : { what: `The database is damaged: ${String(found)}` };
+    } finally {
+      opened.close();
+    }
+  } catch (error) {
+    if (isDatabaseDamage(error) && !existsSync(syncLock)) return 'strangers';
+    return { what: `The database cannot be opened: ${(error as Error).message}` };
+  }
+}
+
+/** Whether another process is indexing into `indexDir` right now. */
+export function isIndexing(indexDir: string): boolean {
+  const { indexLock } = layoutOf(resolve(indexDir));
+  if (!existsSync(indexLock)) return false;
+  const lock = openLock(indexLock);
+  try {
+    const release = lock.tryAcquire();
+    release?.();
+    return release === undefined;
+  } finally {
+    lock.close();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The files of an index folder, all private: a vault holds what its user wrote.
+ *
+ *   blocks.jsonl       the log of all blocks: the one truth, and the `json_blocks` format
+ *   blocks.db          the `sqlite` format, derived from the log and kept in step with it
+ *   index.lock         held while a folder is indexed
+ *   append.lock        held while something is appended to the log
+ *   sync.lock          held while the database is brought up to date with the log
+ *   calibration.json   how many workers this machine does best with
+ *   *.corrupt-<time>   what was moved aside; never deleted by us
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../../engine/clock.ts';
+
+/** Where each part of an index lies. */
+export interface Layout {
+  readonly dir: string;
+  readonly log: string;
+  readonly database: string;
+  readonly indexLock: string;
+  readonly appendLock: string;
+  readonly syncLock: string;
+  readonly calibration: string;
+}
+
+/** The layout below `dir`, an absolute path. Touches nothing. */
+export function layoutOf(dir: string): Layout {
+  return {
+    dir,
+    log: join(dir, 'blocks.jsonl'),
+    database: join(dir, 'blocks.db'),
+    indexLock: join(dir, 'index.lock'),
+    appendLock: join(dir, 'append.lock'),
+    syncLock: join(dir, 'sync.lock'),
+    calibration: join(dir, 'calibration.json'),
+  };
+}
+
+/** The names of what was moved aside, in order. */
+export function movedAside({ dir }: Layout): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((name) => name.includes('.corrupt-'))
+    .toSorted();
+}
+
+/** A part of a file name for what is moved aside: the time, and who did it. */
+export function stampOf(clock: Pick<Clock, 'wallMs'>): string {
+  return `${new Date(clock.wallMs()).toISOString().replaceAll(/[:.]/g, '-')}-${process.pid}`;
+}

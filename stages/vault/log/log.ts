@@ -1,0 +1,274 @@
+/**
+ * Following the log and appending to it.
+ *
+ * A follower knows how far it has read. Appending takes the append lock, lets the follower
+ * catch up with what other processes wrote, and writes behind the last whole record; the
+ * torn end that a killed process left is written over. So every append sees all earlier
+ * ones, and a reader that meets an unfinished record just waits for the rest.
+ */
+import { ftruncateSync, statSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SvcError } from '../../../engine/error.ts';
+import type { Lock } from '../../lock.ts';
+import { createBreather } from '../breathe.ts';
+import { isStartOfLog } from './owner.ts';
+import { encodeNotice, FORMAT, nextRecord, parseRecord, type Framed } from './record.ts';
+
+const READ_BYTES = 262_144;
+const LAST_READ_BYTES = 4_096;
+/** No append takes long; who waits for more than this waits for a process that hangs. */
+const APPEND_WAIT_MS = 30_000;
+
+/** What a follower feeds. */
+export interface LogSink {
+  /** Forget all: the log with this id begins anew. */
+  reset(logId: string): void;
+  /** A record; its parts lie in `buffer`, and `base` is the file offset of the buffer's start. */
+  apply(framed: Framed, buffer: Buffer, base: number): void;
+  /** Everything before `offset` has been applied. Called now and then, and once at the end with `last`. */
+  reached?(offset: number, last: boolean): void;
+}
+
+/**
+ * How reading ended. `torn`: behind the last whole record stands the start of another one.
+ * `corrupt`: something that is no record stands at the follower's offset. `outdated`: an
+ * older or newer program wrote this log. `missing`: there is no log, or an empty one.
+ */
+export type LogState = 'clean' | 'torn' | 'corrupt' | 'outdated' | 'missing';
+
+/** A reader of the log that remembers where it is. */
+export interface LogFollower {
+  /** The end of the last record that was applied. */
+  readonly offset: number;
+  /** The descriptor of the log that the sink's contents stand in; undefined before there is one. */
+  readonly fd: number | undefined;
+  /** True when the file has changed since `catchUp`; one `stat`, no waiting. */
+  isBehind(): boolean;
+  /** Applies what was appended since, from the start when the log was replaced. */
+  catchUp(): Promise<LogState>;
+  close(): Promise<void>;
+}
+
+/** Follows the log at `path`, which may not exist yet. `from` continues where an earlier follower stopped. */
+export function createFollower(path: string, sink: LogSink, from?: LogPosition): LogFollower {
+  return new FileFollower(path, sink, from);
+}
+
+/** A place in a log. */
+export interface LogPosition {
+  readonly logId: string;
+  readonly offset: number;
+}
+
+class FileFollower implements LogFollower {
+  readonly #path: string;
+  readonly #sink: LogSink;
+  #from: LogPosition | undefined;
+  #handle: FileHandle | undefined;
+  #inode = 0n;
+  #id = '';
+  #offset = 0;
+  #readTo = 0;
+
+  constructor(path: string, sink: LogSink, from: LogPosition | undefined) {
+    this.#path = path;
+    this.#sink = sink;
+    this.#from = from;
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get fd(): number | undefined {
+    return this.#handle?.fd;
+  }
+
+  isBehind(): boolean {
+    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    if (now === undefined) return this.#handle !== undefined;
+    if (this.#handle === undefined) return true;
+    return now.ino !== this.#inode || now.size !== BigInt(this.#readTo);
+  }
+
+  async catchUp(): Promise<LogState> {
+    const now = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const same = now?.ino === this.#inode && now.size >= BigInt(this.#offset);
+    if (this.#handle === undefined || !same || this.#offset === 0 || !(await this.#isSameLog())) {
+      const opened = await this.#open();
+      if (opened !== 'clean') return opened;
+    }
+    const read = await scan(this.#handle!, this.#offset, this.#sink);
+    this.#offset = read.offset;
+    this.#readTo = read.size;
+    return read.state;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    this.#offset = 0;
+  }
+
+  /** False when the log was overwritten in place, by another one or by something else. */
+  async #isSameLog(): Promise<boolean> {
+    const head = await readHead(this.#handle!);
+    return typeof head === 'object' && head.id === this.#id;
+  }
+
+  /** Begins with whatever log is at the path now. */
+  async #open(): Promise<LogState> {
+    await this.close();
+    const from = this.#from;
+    this.#from = undefined;
+    const next = await openIfThere(this.#path);
+    if (next === undefined) {
+      this.#sink.reset('');
+      return 'missing';
+    }
+    this.#handle = next;
+    const { ino, size } = await next.stat({ bigint: true });
+    this.#inode = ino;
+    const first = await readHead(next);
+    if (typeof first === 'string') return first;
+    this.#id = first.id;
+    if (from?.logId === first.id && BigInt(from.offset) <= size) this.#offset = from.offset;
+    else this.#sink.reset(first.id);
+    return 'clean';
+  }
+}
+
+/** What an append needs; `newLogId` makes the id of a log that is begun by it. */
+export interface AppendTarget {
+  readonly path: string;
+  readonly lock: Lock;
+  readonly newLogId: () => string;
+}
+
+/**
+ * Appends what `make` returns. `make` runs under the lock, with the follower at the end of
+ * the log, and may throw to append nothing. When the promise resolves, the records are on
+ * the disk if `durable` was asked for. The follower has not read them yet.
+ */
+export async function append(
+  target: AppendTarget,
+  follower: Pick<LogFollower, 'offset' | 'catchUp'>,
+  make: () => readonly Buffer[],
+  durable: boolean,
+): Promise<void> {
+  const release = await target.lock.acquire({ timeoutMs: APPEND_WAIT_MS });
+  try {
+    const state = await follower.catchUp();
+    if (state === 'corrupt' || state === 'outdated') throw brokenLog(state);
+    const records = [...make()];
+    if (records.length === 0) return;
+    if (follower.offset === 0) records.unshift(startOfLog(target.newLogId()));
+    await writeAt(target.path, follower.offset, records, durable);
+  } finally {
+    release();
+  }
+}
+
+/** The error of an operation that met a log it cannot read. */
+export function brokenLog(state: LogState): SvcError {
+  return new SvcError('unavailable', `The vault index is ${state}`, {
+    cure: 'Run `svc vault-health repair`.',
+  });
+}
+
+/** The record that begins a log. */
+export function startOfLog(id: string): Buffer {
+  return encodeNotice({ record: 'log', format: FORMAT, id });
+}
+
+/** Makes a new or renamed name in `dir` durable. */
+export async function syncDir(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAt(
+  path: string,
+  offset: number,
+  records: readonly Buffer[],
+  durable: boolean,
+): Promise<void> {
+  if (offset === 0) await (await open(path, 'a', 0o600)).close();
+  const handle = await open(path, 'r+');
+  try {
+    if (offset === 0) await handle.chmod(0o600);
+    ftruncateSync(handle.fd, offset);
+    const bytes = Buffer.concat(records);
+    for (let done = 0; done < bytes.length;) {
+      const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, offset + done);
+      done += bytesWritten;
+    }
+    if (durable) await handle.datasync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') ftruncateSync(handle.fd, offset);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  if (offset === 0 && durable) await syncDir(dirname(path));
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readHead(handle: FileHandle): Promise<{ id: string } | LogState> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
+  if (bytesRead === 0) return 'missing';
+  const parsed = parseRecord(buffer.subarray(0, bytesRead), 0);
+  // Only the torn start of a log may be written over.
+  const isTorn = bytesRead < 4096 && isStartOfLog(buffer.subarray(0, bytesRead));
+  if (parsed === 'incomplete') return isTorn ? 'missing' : 'corrupt';
+  if (parsed === 'corrupt' || parsed.header.record !== 'log') return 'corrupt';
+  return parsed.header.format === FORMAT ? { id: parsed.header.id } : 'outdated';
+}
+
+async function scan(
+  handle: FileHandle,
+  from: number,
+  sink: LogSink,
+): Promise<{ offset: number; size: number; state: LogState }> {
+  const breathe = createBreather();
+  let offset = from;
+  let buffer = Buffer.alloc(0);
+  let wanted = READ_BYTES;
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(wanted);
+    const { bytesRead } = await handle.read(chunk, 0, wanted, offset + buffer.length);
+    const size = offset + buffer.length + bytesRead;
+    const read = chunk.subarray(0, bytesRead);
+    buffer = buffer.length === 0 ? read : Buffer.concat([buffer, read]);
+    const base = offset;
+    let parsed = parseRecord(buffer, 0);
+    while (typeof parsed === 'object') {
+      if (parsed.header.record !== 'log') sink.apply(parsed, buffer, base);
+      offset = base + parsed.end;
+      await breathe();
+      parsed = parseRecord(buffer, parsed.end);
+    }
+    sink.reached?.(offset, parsed === 'corrupt' || bytesRead === 0);
+    buffer = buffer.subarray(offset - base);
+    if (parsed === 'corrupt') return { offset, size, state: 'corrupt' };
+    if (bytesRead === 0) {
+      const broken = nextRecord(buffer, 1) !== -1;
+      return { offset, size, state: buffer.length === 0 ? 'clean' : broken ? 'corrupt' : 'torn' };
+    }
+    // After a short read there is hardly more, though only an empty one proves it.
+    wanted = bytesRead < wanted ? LAST_READ_BYTES : Math.max(READ_BYTES, buffer.length);
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Definitions found by parsing. Grammars are WebAssembly files inside a package; each is
+ * loaded when the first file of its language comes, and only in a worker thread.
+ */
+import type { Node, Parser } from 'web-tree-sitter';
+import { createGrammarLoader } from '../../grammars.ts';
+import type { Mark } from './chunk.ts';
+
+/** Parsing takes about 0.7 ms a kilobyte; larger files are machine-made more often than not. */
+const MAX_PARSED_CHARS = 300_000;
+/** Namespace in class in namespace: below this, parts are cut by size. */
+const MAX_DEPTH = 3;
+
+const GRAMMAR_OF: Readonly<Record<string, string>> = {
+  sh: 'bash',
+  bash: 'bash',
+  zsh: 'bash',
+  cs: 'c-sharp',
+  c: 'cpp',
+  h: 'cpp',
+  cc: 'cpp',
+  cpp: 'cpp',
+  cxx: 'cpp',
+  hh: 'cpp',
+  hpp: 'cpp',
+  css: 'css',
+  go: 'go',
+  ini: 'ini',
+  java: 'java',
+  js: 'javascript',
+  jsx: 'javascript',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  php: 'php',
+  ps1: 'powershell',
+  psm1: 'powershell',
+  py: 'python',
+  pyi: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  tsx: 'tsx',
+  ts: 'typescript',
+  mts: 'typescript',
+  cts: 'typescript',
+};
+
+/** Nodes whose children are parts of their own, when the node itself is too long. */
+const CONTAINER =
+  /(class|interface|namespace|module|impl|trait|struct|enum|object|record|extension|mod|internal_module|declaration_list|body|block|decorated|export|declaration|template|program|compound)/;
+
+/** Gives the marks of a file, or nothing where it cannot: unknown language, too long, broken grammar. */
+export interface Grammars {
+  marks(extension: string, text: string): Promise<Mark[] | undefined>;
+  /** Lets grammars that did not load be tried again. */
+  forgetFailures(): void;
+}
+
+/** True for a file name extension (without the dot) that has a grammar. */
+export function hasGrammar(extension: string): boolean {
+  return Object.hasOwn(GRAMMAR_OF, extension);
+}
+
+/** Makes a set of grammars that loads nothing yet. */
+export function createGrammars(): Grammars {
+  const loader = createGrammarLoader();
+  /** A grammar that does not load is done without: the layout of the code still shows a lot. */
+  const parserFor = (name: string): Promise<Parser | undefined> =>
+    loader.load(name).then(
+      ({ parser }) => parser,
+      () => undefined,
+    );
+  return {
+    forgetFailures: () => loader.forgetFailures(),
+    async marks(extension, text) {
+      const name = GRAMMAR_OF[extension];
+      if (name === undefined || text.length > MAX_PARSED_CHARS) return undefined;
+      const parser = await parserFor(name);
+      const tree = parser?.parse(text);
+      if (tree === null || tree === undefined) return undefined;
+      try {
+        const marks: Mark[] = [];
+        collect(tree.rootNode, 0, marks);
+        return marks;
+      } finally {
+        tree.delete();
+      }
+    },
+  };
+}
+
+/** Marks the children of `node` that take more than a line, each with the comments above it. */
+function collect(node: Node, depth: number, marks: Mark[]): void {
+  let commentFrom = -1;
+  let commentTo = -1;
+  for (const child of node.namedChildren) {
+    if (child === null) continue;
+    const from = child.startPosition.row;
+    const to = child.endPosition.row;
+    if (/comment|attribute|decorator|annotation/.test(child.type)) {
+      if (commentTo + 1 < from) commentFrom = from;
+      commentTo = to;
+      continue;
+    }
+    const attached = commentTo !== -1 && commentTo + 1 >= from;
+    if (to > from) marks.push({ line: attached ? commentFrom : from, depth });
+    [commentFrom, commentTo] = [-1, -1];
+    if (to - from > 20 && CONTAINER.test(child.type)) descend(child, depth, marks);
+  }
+}
+
+/** A body or wrapper adds no depth of its own: what matters are the members in it. */
+function descend(node: Node, depth: number, marks: Mark[]): void {
+  if (depth >= MAX_DEPTH) return;
+  const body = node.childForFieldName('body') ?? node.childForFieldName('declaration');
+  if (body === null) {
+    const inner = node.namedChildren.filter(
+      (child) => child !== null && CONTAINER.test(child.type),
+    );
+    for (const child of inner) if (child !== null) descend(child, depth, marks);
+    if (inner.length === 0) collect(node, depth + 1, marks);
+    return;
+  }
+  if (body.type.includes('body') || body.type.includes('list') || body.type.includes('block')) {
+    collect(body, depth + 1, marks);
+  } else {
+    descend(body, depth, marks);
+  }
+}

@@ -1,0 +1,188 @@
+/** How often the vault answers a question that it cannot answer, and how often it keeps silent where it could. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../../engine/clock.ts';
+import {
+  COLLECTIONS,
+  makeCollection,
+  questionsFor,
+  removeCollection,
+  unseenFor,
+} from '../../../fixtures/injection.ts';
+import type { CollectionName, LabelledQuestion } from '../../../fixtures/injection.ts';
+import { indexFolder, openVault } from '../index.ts';
+import type { OpenedVault } from '../index.ts';
+import { inPlace } from '../../../fixtures/vault/place.ts';
+
+const base = { clock: systemClock, newId: randomUUID };
+/** As the proxy asks, with the settings that it has where none are given. */
+const ASKED = { top: 5, minScore: 2, about: true, distinct: true };
+
+async function withCollection(
+  name: CollectionName,
+  use: (vault: OpenedVault) => Promise<void>,
+): Promise<void> {
+  const root = makeCollection(name);
+  const indexDir = mkdtempSync(join(tmpdir(), 'svc-relevance-'));
+  const vault = openVault({ ...base, indexDir, backend: 'json_blocks' });
+  try {
+    await indexFolder({ ...base, root, indexDir, workers: 2 });
+    await use(vault);
+  } finally {
+    await vault.close();
+    rmSync(indexDir, { recursive: true });
+    removeCollection(root);
+  }
+}
+
+/** `right` where the file with the answer was found, `silent` where nothing was, `wrong` else. */
+async function verdictOf(vault: OpenedVault, { text, answeredIn }: LabelledQuestion) {
+  const hits = await vault.search(text, ASKED);
+  if (answeredIn.length === 0) return hits.length === 0 ? 'right' : 'wrong';
+  if (hits.length === 0) return 'silent';
+  const isRight = hits.some(({ sourcePath }) =>
+    answeredIn.some((path) => sourcePath.includes(path)),
+  );
+  return isRight ? 'right' : 'wrong';
+}
+
+type Judged = LabelledQuestion & { readonly verdict: string };
+const known: Judged[] = [];
+const unseen: Judged[] = [];
+
+for (const name of COLLECTIONS) {
+  test(`${name}: every question is asked`, async () => {
+    await withCollection(name, async (vault) => {
+      const judged = async (questions: readonly LabelledQuestion[], into: Judged[]) => {
+        for (const each of questions) into.push({ ...each, verdict: await verdictOf(vault, each) });
+      };
+      await judged(questionsFor(name), known);
+      await judged(unseenFor(name), unseen);
+    });
+  });
+}
+
+function assertMostlyRight(asked: readonly Judged[]): void {
+  const unanswered = asked.filter(({ answeredIn }) => answeredIn.length === 0);
+  const answered = asked.filter(({ answeredIn }) => answeredIn.length > 0);
+  assert.ok(answered.length > 0);
+  assert.is(unanswered.length, answered.length);
+  const wrong = unanswered.filter(({ verdict }) => verdict === 'wrong');
+  const missed = answered.filter(({ verdict }) => verdict !== 'right');
+  const texts = (some: readonly LabelledQuestion[]) => some.map(({ text }) => text).join('\n');
+  assert.ok(wrong.length <= 0.05 * unanswered.length, `wrong:\n${texts(wrong)}`);
+  assert.ok(missed.length <= 0.15 * answered.length, `missed:\n${texts(missed)}`);
+}
+
+test('tuned on: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(known.filter(({ isHeldOut }) => !isHeldOut));
+});
+
+test('held out: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(known.filter(({ isHeldOut }) => isHeldOut));
+});
+
+test('sets written before anything was asked of them: at most 5 % wrong, at most 15 % missed', () => {
+  assertMostlyRight(unseen);
+});
+
+/** The paths of what is found for `query` in files with these texts. */
+async function found(files: Readonly<Record<string, string>>, query: string): Promise<string[]> {
+  let paths: string[] = [];
+  await inPlace(async (place) => {
+    for (const [path, text] of Object.entries(files)) place.write(path, text);
+    await place.index();
+    const vault = openVault({ ...base, indexDir: place.indexDir, backend: 'json_blocks' });
+    paths = (await vault.search(query, ASKED)).map(({ sourcePath }) => sourcePath);
+    await vault.close();
+  });
+  return paths;
+}
+
+const NOTES = {
+  'gate.md': 'The flumbrick gate opens when the quorble lever is pulled twice.\n',
+  'time.md': 'What time the store opens is written in notes of the owner, in a txt file.\n',
+  'lamp.md': 'The lamp burns brightest with `maxWickLength` set to nine.\n',
+};
+
+test('a single common word, or one word of several, adds nothing', async () => {
+  assert.equal(await found(NOTES, 'What time is it?'), []);
+  assert.equal(await found(NOTES, 'Read notes.txt'), []);
+  assert.equal(await found(NOTES, 'How do I bake bread in a flumbrick oven with rye?'), []);
+});
+
+test('a number that is nowhere, and words that only hold a sentence together, are no evidence', async () => {
+  const login = { ...NOTES, 'login.md': 'After a login the lamp greets.\n' };
+  assert.equal(await found(login, 'The page shows a 404 after login, why?'), []);
+  assert.equal(await found(NOTES, 'When does the flumbrick gate open? (103)'), ['gate.md']);
+});
+
+test('a word that anybody asks with names something where it has a capital inside a sentence', async () => {
+  const files = { ...NOTES, 'waste.md': 'Garbage collection is done at dawn.\n' };
+  const collected = 'How does garbage collection happen';
+  assert.equal(await found(files, `${collected} as I go about?`), ['waste.md']);
+  assert.equal(await found(files, `${collected} in Go?`), []);
+  assert.equal(await found(files, 'How To Go About Garbage Collection'), ['waste.md']);
+});
+
+test('a path or an identifier is enough', async () => {
+  assert.equal(await found(NOTES, 'explain maxWickLength'), ['lamp.md']);
+  assert.equal(await found({ ...NOTES, 'etc/oven.md': 'Hot.\n' }, 'what is in etc/oven.md'), [
+    'etc/oven.md',
+  ]);
+});
+
+test('the name of a file or a folder is enough where no everyday word has it', async () => {
+  const files = {
+    ...NOTES,
+    'login.md': 'After a login the lamp greets.\n',
+    'drift-guard.md': 'It closes the sluice at dusk.\n',
+    'tools/zindle/usage.md': 'Hold it upright.\n',
+  };
+  assert.equal(await found(files, 'drift-guard on rainy Sundays'), ['drift-guard.md']);
+  assert.equal(await found(files, 'Does the drift guard rust?'), ['drift-guard.md']);
+  assert.equal(await found(files, 'how do I sharpen a zindle'), ['tools/zindle/usage.md']);
+  assert.equal(await found(files, 'Zindle ointment for knees, elbows, shoulders'), []);
+  assert.equal(await found(files, 'The page shows a 404 after login, why?'), []);
+});
+
+test('a file is named by its name, not by a word of the same stem', async () => {
+  const files = { ...NOTES, 'commander/a.md': 'Salutes.\n' };
+  assert.equal(await found(files, 'which commands run at noon in spring'), []);
+  assert.equal(await found(files, 'what does commander do at noon'), ['commander/a.md']);
+});
+
+test('short forms, another spelling, a slip and another form of the word find what they mean', async () => {
+  const files = {
+    ...NOTES,
+    'paint.md': 'Colors of the hull are normalized by the varnisher before the children board.\n',
+  };
+  for (const query of [
+    "What are the hull's colours?",
+    'when are hull colours normalised',
+    'who normalizes the hlul colors, the varnihser?',
+    "which child doesn't board the hull",
+  ]) {
+    assert.equal(await found(files, query), ['paint.md'], query);
+  }
+});
+
+test('a proper name that stands nowhere says that the question is about something else', async () => {
+  const files = { ...NOTES, 'pump.md': 'The valve and the piston are oiled weekly.\n' };
+  assert.equal(await found(files, 'When are the valve and the piston oiled?'), ['pump.md']);
+  assert.equal(await found(files, 'When is a valve oiled in a Wankel?'), []);
+});
+
+test('in a vault about one thing what all blocks hold is found where it is the whole question', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 8 }, (_, n) => [`${n}.md`, `The flumbrick gate, part ${n}.\n`]),
+  );
+  assert.is((await found(files, 'Where is the flumbrick gate?')).length, 5);
+  assert.equal(await found(files, 'Where is the lever of the gate of Vienna?'), []);
+});
+
+test.run();

@@ -1,0 +1,169 @@
+/**
+ * Whether a block is about a question, or only shares some of its words. A BM25 score does
+ * not tell: it grows with the collection and with the length of the question. What tells is
+ * how much of the question's weight a block holds, which words that is, and how far its score
+ * is from that of any block; and whether it lies in a file that the question names. The
+ * thresholds are those that did best on one half of `fixtures/injection/questions.json` and on
+ * the sets of `unseen.json`, once those had been asked; `relevance.test.ts` holds them to all.
+ */
+import { RARE_BLOCKS, wordsOf, type Word } from './question-words.ts';
+import { liveCount } from './score.ts';
+import type { Corpus, Scored } from './score.ts';
+import type { Speller } from '../words/spelling.ts';
+import { namesPath } from './subject.ts';
+import type { Tokenizer } from '../words/tokenize.ts';
+
+/** Where the question has a word that is `isUnknown`, a block must hold this much of it, whatever it holds. */
+const LEAST_COVERED_UNKNOWN = 0.7;
+/** Parts of a name that is not there as a whole count for half of it. */
+const PARTS_WEIGHT = 0.5;
+/** Of a long question this many words, the heaviest, make up its weight: no block holds all of a long text. */
+const MAX_WEIGHED = 12;
+/** The share of a question that a block must hold, by how many words with a meaning it holds, one of them rare. */
+const LEAST_COVERED = [1, 1, 0.7, 0.6, 0.5] as const;
+/** Where two have one, and both are rare. */
+const LEAST_COVERED_RARE = 0.6;
+const LEAST_COVERED_RARE_IN_SMALL = 0.52;
+/** Where none is rare, in a collection about one thing. */
+const LEAST_COVERED_COMMON = [1, 1, 0.75, 0.7] as const;
+/** Where only one word has a meaning, and it is rare: it is the question, or more of the question is there too. */
+const LEAST_COVERED_ALONE = 0.8;
+const LEAST_COVERED_AMONG = 0.75;
+const LEAST_WORDS_AMONG = 3;
+/** In a larger index than this nearly any word stands somewhere: one alone needs all of the rest, and two say less. */
+const MOST_BLOCKS_ALONE = 500;
+const LEAST_WORDS_IN_LARGE = 4;
+const LEAST_COVERED_IN_LARGE = 0.9;
+/** Where a path or an identifier is named. */
+const LEAST_COVERED_NAMED = 0.55;
+/** Where the file or a folder of the block is named. */
+const LEAST_COVERED_SUBJECT = 0.45;
+/** A name that stands in more blocks than this tells none of them from the others. */
+const TELLING_SHARE = 0.25;
+/** A block must score so many times what blocks do on average, unless it holds nearly all of the question. */
+const LEAST_DISTANCE = 2;
+const NEARLY_ALL = 0.75;
+/** Beside the block that holds most of the question, others must hold this much of what it holds. */
+const LEAST_OF_BEST = 0.7;
+const LEAST_OF_BEST_SUBJECT = 0.45;
+/** What the score of a block is multiplied by whose file or folder the question names. */
+const SUBJECT_SCORE = 1.5;
+/** Where the words with a meaning are common: a block that holds so many words of the question, and so much of it. */
+const LEAST_WORDS_MANY = 5;
+const LEAST_COVERED_MANY = 0.8;
+
+/** How much of a question a block holds. */
+interface Evidence {
+  /** Of the question's weight, 0 to 1. */
+  readonly covered: number;
+  /** Words of the question in it. */
+  readonly words: number;
+  /** Of these, those with a meaning of their own, those of them that are rare, and rare names. */
+  readonly meaningful: number;
+  readonly rare: number;
+  readonly named: number;
+  /** True where the question names the block's file, or a folder that it lies in. */
+  readonly isSubject: boolean;
+}
+
+/** A block that was ranked, and where it is from. */
+interface Ranked extends Scored {
+  readonly info: { readonly sourcePath: string };
+}
+
+/**
+ * Of `scored`, best first, those that are about `query`. `terms` are what they were ranked
+ * by, and `meanScore` is what a block of the index scores on average. At most `top` are given,
+ * and of those behind the first `top` only such as lie in a file that the query names.
+ */
+export function aboutQuestion<T extends Ranked>(
+  how: { readonly corpus: Corpus; readonly tokenizer: Tokenizer; readonly spell: Speller },
+  query: string,
+  terms: readonly string[],
+  scored: readonly T[],
+  meanScore: number,
+  top: number,
+): T[] {
+  const { corpus, tokenizer } = how;
+  const { words, asked } = wordsOf(how, query, terms);
+  const heaviest = words.map(({ weight }) => weight).toSorted((a, b) => b - a);
+  const weight = heaviest.slice(0, MAX_WEIGHED).reduce((sum, each) => sum + each, 0);
+  if (weight === 0) return [];
+  const isTelling = (term: string): boolean => {
+    const blocks = liveCount(corpus, corpus.postings(term));
+    return blocks > 0 && blocks <= Math.max(RARE_BLOCKS, corpus.size * TELLING_SHARE);
+  };
+  const named = new Map<string, boolean>();
+  const judged = scored.map((each) => {
+    const path = each.info.sourcePath;
+    const isSubject = named.get(path) ?? namesPath(tokenizer, asked, path, isTelling);
+    named.set(path, isSubject);
+    return { each, evidence: { ...evidenceIn(words, weight, each), isSubject } };
+  });
+  const hasUnknown = words.some(({ isUnknown }) => isUnknown);
+  const most = Math.max(0, ...judged.map(({ evidence }) => evidence.covered));
+  return judged
+    .filter(({ each, evidence }, rank) => {
+      const { covered, isSubject } = evidence;
+      if (rank >= top && !isSubject) return false;
+      const distance = meanScore === 0 ? 0 : each.score / meanScore;
+      if (hasUnknown && covered < LEAST_COVERED_UNKNOWN) return false;
+      const least = isSubject ? LEAST_OF_BEST_SUBJECT : LEAST_OF_BEST;
+      return covered >= least * most && isEnough(evidence, distance, corpus.size);
+    })
+    .map(({ each, evidence: { isSubject } }) => ({
+      each,
+      score: isSubject ? each.score * SUBJECT_SCORE : each.score,
+    }))
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, top)
+    .map(({ each }) => each);
+}
+
+function isEnough(
+  { covered, words, meaningful, rare, named, isSubject }: Evidence,
+  distance: number,
+  size: number,
+): boolean {
+  if (distance < LEAST_DISTANCE && covered < NEARLY_ALL) return false;
+  if (covered >= leastOf(LEAST_COVERED_COMMON, meaningful)) return true;
+  if (isSubject && covered >= LEAST_COVERED_SUBJECT) return true;
+  if (meaningful > 0 && words >= LEAST_WORDS_MANY && covered >= LEAST_COVERED_MANY) return true;
+  if (rare === 0) return false;
+  if (named > 0 && covered >= LEAST_COVERED_NAMED) return true;
+  const isSmall = size <= MOST_BLOCKS_ALONE;
+  const leastOfRare = isSmall ? LEAST_COVERED_RARE_IN_SMALL : LEAST_COVERED_RARE;
+  if (rare > 1 && covered >= leastOfRare) return true;
+  if (meaningful > 1) return covered >= leastOf(LEAST_COVERED, meaningful);
+  if (!isSmall) return words >= LEAST_WORDS_IN_LARGE && covered >= LEAST_COVERED_IN_LARGE;
+  return covered >= (words < LEAST_WORDS_AMONG ? LEAST_COVERED_ALONE : LEAST_COVERED_AMONG);
+}
+
+function leastOf(thresholds: readonly number[], count: number): number {
+  // One word alone is never enough by what it covers, be it the whole question.
+  return count < 2 ? Number.POSITIVE_INFINITY : thresholds[Math.min(count, thresholds.length - 1)]!;
+}
+
+function evidenceIn(
+  words: readonly Word[],
+  weight: number,
+  { matched }: Scored,
+): Omit<Evidence, 'isSubject'> {
+  let covered = 0;
+  const count = { words: 0, meaningful: 0, rare: 0, named: 0 };
+  for (const word of words) {
+    if ((matched & word.whole) === 0) {
+      const found = word.parts.filter((part) => (matched & part) !== 0).length;
+      if (found > 0) covered += (word.weight * PARTS_WEIGHT * found) / word.parts.length;
+      continue;
+    }
+    covered += word.weight;
+    count.words++;
+    if (word.kind === 'asking') continue;
+    count.meaningful++;
+    if (!word.isRare) continue;
+    count.rare++;
+    if (word.kind === 'name') count.named++;
+  }
+  return { covered: Math.min(1, covered / weight), ...count };
+}

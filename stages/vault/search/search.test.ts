@@ -1,0 +1,73 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { BlockIndex } from '../backends/block-index.ts';
+import { createMemoryIndex } from '../backends/json-blocks.ts';
+import { layoutOf } from '../log/layout.ts';
+import { createFollower } from '../log/log.ts';
+import { searchIndex, type SearchHit, type SearchOptions } from './search.ts';
+import { createTokenizer } from '../words/tokenize.ts';
+import { inPlace, type Place } from '../../../fixtures/vault/place.ts';
+
+type Search = (options: SearchOptions) => { readonly hits: SearchHit[]; readonly read: number };
+
+/** Searches the files of a place for `query`, and says of how many blocks the text was read. */
+async function searching(
+  { indexDir }: Place,
+  query: string,
+  use: (search: Search) => void,
+): Promise<void> {
+  const memory = createMemoryIndex();
+  const follower = createFollower(layoutOf(indexDir).log, memory);
+  await follower.catchUp();
+  const tokenizer = createTokenizer();
+  use((options) => {
+    let read = 0;
+    const place: BlockIndex['place'] = (block) => {
+      read++;
+      return memory.place(block);
+    };
+    const index: BlockIndex = { ...memory, place };
+    return { hits: searchIndex(index, follower.fd, tokenizer, query, options), read };
+  });
+  await follower.close();
+}
+
+const pathsOf = (hits: readonly SearchHit[]): string[] => hits.map(({ sourcePath }) => sourcePath);
+
+test('each text is found once where that is wanted, and of its copies none is read', () =>
+  inPlace(async (place) => {
+    const copy = 'The flumbrick gate opens, and the gate closes.\n';
+    for (let file = 0; file < 300; file++) place.write(`c${100 + file}.md`, copy);
+    place.write(
+      'other.md',
+      'About the gate it is also told, at some length, that a lamp hangs there.\n',
+    );
+    await place.index();
+    await searching(place, 'flumbrick gate', (search) => {
+      const all = search({ top: 3 });
+      assert.equal(pathsOf(all.hits), ['c100.md', 'c101.md', 'c102.md']);
+      const once = search({ top: 3, distinct: true });
+      assert.equal([pathsOf(once.hits), once.read], [['c100.md', 'other.md'], 2]);
+      const except = new Set([all.hits[1]!.id]);
+      assert.equal(pathsOf(search({ top: 2, except }).hits), ['c100.md', 'c102.md']);
+      const others = search({ top: 3, distinct: true, except });
+      assert.equal([pathsOf(others.hits), others.read], [['other.md'], 1]);
+      assert.equal(search({ top: 3, distinct: true, minScore: 1_000 }), { hits: [], read: 0 });
+    });
+  }));
+
+test('where no copies take the places, no more than is wanted is looked at', () =>
+  inPlace(async (place) => {
+    for (let file = 0; file < 40; file++) {
+      place.write(`f${file}.md`, `gate ${'word '.repeat(file)}\n`);
+    }
+    await place.index();
+    await searching(place, 'gate', (search) => {
+      const few = search({ top: 4, distinct: true });
+      assert.equal(few, search({ top: 4 }));
+      assert.is(few.read, 4);
+      assert.equal(search({ top: 0 }), { hits: [], read: 0 });
+    });
+  }));
+
+test.run();

@@ -1,0 +1,73 @@
+/** The part of a block that shows why it was found. */
+import type { Hit } from '../words/tokenize.ts';
+
+/** Characters that a snippet shows, more or less: it ends between words. */
+const SNIPPET_CHARS = 240;
+
+/** A piece of a block's text with the hits in it. */
+export interface Snippet {
+  readonly text: string;
+  /** The first line of `text`, as a line of the source file; 0 for an ingested block. */
+  readonly line: number;
+  /** Start and end offsets in `text` of the words that the query asked for, in order. */
+  readonly hits: readonly (readonly [start: number, end: number])[];
+}
+
+/** The piece of `content` with the most different terms among `hits`; its start when there are none. */
+export function cutSnippet(content: string, hits: readonly Hit[], startLine: number): Snippet {
+  const [first, last] = densest(hits);
+  const from = wordStart(content, first?.start ?? 0, last?.end ?? 0);
+  const to = wordEnd(content, Math.max(from + SNIPPET_CHARS, last?.end ?? 0));
+  const shown = hits.filter(({ start, end }) => start >= from && end <= to);
+  return {
+    text: content.slice(from, to),
+    line: startLine === 0 ? 0 : startLine + countLines(content, from),
+    hits: shown.map(({ start, end }) => [start - from, end - from] as const),
+  };
+}
+
+/** The run of hits within one snippet's length that covers most terms; the earliest of equals. */
+function densest(hits: readonly Hit[]): [Hit | undefined, Hit | undefined] {
+  const inside = new Map<string, number>();
+  let best: [Hit | undefined, Hit | undefined] = [undefined, undefined];
+  let most = 0;
+  let left = 0;
+  for (const hit of hits) {
+    inside.set(hit.term, (inside.get(hit.term) ?? 0) + 1);
+    while (hit.end - hits[left]!.start > SNIPPET_CHARS && hits[left] !== hit) {
+      const gone = hits[left++]!.term;
+      const rest = inside.get(gone)! - 1;
+      if (rest === 0) inside.delete(gone);
+      else inside.set(gone, rest);
+    }
+    if (inside.size > most) [most, best] = [inside.size, [hits[left], hit]];
+  }
+  return best;
+}
+
+/** A little before `start`, at the start of its line where that is near, else between words. */
+function wordStart(content: string, start: number, end: number): number {
+  const spare = Math.max(0, SNIPPET_CHARS - (end - start));
+  const earliest = Math.max(0, start - Math.floor(spare / 2));
+  const line = content.lastIndexOf('\n', start - 1) + 1;
+  if (line >= earliest || earliest === 0) return Math.min(line, start);
+  const blank = content.indexOf(' ', earliest);
+  return blank === -1 || blank >= start ? start : blank + 1;
+}
+
+function wordEnd(content: string, end: number): number {
+  if (end >= content.length) return content.length;
+  const cut = content.slice(0, end).search(/\s\S*$/);
+  // A text without blanks is cut in the middle, but never inside a surrogate pair.
+  if (cut !== -1 && cut > end - 40) return cut;
+  const code = content.charCodeAt(end);
+  return code >= 0xdc00 && code <= 0xdfff ? end + 1 : end;
+}
+
+function countLines(content: string, end: number): number {
+  let lines = 0;
+  for (let at = content.indexOf('\n'); at !== -1 && at < end; at = content.indexOf('\n', at + 1)) {
+    lines++;
+  }
+  return lines;
+}

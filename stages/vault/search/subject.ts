@@ -1,0 +1,77 @@
+/**
+ * What a question names as its subject by the name of a file or a folder: `stop-words.ts` in
+ * "how do stop words work", the folder `chokidar` in "chokidar ignore dotfiles". A file that
+ * is called like an everyday word is not named by that word alone.
+ */
+import { askingWords } from '../words/asking-words.ts';
+import { everydayThings, ordinaryWords } from '../words/everyday-words.ts';
+import { stem } from '../words/stem.ts';
+import type { Tokenizer } from '../words/tokenize.ts';
+
+/** One word of a question as it stands in it, stop words left out. */
+export interface AskedWord {
+  readonly term: string;
+  /** In lower case, where it is a word by itself and no part of one. */
+  readonly text: string | undefined;
+  /** Words that are parts of one, as in `fast-uri`, have its number in common. */
+  readonly typed: number;
+  /** A capital inside a sentence: it names something. */
+  readonly isProper: boolean;
+}
+
+const ASKING: ReadonlySet<string> = new Set(askingWords.map(stem));
+const EVERYDAY: ReadonlySet<string> = new Set([
+  ...askingWords,
+  ...ordinaryWords,
+  ...everydayThings,
+]);
+/** `chunk.test.ts` is named by `chunk`; a leading dot belongs to the name. */
+const EXTENSIONS = /(?<=.)(?:\.[A-Za-z][A-Za-z0-9]{0,9}){1,2}$/;
+
+/** Says whether `words` name the file at `path`, or a folder that it lies in. */
+export function namesPath(
+  tokenizer: Tokenizer,
+  words: readonly AskedWord[],
+  path: string,
+  isTelling: (term: string) => boolean,
+): boolean {
+  const folders = path.split('/');
+  const file = folders.pop() ?? '';
+  const names = new Set([...folders, file, file.replace(EXTENSIONS, '')]);
+  return [...names].some((name) => {
+    const parts = partsOf(tokenizer, name);
+    if (!parts.some(isTelling)) return false;
+    return parts.length === 1 ? isWord(name, words) : isRun(parts, words);
+  });
+}
+
+/** The parts of a name, without the term for all of it. */
+function partsOf(tokenizer: Tokenizer, name: string): readonly string[] {
+  const terms = tokenizer.terms(name);
+  const isWhole = terms.length > 1 && terms.at(-1) === name.toLowerCase();
+  return isWhole ? terms.slice(0, -1) : terms;
+}
+
+/** As it is written and not by its stem: nobody means `commander` by "commands". */
+function isWord(name: string, words: readonly AskedWord[]): boolean {
+  const lower = name.toLowerCase();
+  return words.some(({ text, isProper }) => {
+    if (text === undefined || singular(text) !== singular(lower)) return false;
+    return isProper || !(EVERYDAY.has(text) || EVERYDAY.has(singular(text)));
+  });
+}
+
+function isRun(parts: readonly string[], words: readonly AskedWord[]): boolean {
+  return words.some((first, at) => {
+    if (first.term !== parts[0]) return false;
+    const run = words.slice(at, at + parts.length);
+    if (run.length < parts.length || run.some(({ term }, n) => term !== parts[n])) return false;
+    // "Run the tests" does not ask for `run-tests.sh`.
+    const isTyped = run.every(({ typed }) => typed === first.typed);
+    return isTyped || run.some(({ term }) => !ASKING.has(term));
+  });
+}
+
+function singular(word: string): string {
+  return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
+}

@@ -1,0 +1,105 @@
+/**
+ * How people write what blocks hold: short forms, British for American spelling and the
+ * reverse, two words as one, a slip of the finger. Another spelling is looked for only where
+ * no block holds the word itself, so that what is found for a word that is there stays the same.
+ */
+import { liveCount } from '../search/score.ts';
+import type { Corpus } from '../search/score.ts';
+import { stem } from './stem.ts';
+
+/** Ends of stems that are spelled two ways. */
+const ENDS = (
+  [
+    ['our', 'or'],
+    ['is', 'iz'],
+    ['ys', 'yz'],
+    ['tr', 'ter'],
+    ['nc', 'ns'],
+    ['logu', 'log'],
+    ['ll', 'l'],
+  ] as const
+).flatMap(([one, other]) => [[one, other] as const, [other, one] as const]);
+
+/** Words whose forms no rule leads to one another. */
+const IRREGULAR = (
+  'child children|person people|man men|woman women|foot feet|mouse mice|index indices|matrix matrices|vertex vertices|' +
+  'appendix appendices|criterion criteria|phenomenon phenomena|begin began begun|bind bound|break broke broken|' +
+  'bring brought|build built|buy bought|catch caught|choose chose chosen|draw drew drawn|drive drove driven|' +
+  'fall fell fallen|feed fed|fly flew flown|forbid forbidden|forget forgot forgotten|freeze froze frozen|give gave given|' +
+  'grow grew grown|hang hung|hide hid hidden|hold held|keep kept|know knew known|lead led|leave left|lend lent|' +
+  'light lit|lose lost|mean meant|meet met|pay paid|rise rose risen|run ran|sell sold|send sent|shake shook|shoot shot|' +
+  'shrink shrank shrunk|sink sank sunk|sleep slept|speak spoke spoken|spend spent|steal stole stolen|stick stuck|' +
+  'strike struck|sweep swept|swing swung|take took taken|teach taught|tear tore torn|tell told|think thought|' +
+  'throw threw thrown|wake woke woken|wear wore worn|wind wound|win won|withdraw withdrew withdrawn|write wrote written'
+)
+  .split('|')
+  .map((forms) => forms.split(' ').map(stem));
+
+const LEAST_LETTERS = 3;
+const LEAST_HALF = 3;
+/** Shorter words are too near to too many others. */
+const LEAST_LETTERS_SLIPPED = 6;
+/** Longer ones are no words. */
+const MOST_LETTERS = 24;
+
+const NOT =
+  /\b(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n['’]?t\b/gi;
+const SHORT_FORM = /(?<=[a-z])['’](?:s|ll|re|ve|d|m)\b/gi;
+
+/** `text` without "n't" and what else an apostrophe joins to a word: "Ruff's" asks about Ruff. */
+export function withoutShortForms(text: string): string {
+  return text.replace(NOT, ' ').replace(SHORT_FORM, ' ');
+}
+
+/** `term` where blocks hold it; else how blocks spell it, as one term or as two; else `term`. */
+export type Speller = (term: string) => readonly string[];
+
+/** Looks a word up once, however often it is asked for: one that no block holds takes some dozens of lookups. */
+export function spellerOf(corpus: Corpus): Speller {
+  const known = new Map<string, readonly string[]>();
+  return (term) => {
+    const found = known.get(term) ?? asSpelled(corpus, term);
+    known.set(term, found);
+    return found;
+  };
+}
+
+function asSpelled(corpus: Corpus, term: string): readonly string[] {
+  const isHeld = (each: string): boolean => liveCount(corpus, corpus.postings(each)) > 0;
+  if (term.length < LEAST_LETTERS || term.length > MOST_LETTERS) return [term];
+  if (!/^[a-z]+$/.test(term) || isHeld(term)) return [term];
+  const other = [...otherForms(term), ...otherEnds(term), ...withoutSlip(term)].find(isHeld);
+  return other === undefined ? (halves(term, isHeld) ?? [term]) : [other];
+}
+
+function otherForms(term: string): readonly string[] {
+  return IRREGULAR.find((forms) => forms.includes(term)) ?? [];
+}
+
+function otherEnds(term: string): string[] {
+  return ENDS.filter(([from]) => term.endsWith(from)).map(
+    ([from, to]) => term.slice(0, -from.length) + to,
+  );
+}
+
+/** `term` with two letters exchanged, one left out, or one doubled; the first letter is right. */
+function withoutSlip(term: string): string[] {
+  if (term.length < LEAST_LETTERS_SLIPPED) return [];
+  return Array.from({ length: term.length - 1 }, (_, before) => {
+    const at = before + 1;
+    const [head, letter, tail] = [term.slice(0, at), term[at]!, term.slice(at + 1)];
+    const exchanged = tail === '' ? [] : [head + tail[0]! + letter + tail.slice(1)];
+    return [...exchanged, head + tail, head + letter + letter + tail];
+  }).flat();
+}
+
+function halves(term: string, isHeld: (term: string) => boolean): readonly string[] | undefined {
+  for (let at = LEAST_HALF; at <= term.length - LEAST_HALF; at++) {
+    // A stem has lost the "e" that its last half, alone, keeps: "dotfil", but "file".
+    const last = term.slice(at);
+    const second = [stem(last), `${last}e`].find(isHeld);
+    const first = stem(term.slice(0, at));
+    if (second !== undefined && isHeld(first)) return [first, second];
+  }
+  return undefined;
+}
