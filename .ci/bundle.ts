@@ -101,7 +101,8 @@ const recipes = await readRecipes([
 writeFileSync(join(compiled, 'app', BUNDLED_FILE), JSON.stringify(recipes));
 
 const topics = JSON.stringify(readTopics());
-for (const folder of ['app', 'cli']) writeFileSync(join(compiled, folder, TOPICS_FILE), topics);
+for (const folder of ['app', 'cli/parse'])
+  writeFileSync(join(compiled, folder, TOPICS_FILE), topics);
 
 /** Compressed size that script and style of the dashboard may have together. */
 const PAGE_MAX_BYTES = 150 * 1024;
