@@ -17,7 +17,7 @@ const dist = fileURLToPath(new URL('..', import.meta.url));
 const CONCURRENCY = 2;
 const FILE_TIMEOUT_MS = 600_000;
 /** How often tests that draw lots do so with `--full`, by the variables that they read; what is set already stays. */
-const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20' };
+const MANY_THROWS = { SVC_FAULT_SEEDS: '20', SVC_KILL_ROUNDS: '20', SVC_PAIR_SEEDS: '12' };
 
 interface FileResult {
   readonly file: string;
