@@ -3,7 +3,7 @@
  * importing only to its left; in `stages` no verb imports a verb and no noun a
  * noun, and what both stand on has an order of its own. What several tests use stands in
  * `fixtures`, and nothing but tests, benches and the demo imports it. No file has a name that says
- * nothing, and no import leads in a circle, types included.
+ * nothing, and no import leads in a circle, types and what is loaded later included.
  * Prints every breach and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -143,16 +143,12 @@ function sharedSupport(imports: readonly Import[]): string[] {
   return [...shared].map((file) => `${file}: several files use it: move it into fixtures`);
 }
 
-/** Static imports alone: what is loaded when it is first needed may well lead back. */
-const STATIC_IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'(\.[^']+)'/g;
-
 /** Each group of files that lead to one another (Tarjan's strongly connected components), sorted. */
 function circlesOf(all: readonly string[]): string[][] {
   const known = new Set(all);
   const edges = new Map(
     all.map((file) => {
-      const text = readFileSync(join(root, file), 'utf8');
-      const targets = [...text.matchAll(STATIC_IMPORT)].map(([, to]) => join(dirname(file), to!));
+      const targets = importsOf(file).map(({ to }) => to);
       return [file, targets.filter((to) => to !== file && known.has(to))] as const;
     }),
   );

@@ -2,7 +2,7 @@
  * What a command may touch: streams, environment, clock, paths and the process's
  * own events. It is passed in, so that tests run commands without a process.
  */
-import type { BaseContext } from 'clipanion';
+import type { BaseContext, CommandClass, Definition } from 'clipanion';
 import type { Clock } from '../engine/clock.ts';
 import { resolveHome } from '../server/config/home.ts';
 
@@ -25,12 +25,16 @@ export interface CliContext extends BaseContext {
   readonly isRunByNpm?: boolean;
   /** Version of Node, as `20.20.0`. */
   readonly nodeVersion: string;
+  /** Definitions of all commands. */
+  readonly definitions: () => Promise<readonly Definition[]>;
   /** The compiled entry, for starting ourselves in the background. */
   readonly entry: string;
   readonly events: ProcessEvents;
   /** Notifies the process that started us in the background; absent when nobody waits. */
   readonly tellParent?: (message: unknown) => void;
 }
+
+export type CliCommand = CommandClass<CliContext>;
 
 /** `$SVC_HOME` or `~/.svc`, absolute. */
 export function homeOf(context: CliContext): string {

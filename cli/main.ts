@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../engine/clock.ts';
 import type { CliContext } from './context.ts';
+import { allDefinitions } from './parse/definitions.ts';
 import { runCli } from './run.ts';
 
 /** What is left open after a command may not hold the process back longer than this. */
@@ -43,6 +44,7 @@ function processContext(): CliContext {
     random: randomBytes,
     version: versionOfPackage(),
     program: isRunByNpm(process.env) ? 'npm run svc --' : 'svc',
+    definitions: allDefinitions,
     isRunByNpm: isRunByNpm(process.env),
     nodeVersion: process.versions.node,
     entry: fileURLToPath(import.meta.url),

@@ -5,7 +5,6 @@ import { nearest } from '../server/config/distance.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
-import { allDefinitions } from './parse/definitions.ts';
 import { commandHelp, overview } from './parse/help.ts';
 import { print, printError, writeLine } from './screen/output.ts';
 import { isFirstWord, loadCommands } from './parse/registry.ts';
@@ -34,7 +33,7 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<n
   if (word === undefined || word === 'help' || asksForHelp(argv)) {
     return word === 'help' ? help(argv.slice(1), context, true) : help(argv, context, false);
   }
-  if (!isFirstWord(word)) throw explainSyntax(undefined, argv, await allDefinitions());
+  if (!isFirstWord(word)) throw explainSyntax(undefined, argv, await context.definitions());
   const cli = new Cli<CliContext>({ binaryName: 'svc', binaryVersion: context.version });
   for (const command of await loadCommands(word)) cli.register(command);
   let command;
@@ -65,7 +64,7 @@ async function help(
   isTopicWanted: boolean,
 ): Promise<number> {
   const words = argv.filter((arg) => !arg.startsWith('-'));
-  const definitions = await allDefinitions();
+  const definitions = await context.definitions();
   const topics = readTopics();
   const names = topics.map(({ name }) => name);
   const text =

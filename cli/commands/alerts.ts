@@ -2,11 +2,10 @@
 import { Command, Option } from 'clipanion';
 import type { AlertsJson } from '../../server/alerts/evaluate.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { configFlag, toLoadOptions } from '../parse/flags.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 class CheckAlerts extends Command<CliContext> {

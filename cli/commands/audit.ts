@@ -10,7 +10,7 @@ import { verifyAudit } from '../../stages/audit/verify.ts';
 import type { AuditVerdict } from '../../stages/audit/verify.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf, wholeNumber } from '../ledger.ts';
 import { localMoment, localTime, zoneName } from '../screen/local-time.ts';
@@ -24,7 +24,6 @@ import {
   print,
   printJson,
 } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 const HOW_ON =
   'The log is off unless `audit.enabled` is true. It holds no bodies, no keys and no values of settings.';

@@ -6,11 +6,10 @@ import type { StoredKey } from '../../server/auth/auth.ts';
 import { ensurePrivateFolder } from '../../server/config/home.ts';
 import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
 import { localMoment } from '../screen/local-time.ts';
 import { note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 async function storeOf(context: CliContext) {
   const { openKeyStore } = await import('../../server/auth/auth.ts');

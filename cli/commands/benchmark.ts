@@ -5,10 +5,9 @@ import type { Quantiles } from '../../bench/figures.ts';
 import type { BodyLatency } from '../../bench/latency.ts';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toWhole } from '../parse/flags.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { printTable } from '../screen/table.ts';
 
 const ROUNDS = 5;

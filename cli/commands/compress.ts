@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
@@ -19,7 +19,6 @@ import {
 } from '../screen/output.ts';
 import type { LostRequest } from '../preview/lost.ts';
 import type { Preview } from '../preview/preview.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 /** Lines of a diff that a terminal gets unless it asks for all of them. */
 const MOST_LINES = 60;

@@ -11,11 +11,10 @@ import {
 } from '../../server/config/home.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { colorsFor, counted, isTerminal, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { configSourceCommands } from '../config-source/command.ts';
 import { Reload } from './reload.ts';
 

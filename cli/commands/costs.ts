@@ -5,7 +5,7 @@ import { costWithout, knownCost, knownNetSaving, toUsd } from '../../stages/ledg
 import type { Totals } from '../../stages/ledger/figures.ts';
 import type { DayTotals } from '../../stages/ledger/queries.ts';
 import { bar } from '../screen/chart.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
 import {
   colorsFor,
@@ -16,7 +16,6 @@ import {
   print,
   printJson,
 } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 const MAX_DAYS = 366;
 

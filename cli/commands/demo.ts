@@ -1,14 +1,13 @@
 /** `svc demo`: a recorded kind of coding session through the real proxy, without key or network. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { laneTable } from '../screen/lanes.ts';
 import { demoJson, demoLines, demoTable, stageTable } from '../screen/demo-report.ts';
 import type { PlayedTurn } from '../screen/demo-report.ts';
 import { withLoopback } from '../process/loopback.ts';
 import type { Loopback } from '../process/loopback.ts';
 import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { readJson } from '../remote.ts';
 import type { Json } from '../remote.ts';
 import { printTable } from '../screen/table.ts';

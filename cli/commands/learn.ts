@@ -4,10 +4,9 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { localMoment } from '../screen/local-time.ts';
 import { colorsFor, counted, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 type What = 'status' | 'reset' | 'apply';

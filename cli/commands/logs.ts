@@ -5,13 +5,12 @@ import { Command, Option } from 'clipanion';
 import { toTextLine } from '../../server/log/text.ts';
 import { visibleJson } from '../../server/log/visible.ts';
 import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { outputFile, runningInstance } from '../process/daemon.ts';
 import { toWhole } from '../parse/flags.ts';
 import { followFile, lastLines } from '../log-file.ts';
 import { colorsFor, note, writeLine } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** How often a followed log is looked at. */

@@ -3,11 +3,10 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { ListedPrice } from '../../stages/ledger/price-list.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { figure, printJson } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 class ListPricing extends Command<CliContext> {
   static override paths = [['list-pricing']];

@@ -4,12 +4,11 @@ import { SvcError } from '../../engine/error.ts';
 import type { ProviderModel } from '../../server/control/list-models.ts';
 import type { ProviderStateJson } from '../../server/facts/provider-states.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { colorsFor, figure, note, pairs, print, printJson } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { usd } from '../screen/prices.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { control, controlIfRunning } from '../remote.ts';
 
 class ProviderStatus extends Command<CliContext> {

@@ -11,7 +11,7 @@ import {
 } from '../../stages/ledger/figures.ts';
 import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
 import { localMoment } from '../screen/local-time.ts';
 import {
@@ -24,7 +24,6 @@ import {
   print,
   printJson,
 } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 const DAY_MS = 86_400_000;
 

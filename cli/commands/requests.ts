@@ -3,11 +3,10 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
 import { colorsFor, print, printJson } from '../screen/output.ts';
 import { recentHead, recentRow } from '../screen/recent.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 const OUTCOMES = ['ok', 'error', 'cancelled', 'partial'] as const;
 const EVERY_MS = 500;

@@ -4,10 +4,9 @@ import type { RouteCommand, RouteResult } from '../../server/generation/route-ru
 import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
 import { note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { controlIfRunning } from '../remote.ts';
 
 /** What a command did, and whether a proxy runs that uses it already. */

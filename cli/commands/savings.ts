@@ -2,7 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { spanOf, withLedger } from '../ledger.ts';
 import {
@@ -16,7 +16,6 @@ import {
   printJson,
 } from '../screen/output.ts';
 import { printPromptCache } from '../screen/prompt-cache.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 

@@ -1,10 +1,9 @@
 /** `svc serve`: the proxy in the foreground. */
 import { Command, Option } from 'clipanion';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toServeFlags } from '../parse/flags.ts';
 import type { TypedFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 /** The options that every start of a proxy takes. */
 export abstract class ServeOptions extends Command<CliContext> {

@@ -2,9 +2,8 @@
 import { Command, Option } from 'clipanion';
 import type { spendingJson } from '../../server/facts/spending.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { colorsFor, counted, note, pairs, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { control } from '../remote.ts';
 
 type Spending = ReturnType<typeof spendingJson>;

@@ -1,14 +1,13 @@
 /** `svc start|stop|restart`: the proxy as something that runs by itself. */
 import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { readInstance, startInBackground } from '../process/daemon.ts';
 import { banner } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
 import type { ServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { ServeOptions } from './serve.ts';
 

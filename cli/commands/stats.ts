@@ -4,7 +4,7 @@ import type { GroupTotals } from '../../stages/ledger/queries.ts';
 import { averageLatencyMs } from '../../stages/ledger/figures.ts';
 import type { Totals } from '../../stages/ledger/figures.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { spanOf, spanOptions, spanText, withLedger } from '../ledger.ts';
 import {
@@ -17,7 +17,6 @@ import {
   print,
   printJson,
 } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 

@@ -2,11 +2,10 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { colorsFor, pairs, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { control, readOwn } from '../remote.ts';
 import { readStatus, statusLines } from '../screen/status.ts';
 

@@ -1,4 +1,5 @@
 /** `svc index|search|calibrate|vault-health|rebuild-vault-index`: the index of the user's own files. */
+import type { CliCommand } from '../context.ts';
 import { Option } from 'clipanion';
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
@@ -24,7 +25,6 @@ import {
   printJson,
   writeLine,
 } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
 import { createProgressView } from '../vault/progress.ts';

@@ -2,9 +2,7 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from '../../server/config/distance.ts';
-import type { CliContext } from '../context.ts';
-import type { CliCommand } from '../parse/registry.ts';
-import { allDefinitions } from '../parse/definitions.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { completionScript, shells } from './scripts.ts';
 
 class Completion extends Command<CliContext> {
@@ -33,7 +31,7 @@ class Completion extends Command<CliContext> {
         `svc completes in bash, zsh and fish, not in '${this.shell}'${hint}`,
       );
     }
-    context.stdout.write(completionScript(shell, await allDefinitions()));
+    context.stdout.write(completionScript(shell, await context.definitions()));
     return 0;
   }
 }

@@ -1,12 +1,11 @@
 /** `svc doctor`: checks everything that a request needs, reports what is wrong, and fixes what is safe. */
 import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { readInstance } from '../process/daemon.ts';
 import { exitCodes } from '../exit.ts';
 import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { worstOf } from './finding.ts';
 import type { Finding, Level } from './finding.ts';
 

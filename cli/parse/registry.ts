@@ -2,10 +2,7 @@
  * Which file holds which commands. Only the file whose first word was typed is
  * loaded, so that a small command does not pay for the large ones.
  */
-import type { CommandClass } from 'clipanion';
-import type { CliContext } from '../context.ts';
-
-export type CliCommand = CommandClass<CliContext>;
+import type { CliCommand } from '../context.ts';
 
 /** Commands that lie in one file, by their first words. */
 export interface CommandGroup {

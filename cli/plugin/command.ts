@@ -5,10 +5,9 @@ import { Command, Option } from 'clipanion';
 import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
 import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;

@@ -2,8 +2,8 @@
 import { confirm, isCancel, multiselect, select } from '@clack/prompts';
 import { visible } from '../../server/log/visible.ts';
 import type { CliContext } from '../context.ts';
-import { givenUp } from './prompts.ts';
-import type { Choice, Prompts } from './prompts.ts';
+import { givenUp } from './choice.ts';
+import type { Choice, Prompts } from './choice.ts';
 
 /** Menus on the terminal of `context`. */
 export function menuPrompts({ stdin: input, stderr: output }: CliContext): Prompts {

@@ -6,29 +6,8 @@
 import { createInterface } from 'node:readline';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
+import type { Choice, Prompts } from './choice.ts';
 import { isTerminal, note } from '../screen/output.ts';
-
-/** One of several answers. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-  readonly hint?: string;
-}
-
-/** Each throws `cancelled` where the person gives up or the input ends. */
-export interface Prompts {
-  readonly confirm: (question: string, isYes: boolean) => Promise<boolean>;
-  /** One of `choices`, by its value. */
-  readonly choose: (
-    question: string,
-    choices: readonly Choice[],
-    initial: string,
-  ) => Promise<string>;
-  /** Any of `choices`, all of which are chosen at first. */
-  readonly several: (question: string, choices: readonly Choice[]) => Promise<readonly string[]>;
-  /** Lets go of stdin. */
-  readonly close: () => void;
-}
 
 /** Prompts for this terminal, or lines where there is none or it wants no colour. */
 export async function openPrompts(context: CliContext): Promise<Prompts> {
@@ -38,11 +17,6 @@ export async function openPrompts(context: CliContext): Promise<Prompts> {
   if (!isTyped || !isTerminal(stderr) || isPlain) return linePrompts(context);
   const { menuPrompts } = await import('./prompt-menus.ts');
   return menuPrompts(context);
-}
-
-/** The error of who gives up. */
-export function givenUp(): SvcError {
-  return new SvcError('cancelled', 'Interrupted: nothing was changed');
 }
 
 function linePrompts(context: CliContext): Prompts {

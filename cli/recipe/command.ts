@@ -3,10 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { toLoadOptions } from '../parse/flags.ts';
 import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { newRecipe } from './scaffold.ts';
 
 class List extends Command<CliContext> {

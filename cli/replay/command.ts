@@ -11,12 +11,11 @@ import { encodeRecord } from '../../stages/captures/encode.ts';
 import { captureFiles, captureFolder } from '../../stages/captures/files.ts';
 import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions } from '../parse/flags.ts';
 import { localMoment } from '../screen/local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
   captureJson,

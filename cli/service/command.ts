@@ -2,12 +2,11 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { undo } from '../integrate/apply.ts';
 import { printUndone } from '../integrate/command.ts';
 import { readIntegrations } from '../integrate/records.ts';
 import { note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { deleteData } from './own-data.ts';
 import { serviceKinds, servicePaths, serviceStarts, unitText } from './unit.ts';

@@ -4,12 +4,11 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance, startInBackground } from '../process/daemon.ts';
 import { clientVariables } from '../integrate/client.ts';
 import { clients } from '../integrate/clients.ts';
 import { note } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { runChild } from './child.ts';
 import { printReceipt, receiptJson, receiptOf } from './receipt.ts';
 

@@ -19,10 +19,9 @@ import {
 import { fillTemplate, readTemplate } from '../../stages/templates/template.ts';
 import type { TemplateVariable } from '../../stages/templates/template.ts';
 import { homeOf } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
 import { note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { askModel } from './ask.ts';
 
 const folderOf = (context: CliContext): string => templateFolder(homeOf(context));

@@ -2,11 +2,10 @@
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf, shortPath } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import { note, print, printJson } from '../screen/output.ts';
 import { openPrompts } from '../prompts/prompts.ts';
-import type { CliCommand } from '../parse/registry.ts';
 import { isIn, isNewer, readInstalled } from './installed.ts';
 import type { Installed } from './installed.ts';
 import { globalFolder, installGlobally, published } from './npm.ts';

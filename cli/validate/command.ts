@@ -2,11 +2,10 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import type { CliContext } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { readInput } from '../input-file.ts';
 import { counted, note, print, printJson } from '../screen/output.ts';
-import type { CliCommand } from '../parse/registry.ts';
 
 class Validate extends Command<CliContext> {
   static override paths = [['validate']];

@@ -18,7 +18,7 @@ import { openSink } from '../log/sink.ts';
 import * as names from './names.ts';
 import { metricAttributes } from './spans.ts';
 import type { SpanRecord } from './spans.ts';
-import type { Exporter, TelemetryOptions } from './telemetry.ts';
+import type { Exporter, TelemetryOptions } from './contract.ts';
 
 const SEND_EVERY_MS = 5000;
 const MEASURE_EVERY_MS = 15_000;

@@ -4,14 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SvcError } from '../../engine/index.ts';
-import type { Clock } from '../../engine/index.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { Trace } from '../../stages/ledger/traces.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
-import type { Config } from '../config/config.ts';
-import type { Log } from '../log/log.ts';
-import type { SpanRecord } from './spans.ts';
 import { spansOf } from './spans.ts';
+import type { TelemetryOptions } from './contract.ts';
 import { traceContextOf, withTraceContext } from './trace-context.ts';
 import type { TraceContext } from './trace-context.ts';
 
@@ -23,20 +20,6 @@ export interface Telemetry {
   end(row: LedgerRow, trace: Trace | undefined): void;
   /** Sends what waits, for at most two seconds. */
   close(): Promise<void>;
-}
-
-/** Where spans and measurements go. */
-export interface Exporter {
-  spans(spans: readonly SpanRecord[]): void;
-  measure(row: LedgerRow): void;
-  close(): Promise<void>;
-}
-
-export interface TelemetryOptions {
-  readonly config: Pick<Config, 'telemetry' | 'logging'>;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly log: Pick<Log, 'warning'>;
 }
 
 /** Requests whose trace is remembered at once; each ends, so that this is a guard alone. */

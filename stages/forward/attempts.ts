@@ -11,7 +11,7 @@ import { passedOver, tryProvider } from './exchange.ts';
 import type { Choice, Failed, Tried } from './exchange.ts';
 import type { AttemptScope } from './attempt-scope.ts';
 import { loadTranslation, prepare } from './prepare.ts';
-import type { Preparation } from './prepare.ts';
+import type { Preparation } from './prepared.ts';
 
 /** Tries the targets in order. Throws the failure that says most if none of them can answer. */
 export async function answerFrom(

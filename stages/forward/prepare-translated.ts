@@ -10,12 +10,11 @@ import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { upstreamPath } from '../providers/provider.ts';
 import type { Provider } from '../providers/provider.ts';
 import { withCachingIn } from './caching.ts';
-import { mayStream, modelAt } from './prepare.ts';
-import type { Preparation, PrepareOptions } from './prepare.ts';
-import type { Reading } from './prepared.ts';
+import { mayStream, modelAt } from './prepared.ts';
+import type { OneDocument, Preparation, PrepareOptions, Reading } from './prepared.ts';
 
 /** The same request for an answer in one piece, to be written to the client as one short stream. */
-export function toOneDocument(request: ProxyRequest, from: TranslatableDialect) {
+export function toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument {
   const target = targetOf(request);
   const wishes = ownWishes(from, request.original.json, target, modelOf(request) ?? '');
   const reading: Reading = { how: 'one-document', from, wishes };

@@ -8,36 +8,16 @@ import { isTranslatable } from '../dialect/translatable.ts';
 import { isRewritable, modelOf, relayedIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
-import type { Services } from '../services.ts';
-import type { ForwardConfig } from './config.ts';
 import { withCaching } from './caching.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
 import { askForUsage, mustAskForUsage } from './usage-chunk.ts';
-import type { Prepared } from './prepared.ts';
+import { mayStream, modelAt } from './prepared.ts';
+import type { Preparation, PrepareOptions, Prepared, Translation } from './prepared.ts';
 
-/** The request ready, why this provider cannot have it, or that it first takes `translation`. */
-export type Preparation =
-  | { readonly ready: Prepared }
-  | { readonly skip: string }
-  | { readonly needs: 'translation' };
-
-/** The code that translates requests. It is large, and loaded by the first request that needs it. */
-export type Translation = typeof import('./prepare-translated.ts');
-
-/** Loads it; later calls give the same. */
+/** Loads the code that translates requests; later calls give the same. It is large, and few need it. */
 export function loadTranslation(): Promise<Translation> {
   return import('./prepare-translated.ts');
-}
-
-export interface PrepareOptions {
-  readonly config: ForwardConfig;
-  readonly services: Services;
-  /** Ask for answers without `Content-Encoding`, because events are looked at. */
-  readonly identity: boolean;
-  /** Chat providers that were found not to serve the newer path of the same maker. */
-  readonly chatOnly: ReadonlySet<ProviderName>;
-  readonly translation?: Translation | undefined;
 }
 
 /** True if nothing states that this provider serves the path of the responses dialect. */
@@ -59,16 +39,6 @@ function speaks(
       : endpoint.defaultKind;
   if (provider.kind !== kind) return false;
   return !isGuess(request, provider) || !chatOnly.has(provider.name);
-}
-
-/** The model to ask there, by the provider's own name of it. */
-export function modelAt(
-  request: ProxyRequest,
-  target: RouteTarget,
-  provider: Provider,
-): string | undefined {
-  const wanted = target.model ?? modelOf(request);
-  return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
 }
 
 /** The request with the model asked there, and the members that the configuration adds where the client has none. */
@@ -137,15 +107,6 @@ function prepareWire(
   const { translation } = options;
   if (translation === undefined) return { needs: 'translation' };
   return translation.prepareTranslated(request, from, target, provider, options);
-}
-
-/** True unless the provider, the model or the configuration allows whole answers only. */
-export function mayStream(
-  request: ProxyRequest,
-  provider: Provider,
-  config: ForwardConfig,
-): boolean {
-  return config.streamingEnabled && provider.supportsStreaming && config.streams(modelOf(request));
 }
 
 function prepareSame(

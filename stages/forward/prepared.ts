@@ -1,10 +1,13 @@
-/** A request made ready for one provider, and how its answer is to be read. */
+/** A request made ready for one provider, what that takes, and how its answer is to be read. */
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Caching } from './caching.ts';
 import type { Dialect } from '../model/dialect.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
+import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
-import type { Provider, ProviderKey } from '../providers/provider.ts';
+import type { Provider, ProviderKey, ProviderName } from '../providers/provider.ts';
+import type { Services } from '../services.ts';
+import type { ForwardConfig } from './config.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts';
 
 /** How an answer has to be changed before the client may see it. */
@@ -42,4 +45,59 @@ export interface Prepared {
   wire(key: ProviderKey | undefined, signal: CancelSignal): UpstreamRequest;
   /** The answer as the provider's own code leaves it; absent for a provider that is no code. */
   answered?(response: UpstreamResponse): UpstreamResponse;
+}
+
+/** The request ready, why this provider cannot have it, or that it first takes `translation`. */
+export type Preparation =
+  | { readonly ready: Prepared }
+  | { readonly skip: string }
+  | { readonly needs: 'translation' };
+
+/** What a whole answer takes where the client asked for a stream. */
+export interface OneDocument {
+  readonly reading: Reading;
+  readonly request: ProxyRequest;
+  /** The path that gives whole answers, from the one that gives streams. */
+  readonly path: (path: string) => string;
+}
+
+/** The code that translates requests. It is large, and loaded by the first request that needs it. */
+export interface Translation {
+  toOneDocument(request: ProxyRequest, from: TranslatableDialect): OneDocument;
+  prepareTranslated(
+    request: ProxyRequest,
+    from: TranslatableDialect,
+    target: RouteTarget,
+    provider: Provider,
+    options: PrepareOptions,
+  ): Preparation;
+}
+
+export interface PrepareOptions {
+  readonly config: ForwardConfig;
+  readonly services: Services;
+  /** Ask for answers without `Content-Encoding`, because events are looked at. */
+  readonly identity: boolean;
+  /** Chat providers that were found not to serve the newer path of the same maker. */
+  readonly chatOnly: ReadonlySet<ProviderName>;
+  readonly translation?: Translation | undefined;
+}
+
+/** The model to ask there, by the provider's own name of it. */
+export function modelAt(
+  request: ProxyRequest,
+  target: RouteTarget,
+  provider: Provider,
+): string | undefined {
+  const wanted = target.model ?? modelOf(request);
+  return wanted === undefined ? undefined : (provider.modelAliases.get(wanted) ?? wanted);
+}
+
+/** True unless the provider, the model or the configuration allows whole answers only. */
+export function mayStream(
+  request: ProxyRequest,
+  provider: Provider,
+  config: ForwardConfig,
+): boolean {
+  return config.streamingEnabled && provider.supportsStreaming && config.streams(modelOf(request));
 }
