@@ -99,6 +99,14 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): 
   // A ring. The tables that a `Map` leaves behind as it grows keep each other, and what is in them, alive.
   const ring: KeptRun[] = [];
   let added = 0;
+  /** Mostly one of the newest is asked for. */
+  const find = (id: string): KeptRun | undefined => {
+    for (let age = 1; age <= ring.length; age += 1) {
+      const run = ring[(added - age) % size]!;
+      if (run.id === id) return run;
+    }
+    return undefined;
+  };
   const newestFirst = (): TracedRun[] =>
     Array.from({ length: ring.length }, (_, age) => ring[(added - 1 - age) % size]!);
   return {
@@ -109,17 +117,17 @@ export function createTraces(size = 200, onSpans?: (spans: KeptSpans) => void): 
       onSpans?.(kept.spans);
     },
     correct(id, { outcome, savings, usageCorrected }) {
-      const run = ring.find((kept) => kept.id === id);
+      const run = find(id);
       if (run === undefined) return;
       run.outcome = outcome;
       run.savings = savings ?? null;
       run.usageCorrected = usageCorrected ?? false;
     },
     captured(id, what) {
-      const run = ring.find((kept) => kept.id === id);
+      const run = find(id);
       if (run !== undefined) run.capture = keptText(what);
     },
-    get: (id) => renderIfAny(newestFirst().find((run) => run.id === id)),
+    get: (id) => renderIfAny(find(id)),
     last: () => renderIfAny(ring[(added - 1) % size]),
     list: (limit = size) => newestFirst().slice(0, limit).map(toTrace),
   };

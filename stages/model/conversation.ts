@@ -3,7 +3,7 @@
  * the client's own session id. Never anything that a stage edited, and never the
  * billing block that some clients put first and change at every request.
  */
-import { createHash } from 'node:crypto';
+import { shortHash } from './short-hash.ts';
 import type { Block } from './block.ts';
 import { headerValue } from './headers.ts';
 import type { Headers } from './headers.ts';
@@ -30,18 +30,6 @@ export function isBillingBlock(block: Block): boolean {
   return block.kind === 'system' && block.text.startsWith('x-anthropic-billing-header:');
 }
 
-/** Blocks up to the first answer of the model: they are in every request of the conversation. */
-function beginning(blocks: readonly Block[]): Block[] {
-  const end = blocks.findIndex((block) => block.role === 'assistant');
-  const first = end < 0 ? blocks : blocks.slice(0, end);
-  const firstUser = first.find((block) => block.role === 'user');
-  // While nothing has been answered yet, later user messages may still be added to the first.
-  return first.filter(
-    (block) =>
-      !isBillingBlock(block) && (block.role !== 'user' || block.message === firstUser?.message),
-  );
-}
-
 /** 96 bits, as 16 characters; equal for all requests of a conversation. */
 export function conversationId({
   original,
@@ -51,14 +39,25 @@ export function conversationId({
   return original.conversation();
 }
 
-/** The same of a request as it came in, computed at each call. */
+/**
+ * The same of a request as it came in, computed at each call: from its blocks up to the first
+ * answer of the model, which are in every request of the conversation.
+ */
 export function hashOfConversation(original: {
   readonly body: { readonly headers: Headers };
   readonly blocks: () => readonly Block[];
 }): string {
-  const hash = createHash('sha256').update(clientSession(original.body.headers) ?? '');
-  for (const block of beginning(original.blocks())) {
-    hash.update(`\0${block.role}\0`).update(block.text);
+  const parts = [clientSession(original.body.headers) ?? ''];
+  let firstUser: number | null | undefined;
+  for (const block of original.blocks()) {
+    if (block.role === 'assistant') break;
+    if (isBillingBlock(block)) continue;
+    if (block.role === 'user') {
+      firstUser ??= block.message;
+      // While nothing has been answered yet, later user messages may still be added to the first.
+      if (block.message !== firstUser) continue;
+    }
+    parts.push(`\0${block.role}\0`, block.text);
   }
-  return hash.digest('base64url').slice(0, 16);
+  return shortHash(parts);
 }

@@ -5,8 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Block } from '../model/block.ts';
 import { conversationId, isBillingBlock } from '../model/conversation.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
+import { shortDigest, shortHash } from '../model/short-hash.ts';
 import { parseTails } from './tails.ts';
 import type { Tail } from './tails.ts';
 
@@ -83,7 +85,8 @@ function follow(
   tails: readonly Tail[],
   atMs: number,
 ): { readonly tail: Tail; readonly others: readonly Tail[] } {
-  const { blocks, hashes } = hashesOf(original, new Set(tails.map((tail) => tail.blocks)));
+  const blocks = original.blocks().length;
+  const hashes = hashesOf(original, tails);
   const hash = hashes.get(blocks)!;
   const before = tails
     .filter((tail) => tail.blocks <= blocks && hashes.get(tail.blocks) === tail.hash)
@@ -105,22 +108,30 @@ function follow(
   return { tail, others: before.goesOn ? others : tails };
 }
 
-/** The number of blocks, and the hashes of the first so many of them, tools included, for each of `wanted` and for all. */
-function hashesOf(original: Original, wanted: ReadonlySet<number>) {
+/** Hashes of the first so many blocks, tools included: of all, and of as many as each of `tails` had. */
+function hashesOf(original: Original, tails: readonly Tail[]): ReadonlyMap<number, string> {
   const blocks = original.blocks();
-  const hash = createHash('sha256').update(toolsOf(original.json));
+  const ends = new Set([blocks.length]);
+  for (const tail of tails) if (tail.blocks < blocks.length) ends.add(tail.blocks);
+  const parts = [toolsOf(original.json)];
+  // Most requests are the first of their conversation, or the same once more.
+  if (ends.size === 1) {
+    for (const block of blocks) parts.push(...partsOf(block));
+    return new Map([[blocks.length, shortHash(parts)]]);
+  }
+  const hash = createHash('sha256').update(parts[0]!);
   const hashes = new Map<number, string>();
-  blocks.forEach((block, at) => {
-    if (wanted.has(at)) hashes.set(at, digest(hash.copy()));
-    if (!isBillingBlock(block))
-      hash.update(`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`).update(block.text);
-  });
-  hashes.set(blocks.length, digest(hash));
-  return { blocks: blocks.length, hashes };
+  for (const [at, block] of blocks.entries()) {
+    if (ends.has(at)) hashes.set(at, shortDigest(hash.copy()));
+    for (const part of partsOf(block)) hash.update(part);
+  }
+  return hashes.set(blocks.length, shortDigest(hash));
 }
 
-function digest(hash: ReturnType<typeof createHash>): string {
-  return hash.digest('base64url').slice(0, 16);
+/** What tells a block from others. */
+function partsOf(block: Block): readonly string[] {
+  if (isBillingBlock(block)) return [];
+  return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
 }
 
 function toolsOf(json: unknown): string {
