@@ -118,7 +118,10 @@ function refused(status: number, json: Json, name: string): SvcError {
 function send(options: RequestOptions, body: string): Promise<{ status: number; json: Json }> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) => reject(notRunning(cause));
-    const headers = body === '' ? {} : { 'Content-Type': 'application/json' };
+    const headers = {
+      Accept: 'application/json',
+      ...(body !== '' && { 'Content-Type': 'application/json' }),
+    };
     const call = request({ ...options, headers, agent: false, timeout: ANSWER_MS }, (response) => {
       readAnswer(response).then(resolve, fail);
     });
@@ -146,7 +149,7 @@ function readAnswer(response: IncomingMessage): Promise<{ status: number; json: 
   });
 }
 
-function notRunning(cause: Error): SvcError {
+export function notRunning(cause: Error): SvcError {
   const { code } = cause as NodeJS.ErrnoException;
   const nobody = code === 'ENOENT' || code === 'ECONNREFUSED';
   return new SvcError(

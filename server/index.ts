@@ -21,6 +21,7 @@ import { controlCommands } from './control/control-commands.ts';
 import { createGenerations } from './generation/generation.ts';
 import type { Generation, Generations } from './generation/generation.ts';
 import { createLifecycle } from './run/lifecycle.ts';
+import { monitorTarget } from './dashboard/page-routes.ts';
 import { listen } from './http/listen.ts';
 import type { Listener, ListenerHandlers } from './http/listen.ts';
 import { openLog } from './log/open-log.ts';
@@ -183,7 +184,18 @@ async function openProxy(options: StartOptions) {
       const main = await listen(host, port, handlers);
       listeners.push(main);
       const socketPort = wsPort ?? (port === 0 ? 0 : main.port + 1);
-      listeners.push(await listen(host, socketPort, handlers));
+      listeners.push(await listen(host, socketPort, withMonitor(handlers)));
+    },
+  };
+}
+
+/** The port of the WebSocket is that of the monitor too. */
+function withMonitor(handlers: ListenerHandlers): ListenerHandlers {
+  return {
+    ...handlers,
+    handle(request, response) {
+      request.url = monitorTarget(request.url ?? '/', request.headers.accept);
+      handlers.handle(request, response);
     },
   };
 }

@@ -90,7 +90,8 @@ export function toSeconds(text: string, option: string): number {
   });
 }
 
-function toPort(text: string, option: string): number {
+/** A port number, 0 for a free one. Throws `usage` naming `option`. */
+export function toPort(text: string, option: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 65_535) return value;
   throw new SvcError('usage', `${option}: ${JSON.stringify(text)} is not a port`, {

@@ -148,6 +148,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('../tui/command.ts')).dashboardCommands,
   },
   {
+    words: ['monitor'],
+    load: async () => (await import('../monitor/command.ts')).monitorCommands,
+  },
+  {
     words: ['requests'],
     load: async () => (await import('../commands/requests.ts')).requestCommands,
   },

@@ -15,6 +15,7 @@ import { exitCodes } from '../exit.ts';
 import { ownerOf } from './port-owner.ts';
 import type { SaveWatch } from './reload-on-save.ts';
 import { readJson } from '../remote.ts';
+import { monitorGone } from '../monitor/record.ts';
 import { catchStrays, stackOf } from './strays.ts';
 import type { Strays } from './strays.ts';
 
@@ -47,6 +48,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const { home } = loaded.config;
   const background = context.tellParent !== undefined;
   const claim = claimHome(home, context, { flags, background });
+  await monitorGone(home, context.clock);
   context.events.on('exit', claim.release);
   let started = false;
   let saves: SaveWatch | undefined;

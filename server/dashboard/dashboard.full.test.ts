@@ -2,17 +2,17 @@
  * The dashboard in a real browser: it shows what happens as it happens, what its address says, and
  * nothing that a request says of itself is ever more than text.
  */
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startTestProxy } from '../../fixtures/proxy.ts';
-import type { ProxyOptions, TestProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
 import { ledgerRow } from '../../stages/ledger/row.ts';
 import { closeClients } from '../../fixtures/server/exchange.ts';
+import { NARROW, withBrowser } from './browser-testing.ts';
 
 const VIEWS = [
   '',
+  '/live',
   '/requests',
   '/conversations',
   '/savings',
@@ -21,59 +21,6 @@ const VIEWS = [
   '/log',
   '/no-such-page',
 ];
-const WIDE = { width: 1280, height: 800 };
-const NARROW = { width: 390, height: 844 };
-
-/** A page that notes whatever a good page does not do. */
-interface Watched {
-  readonly page: Page;
-  readonly faults: readonly string[];
-}
-
-async function openPage(
-  browser: Browser,
-  t: TestProxy,
-  viewport = WIDE,
-): Promise<Watched & { readonly context: BrowserContext }> {
-  const context = await browser.newContext({ viewport });
-  const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  const faults: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('dialog', (dialog) => {
-    faults.push(`dialog ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${t.proxy.url}/`)) faults.push(`asks ${request.url()}`);
-  });
-  await page.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', (event) => {
-      throw new Error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
-    });
-  });
-  return { page, faults, context };
-}
-
-async function withBrowser(
-  options: ProxyOptions,
-  use: (t: TestProxy, open: (viewport?: typeof WIDE) => Promise<Watched>) => Promise<void>,
-): Promise<void> {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  });
-  const t = await startTestProxy(options);
-  try {
-    await use(t, (viewport) => openPage(browser, t, viewport));
-  } finally {
-    await browser.close();
-    await t.close();
-  }
-}
 
 const LOG = Array.from({ length: 400 }, (_, n) => `GET /items/${n % 7} 200 in 5 ms`).join('\n');
 
@@ -333,6 +280,33 @@ test('every view fits a phone, has a heading, and names for all that is typed or
       assert.equal(found, { broad: false, broadMain: false, headings: 1, nameless: 0 }, view);
     }
     assert.equal(faults, []);
+  }));
+
+test('the port of the WebSocket has the monitor at its root, which follows what happens', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    for (const viewport of [undefined, NARROW]) {
+      const { page, faults } = await open(viewport);
+      const before = (await t.rows(0)).length;
+      await page.goto(`http://127.0.0.1:${t.proxy.wsPort}/`);
+      await page.locator('[data-figure="requests"]').waitFor();
+      await ask(t, { model: HOSTILE[0]! });
+      await page.locator('.list', { hasText: HOSTILE[0]! }).waitFor();
+      const all = String(before + 1);
+      await page.locator('[data-figure="requests"]', { hasText: all }).waitFor();
+      await t.rows(before + 1);
+      t.proxy.services.log.warning('a line of the log');
+      await page.locator('.log', { hasText: 'a line of the log' }).waitFor();
+      const isBroad = await page.evaluate(
+        () => document.documentElement.scrollWidth > window.innerWidth,
+      );
+      assert.not(isBroad);
+      await page.getByRole('link', { name: 'All requests' }).click();
+      await rowsOf(page).first().waitFor();
+      assert.match(page.url(), /\/dashboard\/requests$/);
+      await page.goBack();
+      await page.locator('.log', { hasText: 'a line of the log' }).waitFor();
+      assert.equal(faults, []);
+    }
   }));
 
 test('a line that broke is mended, and what ended meanwhile is shown', () =>

@@ -11,11 +11,10 @@ import type { Trace } from '../../stages/ledger/traces.ts';
 import type { RowFilter } from '../../stages/ledger/queries.ts';
 import { notFound } from '../../stages/model/errors.ts';
 import { requestJson } from '../../stages/ledger/report.ts';
-import { createPageAssets } from '../dashboard/assets.ts';
 import type { Feed } from '../dashboard/feed.ts';
 import { toRowFilter, wholeOf } from '../dashboard/filter.ts';
 import { reportJson, sessionReportJson, stepFor } from '../dashboard/report-json.ts';
-import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from '../dashboard/shell.ts';
+import { pageRoutes } from '../dashboard/page-routes.ts';
 import type { LedgerQuestions } from '../control/ledger-questions.ts';
 import type { Route } from '../http/router.ts';
 
@@ -48,36 +47,7 @@ const MOST_REQUESTS = 10_000;
 const MOST_SESSIONS = 1000;
 
 export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
-  const assets = createPageAssets();
-  const page = (body: string | Uint8Array, type: string) =>
-    new Response(typeof body === 'string' ? body : new Uint8Array(body), {
-      headers: { ...PAGE_HEADERS, 'Content-Type': type },
-    });
-  const shell: Omit<Route, 'path'> = {
-    method: 'GET',
-    audience: 'everybody',
-    handle: () => page(SHELL, 'text/html; charset=utf-8'),
-  };
   return [
-    { ...shell, path: '/dashboard' },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.script,
-      audience: 'everybody',
-      handle: async () => page((await assets()).script, 'text/javascript; charset=utf-8'),
-    },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.style,
-      audience: 'everybody',
-      handle: async () => page((await assets()).style, 'text/css; charset=utf-8'),
-    },
-    {
-      method: 'GET',
-      path: ASSET_PATHS.icon,
-      audience: 'everybody',
-      handle: () => page(ICON, 'image/svg+xml'),
-    },
     {
       method: 'GET',
       path: '/dashboard/events',
@@ -111,15 +81,8 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
       handle: async (_request, { params }) =>
         Response.json(await oneRequest(options, params['id'] ?? '')),
     },
-    // Last, for it matches what the others do.
-    {
-      ...shell,
-      path: '/dashboard/:path*',
-      handle(request, context) {
-        if (context.params['path']?.startsWith('api/') === true) throw notFound();
-        return shell.handle(request, context);
-      },
-    },
+    // Last, for they match what the others do.
+    ...pageRoutes(),
   ];
 }
 

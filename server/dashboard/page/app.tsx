@@ -8,6 +8,7 @@ import { connection, state, stayConnected } from './live.ts';
 import { addressOf, follow, setFilters, usePlace } from './location.ts';
 import type { Place } from './location.ts';
 import { LogView } from './log-view.tsx';
+import { MonitorView } from './monitor.tsx';
 import { Overview } from './overview.tsx';
 import { RANGES, rangeOf } from './ranges.ts';
 import { ProvidersView } from './providers.tsx';
@@ -19,6 +20,7 @@ import { useStore } from './store.ts';
 
 const VIEWS = [
   ['', 'Overview'],
+  ['live', 'Live'],
   ['requests', 'Requests'],
   ['conversations', 'Conversations'],
   ['savings', 'Savings'],
@@ -83,6 +85,8 @@ function View({ place: { view, id, query } }: { readonly place: Place }) {
   switch (view) {
     case '':
       return <Overview />;
+    case 'live':
+      return <MonitorView />;
     case 'requests':
       return <RequestsView query={query} />;
     case 'request':

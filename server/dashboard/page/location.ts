@@ -2,6 +2,8 @@
 import { useWatched } from './store.ts';
 
 const BASE = '/dashboard';
+/** A monitor's port has this view at the root. */
+const MONITOR_VIEW = 'live';
 
 /** Filters that an address may have, besides the range. */
 export const FILTERS = ['model', 'provider', 'client', 'session', 'outcome', 'failed'] as const;
@@ -19,6 +21,8 @@ const listeners = new Set<() => void>();
 let place = read();
 
 function read(): Place {
+  if (!location.pathname.startsWith(BASE))
+    return { view: MONITOR_VIEW, id: '', query: new URLSearchParams(location.search) };
   const [view = '', ...rest] = location.pathname.slice(BASE.length + 1).split('/');
   return { view, id: decode(rest.join('/')), query: new URLSearchParams(location.search) };
 }

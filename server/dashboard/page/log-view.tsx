@@ -74,7 +74,7 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-function LogRow({ line }: { readonly line: LogLine }) {
+export function LogRow({ line }: { readonly line: LogLine }) {
   const { time: at, level = 'info', msg, requestId } = line;
   return (
     <div class={`log-row ${level}`}>

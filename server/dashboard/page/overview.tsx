@@ -1,6 +1,6 @@
 /** The first screen: is it working, what did it save, what went wrong. */
 import { useMemo } from 'preact/hooks';
-import type { LiveState, ReportAnswer } from '../contract.ts';
+import type { LiveState, ReportAnswer, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
 import { Chart } from './chart.tsx';
 import { causeOf, reasonsOf } from './conditions.ts';
@@ -47,33 +47,44 @@ export function Overview() {
           </ul>
         </section>
       </div>
-      <section class="card flush" aria-labelledby="newest">
-        <header>
-          <h2 id="newest">Newest requests</h2>
-          <a href={addressOf('requests')} onClick={follow}>
-            All requests
-          </a>
-        </header>
-        {rows === undefined || rows.length === 0 ? (
-          <p class="quiet inset">None in this range of time.</p>
-        ) : (
-          <div class="list short" role="table" aria-label="Newest requests">
-            <div class="list-head" role="row">
-              <RequestHead />
-            </div>
-            {rows.slice(0, NEWEST).map((row) => (
-              <div class="list-row static" role="row" key={row.request_id}>
-                <RequestCells row={row} isFirstStop />
-              </div>
-            ))}
-          </div>
-        )}
-      </section>
+      <NewestRequests rows={rows} most={NEWEST} />
     </div>
   );
 }
 
-function Reasons({ live }: { readonly live: LiveState }) {
+interface NewestProps {
+  readonly rows: readonly RequestJson[] | undefined;
+  readonly most: number;
+}
+
+export function NewestRequests({ rows, most }: NewestProps) {
+  return (
+    <section class="card flush" aria-labelledby="newest">
+      <header>
+        <h2 id="newest">Newest requests</h2>
+        <a href={addressOf('requests')} onClick={follow}>
+          All requests
+        </a>
+      </header>
+      {rows === undefined || rows.length === 0 ? (
+        <p class="quiet inset">None in this range of time.</p>
+      ) : (
+        <div class="list short" role="table" aria-label="Newest requests">
+          <div class="list-head" role="row">
+            <RequestHead />
+          </div>
+          {rows.slice(0, most).map((row) => (
+            <div class="list-row static" role="row" key={row.request_id}>
+              <RequestCells row={row} isFirstStop />
+            </div>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function Reasons({ live }: { readonly live: LiveState }) {
   const reasons = reasonsOf(live);
   if (reasons.length === 0) return null;
   return (
@@ -93,7 +104,7 @@ interface FiguresProps {
   readonly title: string;
 }
 
-function Figures({ live, report, title }: FiguresProps) {
+export function Figures({ live, report, title }: FiguresProps) {
   const { cost, cost_without: without } = report.totals;
   return (
     <section class="figures" aria-label={title}>

@@ -1,0 +1,135 @@
+/** `svc monitor`: the live page on the WebSocket's port, served by the proxy or, where none runs, by this command. */
+import { setTimeout } from 'node:timers/promises';
+import { Command, Option } from 'clipanion';
+import { reachable } from '../address.ts';
+import { homeOf } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
+import { toLoadOptions, toPort } from '../parse/flags.ts';
+import { readInstance, runningInstance } from '../process/daemon.ts';
+import type { Instance } from '../process/daemon.ts';
+import { openBrowser } from '../screen/browser.ts';
+import { note, print, printJson } from '../screen/output.ts';
+import { recordMonitor } from './record.ts';
+
+/** How often a monitor looks whether a proxy starts. */
+const LOOK_MS = 50;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+class Monitor extends Command<CliContext> {
+  static override paths = [['monitor']];
+  static override usage = Command.Usage({
+    category: 'Look',
+    description: 'A live page in the browser: what happens now, on one screen',
+    details:
+      'A proxy that runs serves the page on the port of its WebSocket; the command opens it and ends. Otherwise it serves the page itself until a proxy starts, or Ctrl-C.',
+    examples: [
+      ['On port 8767', '$0 monitor'],
+      ['On a port of its own, until Ctrl-C', '$0 monitor --port 9000'],
+    ],
+  });
+
+  port = Option.String('--port', {
+    description: 'Port of its own (8767 where no proxy runs); 0 picks a free one',
+  });
+  json = Option.Boolean('--json', false, { description: 'Print the address as JSON' });
+
+  async execute() {
+    const { context } = this;
+    const home = homeOf(context);
+    const wanted = this.port === undefined ? undefined : toPort(this.port, '--port');
+    const running = runningInstance(home);
+    const url = wanted === undefined ? addressOf(running) : undefined;
+    if (url === undefined) return this.#serve(home, wanted);
+    this.#print(url);
+    return 0;
+  }
+
+  async #serve(home: string, wanted: number | undefined): Promise<number> {
+    const { context } = this;
+    const [{ openMonitor }, { createRequestIds }] = await Promise.all([
+      import('./server.ts'),
+      import('../../server/http/request-id.ts'),
+    ]);
+    const { clock, random: randomBytes } = context;
+    const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
+    const monitor = await openMonitor(home, wanted ?? (await usualPort(context)), newId);
+    // One on a port of its own is in nobody's way.
+    const forget = wanted === undefined ? recordMonitor(home) : () => undefined;
+    context.events.on('exit', forget);
+    try {
+      this.#print(monitor.url);
+      note(context, 'Ctrl-C ends it.');
+      const ended = await ends(context, () =>
+        wanted === undefined ? runningInstance(home) : undefined,
+      );
+      await monitor.close();
+      forget();
+      if (ended === 'signal') return 0;
+      const url = await proxyAddress(home);
+      note(
+        context,
+        url === undefined
+          ? 'A proxy wanted the port; run `svc monitor` again.'
+          : `A proxy has started and goes on with it: ${url}`,
+      );
+      return 0;
+    } finally {
+      forget();
+      context.events.off('exit', forget);
+    }
+  }
+
+  #print(url: string): void {
+    if (this.json) printJson(this.context, { url });
+    else print(this.context, url);
+    if (!this.json) openBrowser(this.context, url);
+  }
+}
+
+/** The port that a proxy with this configuration would have for its monitor. */
+async function usualPort(context: CliContext): Promise<number> {
+  const { loadConfig } = await import('../../server/config/load.ts');
+  const { server } = (await loadConfig(toLoadOptions({}, context))).config;
+  return server.wsPort ?? (server.port === 0 ? 0 : server.port + 1);
+}
+
+/** Where a proxy has its monitor; undefined while it does not listen. */
+function addressOf(instance: Instance | undefined): string | undefined {
+  if (instance?.wsUrl === undefined) return undefined;
+  const url = new URL(instance.wsUrl);
+  return `${reachable(`http://${url.host}`)}/`;
+}
+
+/** Waits for the first of a signal and a proxy that claims the home folder. */
+function ends(
+  { clock, events }: CliContext,
+  proxy: () => Instance | undefined,
+): Promise<'signal' | 'proxy'> {
+  return new Promise((resolve) => {
+    let stop: () => void;
+    const finish = (how: 'signal' | 'proxy'): void => {
+      stop();
+      for (const signal of SIGNALS) events.off(signal, onSignal);
+      resolve(how);
+    };
+    const onSignal = (): void => finish('signal');
+    const look = (): void => {
+      if (proxy() === undefined) stop = clock.after(LOOK_MS, look);
+      else finish('proxy');
+    };
+    stop = clock.after(LOOK_MS, look);
+    for (const signal of SIGNALS) events.on(signal, onSignal);
+  });
+}
+
+/** Where the proxy that starts listens, once it does; undefined where it gave up. */
+async function proxyAddress(home: string): Promise<string | undefined> {
+  for (;;) {
+    const instance = runningInstance(home);
+    const url = addressOf(instance);
+    if (url !== undefined || readInstance(home) === undefined || instance === undefined) return url;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+export const monitorCommands: readonly CliCommand[] = [Monitor];

@@ -1,0 +1,51 @@
+/**
+ * The file that says that a monitor of this home folder has a port. A proxy that starts wants the
+ * same one, so the monitor leaves as soon as a proxy has claimed the folder, and that one waits.
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../../engine/clock.ts';
+import { ensurePrivateFolder, writePrivateFile } from '../../server/config/home.ts';
+import { isRunning, startTimeOf } from '../process/processes.ts';
+import type { ProcessId } from '../process/processes.ts';
+
+/** How long a proxy waits at most, and how often it looks. */
+const WAIT_MS = 3000;
+const LOOK_MS = 20;
+
+function recordFile(home: string): string {
+  return join(home, 'monitor.pid');
+}
+
+/** Writes the file; the returned function removes it. */
+export function recordMonitor(home: string): () => void {
+  ensurePrivateFolder(home);
+  const own: ProcessId = { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  writePrivateFile(recordFile(home), JSON.stringify(own));
+  return () => {
+    if (readRecord(home)?.pid === own.pid) rmSync(recordFile(home), { force: true });
+  };
+}
+
+/** Resolves once no monitor of this home folder has a port any more, or after `WAIT_MS`. */
+export async function monitorGone(home: string, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + WAIT_MS;
+  for (;;) {
+    const monitor = readRecord(home);
+    if (monitor === undefined || !isRunning(monitor) || clock.monotonicMs() > untilMs) return;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+function readRecord(home: string): ProcessId | undefined {
+  try {
+    const value = JSON.parse(readFileSync(recordFile(home), 'utf8')) as Partial<ProcessId> | null;
+    const { pid, startTime } = value ?? {};
+    return typeof pid === 'number' && typeof startTime === 'string'
+      ? { pid, startTime }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
