@@ -16,16 +16,22 @@ export abstract class ServeOptions extends Command<CliContext> {
   telemetry = Option.Boolean('--telemetry', {
     description: 'Export traces and measurements by OpenTelemetry',
   });
+  dashboard = Option.Boolean('--dashboard', { description: 'Open the dashboard in the browser' });
+  ingest = Option.Boolean('--ingest', {
+    description: 'Add what is ingested or indexed to requests, also where vault.enabled is off',
+  });
 
   /** The options as the rest of the program wants them. Throws `usage`. */
   flags() {
-    const { port, config, envFile, debug, telemetry } = this;
+    const { port, config, envFile, debug, telemetry, dashboard, ingest } = this;
     const typed: TypedFlags = {
       port,
       config,
       envFile,
       ...(debug === true ? { debug } : {}),
       ...(telemetry === true ? { telemetry } : {}),
+      ...(dashboard === true ? { dashboard } : {}),
+      ...(ingest === true ? { ingest } : {}),
     };
     return toServeFlags(typed, this.context);
   }

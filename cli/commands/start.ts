@@ -84,7 +84,9 @@ class Restart extends ServeOptions {
     const stopped = await stopProxy(home, context, this.force);
     if (stopped === undefined) note(context, 'svc was not running; starting it.');
     const cwd = before?.cwd ?? context.cwd;
-    return startAndTell(context, { ...before?.flags, ...flags }, cwd, this.json);
+    // A browser that was opened once stays open.
+    const kept = { ...before?.flags, dashboard: false };
+    return startAndTell(context, { ...kept, ...flags }, cwd, this.json);
   }
 }
 

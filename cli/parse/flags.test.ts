@@ -12,11 +12,12 @@ test('--telemetry and --debug reach the configuration, also of a start in the ba
   const none = { port: undefined, config: undefined, envFile: undefined };
   const off = await loadConfig(toLoadOptions(toServeFlags(none, context), context));
   assert.is(off.config.telemetry.enabled, false);
-  const flags = toServeFlags({ ...none, telemetry: true, debug: true }, context);
+  const on = { telemetry: true, debug: true, dashboard: true, ingest: true };
+  const flags = toServeFlags({ ...none, ...on }, context);
   const { config } = await loadConfig(toLoadOptions(flags, context));
   assert.is(config.telemetry.enabled, true);
   assert.is(config.logging.level, 'debug');
-  assert.equal(toArguments(flags), ['--debug', '--telemetry']);
+  assert.equal(toArguments(flags), ['--debug', '--telemetry', '--dashboard', '--ingest']);
 });
 
 test.run();

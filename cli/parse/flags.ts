@@ -12,6 +12,10 @@ export interface ServeFlags {
   readonly debug?: boolean;
   /** Exports traces and measurements, whatever the configuration says. */
   readonly telemetry?: boolean;
+  /** Opens the dashboard in the browser once the proxy listens. */
+  readonly dashboard?: boolean;
+  /** Adds what the vault holds to requests, whatever the configuration says. */
+  readonly ingest?: boolean;
 }
 
 /** The flags of a command that takes `--config` alone. */
@@ -27,6 +31,10 @@ export interface TypedFlags {
   readonly debug?: boolean;
   /** Exports traces and measurements, whatever the configuration says. */
   readonly telemetry?: boolean;
+  /** Opens the dashboard in the browser once the proxy listens. */
+  readonly dashboard?: boolean;
+  /** Adds what the vault holds to requests, whatever the configuration says. */
+  readonly ingest?: boolean;
 }
 
 /** Checks typed flags. Throws `usage` for what is no port. */
@@ -37,6 +45,8 @@ export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags
     ...(typed.envFile === undefined ? {} : { envFile: resolve(context.cwd, typed.envFile) }),
     ...(typed.debug === true ? { debug: true } : {}),
     ...(typed.telemetry === true ? { telemetry: true } : {}),
+    ...(typed.dashboard === true ? { dashboard: true } : {}),
+    ...(typed.ingest === true ? { ingest: true } : {}),
   };
 }
 
@@ -48,6 +58,8 @@ export function toArguments(flags: ServeFlags): string[] {
     ...(flags.envFile === undefined ? [] : ['--env-file', flags.envFile]),
     ...(flags.debug === true ? ['--debug'] : []),
     ...(flags.telemetry === true ? ['--telemetry'] : []),
+    ...(flags.dashboard === true ? ['--dashboard'] : []),
+    ...(flags.ingest === true ? ['--ingest'] : []),
   ];
 }
 
@@ -63,6 +75,7 @@ export function toLoadOptions(flags: ServeFlags, context: CliContext): LoadOptio
       ...(flags.port === undefined ? {} : { 'server.port': flags.port }),
       ...(flags.debug === true ? { 'logging.level': 'debug' } : {}),
       ...(flags.telemetry === true ? { 'telemetry.enabled': true } : {}),
+      ...(flags.ingest === true ? { 'vault.enabled': true } : {}),
     },
   };
 }

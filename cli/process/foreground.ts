@@ -3,8 +3,10 @@ import { existsSync, openSync, closeSync } from 'node:fs';
 import { SvcError, isSvcError, toSvcError } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import type { RunningProxy } from '../../server/index.ts';
+import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { openInBrowser } from './browser.ts';
 import { alreadyRuns, claimHome, runningInstance, toMessage } from './daemon.ts';
 import type { Claim } from './daemon.ts';
 import { banner, factsOf } from './facts.ts';
@@ -78,12 +80,19 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     const stopped = untilStopped(context, proxy, strays);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
+    if (flags.dashboard === true) await showDashboardPage(context, facts.url);
     return await stopped;
   } finally {
     await saves?.close();
     strays.release();
     end(context, claim);
   }
+}
+
+async function showDashboardPage(context: CliContext, listening: string): Promise<void> {
+  const url = `${reachable(listening)}/dashboard`;
+  if (!(await openInBrowser(url, context)))
+    note(context, `No browser could be opened; the dashboard is at ${url}`);
 }
 
 function end(context: CliContext, claim: Claim): void {

@@ -58,7 +58,8 @@ class Show extends Command<CliContext> {
   name = Option.String({ name: 'name' });
 
   async execute() {
-    print(this.context, readFileSync(await fileOf(this.name, this.context), 'utf8').trimEnd());
+    const text = readFileSync(await fileOf(this.name, this.context), 'utf8');
+    for (const line of text.trimEnd().split('\n')) print(this.context, line);
     return 0;
   }
 }
