@@ -1,10 +1,15 @@
 /**
  * How long questions take with a ledger of a million rows, spread over the last seven days:
- * `node dist/bench/million-rows.js [rows]`. The ledger is generated in a temporary folder.
+ * `node dist/bench/million-rows.js [rows]`. CPU is that of this whole process, the proxy and its
+ * threads included, and says more than time on a busy machine. The ledger is generated in a temporary folder.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { median } from './figures.ts';
 import { withProxy } from '../fixtures/proxy.ts';
 import { createRandom } from '../fixtures/random.ts';
 import { ledgerRow } from '../stages/ledger/row.ts';
@@ -16,6 +21,23 @@ const ROWS = Number(process.argv[2] ?? 1_000_000);
 const DAY_MS = 86_400_000;
 const BATCH = 5000;
 const ROUNDS = 15;
+const REPORTS = [
+  'stats',
+  'models',
+  'savings',
+  'usage',
+  'leaderboard',
+  'report',
+  'timeline',
+  'attribution',
+  'cost --week',
+  'cost-breakdown',
+  'cache-stats',
+  'compare',
+  'requests',
+  'status',
+  'check-alerts',
+];
 const PATHS = ['/metrics', '/stats', '/savings', '/metrics/dashboard', '/health'];
 
 /** Writes the rows and returns the milliseconds that it took. */
@@ -61,31 +83,63 @@ function generate(file: string): number {
   return performance.now() - startedMs;
 }
 
+/** The reports of the command line, each a process of its own. */
+async function reports(file: string, home: string): Promise<void> {
+  const entry = fileURLToPath(new URL('../app/main.js', import.meta.url));
+  const env = { PATH: process.env['PATH'], SVC_HOME: home, SVC_DB: file };
+  for (const command of ['version', ...REPORTS]) {
+    const timesMs: number[] = [];
+    let code = 0;
+    for (let round = 0; round < 3; round += 1) {
+      const startedMs = performance.now();
+      const child = spawn(process.execPath, [entry, ...command.split(' ')], {
+        env,
+        stdio: 'ignore',
+      });
+      [code] = (await once(child, 'close')) as [number];
+      timesMs.push(performance.now() - startedMs);
+    }
+    const [least, , most] = timesMs.toSorted((a, b) => a - b);
+    process.stdout.write(
+      `svc ${command}: exit code ${code}, ${least?.toFixed(0)} to ${most?.toFixed(0)} ms\n`,
+    );
+  }
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-million-'));
 try {
   const file = join(folder, 'monitor.db');
   process.stdout.write(`${ROWS} rows written in ${(generate(file) / 1000).toFixed(1)} s\n`);
   const yaml = 'metrics: {retention_days: 30}';
   await withProxy({ yaml, env: { SVC_DB: file } }, async ({ proxy }) => {
-    const since = encodeURIComponent(new Date(Date.now() - 7 * DAY_MS).toISOString());
-    for (const path of [...PATHS, `/dashboard/api/report?since=${since}`]) {
+    const since = (days: number): string =>
+      encodeURIComponent(new Date(Date.now() - days * DAY_MS).toISOString());
+    const ranges = [1, 7, 30].flatMap((days) =>
+      ['report', 'conversations', 'requests'].map(
+        (name) => `/dashboard/api/${name}?since=${since(days)}`,
+      ),
+    );
+    for (const path of [...PATHS, ...ranges]) {
       const timesMs: number[] = [];
+      const cpuMs: number[] = [];
       let status = 0;
-      const rounds = path.startsWith('/dashboard') ? 3 : ROUNDS;
-      for (let round = 0; round < rounds; round += 1) {
+      for (let round = 0; round < ROUNDS; round += 1) {
         const startedMs = performance.now();
+        const cpu = process.cpuUsage();
         const response = await fetch(`${proxy.url}${path}`);
         await response.arrayBuffer();
         ({ status } = response);
         timesMs.push(performance.now() - startedMs);
+        const { user, system } = process.cpuUsage(cpu);
+        cpuMs.push((user + system) / 1000);
       }
-      const first = timesMs[0]!.toFixed(1);
-      const sorted = timesMs.slice(1).toSorted((a, b) => a - b);
-      const median = sorted[Math.floor(sorted.length / 2)]!.toFixed(1);
+      const [firstMs = Number.NaN, ...later] = timesMs;
+      const middle = (values: readonly number[]): string => median(values).toFixed(1);
       process.stdout.write(
-        `${path}: ${status}, first ${first} ms, median ${median} ms, slowest ${sorted.at(-1)!.toFixed(1)} ms\n`,
+        `${path.replace(/=20.*/, `=${path.slice(-30, -20)}`)}: ${status}, first ${firstMs.toFixed(1)} ms, median ${middle(later)} ms, least ${Math.min(...later).toFixed(1)} ms, slowest ${Math.max(...later).toFixed(1)} ms, CPU ${middle(cpuMs.slice(1))} ms\n`,
       );
     }
+    await reports(file, folder);
   });
 } finally {
   rmSync(folder, { recursive: true, force: true });

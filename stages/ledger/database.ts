@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { CamelCasePlugin, Kysely, SqliteDialect } from 'kysely';
 import { SvcError } from '../../engine/index.ts';
 import { ownerOf } from './header.ts';
+import { addSpreadsTo } from './spreads.ts';
 import type { LedgerSchema } from './tables.ts';
 import { APPLICATION_ID, migrations } from './tables.ts';
 
@@ -35,6 +36,7 @@ export function openReadOnly(file: string): Database.Database {
   const database = connect(file);
   try {
     checkReadable(database, file);
+    addSpreadsTo(database);
     return database;
   } catch (error) {
     database.close();

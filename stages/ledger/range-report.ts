@@ -11,14 +11,11 @@ import { HOUR_MS } from './hours.ts';
 import { totalsBy } from './queries.ts';
 import type { GroupTotals } from './queries.ts';
 import { FAILED, firstHourMs, matching, ROW_TOTALS, stepOf, sumsBy } from './sums.ts';
+import { NO_SPREAD } from './spreads.ts';
+import type { LatencySpread, Spreads } from './spreads.ts';
 import type { RowFilter } from './sums.ts';
 
-/** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
-export interface LatencySpread {
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-}
+export type { LatencySpread } from './spreads.ts';
 
 /** The requests that began within one step of time. */
 export interface BucketReport extends LatencySpread {
@@ -108,17 +105,6 @@ export async function rangeReport(
   };
 }
 
-function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return [...groups];
-}
-
 /**
  * When the first request that `filter` lets through began; where only its sums are left, the hour
  * in which it did. Undefined where there is none.
@@ -142,8 +128,25 @@ export async function sessionReports(
   filter: RowFilter,
   most: number,
 ): Promise<SessionReport[]> {
-  const rows = await matching(db, filter)
+  // Which ones the index tells alone; only their rows are summed up.
+  const newest = await matching(db, filter)
     .where('sessionId', 'is not', null)
+    .select((eb) => [
+      eb.ref('sessionId').$notNull().as('sessionId'),
+      eb.fn.max('startedMs').as('lastMs'),
+    ])
+    .groupBy('sessionId')
+    .orderBy('lastMs', 'desc')
+    .orderBy('sessionId')
+    .limit(most)
+    .execute();
+  if (newest.length === 0) return [];
+  const rows = await matching(db, filter)
+    .where(
+      'sessionId',
+      'in',
+      newest.map(({ sessionId }) => sessionId),
+    )
     .select((eb) => [
       eb.ref('sessionId').$notNull().as('sessionId'),
       eb.fn.max('client').as('client'),
@@ -153,7 +156,7 @@ export async function sessionReports(
     ])
     .groupBy('sessionId')
     .orderBy('lastMs', 'desc')
-    .limit(most)
+    .orderBy('sessionId')
     .execute();
   return rows.map(({ sessionId, client, firstMs, lastMs, ...totals }) => ({
     sessionId,
@@ -164,54 +167,14 @@ export async function sessionReports(
   }));
 }
 
-const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
-const PERCENTS = [50, 95, 99] as const;
-
-/** The rank of a percentile among `counted` requests, from 1 on: in SQL and here, in whole numbers alone. */
-const rankInSql = (counted: string, percent: number) =>
-  sql`((${sql.ref(counted)} * ${sql.lit(percent)} + 99) / 100)`;
-const rankOf = (counted: number, percent: number): number =>
-  Math.floor((counted * percent + 99) / 100);
-
-/** The percentiles of all timed requests and of those of each step; the database sends only their rows. */
+/** The percentiles of all timed requests and of those of each step. */
 async function latencySpreads(db: LedgerReader, filter: RowFilter, bucketMs: number) {
-  const bucket = stepOf(bucketMs);
-  const ranked = matching(db, filter)
+  const { found } = await matching(db, filter)
     .where('latencyMs', 'is not', null)
-    .select([
-      'latencyMs',
-      bucket.as('bucket'),
-      sql<number>`row_number() over (partition by ${bucket} order by latency_ms)`.as('place'),
-      sql<number>`count(*) over (partition by ${bucket})`.as('counted'),
-      sql<number>`row_number() over (order by latency_ms)`.as('placeOfAll'),
-      sql<number>`count(*) over ()`.as('countedAll'),
-    ]);
-  const ranks = (counted: string) =>
-    sql.join(PERCENTS.map((percent) => rankInSql(counted, percent)));
-  const rows = await db
-    .selectFrom(ranked.as('ranked'))
-    .selectAll()
-    .where(sql<boolean>`place in (${ranks('counted')}) or place_of_all in (${ranks('countedAll')})`)
-    .execute();
-  const spreadOf = (
-    of: readonly (readonly [place: number, counted: number, ms: number | null])[],
-  ) => {
-    const at = (percent: number): number | null =>
-      of.find(([place, counted]) => place === rankOf(counted, percent))?.[2] ?? null;
-    return { p50Ms: at(50), p95Ms: at(95), p99Ms: at(99) };
-  };
-  return {
-    all: {
-      ...spreadOf(rows.map((row) => [row.placeOfAll, row.countedAll, row.latencyMs])),
-      samples: rows[0]?.countedAll ?? 0,
-    },
-    byBucket: new Map(
-      groupedBy(rows, (row) => row.bucket).map(([number, ofBucket]) => [
-        number,
-        spreadOf(ofBucket.map((row) => [row.place, row.counted, row.latencyMs])),
-      ]),
-    ),
-  };
+    .select(sql<string>`latency_spreads(${stepOf(bucketMs)}, latency_ms)`.as('found'))
+    .executeTakeFirstOrThrow();
+  const { all, bySteps } = JSON.parse(found) as Spreads;
+  return { all, byBucket: new Map(bySteps) };
 }
 
 async function failureGroups(db: LedgerReader, filter: RowFilter): Promise<FailureGroup[]> {

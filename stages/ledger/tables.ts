@@ -2,7 +2,7 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
-import { addForgetting, addHours } from './hours.ts';
+import { addForgetting, addHours, addReportIndexes } from './hours.ts';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -183,4 +183,5 @@ export const migrations: readonly Migration[] = [
   ],
   addHours,
   addForgetting,
+  addReportIndexes,
 ];

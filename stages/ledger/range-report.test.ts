@@ -1,0 +1,161 @@
+/** A report of a range against a recount of its rows, and what of the file it reads. */
+import Database from 'better-sqlite3';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
+import { openLedgerReader } from './database.ts';
+import { addToTotals, emptyTotals } from './figures.ts';
+import type { Totals } from './figures.ts';
+import { rangeReport, sessionReports } from './range-report.ts';
+import type { LedgerRow } from './row.ts';
+import { isFailure } from './row.ts';
+
+const files = folderForEach(test);
+const DAY = Date.UTC(2026, 10, 20);
+const MINUTE_MS = 60_000;
+
+/** Nearest rank, by the definition: the least value that the share of all values does not exceed. */
+function percentileOf(rows: readonly LedgerRow[], percent: number): number | null {
+  const values = rows.flatMap(({ latencyMs }) => latencyMs ?? []);
+  const reaching = values.filter(
+    (value) => values.filter((other) => other <= value).length * 100 >= percent * values.length,
+  );
+  return reaching.length === 0 ? null : Math.min(...reaching);
+}
+
+const spreadOf = (rows: readonly LedgerRow[]) => ({
+  p50Ms: percentileOf(rows, 50),
+  p95Ms: percentileOf(rows, 95),
+  p99Ms: percentileOf(rows, 99),
+});
+
+function sumOf(rows: readonly LedgerRow[]): Totals {
+  const totals = emptyTotals();
+  for (const row of rows) addToTotals(totals, row);
+  return totals;
+}
+
+/** Sums of fractions depend on the order in which they are added. */
+const exact = (totals: Totals): Totals => ({
+  ...totals,
+  latencySumMs: Number(totals.latencySumMs.toPrecision(12)),
+});
+
+const anyRow = fc.record({
+  startedMs: fc.integer({ min: DAY, max: DAY + 600 * MINUTE_MS }),
+  outcome: fc.constantFrom('ok' as const, 'error' as const, 'partial' as const),
+  status: fc.option(fc.constantFrom(200, 429, 503)),
+  provider: fc.option(fc.constantFrom('messages', 'chat')),
+  sessionId: fc.option(fc.constantFrom('one', 'two', 'three', '__proto__')),
+  inputTokensRaw: fc.option(fc.nat(1e6)),
+  chunksInjected: fc.option(fc.nat(3)),
+  latencyMs: fc.option(fc.double({ min: 0, max: 1e5, noNaN: true })),
+});
+
+test('percentiles, steps, causes and conversations are those of a recount', async () => {
+  const { writer, file } = files.open();
+  await writer.ready();
+  const property = fc.asyncProperty(
+    fc.array(anyRow, { minLength: 1, maxLength: 60 }),
+    fc.constantFrom(7, 20, 60, 180),
+    fc.constantFrom({}, { provider: 'chat' }, { failed: true }),
+    async (facts, minutes, more) => {
+      const database = new Database(file);
+      database.exec('DELETE FROM requests; DELETE FROM hours');
+      database.close();
+      const rows = facts.map((fact, n) => rowOf(n, fact));
+      for (const row of rows) writer.record(row);
+      await writer.flush();
+      const filter = {
+        sinceMs: DAY + 100 * MINUTE_MS + 1,
+        untilMs: DAY + 500 * MINUTE_MS,
+        ...more,
+      };
+      const within = rows.filter(
+        (row) =>
+          row.startedMs >= filter.sinceMs &&
+          row.startedMs < filter.untilMs &&
+          (!('provider' in more) || row.provider === more.provider) &&
+          (!('failed' in more) || isFailure(row)),
+      );
+      const reader = openLedgerReader(file);
+      try {
+        const stepMs = minutes * MINUTE_MS;
+        const report = await rangeReport(reader, filter, stepMs);
+        const samples = within.filter(({ latencyMs }) => latencyMs !== null).length;
+        assert.equal(report.latency, { ...spreadOf(within), samples });
+        assert.is(report.totals.requests, within.length);
+        const steps = [...new Set(within.map(({ startedMs }) => Math.floor(startedMs / stepMs)))];
+        assert.equal(
+          report.buckets.map((bucket) => ({ ...bucket, totals: exact(bucket.totals) })),
+          steps
+            .toSorted((a, b) => a - b)
+            .map((step) => {
+              const of = within.filter(({ startedMs: at }) => Math.floor(at / stepMs) === step);
+              return { startMs: step * stepMs, totals: exact(sumOf(of)), ...spreadOf(of) };
+            }),
+        );
+        const failed = report.failures.reduce((sum, { requests }) => sum + requests, 0);
+        assert.is(failed, within.filter(isFailure).length);
+        assert.is(
+          report.injections.requests,
+          within.filter((row) => (row.chunksInjected ?? 0) > 0).length,
+        );
+        const lastOf = (id: string): number =>
+          Math.max(
+            ...within.filter(({ sessionId }) => sessionId === id).map((row) => row.startedMs),
+          );
+        const sessions = [...new Set(within.flatMap(({ sessionId }) => sessionId ?? []))].toSorted(
+          (a, b) => lastOf(b) - lastOf(a) || (a < b ? -1 : 1),
+        );
+        const found = await sessionReports(reader, filter, 3);
+        assert.equal(
+          found.map(({ sessionId, lastMs, totals }) => [sessionId, lastMs, totals.requests]),
+          sessions
+            .slice(0, 3)
+            .map((id) => [
+              id,
+              lastOf(id),
+              within.filter(({ sessionId }) => sessionId === id).length,
+            ]),
+        );
+      } finally {
+        await reader.destroy();
+      }
+    },
+  );
+  await fc.assert(property, { numRuns: 60 });
+  await writer.close();
+});
+
+test('what a report is about is found without reading every row', async () => {
+  const { writer, file } = files.open();
+  for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
+  await writer.close();
+  const database = new Database(file, { readonly: true });
+  const planOf = (sql: string): string =>
+    (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[])
+      .map(({ detail }) => detail)
+      .join('; ');
+  const failed = `(outcome IN ('error', 'partial') OR coalesce(status, 0) >= 400)`;
+  const cases = [
+    [
+      'sum(latency_ms)',
+      'started_ms >= 5 AND latency_ms IS NOT NULL',
+      'COVERING INDEX requests_timed',
+    ],
+    ['id', `started_ms >= 5 AND ${failed}`, 'INDEX requests_failed'],
+    ['id', 'started_ms >= 5 AND chunks_injected > 0', 'INDEX requests_injected'],
+    ['id', `session_id = 'one'`, 'INDEX requests_of_session'],
+    ['min(started_ms)', '1', 'COVERING INDEX requests_timed'],
+  ] as const;
+  for (const [what, where, index] of cases)
+    assert.ok(
+      planOf(`SELECT ${what} FROM requests WHERE ${where}`).includes(index),
+      `${where}: ${planOf(`SELECT ${what} FROM requests WHERE ${where}`)}`,
+    );
+  database.close();
+});
+
+test.run();

@@ -1,0 +1,95 @@
+/**
+ * How latencies spread, as a function of the database: the values of a million rows stay in the
+ * thread that reads them. Sorting them in SQL takes four times as long.
+ */
+import type Database from 'better-sqlite3';
+
+/** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
+export interface LatencySpread {
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** What the function gives, as JSON. */
+export interface Spreads {
+  readonly all: LatencySpread & { readonly samples: number };
+  /** By the number of the step. */
+  readonly bySteps: readonly (readonly [step: number, spread: LatencySpread])[];
+}
+
+export const NO_SPREAD: LatencySpread = { p50Ms: null, p95Ms: null, p99Ms: null };
+
+/** Numbers in one piece of memory that grows. */
+class Numbers {
+  #values = new Float64Array(1024);
+  #count = 0;
+
+  add(value: number): void {
+    if (this.#count === this.#values.length) {
+      const larger = new Float64Array(this.#count * 2);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#count] = value;
+    this.#count += 1;
+  }
+
+  get values(): Float64Array {
+    return this.#values.subarray(0, this.#count);
+  }
+}
+
+interface Collected {
+  /** Values one after the other, and where in them a run of one step begins. */
+  readonly values: Numbers;
+  readonly runs: { readonly step: number; readonly from: number }[];
+}
+
+/** Adds `latency_spreads(step, latency_ms)` to a connection: an aggregate over rows with a latency. */
+export function addSpreadsTo(database: Database.Database): void {
+  database.aggregate<Collected>('latency_spreads', {
+    start: () => ({ values: new Numbers(), runs: [] }),
+    varargs: true,
+    step(collected, ...[step, latencyMs]: unknown[]) {
+      if (typeof latencyMs !== 'number' || typeof step !== 'number') return;
+      const { values, runs } = collected;
+      if (runs.at(-1)?.step !== step) runs.push({ step, from: values.values.length });
+      values.add(latencyMs);
+    },
+    result: (collected) => JSON.stringify(spreadsOf(collected)),
+  });
+}
+
+function spreadsOf({ values, runs }: Collected): Spreads {
+  const all = values.values;
+  const byStep = new Map<number, Float64Array[]>();
+  for (const [index, { step, from }] of runs.entries()) {
+    const run = all.subarray(from, runs[index + 1]?.from ?? all.length);
+    const known = byStep.get(step);
+    if (known === undefined) byStep.set(step, [run]);
+    else known.push(run);
+  }
+  const bySteps = [...byStep].map(
+    ([step, parts]) => [step, spreadOf(joined(parts).toSorted())] as const,
+  );
+  return { all: { ...spreadOf(all.toSorted()), samples: all.length }, bySteps };
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function spreadOf(sorted: Float64Array): LatencySpread {
+  const at = (percent: number): number | null =>
+    sorted[Math.floor((sorted.length * percent + 99) / 100) - 1] ?? null;
+  return { p50Ms: at(50), p95Ms: at(95), p99Ms: at(99) };
+}
