@@ -182,4 +182,25 @@ test('an encoding inside a user text, and JSON among other lines, are decoded an
   assert.ok(kept > 120, `${kept}`);
 });
 
+test('a name that nobody wrote is found in a listing, in hits and in rows of a user text', () => {
+  const folders = Array.from({ length: 90 }, (_, n) => `./src/part-${n % 9}/item-${n}.ts`);
+  const hits = folders.map((path, n) => `${path}:${n + 3}:  call(${n});`);
+  const rows = folders.map((name, id) => ({ id, name, state: 'open' }));
+  const texts = [folders.toSorted().join('\n'), hits.toSorted().join('\n'), JSON.stringify(rows)];
+  for (const [at, pasted] of texts.entries()) {
+    const text = `Here is what there is:\n\n${pasted}\n\nWhich of them is too long?`;
+    const block = { index: 0, role: 'user', kind: 'user_text', text } as const;
+    const state = emptyState();
+    const [outcome] = compressConversation([block], OPTIONS, undefined, state);
+    const isKnown = knownLines(text, outcome!.by, OPTIONS.maxChars);
+    const strange = (sent: string): readonly string[] =>
+      keptLines({ ...outcome!, text: sent }, state, block).filter((line) => !isKnown(line));
+    assert.is(outcome!.by.join(), ['listing', 'grep', 'json'][at]);
+    assert.equal(strange(outcome!.text), []);
+    const planted = outcome!.text.replace(/(?<=-|,)47(?=[.,])/, '99');
+    assert.is.not(planted, outcome!.text);
+    assert.is(strange(planted).length, 1, outcome!.by.join());
+  }
+});
+
 test.run();
