@@ -7,7 +7,10 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LOG_ENDINGS } from '../../../fixtures/compress/log-endings.ts';
+import { times } from '../../../fixtures/compress/texts.ts';
 import { fixturePath } from '../../../fixtures/paths.ts';
+import { estimateTokens } from '../../model/tokens.ts';
 import { compressConversation } from '../conversation/conversation.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { cleanLine } from './clean.ts';
@@ -92,6 +95,50 @@ test('what a tool says at its end is there to the letter, at first and again', (
   }
   assert.equal(missing.slice(0, 40), []);
   assert.ok(shrunk > LOGS.length / 4, `${shrunk}`);
+});
+
+test('totals of any tool stay wherever they stand, at first and again', () => {
+  const missing: string[] = [];
+  for (const { tool, command, work, totals } of LOG_ENDINGS) {
+    const noise = times(12, (n) => `note ${n}: see the handbook, chapter ${n}`);
+    const text = [...times(400, work), '', ...totals, '', ...noise].join('\n');
+    const block = (index: number): ConversationBlock => ({
+      index,
+      role: 'tool',
+      kind: 'tool_result',
+      message: index,
+      text,
+      toolName: 'Bash',
+      toolInput: { command },
+    });
+    const out = compressConversation([block(0), block(1)], {
+      mode: 'hybrid',
+      maxChars: 120,
+      thresholdTokens: 0,
+      logBudgetTokens: 1200,
+    });
+    for (const [turn, outcome] of out.entries()) {
+      const said = new Set(outcome.text.split('\n').map(cleanLine));
+      for (const line of totals)
+        if (!said.has(line)) missing.push(`${tool}, time ${turn + 1}: ${line.slice(0, 90)}`);
+    }
+  }
+  assert.equal(missing, []);
+  assert.ok(new Set(LOG_ENDINGS.map(({ tool }) => tool)).size >= 45);
+});
+
+test('a long last line stays whole where half of the budget holds it', () => {
+  const archive = `ar rcs lib.a ${times(120, (n) => `src/account_${n}.o`).join(' ')}`;
+  const text = [...times(600, (n) => `[${n}/600] Compiling src/account_${n}.c`), archive].join(
+    '\n',
+  );
+  const [out] = compressConversation(
+    [{ index: 0, role: 'tool', kind: 'tool_result', text, toolInput: { command: 'make' } }],
+    { mode: 'hybrid', maxChars: 120, thresholdTokens: 0, logBudgetTokens: 2500 },
+  );
+  assert.ok(estimateTokens(archive) > 2500 / 4);
+  assert.ok(out!.by.includes('log-reduce'));
+  assert.is(out!.text.split('\n').at(-1), archive);
 });
 
 test('of totals that say the same the last few stay, of others all', () => {

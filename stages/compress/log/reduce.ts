@@ -16,6 +16,8 @@ import { readRepeated } from '../text/repeats.ts';
 const MIN_TOKENS = 250;
 /** Share of the budget that lines may take which stay whatever they score. */
 const KEPT_SHARE = 0.5;
+/** Share of it above which a line is cut. */
+const CUT_SHARE = 0.25;
 /** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
 const ODD_SHARE = 0.1;
 /** What a gap costs, as its marker is kept. */
@@ -37,8 +39,14 @@ export const reduceLog: Apply = (text, context) => {
   const stamp = sharedStamp(lines);
   const ranking = rankedScores(lines, segments, suspicious);
   const ending = endingLines(lines);
+  const whole = [...ending].reduce((sum, at) => sum + costOf(lines[at]!), 0);
+  const longest = budget * CUT_SHARE;
+  // Where all that tells of the end has room as it is, nothing of it is cut.
+  const longestEnd = whole <= budget * KEPT_SHARE ? whole : longest;
   const rest = segmented.map((one, at) =>
-    cutLine(one, budget / 4, one.line.startsWith(stamp) && !ending.has(at) ? stamp.length : 0),
+    ending.has(at)
+      ? cutLine(one, longestEnd)
+      : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
   );
   const scores = spreadScores(ranking);
   const always = alwaysKept(lines, { rest, segments, ending, budget });
@@ -88,17 +96,21 @@ function alwaysKept(
   const keep = new Set<number>();
   let left = budget * KEPT_SHARE;
   const take = (at: number): void => {
-    const cost = estimateTokens(rest[at]!) + 1 + GAP_TOKENS;
+    const cost = costOf(rest[at]!);
     if (keep.has(at) || cost > left) return;
     left -= cost;
     keep.add(at);
   };
-  // The outer ones come first, then the others from the last to the first.
   for (const at of ending) take(at);
   const odd = oddLines(lines, segments);
-  const cost = odd.reduce((sum, at) => sum + estimateTokens(rest[at]!) + 1 + GAP_TOKENS, 0);
+  const cost = odd.reduce((sum, at) => sum + costOf(rest[at]!), 0);
   if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
   return keep;
+}
+
+/** What a line costs that stands alone, with the marker of a gap beside it. */
+function costOf(line: string): number {
+  return estimateTokens(line) + 1 + GAP_TOKENS;
 }
 
 interface Known {

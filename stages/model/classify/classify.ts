@@ -224,6 +224,8 @@ function isListing({ features, expected }: Evidence): boolean {
   const named = features.share('slashPath', 'fileName', 'treeLine', 'longListing');
   if (expected === 'listing') return features.share('pathLine', 'dirHeading') >= 0.7;
   if (TEXT_FILES.has(expected)) return false;
+  // Compilers are called with paths, and steps name them.
+  if (features.share('step') >= 0.5) return false;
   // Headings of `ls -R`: what stands below them may be names of any kind.
   if (features.of('dirHeading') >= 2 && features.share('pathWord', 'dirHeading') >= 0.9)
     return true;
