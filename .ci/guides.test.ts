@@ -8,6 +8,7 @@ import { allDefinitions } from '../cli/parse/definitions.ts';
 import { optionNames, pathOf } from '../cli/parse/syntax.ts';
 import { entry, makePlace } from '../fixtures/cli/run.ts';
 import { projectRoot } from '../fixtures/paths.ts';
+import { claudeCodeLines } from '../fixtures/sessions.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import { guideFiles, headingId, renderGuides } from './guides.ts';
 
@@ -234,6 +235,9 @@ async function withShell(
     '# Rate limiter\n\nThe rate limiter is in gate/limiter.ts.\n',
   );
   fs.writeFileSync(join(place.folder, 'old/notes.md'), '# Old notes\n\nNothing new.\n');
+  const sessions = join(place.folder, '.claude/projects/-app');
+  fs.mkdirSync(sessions, { recursive: true });
+  fs.writeFileSync(join(sessions, 's.jsonl'), claudeCodeLines().join('\n'));
   fs.writeFileSync(join(place.folder, 'build.log'), 'compiling module 1\n'.repeat(400));
   const env = {
     ...place.env,

@@ -1,5 +1,5 @@
 /** `svc preview` and `svc diff`: what compression would take away, and what it took. */
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
@@ -92,35 +92,25 @@ class PreviewFile extends Command<CliContext> {
 
   private async preview(): Promise<Preview> {
     const { context } = this;
-    const [{ toRequestFile }, { previewOf }, { loadConfig }, { openLearned }] = await Promise.all([
+    const [{ toRequestFile }, { previewOf }, { loadConfig }, { jobOptions }] = await Promise.all([
       import('../preview/request-file.ts'),
       import('../preview/preview.ts'),
       import('../../server/config/load.ts'),
-      import('../../stages/learned/learned.ts'),
+      import('../preview/options.ts'),
     ]);
     const text = readInput(resolve(context.cwd, this.file)).toString();
     const file = toRequestFile(text, this.file, this.ask, this.as);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
-    const { mode, maxChars, logBudgetTokens, thresholdTokens, userProse } = config.compression;
-    const { loadRecipes } = await import('../../server/recipes/recipes.ts');
-    const recipes = await loadRecipes(config.compression.recipes);
-    const learned = await openLearned({
-      file: join(config.home, 'learned.json'),
-      clock: context.clock,
-      onTrouble: (error) => note(context, error.message),
-    });
-    const threshold = file.as === 'text' ? 0 : thresholdTokens;
+    const configured = await jobOptions(config, context);
+    const threshold = file.as === 'text' ? 0 : configured.thresholdTokens;
     const options = {
-      mode: await this.modeOr(mode),
-      maxChars,
-      logBudgetTokens,
-      userProse,
-      ...(recipes !== undefined && { recipes }),
+      ...configured,
+      // A switch that is off is no question of what compression would do.
+      mode: await this.modeOr(config.compression.mode),
       thresholdTokens:
         this.threshold === undefined
           ? threshold
           : toWhole(this.threshold, '--threshold', 0, Number.MAX_SAFE_INTEGER),
-      ...(learned.applied === undefined ? {} : { applied: learned.applied }),
     };
     return previewOf(file, options, this.model);
   }

@@ -29,19 +29,43 @@ class Savings extends Command<CliContext> {
     examples: [
       ['Everything that was recorded', '$0 savings'],
       ['This month', '$0 savings --since 2026-01-01'],
+      ['What svc would have saved on the sessions on this machine', '$0 savings --estimate'],
+      ['The same for a folder of them', '$0 savings --estimate ~/.claude/projects'],
     ],
   });
 
   config = Option.String('--config', { description: 'Config file, used when no proxy is running' });
   since = Option.String('--since', { description: 'From this ISO 8601 date or time on' });
+  estimate = Option.Boolean('--estimate', false, {
+    description:
+      'What svc would have saved on session files of Claude Code, Codex, Gemini CLI and OpenCode; nothing is sent',
+  });
+  mode = Option.String('--mode', {
+    description: 'With --estimate: compression mode, in place of the configured one',
+  });
+  seconds = Option.String('--seconds', {
+    description: 'With --estimate: begin no further file after these seconds (120)',
+  });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
+  folder = Option.String({ required: false, name: 'folder' });
 
   async execute() {
     const { context } = this;
+    if (this.estimate) {
+      const { estimate } = await import('../estimate/estimate.ts');
+      const { folder, config, mode, seconds, json } = this;
+      return estimate({ folder, config, mode, seconds, json }, context);
+    }
+    this.checkAlone();
     const report = await this.read();
     if (this.json) printJson(context, report);
     else await printSavings(context, report, this.since);
     return 0;
+  }
+
+  private checkAlone(): void {
+    if ([this.folder, this.mode, this.seconds].every((one) => one === undefined)) return;
+    throw new SvcError('usage', 'A folder, --mode and --seconds go with --estimate');
   }
 
   private async read(): Promise<Json> {

@@ -27,7 +27,7 @@ import {
 } from '../screen/output.ts';
 import { VaultCommand } from '../vault/command.ts';
 import { Index } from '../vault/index-command.ts';
-import { createProgressView } from '../vault/progress.ts';
+import { createProgressView } from '../screen/progress.ts';
 import {
   calibrationJson,
   healthJson,

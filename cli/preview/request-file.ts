@@ -1,10 +1,7 @@
 /** A file as the request that it is, or that it would be part of. */
 import { basename } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import type { DialectName } from '../../stages/model/dialect.ts';
-import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
-import { dialects } from '../../stages/dialect/registry.ts';
-import { toRequest } from '../../stages/model/request.ts';
+import { asRequest } from '../../server/sessions/as-request.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
 import { guessTool, toolNamed } from './assumed-tool.ts';
 import type { AssumedTool } from './assumed-tool.ts';
@@ -21,12 +18,6 @@ export interface RequestFile {
 
 type Json = Readonly<Record<string, unknown>>;
 type BodyKind = Exclude<RequestFile['as'], 'text'>;
-
-const PATHS: Readonly<Record<BodyKind, string>> = {
-  messages: '/v1/messages',
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-};
 
 /**
  * Recognises a body by its shape; everything else, JSON of other kinds too, is taken for the
@@ -49,11 +40,11 @@ export function toRequestFile(
   const kind = json === undefined ? undefined : bodyKind(json);
   if (json !== undefined && kind !== undefined && namedTool === undefined) {
     const model = typeof json['model'] === 'string' ? json['model'] : null;
-    return { request: requestOf(kind, json, text), as: kind, tool: null, model };
+    return { request: asRequest(kind, json, text), as: kind, tool: null, model };
   }
   const tool = namedTool === undefined ? guessTool(text, basename(path)) : toolNamed(namedTool);
   const body = toolResult(text, tool, ask);
-  const request = requestOf('messages', body, JSON.stringify(body));
+  const request = asRequest('messages', body, JSON.stringify(body));
   return { request, as: 'text', tool, model: null };
 }
 
@@ -94,36 +85,6 @@ function toolResult(text: string, { name, input }: AssumedTool, ask: string): Js
       },
     ],
   };
-}
-
-function requestOf(name: BodyKind & DialectName, json: Json, text: string): ProxyRequest {
-  const target = PATHS[name];
-  const endpoint = resolveEndpoint('POST', target, []);
-  if (endpoint === undefined || 'allow' in endpoint)
-    throw new SvcError('internal', `Nothing serves ${target}`);
-  const bytes = Buffer.from(text);
-  return toRequest({
-    body: {
-      kind: 'body',
-      method: 'POST',
-      target,
-      headers: [],
-      wireBytes: bytes,
-      bytes,
-      endpoint,
-    },
-    dialect: dialects[name],
-    // A body that lacks what a provider demands can be looked at all the same.
-    facts: {
-      model: undefined,
-      stream: false,
-      maxOutputTokens: undefined,
-      usageWish: 'unsaid',
-      hasTools: false,
-      hasThinking: false,
-    },
-    json,
-  });
 }
 
 function parse(text: string): Json | undefined {

@@ -30,7 +30,7 @@ import {
   printJson,
 } from '../screen/output.ts';
 import { VaultCommand } from './command.ts';
-import { createProgressView, spanOf } from './progress.ts';
+import { createProgressView, spanOf } from '../screen/progress.ts';
 import { reportJson, reportRows } from './report.ts';
 import { statusOfRunning } from './running.ts';
 

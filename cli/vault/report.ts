@@ -11,7 +11,7 @@ import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { counted, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
-import { spanOf } from './progress.ts';
+import { spanOf } from '../screen/progress.ts';
 import type { ShownHit } from './running.ts';
 
 /** Why files are left out, in words. */

@@ -1,8 +1,7 @@
-/** How an indexing run is followed: a bar on a terminal, a plain line now and then elsewhere. */
+/** How long work over many files is followed: a bar on a terminal, a plain line now and then elsewhere. */
 import type { Clock } from '../../engine/clock.ts';
-import type { IndexProgress } from '../../stages/vault/index.ts';
 import type { CliContext } from '../context.ts';
-import { columnsOf, figure, isTerminal, note } from '../screen/output.ts';
+import { columnsOf, figure, isTerminal, note } from './output.ts';
 
 /** A bar that moves more often than this only flickers. */
 const BAR_MS = 80;
@@ -10,13 +9,22 @@ const BAR_MS = 80;
 const LINE_MS = 2000;
 const BAR_WIDTH = 24;
 
+/** Files that are done, of all. */
+export interface FileProgress {
+  readonly done: number;
+  readonly total: number;
+  readonly filesPerSecond: number;
+  /** Estimated time that is left, in milliseconds. */
+  readonly remainingMs: number;
+}
+
 export interface ProgressView {
-  show(progress: IndexProgress): void;
+  show(progress: FileProgress): void;
   /** Takes the bar away; call it before anything else is printed. */
   clear(): void;
 }
 
-/** Follows a run on stderr, so that results on stdout stay clean. */
+/** Follows the work on stderr, so that results on stdout stay clean. */
 export function createProgressView(context: CliContext): ProgressView {
   const { stderr, clock } = context;
   return isTerminal(stderr) ? barView(context) : linesView(context, clock);
@@ -54,13 +62,13 @@ function linesView(context: CliContext, clock: Clock): ProgressView {
   };
 }
 
-function barOf({ done, total }: IndexProgress): string {
+function barOf({ done, total }: FileProgress): string {
   const filled = total === 0 ? BAR_WIDTH : Math.floor((BAR_WIDTH * done) / total);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
 }
 
 /** `1,234 of 3,000 files, 812 files/s, 2 s left`. */
-function progressText({ done, total, filesPerSecond, remainingMs }: IndexProgress): string {
+function progressText({ done, total, filesPerSecond, remainingMs }: FileProgress): string {
   const parts = [`${figure(done)} of ${figure(total)} files`];
   if (filesPerSecond > 0) parts.push(`${figure(Math.round(filesPerSecond))} files/s`);
   if (done < total && Number.isFinite(remainingMs)) parts.push(`${spanOf(remainingMs)} left`);

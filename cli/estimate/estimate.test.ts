@@ -1,0 +1,92 @@
+/** `svc savings --estimate` over made-up session files of every client. */
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import {
+  SECRET,
+  claudeCodeLines,
+  codexLines,
+  geminiLines,
+  writeOpencode,
+} from '../../fixtures/sessions.ts';
+
+/** The files where the clients keep them, below the user's home. */
+function withSessions(use: (place: Place) => Promise<void>): Promise<void> {
+  const place = makePlace();
+  const write = (path: string, lines: readonly string[]): void => {
+    mkdirSync(join(place.folder, path, '..'), { recursive: true });
+    writeFileSync(join(place.folder, path), lines.join('\n'));
+  };
+  write('.claude/projects/-app/0c1f.jsonl', claudeCodeLines());
+  write('.codex/sessions/2026/01/02/rollout-1.jsonl', codexLines());
+  write('.gemini/tmp/app/chats/session-1.jsonl', geminiLines());
+  write('.claude/projects/-app/broken.jsonl', [`{"token":"${SECRET}"`]);
+  mkdirSync(join(place.folder, '.local/share/opencode'), { recursive: true });
+  writeOpencode(join(place.folder, '.local/share/opencode/opencode.db'));
+  return use(place).finally(() => place.dispose());
+}
+
+/** Every file with its size and time. */
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const { size, mtimeMs } = statSync(path);
+      return `${path} ${size} ${mtimeMs}`;
+    })
+    .toSorted();
+}
+
+test('all clients are found; nothing is written, and no content is printed', () =>
+  withSessions(async (place) => {
+    const before = filesIn(place.folder);
+    const ran = await run(place, ['savings', '--estimate']);
+    assert.is(ran.code, 0, ran.stderr);
+    for (const client of ['claude-code', 'codex', 'gemini-cli', 'opencode'])
+      assert.match(ran.stdout, client);
+    assert.match(ran.stderr, 'broken.jsonl: it is no session of a client that is known');
+    assert.match(ran.stdout, 'nothing was sent and nothing written');
+    assert.match(ran.stdout, /4 of 4 conversations hold no system prompt or no tools/);
+    for (const text of [ran.stdout, ran.stderr]) assert.not.match(text, SECRET);
+    assert.equal(filesIn(place.folder), before);
+  }));
+
+test('one folder as JSON, with the mode and the time that are asked for', () =>
+  withSessions(async (place) => {
+    const folder = join(place.folder, '.claude');
+    const ask = async (...more: string[]) =>
+      JSON.parse((await run(place, ['savings', '--estimate', folder, '--json', ...more])).stdout);
+    const report = await ask();
+    const [all] = report.groups;
+    assert.is(report.mode, 'hybrid');
+    assert.is(report.files, 1);
+    assert.is(report.files_failed.length, 1);
+    assert.is(all.client, 'claude-code');
+    assert.is(all.requests, 3);
+    assert.ok(all.saved_tokens > 5000 && all.saved_usd > 0 && all.saved_usd < all.input_cost_usd);
+    assert.is((await ask('--mode', 'strict')).groups[0].saved_tokens, 0);
+    mkdirSync(place.home);
+    writeFileSync(join(place.home, 'config.yaml'), 'compression: { enabled: false }\n', {
+      mode: 0o600,
+    });
+    assert.is((await ask()).groups[0].saved_tokens, 0, 'as the configuration says');
+  }));
+
+test('a folder without sessions, one that is not there, and options that do not fit', () =>
+  withSessions(async (place) => {
+    mkdirSync(join(place.folder, 'empty'));
+    const none = await run(place, ['savings', '--estimate', 'empty']);
+    assert.match(none.stderr, 'No session lies in');
+    assert.is(none.code, (await run(place, ['savings', '--estimate', 'nowhere'])).code);
+    assert.match((await run(place, ['savings', 'empty'])).stderr, 'go with --estimate');
+    assert.match(
+      (await run(place, ['savings', '--estimate', '--seconds', '0'])).stderr,
+      '--seconds',
+    );
+  }));
+
+test.run();

@@ -1,0 +1,185 @@
+/**
+ * What compression would have saved of a conversation in a session file: the blocks that a proxy
+ * would have sent smaller, by the code that a proxy runs, in every request that held them. What the
+ * saving is worth follows from the provider's own count of each request: of the input tokens in
+ * their order, the first were read from its cache, the next written to it, the rest plain.
+ */
+import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
+import { mayForget } from '../../stages/compress/may-forget.ts';
+import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
+import type { JobOptions } from '../../stages/compress/worker/job.ts';
+import type { Prices } from '../../stages/ledger/prices.ts';
+import type { PricedProvider } from '../../stages/ledger/price-list.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { totalInputTokens } from '../../stages/model/usage.ts';
+import type { Usage } from '../../stages/model/usage.ts';
+import { asRequest } from '../sessions/as-request.ts';
+import { bodyOf } from '../sessions/session.ts';
+import type { Conversation, SessionRequest } from '../sessions/session.ts';
+
+/** Sums over requests; tokens are input tokens, nano-dollars those of the input alone. */
+export interface Estimate {
+  readonly requests: number;
+  /** Requests of which the file has no count of the provider's; they are in no other sum. */
+  readonly uncounted: number;
+  readonly inputTokens: number;
+  readonly savedTokens: number;
+  /** Requests that are counted, and whose model has no known price; they are in neither cost. */
+  readonly unpriced: number;
+  readonly costNanoUsd: number;
+  readonly costSavedNanoUsd: number;
+}
+
+export interface EstimateOptions {
+  readonly compressor: ConversationCompressor;
+  readonly options: JobOptions;
+  readonly prices: Prices;
+  /** For the prices of requests whose time is not known. */
+  readonly nowMs: number;
+  /** Counts as the model of that name does, as near as public tokenizers come. */
+  readonly counterFor: (model: string) => Promise<CountTokens>;
+}
+
+/** A block of a conversation, in tokens. */
+interface Sized {
+  /** The number of the item that holds it; -1 for one before all of them. */
+  readonly item: number;
+  readonly before: number;
+  readonly saved: number;
+}
+
+export async function estimateConversation(
+  conversation: Conversation,
+  options: EstimateOptions,
+): Promise<Estimate> {
+  const { requests } = conversation;
+  const blocks = await sizedBlocks(conversation, options);
+  const provider = providerOf(conversation);
+  const sums = {
+    requests: requests.length,
+    uncounted: 0,
+    inputTokens: 0,
+    savedTokens: 0,
+    unpriced: 0,
+    costNanoUsd: 0,
+    costSavedNanoUsd: 0,
+  };
+  for (const request of requests) {
+    const total = request.usage === null ? null : totalInputTokens(request.usage);
+    if (request.usage === null || total === null) {
+      sums.uncounted += 1;
+      continue;
+    }
+    const usage = { ...request.usage, outputTokens: null };
+    const smaller = withoutSaved(usage, total, heldBy(request, blocks));
+    sums.inputTokens += total;
+    sums.savedTokens += total - (totalInputTokens(smaller) ?? 0);
+    const cost = (of: Usage): number | null =>
+      options.prices.costNanoUsd(provider, request.model ?? '', of, request.atMs ?? options.nowMs);
+    const [before, after] = [cost(usage), cost(smaller)];
+    if (before === null || after === null) sums.unpriced += 1;
+    else {
+      sums.costNanoUsd += before;
+      sums.costSavedNanoUsd += before - after;
+    }
+  }
+  return { ...sums, savedTokens: Math.round(sums.savedTokens) };
+}
+
+/** Every block of the whole conversation. Texts that stay are estimated, changed ones are counted. */
+async function sizedBlocks(
+  conversation: Conversation,
+  { compressor, options, counterFor }: EstimateOptions,
+): Promise<readonly Sized[]> {
+  const { requests, dialect } = conversation;
+  const most = Math.max(...requests.map(({ items }) => items));
+  const body = bodyOf(conversation, most);
+  const request = asRequest(dialect, body);
+  const blocks = request.original.blocks();
+  const outcomes = await compressor.compress({
+    blocks: toConversationBlocks(request),
+    options: { ...options, forgets: mayForget(body) },
+  });
+  const count = await counterFor(requests.find(({ model }) => model !== null)?.model ?? '');
+  const changed = outcomes.flatMap(({ index, text, tokensBefore }) => {
+    if (text === undefined) return [];
+    const before = count(blocks[index]!.text);
+    const saved = Math.max(0, before - count(text));
+    return [{ index, before, saved, estimated: tokensBefore }];
+  });
+  const sum = (pick: (one: (typeof changed)[number]) => number): number =>
+    changed.reduce((total, one) => total + pick(one), 0);
+  const estimated = sum((one) => one.estimated);
+  const ratio = estimated === 0 ? 1 : sum((one) => one.before) / estimated;
+  const known = new Map(changed.map((one) => [one.index, one]));
+  return outcomes.map(({ index, tokensBefore }) => ({
+    item: blocks[index]!.message,
+    before: known.get(index)?.before ?? tokensBefore * ratio,
+    saved: known.get(index)?.saved ?? 0,
+  }));
+}
+
+/** The changed blocks that a request held, each with the tokens from its beginning to the end of the request. */
+function heldBy({ items }: SessionRequest, blocks: readonly Sized[]): readonly Held[] {
+  const held: Held[] = [];
+  let fromEnd = 0;
+  for (let at = blocks.length - 1; at >= 0; at -= 1) {
+    const { item, before, saved } = blocks[at]!;
+    if (item >= items) continue;
+    fromEnd += before;
+    if (saved > 0) held.push({ fromEnd, tokens: before, saved });
+  }
+  return held;
+}
+
+interface Held {
+  readonly fromEnd: number;
+  readonly tokens: number;
+  readonly saved: number;
+}
+
+/** `usage` without what was saved, taken from where the blocks stood. */
+function withoutSaved(usage: Usage, total: number, held: readonly Held[]): Usage {
+  const read = usage.cacheReadTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const zones = [read, read + written, total];
+  const taken = [0, 0, 0];
+  for (const { fromEnd, tokens, saved } of held) {
+    const from = Math.max(0, total - fromEnd);
+    const to = Math.max(from, total - fromEnd + tokens);
+    let zoneFrom = 0;
+    for (const [zone, zoneTo] of zones.entries()) {
+      const overlap = Math.min(to, zoneTo) - Math.max(from, zoneFrom);
+      if (overlap > 0) taken[zone]! += (saved * overlap) / tokens;
+      zoneFrom = zoneTo;
+    }
+  }
+  const less = (tokens: number | null, zone: number): number | null =>
+    tokens === null ? null : Math.max(0, tokens - taken[zone]!);
+  const share = written === 0 ? 1 : less(written, 1)! / written;
+  return {
+    ...usage,
+    cacheReadTokens: less(usage.cacheReadTokens, 0),
+    cacheWriteTokens: less(usage.cacheWriteTokens, 1),
+    cacheWrite1hTokens: usage.cacheWrite1hTokens === null ? null : usage.cacheWrite1hTokens * share,
+    inputTokens: less(usage.inputTokens, 2),
+  };
+}
+
+const KIND_OF_DIALECT = {
+  messages: 'messages',
+  generative: 'generative',
+  chat: 'chat',
+  responses: 'chat',
+} as const;
+const KIND_OF_VENDOR: Readonly<Record<string, string>> = {
+  anthropic: 'messages',
+  google: 'generative',
+  openai: 'chat',
+};
+
+/** Prices of the configuration go by the provider that serves the kind. */
+function providerOf({ dialect, vendor }: Conversation): PricedProvider {
+  const kind = KIND_OF_VENDOR[vendor ?? ''] ?? KIND_OF_DIALECT[dialect];
+  return { name: kind, kind };
+}

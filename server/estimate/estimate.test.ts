@@ -1,0 +1,149 @@
+/** Estimates over session files, against what a real proxy sends of the same requests. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemClock } from '../../engine/index.ts';
+import { withProxy } from '../../fixtures/proxy.ts';
+import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
+import { COUNTED, SESSION_MODEL, claudeCodeLines, codexLines } from '../../fixtures/sessions.ts';
+import { createPrices } from '../../stages/ledger/prices.ts';
+import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
+import { asRequest } from '../sessions/as-request.ts';
+import { readSessionText } from '../sessions/read-file.ts';
+import { bodyOf } from '../sessions/session.ts';
+import { estimateSessions } from './estimate.ts';
+import type { EstimateReport } from './estimate.ts';
+
+const OPTIONS = {
+  mode: 'hybrid',
+  maxChars: 120,
+  thresholdTokens: 4500,
+  logBudgetTokens: 3500,
+} as const;
+
+async function estimated(
+  files: Readonly<Record<string, readonly string[]>>,
+  more: object = {},
+): Promise<EstimateReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-estimate-test-'));
+  try {
+    for (const [name, lines] of Object.entries(files))
+      writeFileSync(join(folder, name), lines.join('\n'));
+    return await estimateSessions({
+      folders: [folder],
+      options: OPTIONS,
+      prices: createPrices(),
+      clock: systemClock,
+      maxTimeMs: 60_000,
+      ...more,
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const INPUT = COUNTED.flat().reduce<number>((sum, tokens) => sum + tokens, 0);
+
+test('the tokens that are saved are those that a proxy leaves out of the same requests', () =>
+  withProxy({}, async (t) => {
+    const [conversation] = readSessionText(
+      claudeCodeLines({ isSent: true }).join('\n'),
+    )!.conversations;
+    const count = await loadTokenCounter('claude');
+    const textsOf = (body: unknown): readonly string[] =>
+      asRequest('messages', body)
+        .original.blocks()
+        .map(({ text }) => text);
+    let saved = 0;
+    for (const { items } of conversation!.requests) {
+      const body = bodyOf(conversation!, items);
+      await exchange(t.proxy.port, { path: '/v1/messages', body: json(body) });
+      const sent = textsOf(JSON.parse(t.upstream.requests.at(-1)!.body.toString()));
+      for (const [at, text] of textsOf(body).entries())
+        if (text !== sent[at]) saved += count(text) - count(sent[at]!);
+    }
+    const { groups } = await estimated({ 'a.jsonl': claudeCodeLines({ isSent: true }) });
+    assert.ok(saved > 5000, `${saved} tokens`);
+    assert.is(groups[0]!.savedTokens, saved);
+    assert.is(groups[0]!.inputTokens, INPUT);
+  }));
+
+test('a saving is worth what its place in the request cost: written when it is new, read when it is old', async () => {
+  const { groups } = await estimated({ 'a.jsonl': claudeCodeLines() });
+  const [all] = groups;
+  const usdPerToken = 3e-6;
+  const rate = ([plain, read, written]: readonly number[]) =>
+    (plain! + read! * 0.1 + written! * 1.25) * usdPerToken * 1e9;
+  const cost = COUNTED.reduce((sum, counts) => sum + rate(counts), 0);
+  assert.ok(Math.abs(all!.costNanoUsd - cost) < 5, `${all!.costNanoUsd} is not ${cost}`);
+  const perToken = all!.costSavedNanoUsd / all!.savedTokens / (usdPerToken * 1e9);
+  // Written once by each of two requests, and read once by the last.
+  assert.ok(perToken > 0.6 && perToken < 1.25, `${perToken} of the price of input`);
+  assert.is(all!.share?.median, all!.costSavedNanoUsd / all!.costNanoUsd);
+  const strict = await estimated(
+    { 'a.jsonl': claudeCodeLines() },
+    { options: { ...OPTIONS, mode: 'strict' } },
+  );
+  assert.is(strict.groups[0]!.savedTokens, 0);
+  assert.is(strict.groups[0]!.costSavedNanoUsd, 0);
+});
+
+test('sums go by client and length of session; what a client copied into another file counts once', async () => {
+  const again = claudeCodeLines().map((line) =>
+    line.replaceAll('"sessionId":"s-1"', '"sessionId":"s-2"'),
+  );
+  const { groups, files, conversations } = await estimated({
+    'a.jsonl': claudeCodeLines(),
+    'b.jsonl': again,
+    'c.jsonl': claudeCodeLines({ session: 's-3' }),
+    'd.jsonl': codexLines(),
+  });
+  assert.is(files, 4);
+  assert.is(conversations, 3);
+  const of = (client: string) => groups.filter((group) => group.client === client);
+  assert.equal(
+    of('claude-code').map(({ length, sessions, requests }) => [length?.from, sessions, requests]),
+    [
+      [undefined, 2, 6],
+      [1, 2, 6],
+    ],
+  );
+  assert.is(of('codex')[0]!.inputTokens, INPUT);
+});
+
+test('what is not known is left out and counted: no usage, no price', async () => {
+  const bare = claudeCodeLines().map((line) => line.replaceAll('"usage"', '"used"'));
+  const unpriced = claudeCodeLines({ session: 'x' }).map((line) =>
+    line.replaceAll(SESSION_MODEL.claude, 'some-model-of-ours'),
+  );
+  const { groups } = await estimated({ 'a.jsonl': bare, 'b.jsonl': unpriced });
+  const [all] = groups;
+  assert.is(all!.requests, 6);
+  assert.is(all!.uncounted, 3);
+  assert.is(all!.unpriced, 3);
+  assert.is(all!.inputTokens, INPUT);
+  assert.ok(all!.savedTokens > 0);
+  assert.is(all!.costNanoUsd, 0);
+  assert.is(all!.share, null);
+});
+
+test('files that cannot be read are named, and the time ends the work between two files', async () => {
+  const lines = claudeCodeLines();
+  const { failed, files } = await estimated({ 'a.jsonl': lines, 'b.jsonl': ['no JSON'] });
+  assert.is(files, 1);
+  assert.equal(
+    failed.map(({ path, reason }) => [path.slice(-7), reason]),
+    [['b.jsonl', 'it is no session of a client that is known']],
+  );
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => (nowMs += 400) };
+  const some = { 'a.jsonl': lines, 'b.jsonl': lines, 'c.jsonl': lines };
+  const short = await estimated(some, { clock, maxTimeMs: 500 });
+  assert.is(short.files + short.left, 3);
+  assert.is(short.left, 2);
+});
+
+test.after(closeClients);
+test.run();

@@ -1,0 +1,109 @@
+/** Estimates of conversations, put together by session, client and length of session. */
+import type { Conversation, SessionClient } from '../sessions/session.ts';
+import type { Estimate } from './conversation.ts';
+
+/** The sessions of a client, all of them or those of one length. */
+export interface SessionGroup extends Estimate {
+  readonly client: SessionClient;
+  /** Requests of a session, from and to; null for sessions of any length. */
+  readonly length: Length | null;
+  readonly sessions: number;
+  /** The share of its input cost that a session saves, over the sessions that could be priced; null where none could. */
+  readonly share: Range | null;
+}
+
+export interface Range {
+  readonly sessions: number;
+  readonly median: number;
+  readonly lowest: number;
+  readonly highest: number;
+}
+
+export interface Length {
+  readonly from: number;
+  /** Null: and more. */
+  readonly to: number | null;
+}
+
+const LENGTHS: readonly Length[] = [
+  { from: 1, to: 9 },
+  { from: 10, to: 24 },
+  { from: 25, to: 74 },
+  { from: 75, to: 149 },
+  { from: 150, to: null },
+];
+
+const NOTHING: Estimate = {
+  requests: 0,
+  uncounted: 0,
+  inputTokens: 0,
+  savedTokens: 0,
+  unpriced: 0,
+  costNanoUsd: 0,
+  costSavedNanoUsd: 0,
+};
+
+export function createSums() {
+  const clients = new Map<SessionClient, Map<string, Estimate>>();
+  return {
+    add({ client, sessionId }: Conversation, estimate: Estimate): void {
+      const sessions = clients.get(client) ?? new Map<string, Estimate>();
+      clients.set(client, sessions);
+      sessions.set(sessionId, together([sessions.get(sessionId) ?? NOTHING, estimate]));
+    },
+    /** A client's sessions together, then by their length. */
+    groups: (): readonly SessionGroup[] =>
+      [...clients].flatMap(([client, all]) => {
+        const sessions = [...all.values()];
+        return [
+          group(client, null, sessions),
+          ...LENGTHS.map((length) => group(client, length, sessions.filter(isOf(length)))),
+        ].filter((one) => one.sessions > 0);
+      }),
+  };
+}
+
+const isOf =
+  ({ from, to }: Length) =>
+  ({ requests }: Estimate): boolean =>
+    requests >= from && (to === null || requests <= to);
+
+function group(
+  client: SessionClient,
+  length: Length | null,
+  sessions: readonly Estimate[],
+): SessionGroup {
+  const shares = sessions
+    .filter(({ costNanoUsd }) => costNanoUsd > 0)
+    .map(({ costNanoUsd, costSavedNanoUsd }) => costSavedNanoUsd / costNanoUsd);
+  return {
+    client,
+    length,
+    sessions: sessions.length,
+    ...together(sessions),
+    share: rangeOf(shares),
+  };
+}
+
+function together(estimates: readonly Estimate[]): Estimate {
+  const sum = (name: keyof Estimate): number =>
+    estimates.reduce((total, estimate) => total + estimate[name], 0);
+  return {
+    requests: sum('requests'),
+    uncounted: sum('uncounted'),
+    inputTokens: sum('inputTokens'),
+    savedTokens: sum('savedTokens'),
+    unpriced: sum('unpriced'),
+    costNanoUsd: sum('costNanoUsd'),
+    costSavedNanoUsd: sum('costSavedNanoUsd'),
+  };
+}
+
+function rangeOf(values: readonly number[]): Range | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const median =
+    sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return { sessions: sorted.length, median, lowest: sorted[0]!, highest: sorted.at(-1)! };
+}

@@ -1,0 +1,45 @@
+/** A body that never was on the wire, as the request that it would be. */
+import { SvcError } from '../../engine/index.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import { toRequest } from '../../stages/model/request.ts';
+import type { ProxyRequest } from '../../stages/model/request.ts';
+import type { SessionDialect } from './session.ts';
+
+const TARGETS: Readonly<Record<SessionDialect, string>> = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  generative: '/v1beta/models/any:generateContent',
+};
+
+/** `text` is the body as JSON; it may be left out where nobody reads its bytes. */
+export function asRequest(name: SessionDialect, json: unknown, text = ''): ProxyRequest {
+  const target = TARGETS[name];
+  const endpoint = resolveEndpoint('POST', target, []);
+  if (endpoint === undefined || 'allow' in endpoint)
+    throw new SvcError('internal', `Nothing serves ${target}`);
+  const bytes = Buffer.from(text);
+  return toRequest({
+    body: {
+      kind: 'body',
+      method: 'POST',
+      target,
+      headers: [],
+      wireBytes: bytes,
+      bytes,
+      endpoint,
+    },
+    dialect: dialects[name],
+    // A body that lacks what a provider demands can be looked at all the same.
+    facts: {
+      model: undefined,
+      stream: false,
+      maxOutputTokens: undefined,
+      usageWish: 'unsaid',
+      hasTools: false,
+      hasThinking: false,
+    },
+    json,
+  });
+}

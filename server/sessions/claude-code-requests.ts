@@ -1,0 +1,126 @@
+/**
+ * What newer versions of Claude Code write beside the messages: the requests as they went out. A line
+ * `api-request-shape` holds system prompt and tools, `api-request-blob` a message under a hash, and
+ * `api-request` names both: how many messages it keeps of the request that it follows (`base`), and
+ * the hashes of those after them. Answers have no blob: their hash first stands in the request after.
+ */
+import { isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { timeOf } from './session.ts';
+
+/** An answer, of which each block has a line of its own. */
+export interface Answer {
+  message: JsonObject;
+  readonly content: unknown[];
+  /** The request that it answers, where the file names it. */
+  readonly request: string | undefined;
+}
+
+interface Sent {
+  readonly shape: string;
+  readonly params: JsonObject;
+  readonly base: string | undefined;
+  readonly keep: number;
+  readonly tail: readonly string[];
+  readonly atMs: number | null;
+}
+
+/** A conversation as it was sent. */
+export interface SentConversation {
+  readonly head: JsonObject;
+  readonly items: readonly unknown[];
+  readonly requests: readonly {
+    readonly items: number;
+    readonly atMs: number | null;
+    readonly answer: Answer;
+  }[];
+}
+
+interface Draft {
+  readonly shape: string;
+  readonly head: JsonObject;
+  readonly items: unknown[];
+  readonly requests: { items: number; atMs: number | null; answer: Answer }[];
+}
+
+export class SentRequests {
+  readonly #shapes = new Map<string, JsonObject>();
+  readonly #messages = new Map<string, unknown>();
+  readonly #sent = new Map<string, Sent>();
+
+  /** True for a line that is one of these. */
+  take(line: JsonObject): boolean {
+    const { type, shape, message, params } = line;
+    const hash = textOf(line['hash']) ?? textOf(line['shapeHash']) ?? '';
+    if (type === 'api-request-shape' && isObject(shape)) this.#shapes.set(hash, shape);
+    else if (type === 'api-request-blob') this.#messages.set(hash, message);
+    else if (type === 'api-request' && typeof line['id'] === 'string') {
+      this.#sent.set(line['id'], {
+        shape: hash,
+        params: isObject(params) ? params : {},
+        base: textOf(line['base']),
+        keep: Number(line['keep'] ?? 0),
+        tail: listOf(line['tail']).map(String),
+        atMs: timeOf(line['timestamp']),
+      });
+    } else return false;
+    return true;
+  }
+
+  /** The conversations that `answers` answered; undefined where not all of their requests are there, word for word. */
+  conversations(answers: readonly Answer[]): readonly SentConversation[] | undefined {
+    const byRequest = new Map(answers.map((answer) => [answer.request ?? '', answer]));
+    if (this.#sent.size === 0 || answers.some(({ request }) => !this.#sent.has(request ?? '')))
+      return undefined;
+    const drafts = new Map<string, Draft>();
+    const found = new Set<Draft>();
+    for (const [id, sent] of this.#sent) {
+      const answer = byRequest.get(id);
+      // The provider refused it, or the client asked for something of its own.
+      if (answer === undefined) continue;
+      const draft = this.#follow(sent, drafts, byRequest);
+      if (draft === undefined) return undefined;
+      draft.requests.push({ items: draft.items.length, atMs: sent.atMs, answer });
+      drafts.set(id, draft);
+      found.add(draft);
+    }
+    return [...found];
+  }
+
+  /** The conversation that a request goes on with, with its messages at the end; undefined where one is missing. */
+  #follow(
+    { shape, params, base, keep, tail }: Sent,
+    drafts: ReadonlyMap<string, Draft>,
+    answers: ReadonlyMap<string, Answer>,
+  ): Draft | undefined {
+    const before = base === undefined ? undefined : drafts.get(base);
+    if (before === undefined && keep > 0) return undefined;
+    const answer = answers.get(base ?? '');
+    for (const hash of tail) {
+      if (this.#messages.has(hash)) continue;
+      if (answer === undefined) return undefined;
+      this.#messages.set(hash, { role: 'assistant', content: answer.content });
+    }
+    const goesOn = before !== undefined && keep === before.items.length && before.shape === shape;
+    const draft = goesOn
+      ? before
+      : {
+          shape,
+          head: { ...paramsOf(params), ...this.#shapes.get(shape) },
+          items: before?.items.slice(0, keep) ?? [],
+          requests: [],
+        };
+    draft.items.push(...tail.map((hash) => this.#messages.get(hash)));
+    return draft;
+  }
+}
+
+/** Parameters that say what the provider may forget, and what is asked of it. */
+function paramsOf({ model, max_tokens, thinking, context_management }: JsonObject): JsonObject {
+  return {
+    model,
+    max_tokens,
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(context_management === undefined ? {} : { context_management }),
+  };
+}

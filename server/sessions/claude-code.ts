@@ -1,0 +1,135 @@
+/**
+ * Session files of Claude Code, below `~/.claude/projects`: a line of JSON for each message. Those of
+ * older versions hold neither system prompt nor tools; newer ones (seen with 2.1.330) also hold what
+ * was sent, request by request, see `claude-code-requests.ts`.
+ */
+import { isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { dialects } from '../../stages/dialect/registry.ts';
+import type { Usage } from '../../stages/model/usage.ts';
+import { SentRequests } from './claude-code-requests.ts';
+import type { Answer } from './claude-code-requests.ts';
+import { timeOf } from './session.ts';
+import type { Conversation, LineReader, SessionRequest } from './session.ts';
+
+/** Answers that the client made up itself. */
+const NO_MODEL = '<synthetic>';
+
+interface Draft {
+  readonly items: unknown[];
+  readonly requests: { items: number; atMs: number | null; answer: Answer }[];
+  /** When the newest item was written. */
+  atMs: number | null;
+}
+
+export function createClaudeCodeReader(): LineReader {
+  return new ClaudeCodeReader();
+}
+
+class ClaudeCodeReader implements LineReader {
+  readonly #drafts: Draft[] = [];
+  #main: Draft;
+  /** The conversations of agents that this one began, by every line of theirs. */
+  readonly #agents = new Map<string, Draft>();
+  readonly #answers = new Map<string, Answer>();
+  readonly #sent = new SentRequests();
+  #sessionId = '';
+
+  constructor() {
+    this.#main = this.#begin();
+  }
+
+  take(line: JsonObject): void {
+    this.#sessionId ||= textOf(line['sessionId']) ?? '';
+    if (this.#sent.take(line)) return;
+    const { message } = line;
+    if (!isObject(message) || (line['type'] !== 'user' && line['type'] !== 'assistant')) return;
+    const draft = this.#draftOf(line);
+    if (message['role'] === 'assistant') this.#answered(draft, message, line);
+    else this.#asked(draft, message, line);
+  }
+
+  #begin(): Draft {
+    const draft: Draft = { items: [], requests: [], atMs: null };
+    this.#drafts.push(draft);
+    return draft;
+  }
+
+  #draftOf(line: JsonObject): Draft {
+    if (line['isSidechain'] !== true) return this.#main;
+    const parent = textOf(line['parentUuid']);
+    const draft = (parent === undefined ? undefined : this.#agents.get(parent)) ?? this.#begin();
+    const own = textOf(line['uuid']);
+    if (own !== undefined) this.#agents.set(own, draft);
+    return draft;
+  }
+
+  #asked(draft: Draft, { role, content }: JsonObject, line: JsonObject): void {
+    let own = draft;
+    // From here on the client sends a summary in place of what stood before.
+    if (line['isCompactSummary'] === true && draft === this.#main) own = this.#main = this.#begin();
+    own.items.push({ role, content });
+    own.atMs = timeOf(line['timestamp']);
+  }
+
+  #answered(draft: Draft, message: JsonObject, line: JsonObject): void {
+    if (message['model'] === NO_MODEL) return;
+    const content = listOf(message['content']);
+    const id = textOf(message['id']);
+    const known = id === undefined ? undefined : this.#answers.get(id);
+    if (known !== undefined) {
+      known.content.push(...content);
+      known.message = message;
+      return;
+    }
+    const answer = { message, content: [...content], request: textOf(line['requestRef']) };
+    if (id !== undefined) this.#answers.set(id, answer);
+    const atMs = draft.atMs ?? timeOf(line['timestamp']);
+    draft.requests.push({ items: draft.items.length, atMs, answer });
+    draft.items.push({ role: 'assistant', content: answer.content });
+  }
+
+  end(): readonly Conversation[] {
+    const answers = this.#drafts.flatMap(({ requests }) => requests.map(({ answer }) => answer));
+    const sent = this.#sent.conversations(answers);
+    if (sent !== undefined)
+      return sent.map(({ head, items, requests }) =>
+        this.#conversation(
+          head,
+          items,
+          requests.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) })),
+        ),
+      );
+    return this.#drafts
+      .filter(({ requests }) => requests.length > 0)
+      .map(({ items, requests }) => {
+        const made = requests.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) }));
+        return this.#conversation({ model: made[0]!.model }, items, made);
+      });
+  }
+
+  #conversation(
+    head: JsonObject,
+    items: readonly unknown[],
+    requests: readonly SessionRequest[],
+  ): Conversation {
+    const sessionId = this.#sessionId;
+    const vendor = 'anthropic';
+    return { client: 'claude-code', sessionId, dialect: 'messages', head, items, requests, vendor };
+  }
+}
+
+function figuresOf({ message, content }: Answer) {
+  const answer = { ...message, content };
+  const id = textOf(message['id']);
+  const model = textOf(message['model']) ?? null;
+  return { model, usage: usageOf(message), answer, ...(id === undefined ? {} : { id }) };
+}
+
+function usageOf(message: JsonObject): Usage | null {
+  if (!isObject(message['usage'])) return null;
+  const observer = dialects.messages.observeUsage(false);
+  observer.push(Buffer.from(JSON.stringify({ ...message, content: [] })));
+  observer.ended?.();
+  return observer.usage();
+}

@@ -1,0 +1,134 @@
+/**
+ * Session files of Codex, below `~/.codex/sessions`: a line `response_item` for each item of the
+ * conversation as the responses dialect has it, among events. The system prompt stands in
+ * `session_meta`, or among the items; tools do where the model gets them as an item (seen with 0.169).
+ */
+import { countOf, isObject, listOf, textOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { emptyUsage } from '../../stages/model/usage.ts';
+import type { Usage } from '../../stages/model/usage.ts';
+import { timeOf } from './session.ts';
+import type { Conversation, LineReader, SessionRequest } from './session.ts';
+
+interface Draft {
+  readonly items: JsonObject[];
+  readonly requests: (SessionRequest & { usage: Usage | null })[];
+}
+
+/** Members that Codex keeps for itself; the provider does not get them. */
+const OWN = new Set(['internal_chat_message_metadata_passthrough']);
+
+export function createCodexReader(): LineReader {
+  return new CodexReader();
+}
+
+class CodexReader implements LineReader {
+  readonly #drafts: Draft[] = [{ items: [], requests: [] }];
+  #sessionId = '';
+  #instructions: string | undefined;
+  #model: string | null = null;
+  #isAnswering = false;
+  /** When the newest item that is no answer was written. */
+  #atMs: number | null = null;
+
+  get #draft(): Draft {
+    return this.#drafts.at(-1)!;
+  }
+
+  take({ type, payload, timestamp }: JsonObject): void {
+    if (!isObject(payload)) return;
+    if (type === 'session_meta') this.#begin(payload);
+    else if (type === 'turn_context') this.#model = textOf(payload['model']) ?? this.#model;
+    else if (type === 'compacted') this.#compacted(payload);
+    else if (type === 'response_item') this.#item(payload, timeOf(timestamp));
+    else if (type === 'token_usage_record') this.#counted(payload['usage']);
+    else if (type === 'event_msg' && payload['type'] === 'token_count' && isObject(payload['info']))
+      this.#counted(payload['info']['last_token_usage']);
+  }
+
+  /** A session that was resumed or forked has the lines of the former one behind its own first. */
+  #begin({ id, base_instructions: base, instructions }: JsonObject): void {
+    this.#sessionId ||= textOf(id) ?? '';
+    this.#instructions ??= textOf(isObject(base) ? base['text'] : instructions);
+  }
+
+  #item(payload: JsonObject, atMs: number | null): void {
+    const item = Object.fromEntries(Object.entries(payload).filter(([name]) => !OWN.has(name)));
+    const { items, requests } = this.#draft;
+    if (isAnswer(item)) {
+      if (!this.#isAnswering)
+        requests.push({
+          items: items.length,
+          atMs: this.#atMs ?? atMs,
+          model: this.#model,
+          usage: null,
+        });
+      this.#isAnswering = true;
+    } else {
+      this.#isAnswering = false;
+      this.#atMs = atMs;
+    }
+    items.push(item);
+  }
+
+  /** From here on the client sends a summary, and what it chose to keep, in place of what stood before. */
+  #compacted({ message, replacement_history: kept }: JsonObject): void {
+    const text = textOf(message) ?? '';
+    const summary = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+    const items = listOf(kept).filter((item) => isObject(item));
+    this.#drafts.push({ items: items.length > 0 ? [...items] : [summary], requests: [] });
+    this.#isAnswering = false;
+  }
+
+  /** The same figures may be written twice. */
+  #counted(figures: unknown): void {
+    const request = this.#draft.requests.at(-1);
+    if (request?.usage === null && isObject(figures)) request.usage = usageOf(figures);
+  }
+
+  end(): readonly Conversation[] {
+    return this.#drafts
+      .filter(({ requests }) => requests.length > 0)
+      .map(({ items, requests }) => ({
+        client: 'codex',
+        sessionId: this.#sessionId,
+        dialect: 'responses',
+        head: { model: requests[0]!.model, ...this.#systemOf(items) },
+        items,
+        requests,
+        vendor: 'openai',
+      }));
+  }
+
+  /** Some models get the instructions as the first item, which is in the file then. */
+  #systemOf(items: readonly JsonObject[]): JsonObject {
+    const instructions = this.#instructions;
+    if (instructions === undefined) return {};
+    const isItem = items.some(
+      ({ role, content }) =>
+        role === 'developer' &&
+        listOf(content).some((part) => isObject(part) && part['text'] === instructions),
+    );
+    return isItem ? {} : { instructions };
+  }
+}
+
+function isAnswer({ type, role }: JsonObject): boolean {
+  if (type === 'message') return role === 'assistant';
+  return type === 'reasoning' || (typeof type === 'string' && type.endsWith('_call'));
+}
+
+/** Cached tokens are counted within the input, as the provider does. */
+function usageOf(figures: JsonObject): Usage {
+  const input = countOf(figures['input_tokens']);
+  const read = countOf(figures['cached_input_tokens']);
+  const written = countOf(figures['cache_write_input_tokens']);
+  return {
+    ...emptyUsage,
+    inputTokens: input === null ? null : Math.max(0, input - (read ?? 0) - (written ?? 0)),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    outputTokens: countOf(figures['output_tokens']),
+    reasoningTokens: countOf(figures['reasoning_output_tokens']),
+  };
+}

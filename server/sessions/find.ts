@@ -1,0 +1,54 @@
+/** Where coding agents keep their sessions, and the files that may be one. */
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Variables } from '../config/env.ts';
+
+/** A file that may hold sessions. */
+export interface SessionPath {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly changedMs: number;
+}
+
+/** The folders of all clients whose files are read; those that exist. */
+export function sessionFolders(userHome: string, env: Variables): readonly string[] {
+  const claude = env['CLAUDE_CONFIG_DIR'] ?? join(userHome, '.claude');
+  const codex = env['CODEX_HOME'] ?? join(userHome, '.codex');
+  const data = env['XDG_DATA_HOME'] ?? join(userHome, '.local/share');
+  return [
+    join(claude, 'projects'),
+    join(codex, 'sessions'),
+    join(codex, 'archived_sessions'),
+    join(userHome, '.gemini/tmp'),
+    join(data, 'opencode'),
+  ].filter((folder) => existsSync(folder));
+}
+
+/** Folders in a folder that are looked into; deeper ones are not. */
+const MAX_DEPTH = 12;
+
+/** Every file below `root` that may be one, or `root` itself, newest first. Links are not followed; what cannot be read goes to `failed`. */
+export function findSessions(
+  root: string,
+  failed: (path: string, thrown: unknown) => void,
+): readonly SessionPath[] {
+  const found: SessionPath[] = [];
+  const look = (path: string, depth: number): void => {
+    try {
+      const stat = lstatSync(path);
+      if (stat.isDirectory() && depth <= MAX_DEPTH)
+        for (const name of readdirSync(path)) look(join(path, name), depth + 1);
+      else if (stat.isFile() && (depth === 0 || mayBeSession(path)))
+        found.push({ path, sizeBytes: stat.size, changedMs: stat.mtimeMs });
+    } catch (thrown) {
+      failed(path, thrown);
+    }
+  };
+  look(root, 0);
+  return found.toSorted((a, b) => b.changedMs - a.changedMs);
+}
+
+/** Clients keep much else beside them. */
+function mayBeSession(path: string): boolean {
+  return path.endsWith('.jsonl') || /\/chats\/session-[^/]*\.json$|\/opencode\.db$/.test(path);
+}

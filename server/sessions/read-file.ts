@@ -1,0 +1,128 @@
+/** One session file of whichever client, as the conversations that it holds. */
+import { readFile, stat } from 'node:fs/promises';
+import { SvcError } from '../../engine/index.ts';
+import { isObject, listOf, parseJson } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import { createClaudeCodeReader } from './claude-code.ts';
+import { createCodexReader } from './codex.ts';
+import { createGeminiReader } from './gemini.ts';
+import { linesOf } from './lines.ts';
+import { opencodeBytes, readOpencode } from './opencode.ts';
+import type { Conversation, LineReader } from './session.ts';
+
+/** What a file held. */
+export interface SessionFile {
+  readonly conversations: readonly Conversation[];
+  /** Lines that are no JSON, or too long. */
+  readonly unread: number;
+}
+
+/** Bytes; a larger file is refused, since what it says is held in memory while it is looked at. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+/** A database is copied, and read session by session. */
+const MAX_DATABASE_BYTES = 4 * 1024 * 1024 * 1024;
+
+/**
+ * Reads `path`, conversation by conversation. Nothing is written.
+ *
+ * @throws SvcError `bad_request` for a file that is too large, broken or of no kind that is known.
+ */
+export async function* readSessionFile(path: string): AsyncGenerator<SessionFile> {
+  if (path.endsWith('.db')) yield* readDatabase(path);
+  else {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES) throw tooLarge(size, MAX_FILE_BYTES);
+    if (path.endsWith('.json')) yield readDocument(await readFile(path, 'utf8'));
+    else yield await readLines(linesOf(path));
+  }
+}
+
+/** The same of text that is at hand already: the lines of a file. Undefined for another kind. */
+export function readSessionText(text: string): SessionFile | undefined {
+  const taking = createTaking();
+  for (const line of text.split('\n')) taking.take(line);
+  return taking.end();
+}
+
+async function readLines(lines: AsyncIterable<string | undefined>): Promise<SessionFile> {
+  const taking = createTaking();
+  for await (const line of lines) taking.take(line);
+  const file = taking.end();
+  if (file === undefined) throw unknownKind();
+  return file;
+}
+
+/** Lines that say nothing of the client may come first. */
+const MAX_WAITING = 200;
+
+function createTaking() {
+  let reader: LineReader | undefined;
+  let waiting: JsonObject[] = [];
+  let unread = 0;
+  return {
+    take(text: string | undefined): void {
+      if (text?.trim() === '') return;
+      const line = text === undefined ? undefined : parseJson(text);
+      if (!isObject(line)) {
+        unread += 1;
+        return;
+      }
+      reader ??= readerFor(line);
+      if (reader === undefined) {
+        if (waiting.length < MAX_WAITING) waiting.push(line);
+        return;
+      }
+      for (const before of waiting) reader.take(before);
+      waiting = [];
+      reader.take(line);
+    },
+    end(): SessionFile | undefined {
+      return reader === undefined ? undefined : { conversations: reader.end(), unread };
+    },
+  };
+}
+
+/** By the first line that only one client writes. */
+function readerFor(line: JsonObject): LineReader | undefined {
+  const { type, message, payload } = line;
+  if (isObject(payload) && typeof line['timestamp'] === 'string') return createCodexReader();
+  if (typeof line['projectHash'] === 'string') return createGeminiReader();
+  const isMessage = isObject(message) && ['user', 'assistant'].includes(String(message['role']));
+  // Qwen Code writes messages of another shape.
+  if (isMessage && type === message['role'] && message['parts'] === undefined)
+    return createClaudeCodeReader();
+  return undefined;
+}
+
+/** A document of Gemini CLI's older versions. */
+function readDocument(text: string): SessionFile {
+  const json = parseJson(text);
+  if (!isObject(json) || json['projectHash'] === undefined || listOf(json['messages']).length === 0)
+    throw unknownKind();
+  const reader = createGeminiReader();
+  reader.take(json);
+  return { conversations: reader.end(), unread: 0 };
+}
+
+function* readDatabase(path: string): Generator<SessionFile> {
+  const sizeBytes = opencodeBytes(path);
+  if (sizeBytes > MAX_DATABASE_BYTES) throw tooLarge(sizeBytes, MAX_DATABASE_BYTES);
+  try {
+    for (const conversations of readOpencode(path)) yield { conversations, unread: 0 };
+  } catch (cause) {
+    const code = String((cause as { code?: unknown }).code);
+    if (!code.startsWith('SQLITE')) throw cause;
+    throw new SvcError('bad_request', `it is no database of OpenCode that can be read (${code})`, {
+      cause,
+    });
+  }
+}
+
+function tooLarge(sizeBytes: number, mostBytes: number): SvcError {
+  const inMb = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+  return new SvcError('bad_request', `it has ${inMb(sizeBytes)}; ${inMb(mostBytes)} are the most`);
+}
+
+function unknownKind(): SvcError {
+  return new SvcError('bad_request', 'it is no session of a client that is known');
+}

@@ -1,0 +1,244 @@
+/** Session files of every client, read into conversations. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  ASK,
+  COUNTED,
+  LOG,
+  SYSTEM,
+  TOOLS,
+  claudeCodeLines,
+  codexLines,
+  geminiLines,
+  sentAtMs,
+  writeOpencode,
+} from '../../fixtures/sessions.ts';
+import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
+import { asRequest } from './as-request.ts';
+import { findSessions } from './find.ts';
+import { linesOf } from './lines.ts';
+import { readSessionFile } from './read-file.ts';
+import { bodyOf } from './session.ts';
+import type { Conversation } from './session.ts';
+
+async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-sessions-test-'));
+  try {
+    await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function read(path: string): Promise<readonly Conversation[]> {
+  const found: Conversation[] = [];
+  for await (const { conversations } of readSessionFile(path)) found.push(...conversations);
+  return found;
+}
+
+const readLines = async (lines: readonly string[], name = 's.jsonl') => {
+  let found: readonly Conversation[] = [];
+  await withFolder(async (folder) => {
+    const path = join(folder, name);
+    writeFileSync(path, lines.join('\n'));
+    found = await read(path);
+  });
+  return found;
+};
+
+/** Results of tools in the last request, and how many there are in each. */
+function resultsOf(conversation: Conversation) {
+  const textsIn = (count: number): readonly string[] =>
+    toConversationBlocks(asRequest(conversation.dialect, bodyOf(conversation, count)))
+      .filter(({ kind }) => kind === 'tool_result')
+      .map(({ text }) => text);
+  const { requests } = conversation;
+  return {
+    counts: requests.map(({ items }) => textsIn(items).length),
+    texts: textsIn(requests.at(-1)!.items),
+  };
+}
+
+function assertWhole(found: readonly Conversation[], client: string): void {
+  assert.is(found.length, 1);
+  const [conversation] = found as [Conversation];
+  assert.is(conversation.client, client);
+  assert.equal(resultsOf(conversation), { counts: [0, 1, 2], texts: [LOG, LOG] });
+  assert.match(JSON.stringify(bodyOf(conversation, conversation.requests[0]!.items)), ASK);
+  assert.equal(
+    conversation.requests.map(({ atMs }) => atMs),
+    COUNTED.map((_, n) => sentAtMs(n)),
+  );
+}
+
+const countsOf = ({ requests }: Conversation) =>
+  requests.map(({ usage }) => [
+    usage?.inputTokens,
+    usage?.cacheReadTokens,
+    usage?.cacheWriteTokens,
+  ]);
+
+test('Claude Code: messages, without system prompt and tools', async () => {
+  const found = await readLines(claudeCodeLines());
+  assertWhole(found, 'claude-code');
+  assert.equal(
+    countsOf(found[0]!),
+    COUNTED.map((counts) => [...counts]),
+  );
+  assert.is(found[0]!.sessionId, 's-1');
+  assert.not('system' in found[0]!.head);
+});
+
+test('Claude Code: requests as they were sent, with system prompt and tools', async () => {
+  const found = await readLines(claudeCodeLines({ isSent: true }));
+  assertWhole(found, 'claude-code');
+  assert.equal(
+    countsOf(found[0]!),
+    COUNTED.map((counts) => [...counts]),
+  );
+  assert.equal(found[0]!.head['system'], SYSTEM);
+  assert.equal(found[0]!.head['tools'], TOOLS);
+  const lines = claudeCodeLines({ isSent: true }).filter(
+    (line) => !line.includes('"api-request-blob"'),
+  );
+  const less = await readLines(lines);
+  assertWhole(less, 'claude-code');
+  assert.not('system' in less[0]!.head, 'where one is missing, the messages are taken');
+});
+
+test('Claude Code: blocks of one answer that come between results, agents, compaction, retries', async () => {
+  const line = (type: string, message: object, more: object = {}) =>
+    JSON.stringify({ type, message, sessionId: 's', timestamp: '2026-01-02T03:04:05Z', ...more });
+  const answer = (id: string, block: object) => ({
+    id,
+    role: 'assistant',
+    model: 'claude-opus-4-1',
+    content: [block],
+  });
+  const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} });
+  const result = (id: string) => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: id, content: `text of ${id}` }],
+  });
+  const found = await readLines([
+    line('user', { role: 'user', content: 'one' }),
+    line('assistant', answer('m1', call('a'))),
+    line('user', result('a')),
+    line('assistant', answer('m1', call('b'))),
+    line('user', result('b')),
+    line(
+      'user',
+      { role: 'user', content: 'for an agent' },
+      { isSidechain: true, uuid: 'x1', parentUuid: null },
+    ),
+    line('assistant', answer('m2', { type: 'text', text: 'done' }), {
+      isSidechain: true,
+      uuid: 'x2',
+      parentUuid: 'x1',
+    }),
+    line('assistant', answer('', { type: 'text', text: 'API Error' }), {}).replace(
+      'claude-opus-4-1',
+      '<synthetic>',
+    ),
+    line('assistant', answer('m3', { type: 'text', text: 'ok' })),
+    line('user', { role: 'user', content: 'Summary: …' }, { isCompactSummary: true }),
+    line('assistant', answer('m4', { type: 'text', text: 'on' })),
+    '{"type":"user","mess',
+  ]);
+  assert.equal(
+    found.map(({ requests }) => requests.map(({ items }) => items)),
+    [[1, 4], [1], [1]],
+  );
+  assert.equal(resultsOf(found[0]!).texts, ['text of a', 'text of b']);
+});
+
+test('Codex: items, instructions, counts that are written twice, compaction', async () => {
+  const found = await readLines(codexLines());
+  assertWhole(found, 'codex');
+  assert.equal(
+    countsOf(found[0]!),
+    COUNTED.map((counts) => [...counts]),
+  );
+  assert.is(found[0]!.head['instructions'], 'You read logs.');
+  const [meta, ...rest] = codexLines();
+  const asItem = rest.map((line) => line.replace('Be brief.', 'You read logs.'));
+  const [other] = await readLines([meta!, ...asItem]);
+  assert.not('instructions' in other!.head, 'they stand among the items');
+  const compacted = JSON.stringify({
+    timestamp: '2026-01-02T04:00:00Z',
+    type: 'compacted',
+    payload: { message: 'So far: …' },
+  });
+  const both = await readLines([...codexLines(), compacted, ...rest.slice(-3)]);
+  assert.equal(
+    both.map(({ requests }) => requests.length),
+    [3, 1],
+  );
+});
+
+test('Gemini CLI: lines, and the document of older versions', async () => {
+  const found = await readLines(geminiLines());
+  assertWhole(found, 'gemini-cli');
+  assert.equal(
+    countsOf(found[0]!),
+    COUNTED.map(([plain, readTokens, written]) => [plain + written, readTokens, null]),
+  );
+  const messages = geminiLines()
+    .slice(1)
+    .flatMap((line) => JSON.parse(line).$set?.messages ?? [JSON.parse(line)])
+    .filter(
+      ({ id }, n, all) =>
+        id !== undefined &&
+        !String(id).startsWith('u') &&
+        !all.some((one, at) => at > n && one.id === id),
+    );
+  const document = JSON.stringify({ sessionId: 'g', projectHash: 'p', messages });
+  const [older] = await readLines([document], 'session-1.json');
+  assert.equal(resultsOf(older!), { counts: [0, 1, 2], texts: [LOG, LOG] });
+});
+
+test('OpenCode: the database, beside which nothing is written', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'opencode.db');
+    writeOpencode(path);
+    const before = readdirSync(folder);
+    const found = await read(path);
+    assertWhole(found, 'opencode');
+    assert.equal(
+      countsOf(found[0]!),
+      COUNTED.map((counts) => [...counts]),
+    );
+    assert.is(found[0]!.vendor, 'anthropic');
+    assert.equal(readdirSync(folder), before);
+  }));
+
+test('what is no session, is broken or too long is refused or passed over, and never fails the rest', () =>
+  withFolder(async (folder) => {
+    const refused = async (name: string, text: string | Buffer): Promise<string> => {
+      writeFileSync(join(folder, name), text);
+      try {
+        await read(join(folder, name));
+        return '';
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+    };
+    assert.match(await refused('a.jsonl', 'hello\n{"a":1}\n'), /no session/);
+    assert.match(await refused('b.jsonl', ''), /no session/);
+    assert.match(await refused('session-b.json', '{"messages":'), /no session/);
+    assert.match(await refused('opencode.db', 'no database at all'), /no database of OpenCode/);
+    assert.match(await refused('c.jsonl', Buffer.from([0xff, 0xfe, 0x00])), /no session/);
+    writeFileSync(join(folder, 'long'), `ab\n${'x'.repeat(50)}\ncd`);
+    const lines: (string | undefined)[] = [];
+    for await (const line of linesOf(join(folder, 'long'), 20)) lines.push(line);
+    assert.equal(lines, ['ab', undefined, 'cd']);
+    const names = findSessions(folder, () => undefined).map(({ path }) =>
+      path.slice(folder.length + 1),
+    );
+    assert.equal(names.toSorted(), ['a.jsonl', 'b.jsonl', 'c.jsonl', 'opencode.db']);
+  }));
+
+test.run();
