@@ -226,4 +226,19 @@ test('a whole answer can go out as a short stream', () => {
   assert.match(wire, /"stop_reason":"max_tokens"/);
 });
 
+test('chat → messages: a transcript is text, and so is a refusal among the parts', () => {
+  const wire = run(make('chat', 'messages'), [
+    chunk({ audio: { transcript: 'spo' } }),
+    chunk({ audio: { transcript: 'ken' } }),
+    chunk({ content: [{ type: 'refusal', refusal: 'No.' }] }),
+    chunk({}, 'stop'),
+    '[DONE]',
+  ]);
+  const texts = datas(wire).map(({ delta }) => (delta as { text?: string } | undefined)?.text);
+  assert.equal(
+    texts.filter((text) => text !== undefined),
+    ['spo', 'ken', 'No.'],
+  );
+});
+
 test.run();

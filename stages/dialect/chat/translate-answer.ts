@@ -1,7 +1,6 @@
 /** Answers and errors of the chat dialect, both ways. */
-import { emptyUsage, totalInputTokens, type Usage } from '../../model/usage.ts';
+import { totalInputTokens, type Usage } from '../../model/usage.ts';
 import type {
-  CanonicalBlock,
   CanonicalError,
   CanonicalErrorKind,
   CanonicalResponse,
@@ -9,7 +8,7 @@ import type {
   StopReason,
 } from '../canonical.ts';
 import type { AnswerContext } from '../translate-dialect.ts';
-import { errorKindOfStatus, plainErrorMessage, unreadableAnswer } from '../translate-errors.ts';
+import { errorKindOfStatus, plainErrorMessage } from '../translate-errors.ts';
 import { unwrapFreeform } from '../translate-freeform.ts';
 import { answerId } from '../translate-ids.ts';
 import {
@@ -18,11 +17,9 @@ import {
   isObject,
   numberOf,
   objectOf,
-  objectsOf,
   stringOf,
 } from '../translate-json.ts';
-import { readAnswerContent, readToolCall, writeToolCall } from './translate-message.ts';
-import { toChatUsage } from './usage.ts';
+import { writeToolCall } from './translate-message.ts';
 
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map(
   Object.entries<StopReason>({
@@ -73,46 +70,6 @@ export function writeChatUsage(usage: Usage): JsonObject | undefined {
     completion_tokens_details:
       reasoningTokens === null ? undefined : { reasoning_tokens: reasoningTokens },
   });
-}
-
-/** Reads the first choice of a whole answer. */
-export function readChatResponse(body: unknown, context: AnswerContext): CanonicalResponse {
-  const answer = objectOf(body);
-  const choice = objectsOf(answer.choices)[0];
-  if (choice === undefined) throw unreadableAnswer('The provider sent no choice');
-  const blocks = readAnswerMessage(objectOf(choice.message), context);
-  const calls = blocks.some((block) => block.kind === 'toolUse');
-  return defined({
-    id: stringOf(answer.id) ?? '',
-    model: stringOf(answer.model) ?? '',
-    createdS: numberOf(answer.created),
-    blocks,
-    stopReason: readChatStop(choice.finish_reason, calls),
-    usage: isObject(answer.usage) ? toChatUsage(answer.usage) : emptyUsage,
-  }) as unknown as CanonicalResponse;
-}
-
-function readAnswerMessage(message: JsonObject, context: AnswerContext): CanonicalBlock[] {
-  const thinking = filledString(message.reasoning_content) ?? filledString(message.reasoning);
-  const refusal = filledString(message.refusal);
-  const spoken = filledString(objectOf(message.audio).transcript);
-  const old = objectOf(message.function_call);
-  const blocks: CanonicalBlock[] = [];
-  if (thinking !== undefined) blocks.push({ kind: 'thinking', text: thinking, provider: 'chat' });
-  blocks.push(...readAnswerContent(message.content));
-  if (spoken !== undefined) blocks.push({ kind: 'text', text: spoken });
-  if (refusal !== undefined) blocks.push({ kind: 'refusal', text: refusal });
-  const ids = new Set(['']);
-  for (const call of objectsOf(message.tool_calls)) {
-    const read = readToolCall(call);
-    // Some servers give none, or the same one to all.
-    blocks.push(ids.has(read.id) ? { ...read, id: `call_${context.ids()}` } : read);
-    ids.add(read.id);
-  }
-  if (filledString(old.name) !== undefined) {
-    blocks.push(readToolCall({ id: `call_${context.ids()}`, function: old }));
-  }
-  return blocks;
 }
 
 export function writeChatResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {

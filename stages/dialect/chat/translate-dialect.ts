@@ -1,14 +1,12 @@
 /** The chat dialect's side of translation. */
-import type { JsonObject } from '../canonical.ts';
-import type { DialectTranslation } from '../translate-dialect.ts';
+import type { CanonicalResponse, JsonObject } from '../canonical.ts';
+import { gatherStream } from '../translate-answer.ts';
+import type { AnswerContext, DialectTranslation } from '../translate-dialect.ts';
+import { unreadableAnswer } from '../translate-errors.ts';
 import { objectOf, objectsOf, stringOf } from '../translate-json.ts';
 import { chatStreamOf } from './answer-stream.ts';
-import {
-  readChatError,
-  readChatResponse,
-  writeChatError,
-  writeChatResponse,
-} from './translate-answer.ts';
+import { readChatError, writeChatError, writeChatResponse } from './translate-answer.ts';
+import { readToolCall, writeToolCall } from './translate-message.ts';
 import { readChatRequest } from './translate-read.ts';
 import { createChatReader } from './translate-stream-read.ts';
 import { createChatWriter } from './translate-stream-write.ts';
@@ -36,3 +34,18 @@ export const chatTranslation: DialectTranslation = Object.freeze({
   readError: readChatError,
   writeError: writeChatError,
 });
+
+/** The first choice of a whole answer. */
+function readChatResponse(body: unknown, context: AnswerContext): CanonicalResponse {
+  const answer = objectOf(body);
+  const choice = objectsOf(answer.choices)[0];
+  if (choice === undefined) throw unreadableAnswer('The provider sent no choice');
+  const message = objectOf(choice.message);
+  // Whole calls: each is one of its own whatever number it has, and free text has become arguments.
+  const calls = objectsOf(message.tool_calls).map((call, index) => ({
+    ...writeToolCall(readToolCall(call)),
+    index,
+  }));
+  const only = { ...choice, index: 0, message: { ...message, tool_calls: calls } };
+  return gatherStream(createChatReader(context), chatStreamOf({ ...answer, choices: [only] }));
+}

@@ -92,10 +92,11 @@ class ChatReader implements StreamReader {
     const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
     const events = this.#say('thinking', thinking ?? '');
     for (const block of isReadable(delta.content) ? readAnswerContent(delta.content) : []) {
-      if (block.kind === 'text' || block.kind === 'thinking') {
+      if (block.kind === 'text' || block.kind === 'thinking' || block.kind === 'refusal') {
         events.push(...this.#say(block.kind, block.text));
       }
     }
+    events.push(...this.#say('text', stringOf(objectOf(delta.audio).transcript) ?? ''));
     events.push(...this.#say('refusal', stringOf(delta.refusal) ?? ''));
     events.push(...this.#call(objectsOf(delta.tool_calls)));
     const old = objectOf(delta.function_call);
