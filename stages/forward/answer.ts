@@ -4,10 +4,10 @@
  * only when somebody reads from it.
  */
 import type { Answer, Source, WholeAnswer } from '../../engine/index.ts';
+import type { UsageRequest } from '../model/dialect.ts';
 import { END, toChunk } from '../model/frame.ts';
-import type { HeadFrame, ProxyFrame } from '../model/frame.ts';
+import type { ChunkFrame, HeadFrame, ProxyFrame } from '../model/frame.ts';
 import { headerValue } from '../model/headers.ts';
-import { withoutUsage } from './usage-chunk.ts';
 
 /** A document up to this size is gathered: a stream would cost more than the wait. */
 export const MAX_GATHERED_BYTES = 256 * 1024;
@@ -59,12 +59,20 @@ function whole(head: HeadFrame, pieces: readonly Buffer[]): WholeAnswer<ProxyFra
   return [head, toChunk(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)), END];
 }
 
-/** The answer as it comes: head, chunks, end. `hidesUsage` takes out what is there for the meter only. */
+/** The answer as it comes: head, chunks, end. What answers to `added` is there for the meter only. */
 export function stream(
   head: HeadFrame,
   body: Source<Buffer>,
-  hidesUsage = false,
+  added?: UsageRequest,
 ): Source<ProxyFrame> {
-  const toFrame = hidesUsage ? withoutUsage : toChunk;
-  return body.map<ProxyFrame>(toFrame, () => [END]).prepend([head]);
+  return body.map<ProxyFrame>(chunksWithout(added), () => [END]).prepend([head]);
+}
+
+/** Makes chunks of whole events, without what only answers to `added`; the meter still reads that. */
+export function chunksWithout(added: UsageRequest | undefined): (bytes: Buffer) => ChunkFrame {
+  if (added === undefined) return toChunk;
+  return (metered) => {
+    const bytes = added.without(metered);
+    return bytes === metered ? toChunk(bytes) : Object.freeze({ kind: 'chunk', bytes, metered });
+  };
 }

@@ -5,13 +5,13 @@
  */
 import { kindByCredential } from '../dialect/endpoints.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
+import type { UsageRequest } from '../model/dialect.ts';
 import { isRewritable, modelOf, relayedIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
 import { withCaching } from './caching.ts';
 import { hookOwner, withHooks } from './hooked.ts';
 import { toUpstreamRequest } from './outgoing.ts';
-import { askForUsage, mustAskForUsage } from './usage-chunk.ts';
 import { mayStream, modelAt } from './prepared.ts';
 import type { Preparation, PrepareOptions, Prepared, Translation } from './prepared.ts';
 
@@ -109,6 +109,15 @@ function prepareWire(
   return translation.prepareTranslated(request, from, target, provider, options);
 }
 
+/** How to ask for the usage of a stream that neither the client nor the configuration decides about. */
+function usageToAskFor(request: ProxyRequest): UsageRequest | undefined {
+  const { dialect, facts } = request.original;
+  const { usageRequest } = dialect;
+  if (usageRequest === undefined || !facts.stream || facts.usageWish !== 'unsaid') return undefined;
+  const isFree = isRewritable(request) && !request.edits.params.has(usageRequest.member);
+  return isFree ? usageRequest : undefined;
+}
+
 function prepareSame(
   request: ProxyRequest,
   target: RouteTarget,
@@ -127,16 +136,17 @@ function prepareSame(
   const { translation } = options;
   if (isWhole && translation === undefined) return { needs: 'translation' };
   const whole = isWhole ? translation?.toOneDocument(edited, from) : undefined;
-  const asked = whole === undefined && mustAskForUsage(edited);
-  if (asked) edited = askForUsage(edited);
-  const identity = options.identity || asked || whole !== undefined;
+  const added = whole === undefined ? usageToAskFor(edited) : undefined;
+  if (added !== undefined)
+    edited = setParam(edited, added.member, added.value(request.original.json));
+  const identity = options.identity || added !== undefined || whole !== undefined;
   const ready: Prepared = {
     provider,
     target,
     request: edited,
     model: modelOf(edited),
     dialect,
-    reading: whole?.reading ?? { how: 'relay', asked },
+    reading: whole?.reading ?? { how: 'relay', added },
     isGuess: isGuess(request, provider),
     notes: [],
     caching: cached.caching,

@@ -1,7 +1,7 @@
 /** A request made ready for one provider, what that takes, and how its answer is to be read. */
 import type { CancelSignal } from '../../engine/index.ts';
 import type { Caching } from './caching.ts';
-import type { Dialect } from '../model/dialect.ts';
+import type { Dialect, UsageRequest } from '../model/dialect.ts';
 import type { AnswerWishes, TranslatableDialect } from '../dialect/translate.ts';
 import { modelOf } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
@@ -12,7 +12,8 @@ import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts
 
 /** How an answer has to be changed before the client may see it. */
 export type Reading =
-  | { readonly how: 'relay'; readonly asked: boolean }
+  /** `added` is what was asked for here and the client does not get. */
+  | { readonly how: 'relay'; readonly added: UsageRequest | undefined }
   /** The client asked for a stream and the provider may not stream. */
   | {
       readonly how: 'one-document';

@@ -168,7 +168,8 @@ export function readable(
 ): UpstreamResponse {
   if (reading.how === 'relay') {
     const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
-    if (!(reading.asked || needsEvents) || !type.startsWith('text/event-stream')) return response;
+    if ((reading.added === undefined && !needsEvents) || !type.startsWith('text/event-stream'))
+      return response;
   }
   const plain = decodedResponse(response);
   if (isPlain(plain) || reading.how === 'relay') return plain;
@@ -221,6 +222,6 @@ async function toAnswer(
     const { documentOf, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await documentOf(body));
   }
-  const hidesUsage = reading.how === 'relay' && reading.asked && head.streaming && isPlain(head);
-  return stream(head, body, hidesUsage);
+  const isReadable = reading.how === 'relay' && head.streaming && isPlain(head);
+  return stream(head, body, isReadable ? reading.added : undefined);
 }

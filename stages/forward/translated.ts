@@ -27,7 +27,7 @@ import { readWhole } from '../providers/upstream.ts';
 import { createEventReader } from '../wire/events.ts';
 import type { Prepared, Reading } from './prepared.ts';
 import type { AttemptScope } from './attempt-scope.ts';
-import { withoutUsage } from './usage-chunk.ts';
+import { chunksWithout } from './answer.ts';
 
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
@@ -45,12 +45,11 @@ function tellerFor(
   reading: Translating,
   { services, run }: Pick<AttemptScope, 'services' | 'run'>,
 ): Teller {
-  const to = prepared.request.original.endpoint.dialect;
+  const { name: to, usageRequest } = prepared.request.original.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
   const { wishes, from } = reading;
-  // Only a chat stream keeps its usage to itself unless asked.
-  const isUsageHidden = to === 'chat' && wishes.stream && !wishes.includeUsage;
-  const metered: AnswerWishes = isUsageHidden ? { ...wishes, includeUsage: true } : wishes;
+  const added = wishes.stream && !wishes.includeUsage ? usageRequest : undefined;
+  const metered: AnswerWishes = added === undefined ? wishes : { ...wishes, includeUsage: true };
   const translator = createTranslator({
     from,
     to,
@@ -60,7 +59,7 @@ function tellerFor(
     now: () => run.startedWallMs,
     signatures: services.signatures,
   });
-  return { translator, toFrame: isUsageHidden ? withoutUsage : toChunk };
+  return { translator, toFrame: chunksWithout(added) };
 }
 
 /** A body to its end. Throws `bad_gateway` if it is too long to be translated. */

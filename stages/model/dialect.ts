@@ -67,8 +67,20 @@ export interface Dialect {
   readonly requiredHeaders: readonly string[];
   /** How a provider lists its models; undefined where there is no such list. */
   readonly models?: ModelList;
+  /** How usage is asked for where a stream does not report it of its own accord; absent where every stream does. */
+  readonly usageRequest?: UsageRequest;
   /** True where the path says whether an answer is streamed, which may then come as one JSON list. */
   readonly isStreamInPath: boolean;
+}
+
+/** Asks for the usage of a stream on the client's behalf, and takes it out of what the client gets. */
+export interface UsageRequest {
+  /** The member of the request that asks for it. */
+  readonly member: string;
+  /** The value that the member gets in this body. */
+  value(json: unknown): unknown;
+  /** Whole events without those that were added; the same buffer where none of them was. */
+  without(events: Buffer): Buffer;
 }
 
 /** A provider's list of models, a page at a time. */

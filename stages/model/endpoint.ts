@@ -1,4 +1,4 @@
-/** How one path is served. Which path is served how is the dialects' to say. */
+/** How one path is served. Which path is served how, each dialect defines: `dialect/<name>/endpoints.ts`. */
 import type { DialectName } from './dialect.ts';
 
 /** The kind of provider whose native protocol a path belongs to. */
@@ -35,4 +35,29 @@ export interface Endpoint {
 /** The path is ours and the method is not; these are the ones that are. */
 export interface WrongMethod {
   readonly allow: readonly string[];
+}
+
+/** How a dialect's paths are served. */
+export interface DialectEndpoints {
+  /** Paths that take POST only. */
+  readonly posts: Readonly<Record<string, Endpoint>>;
+  /** Any other path that belongs to the dialect alone; undefined for one that does not. */
+  readonly other?: (path: string, method: string) => Endpoint | WrongMethod | undefined;
+}
+
+/** A path whose requests and answers are read. */
+export function generating(dialect: DialectName, defaultKind: EndpointKind): Endpoint {
+  const what = { dialect, operation: 'generate', rewritable: true, isConversation: true } as const;
+  return Object.freeze({ ...what, defaultKind });
+}
+
+/** A path whose body passes unread and is a conversation all the same. */
+export function passingConversation(operation: Operation, defaultKind: EndpointKind): Endpoint {
+  return Object.freeze({ ...passing(operation, defaultKind), isConversation: true });
+}
+
+/** A path whose body passes unread. */
+export function passing(operation: Operation, defaultKind: Endpoint['defaultKind']): Endpoint {
+  const what = { dialect: 'opaque', rewritable: false, isConversation: false } as const;
+  return Object.freeze({ ...what, operation, defaultKind });
 }

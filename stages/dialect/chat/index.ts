@@ -3,6 +3,7 @@ import type { Dialect } from '../../model/dialect.ts';
 import { createObservers } from '../observe.ts';
 import { chatErrorEvent, isChatContent, isChatTerminator } from './event.ts';
 import { chatBlocks, chatFacts, validateChat } from './request.ts';
+import { chatUsageRequest } from './usage-chunk.ts';
 import { chatReader } from './usage.ts';
 
 export const chatDialect: Dialect = Object.freeze<Dialect>({
@@ -18,5 +19,6 @@ export const chatDialect: Dialect = Object.freeze<Dialect>({
   credentialHeaders: Object.freeze(['authorization', 'api-key']),
   requiredHeaders: [],
   models: { path: '/v1/models', member: 'data', next: () => undefined },
+  usageRequest: chatUsageRequest,
   isStreamInPath: false,
 });

@@ -1,0 +1,50 @@
+/**
+ * A chat stream reports its usage only if asked to. Where the client did not
+ * ask, we do, and take the extra chunk out again before the client sees it.
+ */
+import type { UsageRequest } from '../../model/dialect.ts';
+import { eventsHolding, eventsIn } from '../../wire/events.ts';
+import { isObject } from '../json-kind.ts';
+
+export const chatUsageRequest: UsageRequest = Object.freeze<UsageRequest>({
+  member: 'stream_options',
+  value(json) {
+    const given = isObject(json) ? json['stream_options'] : undefined;
+    return { ...(isObject(given) ? given : {}), include_usage: true };
+  },
+  without: withoutUsage,
+});
+
+function isUsageOnly(data: string): boolean {
+  if (!data.includes('"usage"') || !data.includes('"choices"')) return false;
+  try {
+    const chunk: unknown = JSON.parse(data);
+    if (typeof chunk !== 'object' || chunk === null) return false;
+    if (!('choices' in chunk) || !('usage' in chunk)) return false;
+    const { choices, usage } = chunk;
+    return (
+      Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** In every event without choices: hardly any other holds one of these. */
+const EMPTY_LIST = [Buffer.from('[]'), Buffer.from('[ ]')];
+const AT_BEGINNING = 0x0a0a0a;
+
+/** These events without the one that only reports usage; the same buffer where none does. */
+function withoutUsage(bytes: Buffer): Buffer {
+  const kept: Buffer[] = [];
+  let keptTo = 0;
+  eventsHolding({ bytes, before: AT_BEGINNING }, EMPTY_LIST, (event, start, end) => {
+    const [piece] = eventsIn({ bytes: event, isPart: false, before: AT_BEGINNING });
+    if (piece?.data === undefined || !isUsageOnly(piece.data)) return;
+    kept.push(bytes.subarray(keptTo, start));
+    keptTo = end;
+  });
+  if (keptTo === 0) return bytes;
+  kept.push(bytes.subarray(keptTo));
+  return Buffer.concat(kept);
+}

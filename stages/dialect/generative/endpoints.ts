@@ -1,0 +1,31 @@
+/** The paths of the generative dialect: the model and what is asked of it stand in the path. */
+import { generating, passing, passingConversation } from '../../model/endpoint.ts';
+import type { DialectEndpoints, Endpoint } from '../../model/endpoint.ts';
+
+const GENERATE = generating('generative', 'generative');
+
+// A model's name may hold colons and slashes of its own: what is asked of it follows the last colon.
+const GENERATE_CALL = /^\/v1(?:beta)?\/models\/.+:(?:generateContent|streamGenerateContent)$/;
+const MODEL_CALL = /^\/v1\/models\/.+:[A-Za-z]+$/;
+/** What is posted to `collection/name:verb`. */
+const CALL = /^\/v1(?:beta)?\/[A-Za-z]+\/.+:(\w+)$/;
+
+export const generativeEndpoints: DialectEndpoints = Object.freeze<DialectEndpoints>({
+  posts: {},
+  other(path, method) {
+    if (GENERATE_CALL.test(path)) return method === 'POST' ? GENERATE : { allow: ['POST'] };
+    // A fine-tuned model's id has colons as well, but nobody posts to it.
+    const isCall = method === 'POST' && MODEL_CALL.test(path);
+    return isCall || path.startsWith('/v1beta/') ? unread(path, method) : undefined;
+  },
+});
+
+/** A path that only the generative kind has, other than a model's own generation. */
+function unread(path: string, method: string): Endpoint {
+  if (method !== 'POST') return passing('other', 'generative');
+  if (path === '/v1beta/cachedContents') return passingConversation('other', 'generative');
+  // The verb by itself: an expression that looks for words inside it costs the square of its length.
+  const verb = CALL.exec(path)?.[1] ?? '';
+  if (!/count|generate/i.test(verb)) return passing('other', 'generative');
+  return passingConversation(/^count/i.test(verb) ? 'count_tokens' : 'other', 'generative');
+}
