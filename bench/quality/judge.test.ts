@@ -19,6 +19,7 @@ const SAVED = {
 const log = { logs: 1, critical: 1, criticalFound: 1, interval: [0, 1] as const };
 const source = {
   transcripts: 1,
+  withSystem: 1,
   saved: 0.1,
   medianNet: 0.9,
   worstNet: 1,

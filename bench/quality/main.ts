@@ -2,8 +2,11 @@
  * `npm run bench:quality`: what compression saves and what it keeps, on a labelled corpus
  * where there is one and on installed packages and this repository in any case. Prints a
  * table, or JSON with `--json`, and every bar beside its figure. Savings are in tokens of a
- * public tokenizer, not in ours. Exit code 1 when a bar is missed.
+ * public tokenizer, not in ours. Exit code 1 when a bar is missed. `--sessions DIR` measures a
+ * folder of session files of coding agents instead, on which no bar is set.
  */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { verdictText } from '../report.ts';
 import { projectRoot } from '../../fixtures/paths.ts';
@@ -28,6 +31,7 @@ import {
   type NarrativeResult,
 } from './narrative.ts';
 import { printQuality } from './print.ts';
+import { measureSessions, printSessions } from './sessions.ts';
 import { measureSpeed, type SpeedResult } from './speed.ts';
 import {
   measureTranscript,
@@ -150,6 +154,18 @@ function remembered(count: CountTokens): CountTokens {
 
 /** Runs the measures, judges them and writes both to standard output. Sets exit code 1 when a bar is missed. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const at = args.indexOf('--sessions');
+  if (at >= 0) {
+    const folder = args[at + 1];
+    if (folder === undefined || !existsSync(folder))
+      throw new Error('--sessions takes a folder of session files, or one file');
+    const results = await measureSessions(resolve(folder), MODES, SETTINGS);
+    const text = args.includes('--json')
+      ? JSON.stringify(results, null, 2)
+      : printSessions(results);
+    process.stdout.write(`${text}\n`);
+    return;
+  }
   const report = await measureQuality(projectRoot, findCorpus(env));
   const verdicts = judgeQuality(report);
   const text = args.includes('--json')

@@ -13,6 +13,7 @@ import type { ConversationBlock } from '../../stages/compress/conversation/block
 import type { Mode } from '../../stages/compress/rule.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { MAX_TYPED_CHARS } from '../../stages/model/protect.ts';
+import { LENGTHS } from '../../server/estimate/sums.ts';
 import { median } from '../figures.ts';
 import { readRecords } from './corpus.ts';
 import { createPromptCache } from './prompt-cache.ts';
@@ -106,6 +107,8 @@ export interface TranscriptResult {
   readonly mode: Mode;
   readonly source: string;
   readonly turns: number;
+  /** True where the transcript holds the system prompt, which is counted then. */
+  readonly hasSystem: boolean;
   readonly reachedThreshold: boolean;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -143,6 +146,7 @@ export function measureTranscript(
     mode: options.mode,
     source: transcript.id.split('-')[0]!,
     turns: turns.length,
+    hasSystem: transcript.system !== undefined,
     reachedThreshold:
       sum(outcomes.map((outcome) => outcome.tokensBefore)) >= options.thresholdTokens,
     tokensBefore: sum(before.map(({ tokens }) => tokens)),
@@ -198,6 +202,7 @@ export interface SourceSummary {
   readonly mode: Mode;
   readonly source: string;
   readonly transcripts: number;
+  readonly withSystem: number;
   readonly saved: number;
   readonly medianNet: number;
   readonly worstNet: number;
@@ -220,14 +225,13 @@ export function summarise(results: readonly TranscriptResult[]): readonly Source
         own.filter((result) => result.source === source),
       ),
     );
-    return [
-      ...rows,
-      summary(
-        mode,
-        'all coding agents',
-        own.filter((result) => result.source !== 'tau'),
-      ),
-    ];
+    const agents = own.filter((result) => result.source !== 'tau');
+    const byLength = LENGTHS.flatMap(({ from, to }) => {
+      const some = agents.filter(({ turns }) => turns >= from && (to === null || turns <= to));
+      const length = to === null ? `${from} turns and more` : `${from}–${to} turns`;
+      return some.length === 0 ? [] : [summary(mode, `coding agents, ${length}`, some)];
+    });
+    return [...rows, summary(mode, 'all coding agents', agents), ...byLength];
   });
 }
 
@@ -240,6 +244,7 @@ function summary(mode: Mode, source: string, results: readonly TranscriptResult[
     mode,
     source,
     transcripts: results.length,
+    withSystem: results.filter(({ hasSystem }) => hasSystem).length,
     saved: 1 - after / before,
     medianNet: median(nets),
     worstNet: Math.max(...nets),

@@ -25,7 +25,8 @@ export interface Length {
   readonly to: number | null;
 }
 
-const LENGTHS: readonly Length[] = [
+/** Sessions are told apart by these. */
+export const LENGTHS: readonly Length[] = [
   { from: 1, to: 9 },
   { from: 10, to: 24 },
   { from: 25, to: 74 },
