@@ -3,6 +3,8 @@ import type { ProxyRequest } from '../model/request.ts';
 import { createConversationCompressor } from './worker/conversation-compressor.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
 import type { JobOptions } from './worker/job.ts';
+import { declaredTools } from './long/ask.ts';
+import { withParts } from './long/decide.ts';
 import { mayForget } from './may-forget.ts';
 
 /** One block of the request with what would go out for it. */
@@ -31,7 +33,12 @@ export async function dryRun(
   options: JobOptions,
 ): Promise<readonly DryBlock[]> {
   const blocks = request.original.blocks();
-  const taken = toConversationBlocks(request);
+  const { blocks: taken } = withParts(toConversationBlocks(request), {
+    longTokens: options.longResultsTokens ?? 0,
+    tools: declaredTools(request.original.json),
+    decided: new Map(),
+    mayDecide: options.forgets !== true && !mayForget(request.original.json),
+  });
   const forgets = mayForget(request.original.json);
   const outcomes = await createConversationCompressor(0).compress({
     blocks: taken,

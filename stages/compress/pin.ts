@@ -79,7 +79,7 @@ export function pinOptions(
   const pin = readPin(decisions, conversation);
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
   // A conversation that began without rules goes on without them.
-  const { applied, recipes, userProse } = pin ?? wanted;
+  const { applied, recipes, userProse, longResultsTokens = 0 } = pin ?? wanted;
   const forgets = wanted.forgets === true || pin?.forgets === true;
   const options = {
     mode: asked ?? (wanted.mode === 'strict' ? 'strict' : mode),
@@ -89,6 +89,7 @@ export function pinOptions(
     ...(applied === undefined ? {} : { applied }),
     ...(recipes === undefined ? {} : { recipes }),
     ...(userProse === true ? { userProse } : {}),
+    ...(longResultsTokens > 0 ? { longResultsTokens } : {}),
     ...(forgets ? { forgets } : {}),
   };
   const sent = pin?.sent === undefined ? {} : { sent: pin.sent };

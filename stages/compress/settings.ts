@@ -73,6 +73,12 @@ export const compression = slice({
     about:
       'Shorten long prose in user messages too. Off, only pasted output of tools is re-encoded.',
   }),
+  longResultsTokens: setting('compression.long_results_tokens', {
+    type: count('tokens'),
+    default: 10_000,
+    about:
+      'A file or other result of more tokens that can be asked for in parts keeps its ends, its outline and what the question names; 0 leaves all whole.',
+  }),
   recipes: setting('compression.recipes', {
     type: textOrList(
       '`bundled`, `off`, or a list of files and folders, and `bundled` for those too',

@@ -14,8 +14,12 @@ import type { ProxyRequest } from '../model/request.ts';
 import { cacheLifetimeMs } from '../prompt-cache/lifetime.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
+import type { ConversationBlock } from './conversation/blocks.ts';
+import { resultKeys } from './conversation/result-keys.ts';
 import { compressForgetting } from './forget/at-cold-moment.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
+import { declaredTools } from './long/ask.ts';
+import { longDecisions, rememberLong, withParts } from './long/decide.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { mayForget } from './may-forget.ts';
 import { pinOptions, pinStrict } from './pin.ts';
@@ -108,7 +112,9 @@ async function compressRequest(
     signal: ctx.run.signal,
   };
   const isCold = options.forgets !== true && isColdMoment(request, config, services);
-  const result = await compressForgetting(toConversationBlocks(request), limits, isCold);
+  const { blocks: taken, remember } = withLongResults(request, limits);
+  const result = await compressForgetting(taken, limits, isCold);
+  remember(result.outcomes);
   if (isCold) ctx.note('cold', true);
   if (result.forgotten > 0) ctx.note('results_forgotten', result.forgotten);
   notes.trouble(result, ctx);
@@ -117,9 +123,11 @@ async function compressRequest(
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
   const before = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensBefore, 0);
   const after = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensAfter, 0);
+  const leftOut = result.outcomes.reduce((sum, { tokensLeftOut = 0 }) => sum + tokensLeftOut, 0);
   ctx.note('tokens_before', before);
   ctx.note('tokens_after', after);
   ctx.note('blocks_changed', changed);
+  if (leftOut > 0) ctx.note('long_results_tokens_left_out', leftOut);
   if (changed === 0 && result.failed === undefined)
     ctx.note('not_compressed_because', unchangedBecause(result.outcomes, options));
   if (result.where !== undefined) ctx.note('where', result.where);
@@ -131,8 +139,37 @@ async function compressRequest(
     ...report,
     estimatedBefore: before,
     estimatedAfter: after,
+    ...(leftOut > 0 && { estimatedLeftOut: leftOut }),
     ...(result.forgotten > 0 && { estimatedForgotten: Math.max(result.tokensForgotten, 0) }),
   });
+}
+
+/** The blocks, with what is decided about long results; `remember` keeps that for later turns. */
+function withLongResults(
+  request: ProxyRequest,
+  { decisions, conversation, options }: WithinLimit,
+): {
+  readonly blocks: readonly ConversationBlock[];
+  readonly remember: (outcomes: readonly JobOutcome[]) => void;
+} {
+  const before = longDecisions(decisions, conversation);
+  const { blocks, heldBack } = withParts(toConversationBlocks(request), {
+    longTokens: options.longResultsTokens ?? 0,
+    tools: declaredTools(request.original.json),
+    decided: before,
+    mayDecide: options.forgets !== true,
+  });
+  return {
+    blocks,
+    remember(outcomes) {
+      const keys = resultKeys(blocks);
+      const inParts = keys.filter((_, at) => outcomes[at]?.tokensLeftOut !== undefined);
+      rememberLong(decisions, conversation, before, [
+        ...heldBack.map((key) => [key, false] as const),
+        ...inParts.flatMap((key) => (key === undefined ? [] : [[key, true] as const])),
+      ]);
+    },
+  };
 }
 
 /** True where the conversation paused for longer than the setting, and than any cache of it lives. */

@@ -75,6 +75,8 @@ export interface RequestReport {
   readonly estimatedAfter?: number;
   /** The part of what went that was left out at a cold moment. */
   readonly estimatedForgotten?: number;
+  /** The part of what went that long results left out. */
+  readonly estimatedLeftOut?: number;
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;

@@ -6,6 +6,7 @@
 import type { Node, Parser } from 'web-tree-sitter';
 import { createGrammarLoader, type Grammar, type GrammarLoader } from '../../grammars.ts';
 import type { CommentLines, LineRange } from '../rule.ts';
+import { findDefinitions, type Definitions } from './definitions.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
 /** The grammar for a file extension. */
@@ -38,12 +39,17 @@ export function grammarFor(extension: string): string | undefined {
 /** Every file extension that a grammar is there for. */
 export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
 
+/** After some parsing the engine spends half a minute of a processor on this grammar's code. */
+const COSTLY = 'powershell';
+
 /** Longer text is left alone. */
 const MAX_CHARS = 400_000;
 
 export interface CodeTools {
   /** Throws `GrammarNeeded` for a language whose grammar is not loaded. */
   readonly commentLines: CommentLines;
+  /** Throws it too. */
+  readonly definitions: Definitions;
   /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
   load(grammar: string): Promise<void>;
   /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
@@ -54,6 +60,13 @@ export interface CodeTools {
 export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): CodeTools {
   const grammars = new Map<string, CodeGrammar>();
   const failed = new Map<string, string>();
+  const grammarOf = (text: string, extension: string): CodeGrammar | undefined => {
+    const name = grammarFor(extension);
+    if (name === undefined || text.length > MAX_CHARS) return undefined;
+    const grammar = grammars.get(name);
+    if (grammar === undefined) throw new GrammarNeeded(name, failed.get(name));
+    return grammar;
+  };
   return {
     async load(name) {
       try {
@@ -67,11 +80,13 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): 
       loader.forgetFailures();
     },
     commentLines(text, extension) {
-      const name = grammarFor(extension);
-      if (name === undefined || text.length > MAX_CHARS) return undefined;
-      const grammar = grammars.get(name);
-      if (grammar === undefined) throw new GrammarNeeded(name, failed.get(name));
-      return findComments(grammar, text);
+      const grammar = grammarOf(text, extension);
+      return grammar === undefined ? undefined : findComments(grammar, text);
+    },
+    definitions(text, extension) {
+      if (grammarFor(extension) === COSTLY) return undefined;
+      const grammar = grammarOf(text, extension);
+      return grammar === undefined ? undefined : findDefinitions(grammar.parser, text);
     },
   };
 }

@@ -4,14 +4,16 @@
  * from the end and no cache decides a byte, so the rewritten beginning of a conversation
  * is the same in every turn, on every machine and after every restart.
  */
-import type { Classification } from '../../model/classify/classes.ts';
+import type { Classification, TextClass } from '../../model/classify/classes.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import { builtIn } from '../built-in.ts';
 import type { Applied, ApplyContext, Rewriter } from '../rewrite.ts';
 import { hintsOf, labelOf, noLabels, type LabelCounts } from './block-label.ts';
 import type { BlockCache } from './cache.ts';
 import type { AppliedRules, CommentLines, LineRange, Mode } from '../rule.ts';
+import type { Definitions } from '../code/definitions.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
+import { shortenLong } from '../long/shorten.ts';
 import { thinGutter } from '../references/gutter.ts';
 import { hasMark } from '../text/has-mark.ts';
 import { lineBreaks } from '../text/line-breaks.ts';
@@ -34,6 +36,10 @@ export interface ConversationOptions {
   readonly userProse?: boolean;
   /** True where the provider may forget what went out: then nothing points into an earlier block. */
   readonly forgets?: boolean;
+  /** A result of more tokens may be left in parts, where its block says how to ask for the rest; 0 or absent: none. */
+  readonly longResultsTokens?: number;
+  /** What code defines, for long results. Whether it is given must not change within a conversation. */
+  readonly definitions?: Definitions;
   /** Comment ranges of code, for `aggressive`. Whether it is given must not change within a conversation. */
   readonly commentLines?: CommentLines;
   /** The rules to compress with; the built-in ones where left out. Must not change within a conversation. */
@@ -58,6 +64,8 @@ export interface BlockOutcome {
   readonly removed: readonly LineRange[];
   /** Lines that are named by reference to an earlier block. */
   readonly repeatedLines: number;
+  /** Tokens that went because a long result is left in parts. */
+  readonly tokensLeftOut?: number;
   /** True where a rule was meant for it, whether or not it gained anything. */
   readonly isTried: boolean;
   /** Names of the algorithms that failed on it, and so left it as it was. */
@@ -157,6 +165,7 @@ function compressBlock(
     tokensAfter: changed ? estimateTokens(text) : tokensBefore,
     removed,
     repeatedLines: changed ? made.repeatedLines : 0,
+    ...(made?.tokensLeftOut === undefined ? {} : { tokensLeftOut: made.tokensLeftOut }),
     isTried: made?.isTried ?? false,
     ...(failed === undefined ? {} : { failed }),
     ...(made?.skipped === undefined ? {} : { skipped: made.skipped }),
@@ -210,12 +219,19 @@ function keptReason(
 interface Rewritten extends Applied {
   readonly repeatedLines: number;
   readonly labels?: ReadonlySet<string>;
+  readonly tokensLeftOut?: number;
 }
+
+type Known = ApplyContext &
+  Pick<
+    ConversationOptions,
+    'userProse' | 'forgets' | 'rewriter' | 'longResultsTokens' | 'definitions'
+  >;
 
 /** The shortest of: compressed by class, with or without its repeats named, or only its repeats named. */
 function rewriteBlock(
   block: ConversationBlock,
-  known: ApplyContext & Pick<ConversationOptions, 'userProse' | 'forgets' | 'rewriter'>,
+  known: Known,
   cache: BlockCache | undefined,
   state: ConversationState,
 ): Rewritten | undefined {
@@ -254,9 +270,41 @@ function rewriteBlock(
     ? made
     : made.flatMap((one) => (isSearched(one) ? [one, ...thinNumbers(one)] : [one]));
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
-  const best = candidates[sizes.indexOf(Math.min(...sizes))]!;
+  const tokens = Math.min(...sizes);
+  const shortest = candidates[sizes.indexOf(tokens)]!;
+  const best = inParts(block, plain, tokens, known) ?? shortest;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
   return { ...best, text: head + best.text + tail };
+}
+
+/** Classes of which every line may be what was asked for, or that rules of their own cut. */
+const WHOLE: ReadonlySet<TextClass> = new Set(['diff', 'trace', 'grep', 'listing', 'blob']);
+/** Of these, what rules leave out is little, and all of it can be asked for. */
+const FILES: ReadonlySet<TextClass> = new Set(['code', 'config', 'narrative']);
+/** Parts that are larger than this share of what would go out otherwise are not worth it. */
+const PARTS_SHARE = 0.8;
+
+/** A result that is still long, as `tokens`, whatever the rules did, in parts; undefined for any other. */
+function inParts(
+  block: ConversationBlock,
+  plain: Applied,
+  tokens: number,
+  { longResultsTokens: longTokens = 0, definitions, query }: Known,
+): Rewritten | undefined {
+  const { partWords: words } = block;
+  const { classification, by } = plain;
+  if (words === undefined || longTokens === 0 || tokens <= longTokens) return undefined;
+  if (WHOLE.has(classification.kind) || (by.length > 0 && !FILES.has(classification.kind)))
+    return undefined;
+  const long = { block, classification, query, words, longTokens, definitions };
+  const parts = shortenLong(block.text, long);
+  if (parts === undefined) return undefined;
+  const made: Rewritten = { ...plain, ...parts, by: ['long_result'], repeatedLines: 0 };
+  const [best] = [made, ...thinNumbers(made)]
+    .map((one) => ({ one, size: estimateTokens(one.text) }))
+    .toSorted((one, other) => one.size - other.size);
+  if (best === undefined || best.size > tokens * PARTS_SHARE) return undefined;
+  return { ...best.one, tokensLeftOut: tokens - best.size };
 }
 
 /** A text of a hundred thousand lines is looked through by the algorithms of its class only. */

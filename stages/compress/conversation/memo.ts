@@ -77,7 +77,7 @@ function hashChain(
   options: ConversationOptions,
 ): readonly string[] {
   const { mode, maxChars, thresholdTokens, logBudgetTokens, commentLines, applied } = options;
-  const { userProse = false, forgets = false, rewriter } = options;
+  const { userProse = false, forgets = false, rewriter, longResultsTokens = 0 } = options;
   const settings = [
     COMPRESSION_VERSION,
     mode,
@@ -89,6 +89,8 @@ function hashChain(
     userProse,
     forgets,
     rewriter?.id ?? '',
+    longResultsTokens,
+    options.definitions !== undefined,
   ];
   let previous = JSON.stringify(settings);
   return blocks.map((block, at) => {

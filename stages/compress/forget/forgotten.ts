@@ -3,10 +3,10 @@
  * byte for byte in every later turn, also after a restart and where the setting is off by then;
  * where it cannot be read, the originals go out.
  */
-import { createHash } from 'node:crypto';
 import type { Decisions } from '../../decisions/decisions.ts';
 import { parseJson } from '../../dialect/json-kind.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
+import { resultKeys } from '../conversation/result-keys.ts';
 import type { Forgettable } from './forgettable.ts';
 
 /** What goes out in place of a result, and the tokens of what went out before. */
@@ -42,7 +42,7 @@ export function withForgotten(
 ): readonly ConversationBlock[] {
   const kept = read(decisions, conversation);
   if (kept.size === 0) return blocks;
-  const keys = keysOf(blocks);
+  const keys = resultKeys(blocks);
   return blocks.map((block, at) => {
     const found = kept.get(keys[at] ?? '');
     return found === undefined
@@ -72,7 +72,7 @@ export async function rememberForgotten(
   conversation: string,
 ): Promise<void> {
   const kept = new Map(read(decisions, conversation));
-  const keys = keysOf(blocks);
+  const keys = resultKeys(blocks);
   blocks.forEach(({ forgotten, tokensForgotten = 0 }, at) => {
     const key = keys[at];
     if (key === undefined || forgotten === undefined || kept.has(key)) return;
@@ -81,21 +81,4 @@ export async function rememberForgotten(
   const entries = [...kept].map(([key, { line, tokens }]): Entry => [key, line, tokens]);
   decisions.set(keyOf(conversation), JSON.stringify(entries));
   await decisions.flush();
-}
-
-/** What a result is known by: its call, its text, and how many equal ones came before it; undefined for other blocks. */
-function keysOf(blocks: readonly ConversationBlock[]): readonly (string | undefined)[] {
-  const times = new Map<string, number>();
-  return blocks.map((block) => {
-    if (block.kind !== 'tool_result') return undefined;
-    const { toolUseId = '', toolName = '', toolInput = null, text } = block;
-    const digest = createHash('sha256')
-      .update(JSON.stringify([toolUseId, toolName, toolInput]))
-      .update(`\0${text}`)
-      .digest('base64url')
-      .slice(0, 16);
-    const before = times.get(digest) ?? 0;
-    times.set(digest, before + 1);
-    return before === 0 ? digest : `${digest}.${before}`;
-  });
 }

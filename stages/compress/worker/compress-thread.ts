@@ -82,7 +82,8 @@ class ThreadedCompressor implements CompressThread {
   async run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult> {
     const chars = job.blocks.reduce((sum, block) => sum + block.text.length, 0);
     const { mode, recipes } = job.options;
-    const isThreaded = chars > INLINE_CHARS || mode === 'aggressive' || recipes?.isOwn === true;
+    const isParsed = mode === 'aggressive' || job.blocks.some((block) => block.partWords);
+    const isThreaded = chars > INLINE_CHARS || isParsed || recipes?.isOwn === true;
     if (this.#pool.isFree || isThreaded) {
       return this.#runThreaded(job, maxTimeMs, signal);
     }

@@ -40,6 +40,7 @@ export function createConversationCompressor(
       const { recipes, ...plain } = options;
       const full = {
         ...plain,
+        definitions: code.definitions,
         ...(isCodeTouched && { commentLines: code.commentLines }),
         ...(recipes !== undefined && { rewriter: compile(recipes) }),
       };

@@ -5,7 +5,7 @@ import type { RecipeSet } from '../recipe/recipe.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 
 /** The options of a conversation without functions, which cannot be copied. */
-export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'rewriter'> & {
+export type JobOptions = Omit<ConversationOptions, 'commentLines' | 'definitions' | 'rewriter'> & {
   /** Run before the built-in rules; none if left out. */
   readonly recipes?: RecipeSet;
 };

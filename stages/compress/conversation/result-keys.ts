@@ -1,0 +1,20 @@
+/** What results of tools are known by in what is remembered of a conversation. */
+import { createHash } from 'node:crypto';
+import type { ConversationBlock } from './blocks.ts';
+
+/** Of every result its call, its text, and how many equal ones came before it; undefined for other blocks. */
+export function resultKeys(blocks: readonly ConversationBlock[]): readonly (string | undefined)[] {
+  const times = new Map<string, number>();
+  return blocks.map((block) => {
+    if (block.kind !== 'tool_result') return undefined;
+    const { toolUseId = '', toolName = '', toolInput = null, text } = block;
+    const digest = createHash('sha256')
+      .update(JSON.stringify([toolUseId, toolName, toolInput]))
+      .update(`\0${text}`)
+      .digest('base64url')
+      .slice(0, 16);
+    const before = times.get(digest) ?? 0;
+    times.set(digest, before + 1);
+    return before === 0 ? digest : `${digest}.${before}`;
+  });
+}

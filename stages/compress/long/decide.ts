@@ -1,0 +1,99 @@
+/**
+ * Which long results may be left in parts. All but one of the conditions follow from what stands
+ * before a result; that its file was not edited since is looked at once, when the result is first
+ * sent, and kept durably: later turns repeat the decision, whatever is edited by then.
+ */
+import type { Decisions } from '../../decisions/decisions.ts';
+import { isObject, parseJson } from '../../dialect/json-kind.ts';
+import { costsAtLeast } from '../../model/tokens.ts';
+import type { ConversationBlock } from '../conversation/blocks.ts';
+import { resultKeys } from '../conversation/result-keys.ts';
+import { namedBy, writtenBy } from '../forget/edited.ts';
+import { askWords, type DeclaredTools } from './ask.ts';
+
+/** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
+export type LongDecisions = ReadonlyMap<string, boolean>;
+
+export interface LongCircumstances {
+  readonly longTokens: number;
+  readonly tools: DeclaredTools;
+  /** What was decided in earlier turns. */
+  readonly decided: LongDecisions;
+  /** False where the provider edits the context itself: then nothing is decided anew. */
+  readonly mayDecide: boolean;
+}
+
+/** The blocks, with how to ask for a part of it in each that may be left in parts; and those held back for an edit since. */
+export function withParts(
+  blocks: readonly ConversationBlock[],
+  { longTokens, tools, decided, mayDecide }: LongCircumstances,
+): { readonly blocks: readonly ConversationBlock[]; readonly heldBack: readonly string[] } {
+  if (longTokens === 0 || !blocks.some((block) => isLong(block, longTokens)))
+    return { blocks, heldBack: [] };
+  const writes = blocks.map(writtenBy);
+  const lastWrite = new Map(
+    writes.flatMap((names, at) => names.map((name) => [name, at] as const)),
+  );
+  const keys = resultKeys(blocks);
+  const shown = new Set<string>();
+  const written = new Set<string>();
+  const heldBack: string[] = [];
+  const made = blocks.map((block, at): ConversationBlock => {
+    for (const name of writes[at]!) written.add(name);
+    if (!isLong(block, longTokens)) return block;
+    const words = askWords(block, tools);
+    if (words === undefined) return block;
+    const sources = sourcesOf(block);
+    // What is asked for again is needed whole; so is what the agent has been working on.
+    const isKnown = sources.some((name) => shown.has(name) || written.has(name));
+    for (const name of sources) shown.add(name);
+    if (isKnown) return block;
+    const key = keys[at]!;
+    const before = decided.get(key);
+    if (before === undefined && !mayDecide) return block;
+    const isEdited = sources.some((name) => (lastWrite.get(name) ?? -1) > at);
+    if (before === false || (before === undefined && isEdited)) {
+      heldBack.push(key);
+      return block;
+    }
+    return { ...block, partWords: words };
+  });
+  return { blocks: made, heldBack };
+}
+
+function isLong(block: ConversationBlock, longTokens: number): boolean {
+  return (
+    block.kind === 'tool_result' &&
+    block.isError !== true &&
+    block.protectedReason === undefined &&
+    block.toolInput !== undefined &&
+    costsAtLeast(block.text, longTokens + 1)
+  );
+}
+
+/** Names of the files that a call shows; of one that names none the call itself. */
+function sourcesOf(block: ConversationBlock): readonly string[] {
+  const names = namedBy(block);
+  return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
+}
+
+const keyOf = (conversation: string): string => `long:${conversation}`;
+
+/** What was decided in earlier turns; nothing where it cannot be read. */
+export function longDecisions(decisions: Decisions, conversation: string): LongDecisions {
+  const text = decisions.get(keyOf(conversation));
+  const kept = text === undefined ? undefined : parseJson(text);
+  if (!isObject(kept)) return new Map();
+  return new Map(Object.entries(kept).map(([key, value]) => [key, value === true]));
+}
+
+/** Remembers of a turn's results which went out in parts and which were held back. */
+export function rememberLong(
+  decisions: Decisions,
+  conversation: string,
+  before: LongDecisions,
+  now: readonly (readonly [key: string, isInParts: boolean])[],
+): void {
+  if (now.every(([key, value]) => before.get(key) === value)) return;
+  decisions.set(keyOf(conversation), JSON.stringify(Object.fromEntries([...before, ...now])));
+}

@@ -1,0 +1,107 @@
+/** What gives a reader the shape of a long text: what code defines, headings, the outermost lines. */
+import type { Classification } from '../../model/classify/classes.ts';
+import type { Definitions } from '../code/definitions.ts';
+
+/** A line, or a few, that say what stands below them. Rows are zero-based, ranges half open. */
+export interface OutlineEntry {
+  readonly name: string;
+  readonly from: number;
+  /** The first row behind what is shown of it. */
+  readonly headEnd: number;
+  readonly to: number;
+  /** How deep it lies; the outermost have 0. */
+  readonly depth: number;
+}
+
+const HEADING = /^(#{1,6}) +(\S.*)$/;
+const FENCE = /^ {0,3}(?:```|~~~)/;
+const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|#{3,})$/;
+const NUMBERED = /^(\d+(?:\.\d+)*)\.? +[A-Z].{2,80}$/;
+const MAX_HEADING_CHARS = 200;
+
+/** The outline of the lines of a text; empty where it has none. May throw `GrammarNeeded`. */
+export function outlineOf(
+  lines: readonly string[],
+  { kind, extension }: Classification,
+  definitions: Definitions | undefined,
+): readonly OutlineEntry[] {
+  if (kind === 'code') {
+    const found = extension === undefined ? undefined : definitions?.(lines.join('\n'), extension);
+    return found === undefined ? outermost(lines) : withOutermost(found, lines);
+  }
+  return kind === 'narrative' ? headings(lines) : outermost(lines);
+}
+
+/** With the outermost lines of what no definition covers: tables, statements, tests. */
+function withOutermost(
+  definitions: readonly OutlineEntry[],
+  lines: readonly string[],
+): readonly OutlineEntry[] {
+  const isCovered = lines.map(() => false);
+  for (const { from, to } of definitions) isCovered.fill(true, from, to);
+  const others = outermost(lines.map((line, at) => (isCovered[at] === true ? '' : line)));
+  return [...definitions, ...others].toSorted((one, other) => one.from - other.from);
+}
+
+/** Those of Markdown, reStructuredText and numbered chapters. */
+function headings(lines: readonly string[]): readonly OutlineEntry[] {
+  const found: Found[] = [];
+  const underlines: string[] = [];
+  let isCode = false;
+  lines.forEach((line, row) => {
+    if (FENCE.test(line)) isCode = !isCode;
+    if (isCode || line.length > MAX_HEADING_CHARS) return;
+    const below = lines[row + 1] ?? '';
+    const isUnderlined =
+      /\S/.test(line) && UNDERLINE.test(below) && below.length >= line.length - 1;
+    const [, marks, title] = HEADING.exec(line) ?? [];
+    const number = NUMBERED.exec(line)?.[1];
+    if (title !== undefined) found.push({ row, name: title, depth: marks!.length - 1, rows: 1 });
+    else if (isUnderlined && !UNDERLINE.test(line)) {
+      const sign = below[0]!;
+      if (!underlines.includes(sign)) underlines.push(sign);
+      found.push({ row, name: line, depth: underlines.indexOf(sign), rows: 2 });
+    } else if (number !== undefined)
+      found.push({ row, name: line, depth: number.split('.').length - 1, rows: 1 });
+  });
+  return closed(found, lines.length);
+}
+
+/** Lines without or with the least indentation, below which others stand. */
+function outermost(lines: readonly string[]): readonly OutlineEntry[] {
+  const filled = lines.flatMap((line, row) => {
+    const indent = line.search(/\S/);
+    return indent < 0 || /^\s*[)\]}>,;]+\s*$/.test(line) ? [] : [{ row, indent, line }];
+  });
+  const levels = [...new Set(filled.map(({ indent }) => indent))]
+    .toSorted((one, other) => one - other)
+    .slice(0, 2);
+  const found = filled.flatMap(({ row, indent, line }, at) => {
+    const isParent = (filled[at + 1]?.indent ?? -1) > indent;
+    const depth = levels.indexOf(indent);
+    return depth < 0 || !isParent ? [] : [{ row, name: line.trim(), depth, rows: 1 }];
+  });
+  return closed(found, lines.length);
+}
+
+interface Found {
+  readonly row: number;
+  readonly rows: number;
+  readonly name: string;
+  readonly depth: number;
+}
+
+/** Each reaches to the next that lies no deeper. */
+function closed(found: readonly Found[], end: number): readonly OutlineEntry[] {
+  const behind: Found[] = [];
+  return found
+    .toReversed()
+    .map((one): OutlineEntry => {
+      while (behind.length > 0 && behind.at(-1)!.depth > one.depth) behind.pop();
+      const to = behind.at(-1)?.row ?? end;
+      behind.push(one);
+      const { row, rows, name, depth } = one;
+      return { name, from: row, headEnd: Math.min(row + rows, to), to, depth };
+    })
+    .toReversed();
+}
