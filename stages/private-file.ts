@@ -1,6 +1,10 @@
 /** Making what nobody else may read: folders 0700 and files 0600, whatever the umask. */
-import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, fchmodSync, openSync, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { makeFolders } from './folder.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Makes `dir` (and what is missing above it) with mode 0700; an existing folder keeps its mode. */
 export function makePrivateDir(dir: string): void {
@@ -29,4 +33,22 @@ export function createPrivate(path: string): void {
 /** What tells the file at `path` from one that stood there before and is still open; undefined when there is none. */
 export function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+/** Writes `path` anew, private, so that a reader sees the former file or the whole new one, on the disk. */
+export async function replaceFile(
+  path: string,
+  write: (draft: FileHandle) => Promise<unknown>,
+): Promise<void> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    await handle.chmod(0o600);
+    await write(handle);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
 }

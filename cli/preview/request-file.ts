@@ -5,6 +5,7 @@ import { asRequest } from '../../server/sessions/as-request.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
 import { guessTool, toolNamed } from './assumed-tool.ts';
 import type { AssumedTool } from './assumed-tool.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
 
 /** What a file was taken for. */
 export interface RequestFile {
@@ -94,8 +95,4 @@ function parse(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

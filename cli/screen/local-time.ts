@@ -15,7 +15,7 @@ export function localMoment(timestamp: string): string {
 }
 
 /** `2026-01-31 09:05:07`, as the user's clock shows it. */
-export function dateAndTime(date: Date): string {
+function dateAndTime(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${timeOf(date)}`;
 }
 

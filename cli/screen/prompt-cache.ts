@@ -4,7 +4,7 @@ import { counted, dollars, figure, percent, print } from './output.ts';
 import type { Json } from '../remote.ts';
 
 /** What markers of svc brought, in words. */
-export function markedWords(ours: Json): string {
+function markedWords(ours: Json): string {
   const requests = counted(Number(ours['requests']), 'request');
   const tokens = `${figure(ours['read_tokens'])} tokens read, ${figure(ours['written_tokens'])} written`;
   return `${requests}, ${tokens}, ${dollars(ours['cost_saved_usd'])} saved`;

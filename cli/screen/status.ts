@@ -85,7 +85,7 @@ export function statusLines(status: Status, colors: Colors): string[] {
 }
 
 /** A span of time as people say it. */
-export function span(seconds: number): string {
+function span(seconds: number): string {
   if (seconds < 60) return counted(Math.floor(seconds), 'second');
   if (seconds < 3600) return counted(Math.floor(seconds / 60), 'minute');
   if (seconds < 172_800)

@@ -1,6 +1,7 @@
 /** Questions to npm, which knows the registry, proxy and certificates that this user has configured. */
 import { execFile } from 'node:child_process';
 import { SvcError } from '../../engine/error.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
 
 const ANSWER_MS = 30_000;
 const INSTALL_MS = 600_000;
@@ -28,7 +29,7 @@ export async function published(name: string, env: Env): Promise<Published | und
   const { code, stdout } = await npm([...argv, ...quick], env, ANSWER_MS);
   const answer = parse(stdout);
   if (code !== 0) {
-    const reason = isRecord(answer['error']) ? answer['error']['code'] : undefined;
+    const reason = isObject(answer['error']) ? answer['error']['code'] : undefined;
     if (reason === 'E404') return undefined;
     throw new SvcError(
       'bad_gateway',
@@ -40,7 +41,7 @@ export async function published(name: string, env: Env): Promise<Published | und
   if (typeof version !== 'string' || !VERSION.test(version)) return undefined;
   return {
     version,
-    bin: isRecord(bin)
+    bin: isObject(bin)
       ? Object.fromEntries(
           Object.entries(bin).flatMap(([key, path]) =>
             typeof path === 'string' ? [[key, path] as const] : [],
@@ -93,12 +94,8 @@ function npm(argv: readonly string[], env: Env, timeoutMs: number): Promise<Ran>
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -72,7 +72,7 @@ export function reportJson(report: IndexReport) {
 }
 
 /** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
-export function placeOf(hit: ShownHit): string {
+function placeOf(hit: ShownHit): string {
   const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }

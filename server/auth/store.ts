@@ -17,6 +17,7 @@ import {
 import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { makeFolders } from '../../stages/folder.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
 
 /** One proxy key as it is stored. Times are ISO 8601 in UTC. */
 export interface StoredKey {
@@ -114,7 +115,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
   } catch (error) {
     throw unreadable(file, 'it is not JSON', error);
   }
-  if (!isRecord(parsed) || parsed['format'] !== FORMAT || !Array.isArray(parsed['keys'])) {
+  if (!isObject(parsed) || parsed['format'] !== FORMAT || !Array.isArray(parsed['keys'])) {
     throw unreadable(file, 'it is not a key store of this version');
   }
   const keys: readonly unknown[] = parsed['keys'];
@@ -123,7 +124,7 @@ function parseKeys(file: string, text: string): readonly StoredKey[] {
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { id, label, sha256, created, expires, revoked, replacedBy } = value;
   return (
     typeof id === 'string' &&
@@ -139,10 +140,6 @@ function isStoredKey(value: unknown): value is StoredKey {
 
 function isTime(value: unknown): boolean {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isSystemError(error: unknown, code: string): boolean {

@@ -19,7 +19,7 @@ const FINISH: Readonly<Record<string, ModelFinish['unified']>> = {
   content_filter: 'content-filter',
 };
 
-export function toFinish(raw: unknown): ModelFinish {
+function toFinish(raw: unknown): ModelFinish {
   const reason = typeof raw === 'string' ? raw : undefined;
   return { unified: FINISH[reason ?? ''] ?? 'other', raw: reason };
 }

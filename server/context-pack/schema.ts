@@ -39,7 +39,7 @@ function object(
   return { type: 'object', description, properties, required, additionalProperties: false };
 }
 
-export const BLOCK_TYPES = [
+const BLOCK_TYPES = [
   'instructions',
   'code',
   'knowledge',
@@ -48,7 +48,7 @@ export const BLOCK_TYPES = [
   'evidence',
   'system',
 ] as const;
-export const PRIORITIES = ['critical', 'high', 'medium', 'low', 'internal'] as const;
+const PRIORITIES = ['critical', 'high', 'medium', 'low', 'internal'] as const;
 
 const header = object(
   'Which pack this is',

@@ -134,7 +134,7 @@ function locate(
 }
 
 /** `blocks[2].id`; names that are no words stand in quotes. */
-export function pathText(path: PackPath): string {
+function pathText(path: PackPath): string {
   return path
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;

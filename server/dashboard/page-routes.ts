@@ -5,7 +5,7 @@ import { createPageAssets } from './assets.ts';
 import { ASSET_PATHS, ICON, PAGE_HEADERS, SHELL } from './shell.ts';
 
 /** The view that is the whole page of a monitor, which has it at `/`. */
-export const MONITOR_PATH = '/dashboard/live';
+const MONITOR_PATH = '/dashboard/live';
 
 /** Routes that answer everybody; the last of them matches every path of the dashboard. */
 export function pageRoutes(): Route[] {

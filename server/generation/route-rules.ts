@@ -7,6 +7,7 @@ import { createRuleStore } from '../../stages/route/rules-store.ts';
 import type { NewRule, RuleStore } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
 import { writePrivateFile } from '../config/home.ts';
+import { isObject } from '../../stages/dialect/json-kind.ts';
 
 /** Where the rules of a home folder are. */
 export function routeRulesFile(home: string): string {
@@ -71,10 +72,6 @@ export function toRouteCommand(input: unknown): RouteCommand {
     }
   }
   throw new SvcError('bad_request', 'route takes list, add with a rule, or remove with an id');
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function readIfThere(path: string): string | undefined {

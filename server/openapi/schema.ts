@@ -9,7 +9,6 @@ export const whole: Schema = { type: 'integer', minimum: 0 };
 export const number: Schema = { type: 'number' };
 /** ISO 8601 in UTC. */
 export const moment: Schema = { type: 'string', format: 'date-time' };
-export const anything: Schema = {};
 
 /** `null` is what was not measured. */
 export function nullable(schema: Schema): Schema {

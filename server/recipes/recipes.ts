@@ -9,7 +9,7 @@ import { reasonOf } from '../../stages/disk-reason.ts';
 import { bundledRecipes } from '../bundled-recipes.ts';
 import { readYaml } from '../config/yaml.ts';
 
-export const isRecipeName = (name: string): boolean => /\.ya?ml$/.test(name);
+const isRecipeName = (name: string): boolean => /\.ya?ml$/.test(name);
 
 /** Throws `config` (CONFIG_002) with every fault of the file and its line. */
 export async function readRecipe(file: string): Promise<RecipeFile> {

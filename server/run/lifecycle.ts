@@ -9,7 +9,7 @@ import type { Listener } from '../http/listen.ts';
 import type { ServerServices } from '../services.ts';
 
 /** Longest that running requests may take to finish. */
-export const DRAIN_MS = 30_000;
+const DRAIN_MS = 30_000;
 /** How often the drain looks whether the last run has ended. */
 const LOOK_MS = 20;
 

@@ -39,6 +39,6 @@ export function keepRetention({ config, services }: RetentionOptions): () => voi
 }
 
 /** The beginning of the oldest UTC day that is kept: that many whole days before today. */
-export function firstKeptMs(nowMs: number, retentionDays: number): number {
+function firstKeptMs(nowMs: number, retentionDays: number): number {
   return (Math.floor(nowMs / DAY_MS) - retentionDays) * DAY_MS;
 }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 
 const LINE_FEED = 0x0a;
 /** Bytes; a longer line is passed over. A pasted image or a whole log is far below it. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** Each line without its end; undefined for one that is too long. Throws what the disk throws. */
 export async function* linesOf(

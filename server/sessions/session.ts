@@ -50,7 +50,7 @@ export interface LineReader {
 }
 
 /** The member of the body that holds the items. */
-export const ITEMS: Readonly<Record<SessionDialect, string>> = {
+const ITEMS: Readonly<Record<SessionDialect, string>> = {
   messages: 'messages',
   chat: 'messages',
   responses: 'input',

@@ -4,11 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { reasonOf } from '../disk-reason.ts';
+import { replaceFile } from '../private-file.ts';
 import type { ChainEnd } from './record.ts';
 import { EMPTY_CHAIN, macOf } from './record.ts';
 
@@ -22,9 +23,8 @@ export interface AuditFiles {
 }
 
 const KEY_BYTES = 32;
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW;
-const CREATE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 /** The files of a home folder. */
 export function auditFiles(home: string): AuditFiles {
@@ -52,24 +52,6 @@ export async function openToAppend(path: string): Promise<FileHandle> {
   const handle = await open(path, APPEND, 0o600);
   await handle.chmod(0o600);
   return handle;
-}
-
-/** Writes `path` anew, so that a reader sees the former file or the whole new one, on the disk. */
-export async function replaceFile(
-  path: string,
-  write: (draft: FileHandle) => Promise<unknown>,
-): Promise<void> {
-  const draft = `${path}.new`;
-  await rm(draft, { force: true });
-  const handle = await open(draft, CREATE, 0o600);
-  try {
-    await handle.chmod(0o600);
-    await write(handle);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, path);
 }
 
 /** The key of the chain; undefined where there is none. Throws `config` for a file that is no key of ours, or not private. */

@@ -1,7 +1,8 @@
 /** Removes the oldest records; a sealed start stands in for them, so that the rest can still be verified. */
 import { SvcError } from '../../engine/index.ts';
 import { appendEvents } from './append.ts';
-import { openToRead, readKey, replaceFile, writeAnchor } from './files.ts';
+import { replaceFile } from '../private-file.ts';
+import { openToRead, readKey, writeAnchor } from './files.ts';
 import type { AuditFiles } from './files.ts';
 import type { ChainEnd } from './record.ts';
 import { EMPTY_CHAIN, sealStart } from './record.ts';

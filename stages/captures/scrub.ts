@@ -37,7 +37,7 @@ export function isCredentialField(name: string): boolean {
 }
 
 /** `length` characters that are no credential. */
-export function maskOf(length: number): string {
+function maskOf(length: number): string {
   return MASK.repeat(Math.ceil(length / MASK.length)).slice(0, length);
 }
 

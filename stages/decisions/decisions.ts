@@ -5,9 +5,10 @@
  * the newest ones are kept.
  */
 import { constants } from 'node:fs';
-import { appendFile, chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, readFile } from 'node:fs/promises';
 import type { Clock } from '../../engine/index.ts';
 import { moveUnreadable } from '../aside.ts';
+import { replaceFile } from '../private-file.ts';
 
 /** Decisions kept; older ones belong to conversations that nobody continues. */
 const MAX_DECISIONS = 20_000;
@@ -144,9 +145,7 @@ class FileDecisions implements Decisions {
         return;
       }
       const all = [...this.#values];
-      await rm(`${file}.new`, { force: true });
-      await writeFile(`${file}.new`, toText(all), { mode: 0o600, flag: 'wx' });
-      await rename(`${file}.new`, file);
+      await replaceFile(file, (draft) => draft.writeFile(toText(all)));
       this.#linesInFile = 0;
       this.#charsInFile = 0;
       for (const line of all) this.#countInFile(line);

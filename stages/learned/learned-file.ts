@@ -1,5 +1,7 @@
 /** What was learned, as it lies on disk: one JSON document, read whole and replaced whole. */
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
+import { isObject, listOf } from '../dialect/json-kind.ts';
+import { replaceFile } from '../private-file.ts';
 import type { Mean } from './means.ts';
 import { toRules } from './rules.ts';
 import type { Rules } from './rules.ts';
@@ -63,9 +65,7 @@ export async function writeLearned(file: string, state: LearnedState): Promise<v
     patterns: state.patterns,
     models: state.models,
   };
-  const draft = `${file}.${process.pid}.new`;
-  await writeFile(draft, `${JSON.stringify(document)}\n`, { mode: 0o600 });
-  await rename(draft, file);
+  await replaceFile(file, (draft) => draft.writeFile(`${JSON.stringify(document)}\n`));
 }
 
 function toMeans(value: unknown): (readonly [string, Mean])[] {
@@ -78,14 +78,6 @@ function toMeans(value: unknown): (readonly [string, Mean])[] {
   });
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { isObject, listOf } from '../dialect/json-kind.ts';
+import type { JsonObject } from '../dialect/json-kind.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import { estimateTokens } from '../model/tokens.ts';
 
 /** Estimated input tokens of a request as it went out; undefined where they cannot be determined. */
 export type RequestSize = (request: ProxyRequest) => number | undefined;
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Sets of tool definitions whose size is kept: every request of an agent carries the same one. */
 const MAX_TOOL_SETS = 32;
@@ -60,7 +60,7 @@ function isUnreadable(kind: string): boolean {
 }
 
 /** A tool that the provider runs adds what it found to the input. */
-function hasProviderTools(json: Json): boolean {
+function hasProviderTools(json: JsonObject): boolean {
   return listOf(json['tools']).some((tool) => {
     const type = isObject(tool) ? tool['type'] : undefined;
     return type !== undefined && type !== 'custom' && type !== 'function';
@@ -69,12 +69,4 @@ function hasProviderTools(json: Json): boolean {
 
 function textSize(value: unknown): number {
   return value === undefined ? 0 : estimateTokens(JSON.stringify(value));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null;
 }

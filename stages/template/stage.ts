@@ -17,8 +17,8 @@ import { fillTemplate } from '../templates/template.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { splice } from '../wire/splice.ts';
 
-export const TEMPLATE_HEADER = 'x-svc-template';
-export const VALUES_HEADER = 'x-svc-template-vars';
+const TEMPLATE_HEADER = 'x-svc-template';
+const VALUES_HEADER = 'x-svc-template-vars';
 /** The variable that what the user wrote last stands for. */
 const INPUT = 'input';
 

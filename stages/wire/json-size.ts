@@ -8,7 +8,7 @@ import { MAX_DEPTH, skipString } from './json-skip.ts';
  * More values than this in one body are read by nobody here: parsing and walking them would hold
  * up every other request for hundreds of milliseconds. Long agent sessions have some 20,000.
  */
-export const MAX_VALUES = 60_000;
+const MAX_VALUES = 60_000;
 /** The same for the members of one object: the runtime parses those of a large one far more slowly. */
 const MAX_MEMBERS = 20_000;
 

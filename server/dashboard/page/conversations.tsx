@@ -111,7 +111,7 @@ const NEARLY = 0.9;
  * Whether a turn found in the provider's cache what the turn before had read from it and written to
  * it. The cause is what can be seen in the two rows, and a guess in no other case.
  */
-export function prefixOf(turn: RequestJson, before: RequestJson | undefined): Prefix {
+function prefixOf(turn: RequestJson, before: RequestJson | undefined): Prefix {
   if (before === undefined) return { kind: 'first' };
   const read = turn.provider_cache_read_tokens;
   const hadRead = before.provider_cache_read_tokens;

@@ -33,7 +33,7 @@ export function queryOf(query: URLSearchParams, nowMs = Date.now()): URLSearchPa
 }
 
 /** True where the proxy would list the request under these filters. */
-export function matches(row: RequestJson, query: URLSearchParams): boolean {
+function matches(row: RequestJson, query: URLSearchParams): boolean {
   const wanted = (name: string): string => query.get(name) ?? '';
   const model = wanted('model').toLowerCase();
   return (

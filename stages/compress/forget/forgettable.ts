@@ -73,7 +73,7 @@ function lastWrites(blocks: readonly ConversationBlock[]): ReadonlyMap<string, n
 }
 
 /** `[svc left out an old result: Read {"file_path":"a.ts"}, 312 lines, 4120 tokens; call it again if you need it]` */
-export function forgottenLine({ text, toolName, toolInput }: ConversationBlock): string {
+function forgottenLine({ text, toolName, toolInput }: ConversationBlock): string {
   const whole = JSON.stringify(toolInput) ?? '';
   const input = whole.length > INPUT_CHARS ? `${whole.slice(0, INPUT_CHARS - 1)}…` : whole;
   const lines = text.split('\n').length;

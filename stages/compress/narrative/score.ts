@@ -18,7 +18,7 @@ const STOP: ReadonlySet<string> = new Set(
 export type Words = readonly string[];
 
 /** Stems of the words of a text that carry meaning. */
-export function wordsOf(text: string): Words {
+function wordsOf(text: string): Words {
   return stemsOf(text, new Map());
 }
 

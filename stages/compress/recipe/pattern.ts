@@ -5,7 +5,7 @@
 import { withoutColours } from '../../model/classify/colours.ts';
 
 /** Longest part of a line that a pattern sees, in characters. */
-export const SEEN_CHARS = 500;
+const SEEN_CHARS = 500;
 /** Most places in which a pattern may have to try its parts on one line: some 10 ms. */
 const MOST_STEPS = 5_000_000;
 const MAX_SOURCE_CHARS = 1000;

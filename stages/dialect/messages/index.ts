@@ -7,7 +7,7 @@ import { messagesBlocks, messagesFacts, validateMessages } from './request.ts';
 import { messagesReader } from './usage.ts';
 
 /** The one version of this dialect that there is. */
-export const MESSAGES_VERSION = Object.freeze(['anthropic-version', '2023-06-01']);
+const MESSAGES_VERSION = Object.freeze(['anthropic-version', '2023-06-01']);
 
 export const messagesDialect: Dialect = Object.freeze<Dialect>({
   name: 'messages',

@@ -80,7 +80,7 @@ function readSearch(item: JsonObject): CanonicalMessage {
 }
 
 /** The name of a call's tool, dotted where it is in a namespace. */
-export function toolName(item: JsonObject): string {
+function toolName(item: JsonObject): string {
   const name = stringOf(item.name) ?? '';
   const namespace = filledString(item.namespace);
   return namespace === undefined ? name : `${namespace}.${name}`;

@@ -5,7 +5,7 @@
  */
 
 /** Longest part of a line that a pattern looks at, in characters. */
-export const LINE_CAP = 300;
+const LINE_CAP = 300;
 const HEAD_LINES = 60;
 const SPREAD_LINES = 80;
 
