@@ -3,7 +3,13 @@ import * as assert from 'uvu/assert';
 import type { TextClass } from './classes.ts';
 import { classify } from './classify.ts';
 import { lineNumbering, openEnvelope } from './envelope.ts';
+import { times } from '../../../fixtures/compress/texts.ts';
 import type { ClassifyHints } from './hints.ts';
+
+const GIT = { command: 'git ls-files -s' };
+const hash = (n: number): string => `${n}0a1b2c3d`.repeat(5).slice(0, 40);
+const COMMIT = (n: number): string =>
+  `commit ${hash(n)}\nAuthor: Ada <ada@example.test>\nDate:   Mon Nov 23 01:10:20 2026 +0000\n\n    Add part ${n} of the ledger.\n    It is read by the parser and kept by the store, as was said before.\n`;
 
 const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
   ['json', '{\n  "name": "svc",\n  "files": ["a", "b"]\n}\n'],
@@ -43,6 +49,63 @@ const CASES: readonly (readonly [TextClass, string, ClassifyHints?])[] = [
   ],
   ['html', '<!doctype html>\n<html><body><p>hi</p></body></html>'],
   ['blob', 'QUJD'.repeat(300)],
+  ['grep', 'HEAD:src/a.ts:1:const a = 1;\nHEAD:src/a.ts:9:use(a);\nHEAD:src/b.ts:4:use(a);\n'],
+  ['grep', 'HEAD:src/a.ts:const a = 1;\nHEAD:src/a.ts:use(a);\nHEAD:src/b.ts:use(a);\n'],
+  ['listing', times(4, (n) => `100644 blob ${hash(n)}\tsrc/a${n}.ts`).join('\n')],
+  ['listing', times(4, (n) => `100644 blob ${hash(n)}    ${n}12\tsrc/a${n}.ts`).join('\n')],
+  ['listing', times(4, (n) => `100644 ${hash(n)} 0\tsrc/a${n}.ts`).join('\n'), GIT],
+  ['other', times(9, (n) => COMMIT(n)).join('\n')],
+  ['other', times(9, (n) => `* ${COMMIT(n).replaceAll('\n', '\n| ')}`).join('\n')],
+  [
+    'other',
+    times(9, (n) => `${hash(n).slice(0, 7)} Ada Mon Nov 23 0${n}:10:20 2026 Add part ${n}`).join(
+      '\n',
+    ),
+    { command: 'git log --pretty=format:"%h %an %ad %s"' },
+  ],
+  [
+    'trace',
+    "a.rb:9:in `c': no ledger (RuntimeError)\n\tfrom a.rb:5:in `b'\n\tfrom a.rb:1:in `a'\n",
+  ],
+  [
+    'trace',
+    'PHP Fatal error:  Uncaught RuntimeException: no ledger in /app/a.php:9\nStack trace:\n#0 /app/a.php(5): b()\n#1 /app/a.php(12): a()\n#2 {main}\n  thrown in /app/a.php on line 9\n',
+  ],
+  [
+    'trace',
+    'no ledger at a.pl line 9.\n\tmain::b(1) called at a.pl line 5\n\tmain::a(1) called at a.pl line 12\n',
+  ],
+  [
+    'trace',
+    "lua: a.lua:3: no ledger\nstack traceback:\n\ta.lua:3: in function 'b'\n\ta.lua:7: in main chunk\n\t[C]: in ?\n",
+  ],
+  ['trace', '** (RuntimeError) no ledger\n    a.exs:9: A.b/1\n    (app 0.1.0) lib/a.ex:5: A.a/1\n'],
+  [
+    'log',
+    '.F.F.\n\nFailures:\n\n  1) ledger reads\n\n5 examples, 2 failures\n\nrspec ./a_spec.rb:5 # ledger reads\n',
+  ],
+  [
+    'log',
+    'TAP version 13\n# Subtest: ledger\n    ok 1 - reads\n      ---\n      ...\n# tests 1\n# pass 1\n# fail 0\n',
+  ],
+  [
+    'log',
+    '+-+\n2 successes / 1 failure / 0 errors / 0 pending : 0.01 seconds\n\nFailure -> a.lua @ 3\nledger reads\n',
+  ],
+  [
+    'log',
+    'Checking formatting...\nAll is as it should be here.\n',
+    { command: 'npx stylelint "**/*.css"' },
+  ],
+  ['config', 'attrs==23.1.0\ncryptography[ssh]>=41,<43\n# for tests\npytest~=7.4\n'],
+  [
+    'config',
+    '[isort]\nskip_glob =\n    build\n    dist\n    docs\n    vendor\nline_length = 119\n',
+  ],
+  [
+    'config',
+    `name: check\non:\n  push:\nenv:\n  A: 1\njobs:\n  a:\n    steps:\n      - name: run\n        with:\n          script: |\n${times(9, (n) => `            const a${n} = f(${n});`).join('\n')}\n`,
+  ],
 ];
 
 for (const [index, [kind, text, hints]] of CASES.entries()) {

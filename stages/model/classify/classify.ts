@@ -6,11 +6,12 @@
 import type { Classification, TextClass } from './classes.ts';
 import { withoutColours } from './colours.ts';
 import { lineNumbering, openEnvelope } from './envelope.ts';
-import { countFeatures, sampleLines, type FeatureCounts } from './features.ts';
+import { countFeatures, LINE_CAP, sampleLines, type FeatureCounts } from './features.ts';
 import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
 import { behindPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
+import { isTotals, isTotalsOfRunner, mayBeTotals } from './totals.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
 
 interface Evidence {
@@ -23,6 +24,8 @@ interface Evidence {
   readonly expected: TextClass | undefined;
   /** True if what ran prints facts, one a line: no line of it may be thinned out. */
   readonly facts: boolean;
+  /** True if what ran reports on its own work and prints nothing else. */
+  readonly report: boolean;
   readonly markdownFences: boolean;
 }
 
@@ -43,9 +46,11 @@ const RULES: readonly Rule[] = [
   ['log', isCiLog],
   ['trace', isTrace],
   ['listing', isLongListing],
+  ['other', isCommitLog],
   ['grep', isGrep],
   ['other', isTable],
   ['log', isLog],
+  ['log', (evidence) => evidence.report && isExpected(evidence, 'log') && !isColumns(evidence)],
   ['listing', isListing],
   ['code', (evidence) => isExpected(evidence, 'code')],
   ['config', (evidence) => isExpected(evidence, 'config') || isExpected(evidence, 'json')],
@@ -74,6 +79,7 @@ export function classify(text: string, hints: ClassifyHints = {}): Classificatio
     features,
     expected: expectation.kind,
     facts: expectation.certain === true && FACTS.has(expectation.kind),
+    report: expectation.report === true,
     markdownFences: seen.fenced,
   };
   const kind = RULES.find(([, holds]) => holds(evidence))?.[0] ?? 'other';
@@ -115,7 +121,9 @@ function isExpected({ expected, features }: Evidence, kind: TextClass): boolean 
 
 function isDiff({ text, features }: Evidence): boolean {
   const hunk = text.startsWith('@@ -') || text.includes('\n@@ -') || text.includes('\n@@@ -');
-  return hunk && features.share('diffLine') >= 0.6;
+  if (!hunk) return false;
+  // Between commits their messages stand, which may be long.
+  return features.share('diffLine') >= (features.of('commitHead') > 0 ? 0.4 : 0.6);
 }
 
 function isHtml({ text, features }: Evidence): boolean {
@@ -128,25 +136,55 @@ function isCiLog({ features, facts }: Evidence): boolean {
   return !facts && features.of('ciMark') >= 3 && features.share('ciMark') >= 0.3;
 }
 
+const FRAMES = [
+  'pyFrame',
+  'jsFrame',
+  'javaFrame',
+  'goFrame',
+  'rustFrame',
+  'rubyFrame',
+  'phpFrame',
+  'perlFrame',
+  'luaFrame',
+  'elixirFrame',
+] as const;
+
+/** A text of so many lines needs no more than one frame below a message. */
+const SHORT_TRACE = 12;
+
 function isTrace({ features, expected, facts }: Evidence): boolean {
   if (facts || features.share('testMark') > 0.25 || features.share('timestamp') > 0.4) return false;
-  const frames = features.share('pyFrame', 'jsFrame', 'javaFrame', 'goFrame', 'rustFrame');
+  const frames = features.share(...FRAMES);
   const heads = features.of('traceHead') + features.of('goFrame') + features.of('rustFrame');
   if (expected === 'code' && heads < 2) return false;
   const frameCount = Math.round(frames * features.lines);
-  return frames >= 0.14 && frameCount >= 1 && (heads >= 1 || frames >= 0.5);
+  if (frameCount < 1) return false;
+  if (heads >= 1 && features.lines <= SHORT_TRACE) return true;
+  return frames >= 0.14 && (heads >= 1 || frames >= 0.5);
 }
 
 function isLongListing({ features }: Evidence): boolean {
-  return features.share('longListing', 'treeLine') >= 0.6;
+  return features.share('longListing', 'treeLine', 'gitTree') >= 0.6;
 }
 
-function isGrep({ features, expected }: Evidence): boolean {
+/** Commits with their authors and dates, which say as much as their messages. */
+function isCommitLog({ lines, features, expected }: Evidence): boolean {
+  return (
+    !TEXT_FILES.has(expected) &&
+    features.of('commitHead') > 0 &&
+    countFeatures(lines.slice(0, 1)).of('commitHead') === 1
+  );
+}
+
+function isGrep({ features, expected, facts }: Evidence): boolean {
+  // Times in rows of facts look like places.
+  if (facts && expected === 'other') return false;
   if (features.share('diagnostic') >= 0.3 || features.share('timestamp') >= 0.4) return false;
-  const hits = features.share('grepHit', 'grepContext');
+  const hits = features.share('grepHit', 'grepContext', 'revHit');
   if (hits >= 0.6) return true;
   if (TEXT_FILES.has(expected)) return false;
   if (features.share('grepHitSpaced') >= 0.7 || isHeadedGrep(features)) return true;
+  if (features.lines >= 3 && features.share('revFile') >= 0.9) return true;
   if (expected !== 'grep') return features.lines >= 3 && features.share('grepNumber') >= 0.95;
   return hits >= 0.3 || features.share('grepNumber', 'grepFile') >= 0.5;
 }
@@ -162,8 +200,9 @@ function isHeadedGrep(features: FeatureCounts): boolean {
 }
 
 /** Rows of cells. Among log lines only a header tells a table from a log that has commas. */
-function isTable({ lines, expected, features, markdownFences }: Evidence): boolean {
-  if (TEXT_FILES.has(expected)) return false;
+function isTable(evidence: Evidence): boolean {
+  const { lines, expected, features, markdownFences, report } = evidence;
+  if (report || TEXT_FILES.has(expected)) return false;
   if (markdownFences || features.of('heading') > 0) return false;
   if (!looksLikeTable(lines)) return false;
   const logged = features.share('timestamp', 'level', 'testMark', 'buildMark');
@@ -196,16 +235,39 @@ function isNarrative(evidence: Evidence): boolean {
   return looksLikeProse(paragraphs());
 }
 
-function isLog({ features, expected, facts }: Evidence): boolean {
+/** So many of the last lines are looked at for totals, and so many of the first. */
+const TOTALS_LAST = 40;
+const TOTALS_FIRST = 6;
+/** Longer texts that end with totals may be documents that quote them. */
+const SHORT_RUN = 4000;
+
+/** True if a runner's totals stand at an end; totals of any kind where a tool ran that reports on its work. */
+function endsAsRun({ text, paragraphs, expected, report, markdownFences }: Evidence): boolean {
+  if (markdownFences) return false;
+  const isEnd = report ? isTotals : isTotalsOfRunner;
+  const lines = text.slice(-8000).split('\n').slice(-TOTALS_LAST);
+  const first = text.slice(0, 2000).split('\n').slice(0, TOTALS_FIRST);
+  const found = [...lines, ...first].some((line) => {
+    const cut = line.slice(0, LINE_CAP).trimEnd();
+    return mayBeTotals(cut) && isEnd(cut);
+  });
+  return found && (expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs()));
+}
+
+function isLog(evidence: Evidence): boolean {
+  const { features, expected, facts } = evidence;
   if (facts || expected === 'other') return false;
   if (TEXT_FILES.has(expected)) {
     return features.share('timestamp') >= 0.7;
   }
   if (features.share('timestamp', 'level') >= 0.5) return true;
-  const marks = features.share('testMark', 'buildMark', 'ciMark', 'diagnostic');
+  const marks = features.share('testMark', 'buildMark', 'ciMark', 'diagnostic', 'lintRow');
   const strong = features.of('testMark') + features.of('diagnostic');
   const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
+  if (endsAsRun(evidence)) return true;
+  if (features.lines >= 8 && features.share('step', 'buildMark', 'testMark', 'diagnostic') >= 0.75)
+    return true;
   if (expected === 'log' && marks >= 0.12 && shaped < 0.4) return true;
   return marks >= 0.5 || (strong >= 3 && marks >= 0.22 && shaped < marks + 0.25);
 }
@@ -215,7 +277,15 @@ function isLog({ features, expected, facts }: Evidence): boolean {
  * that may go. Stamps, levels, results and steps say that the text is about its work.
  */
 function isWork({ features }: Evidence): boolean {
-  const marks = ['timestamp', 'level', 'testMark', 'buildMark', 'ciMark', 'diagnostic'] as const;
+  const marks = [
+    'timestamp',
+    'level',
+    'testMark',
+    'buildMark',
+    'ciMark',
+    'diagnostic',
+    'lintRow',
+  ] as const;
   return features.share(...marks, 'step') >= 0.2;
 }
 
@@ -233,10 +303,12 @@ function isListing({ features, expected }: Evidence): boolean {
 }
 
 /** INI and TOML: sections are so specific that inline tables, which look like code, do not matter. */
-function isTableConfig({ features, expected, markdownFences }: Evidence): boolean {
-  if (expected === 'code' || markdownFences || features.of('iniSection') === 0) return false;
+function isTableConfig({ features, expected, markdownFences, report }: Evidence): boolean {
+  if (report || expected === 'code' || markdownFences || features.of('iniSection') === 0)
+    return false;
   return (
-    features.share('assignment', 'iniSection', 'hashComment') >= 0.65 &&
+    features.of('assignment') > 0 &&
+    features.share('assignment', 'iniSection', 'hashComment', 'iniValue') >= 0.65 &&
     features.share('codeWord') < 0.2
   );
 }
@@ -245,6 +317,10 @@ function isConfig({ features, text, markdownFences }: Evidence): boolean {
   if (features.share('prose') > 0.6 && features.share('yamlKey') < 0.2) return false;
   if (/^FROM /m.test(text.slice(0, 4000)) && features.share('dockerLine') >= 0.25) return true;
   const code = features.share('codeEnd', 'codeWord');
+  if (features.of('topKey') >= 3 && features.share('yamlKey') >= 0.35 && code < 0.7)
+    if (!markdownFences && !/^\t/m.test(text.slice(0, 20_000))) return true;
+  if (features.lines >= 2 && features.share('requirement', 'hashComment') >= 0.7)
+    return features.share('requirement') >= 0.4;
   const yaml = features.share('yamlKey', 'hashComment');
   if (features.of('yamlKey') >= 3 && yaml >= 0.55 && code < 0.3) return !markdownFences;
   return code < 0.1 && features.lines >= 3 && features.share('assignment', 'hashComment') >= 0.85;

@@ -138,6 +138,7 @@ const SPECIAL: readonly (readonly [
     'listing',
   ],
   ['log', (_, args) => has(args, ASKS_TOOL), 'other'],
+  ['anything', (name, args) => name === 'node' && has(args, /^--test(?:$|-|=)/), 'log'],
   ['anything', (name, args) => name === 'tar' && tarHas(args, 'O', '--to-stdout'), 'file'],
   ['anything', (name, args) => tarLists(name, args) && tarHas(args, 'v', '--verbose'), 'other'],
   ['anything', tarLists, 'listing'],

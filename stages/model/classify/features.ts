@@ -5,7 +5,7 @@
  */
 
 /** Longest part of a line that a pattern looks at, in characters. */
-const LINE_CAP = 300;
+export const LINE_CAP = 300;
 const HEAD_LINES = 60;
 const SPREAD_LINES = 80;
 
@@ -13,36 +13,48 @@ const FEATURES = {
   grepHit: /^(?:\.{0,2}\/)?[^\s:][^:]{0,200}:\d{1,7}[:-]/,
   grepHitSpaced: /^[^:\d][^:]{0,200}:\d{1,7}[:-]/,
   grepContext: /^[^\s:]{1,200}-\d{1,7}-/,
+  revHit: /^[\w./@{}~^-]{1,80}:[^\s:][^:]{0,200}:\d{1,7}[:-]/,
+  revFile: /^(?:HEAD|[0-9a-f]{7,40})(?:[~^]\d{0,3})?:[\w@./+-]{1,200}[:-]/,
   grepNumber: /^\d{1,7}[:-]/,
   grepFile: /^(?=[^:]{0,200}[./])[\w@./+-]{2,300}:(?!\/\/)(?! *$)/,
   hitHeading: /^(?:[^\s:]{1,280}|(?=[^/]{0,120}\/)[^:]{2,280}|--)$/,
-  diagnostic: /^[^\s:]{1,200}:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note|info)\b/,
+  diagnostic:
+    /^[^\s:(]{1,200}(?::\d+(?::\d+)?:?|\(\d+(?:,\d+)?\):) (?:- )?(?:fatal )?(?:error|warning|note|info|style|information|hint|performance|portability)\b/,
+  lintRow:
+    /^\s{1,8}L?\d{1,6}(?::\d{1,6})? +\|? ?(?:error|warning|info|ERROR|WARNING|✖|✗|⚠)\s|^[^\s:]{1,200}: line \d+, col \d+, /,
   longListing: /^[bcdlps-][rwxsStT-]{9}[+@.]? +\d+ /,
+  gitTree: /^\d{6} (?:(?:blob|tree|commit) [0-9a-f]{40,64}(?: +[\d-]+)?|[0-9a-f]{40,64} \d)\t/,
+  commitHead: /^[*|/\\ ]{0,12}commit [0-9a-f]{7,64}\b/,
   treeLine: /^[│├└|` \u00a0]{0,80}(?:├──|└──|\|--|`--) /,
   pathLine: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.,+%=~()[\]/\\_'&#!$ -]{1,280}$/u,
   dirHeading: /^(?:\.|(?=[^/]{0,120}\/)[\p{L}\p{M}\p{N}@./+~_ -]{2,280}):$/u,
   slashPath: /^(?=[^/\\]{0,120}[/\\])[\p{L}\p{M}\p{N}@.:/\\+~_()[\] -]{2,280}$/u,
   fileName: /^[\p{L}\p{M}\p{N}@.,+_()[\]'&#! -]{1,120}\.[A-Za-z][\w]{0,9}$/u,
   pathWord: /^ {0,4}(?:- )?[\p{L}\p{M}\p{N}@.+%=~()[\]/_-]{1,280}$/u,
-  pyFrame: /^ {0,4}File "[^"]{1,200}", line \d+/,
+  pyFrame: /^[ |]{0,12}File "[^"]{1,200}", line \d+/,
   jsFrame: /^\s{2,8}at .{0,200}(?::\d+:\d+\)?|\(native\)|<anonymous>\)?)$/,
   javaFrame: /^\s+at [\w.$/<>]{3,200}\([^)]{0,120}\)|^\s+\.\.\. \d+ (?:more|common frames)/,
   goFrame: /^\t\S{1,200}\.go:\d+|^goroutine \d+ \[|^[\w./*()-]{2,200}\(0x[0-9a-f]/,
-  rustFrame: /^ {1,4}\d+: (?:0x[0-9a-f]+ - )?[\w<>:$]{2,200}|^ {13}at \S/,
+  rustFrame: /^ {1,4}\d+: +(?:0x[0-9a-f]+ - )?[\w<>:$]{2,200}|^ {13}at \S/,
+  rubyFrame: /^\s+(?:\d+: )?from \S{1,200}:\d+:in [`']/,
+  phpFrame: /^#\d{1,4} (?:\S{1,200}\(\d+\): |\{main\}|\[internal function\])/,
+  perlFrame: /^\t\S{1,160}\(.{0,120}\) called at \S{1,120} line \d/,
+  luaFrame: /^\t(?:\[C\]|[^\s:]{1,200}:\d+): in /,
+  elixirFrame: /^ {4}(?:\([\w.]+ [\w.-]+\) )?[^\s:]{1,160}\.(?:exs?|erl):\d+: /,
   frameSource: /^ {4,6}\S|^ {2}\[Previous line repeated/,
   traceHead:
-    /^(?:Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?::|$)|Uncaught )/,
+    /^(?:[ |+]{0,12}(?:Exception Group )?Traceback \(most recent call last\)|Exception in thread|Caused by: |panic: |thread '.{0,80}' panicked|(?:[\w.$]{0,120})(?:Error|Exception)(?: \[\w{1,40}\])?(?::|$)|Uncaught |(?:PHP )?(?:Fatal error|Warning): {1,4}Uncaught |stack traceback:$|\*\* \(\w{1,80}|[^\s:]{1,200}:\d+:in [`']|\S.{0,160} at \S{1,120} line \d+\.?$)/,
   timestamp:
     /^[[(<]?(?:\d{4}[-/]\d\d[-/]\d\d[T _]\d|\d\d:\d\d:\d\d|\w{3} +\d{1,2} \d\d:\d\d:\d\d|\d{2}[/.]\d\d[/.]\d{2,4} \d\d|\d{10}(?:\.\d+)? |\d{6} \d{6} |\d{1,3}(?:\.\d{1,3}){3} - |(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) \w{3} )/,
   level:
     /^(?:\S{1,60} ){0,5}[[(<]?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)[\])>:]? /,
   ciMark: /##\[\w+\]|^::\w+|^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z |^\[command\]|^travis_|^section_start:/,
   testMark:
-    /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|--- (?:PASS|FAIL|SKIP)|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|[.FEsxXS]{5,}(?: *\[ *\d+%\])?$)/,
+    /^(?:=+ .{0,120} =+$|_{4,} .{0,160} _{4,}$|\S{1,200}::\S{1,200} |(?:PASS|FAIL|XPASS|XFAIL|FAILED|PASSED|ERROR|SKIPPED|ok|not ok)\b|\s{1,12}(?:not )?ok \d|\s{0,40}(?:# Subtest: |duration_ms: \d)|\s*\d+\/\d+ Test +#\d|--- (?:PASS|FAIL|SKIP)|=== RUN|running \d+ tests?|test \S{1,200} \.\.\. |Ran \d+ tests? |Tests?:? +\d+|Test Suites:|test result:|\S{1,200} \(\S{1,200}\) ?\.\.\. |collected \d+|platform \w+ -- |\s{0,8}[✓✗✕✔×●•] |E {3}|\S{1,160} [.FEsxX]{1,100}(?: *\[ *\d+%\])?$|[.FEsxXS]{5,}(?: *\[ *\d+%\])?$)/,
   testFrame:
     /^(?:=+ (?:test session starts|FAILURES|ERRORS|short test summary info|warnings summary|tests coverage|\d+ (?:passed|failed|error).{0,100}) =+$|Ran \d+ tests? in |test result: |Test Suites: |Tests: {1,8}\d|running \d+ tests?$|\s{0,4}Test Files {1,4}\d|# tests \d|=== RUN|System check identified)/,
   buildMark:
-    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing)\b|npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |Creating |Destroying |Synchroniz|Applying )/,
+    /^(?: *(?:Compiling|Downloading|Downloaded|Collecting|Installing|Requirement already|Building|Finished|Checking|Fetching|Updating|Preparing|Using cached|Successfully|Linking|Generating|Unpacking|Setting up|Selecting|Get:|Hit:|Resolving|Created|Attempting|Found existing)\b|npm (?:ERR|WARN|notice|warn|error|http)|added \d+ packages|make(?:\[\d+\])?:|\[ {0,2}\d+%\]|\[\d+\/\d+\]|-- (?:Looking|Found|Performing|The|Check|Configuring|Detecting|Generating|Build files)|Step \d+\/\d+|#\d+ (?:\[|\d|[A-Z]{4,6}\b(?!  )|sha256|extracting|transferring|resolve|exporting|naming|writing|pushing|preparing)|> [\w@./-]+@?[\d.]* |\$ |(?:warning|error)(?:\[\w+\])?: |BUILD |Compiled |info |warn |\[(?:warn|error|info|debug)\] |Creating |Destroying |Synchroniz|Applying )/,
   step: /^\s*(?:step|stage|phase|round|attempt|iteration|epoch|retry|pass)\W{0,2}\d|^\s*(?:loading|starting|running|waiting|retrying|cleaning|processing|executing|connecting|writing|reading|copying|creating|removing|deleting|testing|bundling|transforming|rendering|optimi[sz]ing|stopping|launching|initiali[sz]ing|configuring|verifying|validating|cloning|pulling|pushing|extracting|publishing|deploying|listening|watching|compiling|building|linking|generating|installing) \S|\b(?:in|took|after|elapsed:?) \d+(?:\.\d+)? ?(?:ms|s|secs?|seconds?|m|min)\b|\(\d+(?:\.\d+)? ?m?s\)|^\s*(?:CC|CXX|LD|AR|GEN|HOSTCC)(?:\(T\))? +\S{1,200}\.\w{1,4}\b|^\S{0,80}(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|rustc|javac|ld|ar|libtool) -/i,
   logWord: /\b(?:warning|warn|error|failed|failure|exception|deprecat\w+|debug|info)\b/i,
   diffLine: /^(?:[ +\-\\@]|diff |index |new file|deleted file|similarity|rename |Binary files|$)/,
@@ -56,7 +68,11 @@ const FEATURES = {
   yamlKey: /^\s*(?:- )?(?:["']?[\w@./$-]{1,80}["']?|[\w ./-]{1,60}):(?: |$)|^\s*- \S|^---$/,
   iniSection: /^\s*\[{1,2}[\w."' :/@-]{1,120}\]{1,2}$/,
   assignment:
-    /^\s*(?:export )?["']?[\w.@/-]{1,80}["']? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
+    /^\s*(?:export )?["']?[\w.@/-]{1,80}["']?(?:\[[\w@.-]{1,20}\])? ?= ?(?!=)|^\s*"[^"]{0,200}",?$|^\s*\][,]?$|^\s*\{ \w.{0,200}\},?$/,
+  iniValue: /^\s{2,12}[\w./@*:\\-]{1,80}$/,
+  topKey:
+    /^(?!(?:else|try|finally|except|default|public|private|protected):)[A-Za-z_][\w.-]{0,60}:(?: |$)/,
+  requirement: /^[A-Za-z][\w.-]{0,80}(?:\[[\w,-]{1,60}\])? ?(?:==|>=|<=|~=|!=|<|>) ?\d/,
   hashComment: /^\s*[#;]/,
   dockerLine: /^(?:FROM|RUN|COPY|ADD|ENV|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ARG|LABEL|USER|VOLUME) /,
   heading: /^#{1,6} \S|^[=~^-]{4,}$/,

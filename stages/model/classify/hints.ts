@@ -3,7 +3,8 @@
  * own shape must agree with it, or a `cat` of a log would be taken for code.
  */
 import type { TextClass } from './classes.ts';
-import { printedBy } from './command.ts';
+import { printedBy, programsOf } from './command.ts';
+import { reportsOnly } from './programs.ts';
 
 /** Where a text came from, as far as it is known. */
 export interface ClassifyHints {
@@ -20,6 +21,8 @@ export interface Expectation {
   readonly extension?: string;
   /** True if the program that ran is known, which means more than a tool's name. */
   readonly certain?: boolean;
+  /** True if a program ran that reports on its own work and prints nothing else. */
+  readonly report?: boolean;
   /** True if files were shown as they are. */
   readonly file?: boolean;
 }
@@ -63,7 +66,8 @@ export function expectFrom(hints: ClassifyHints): Expectation {
   if (hints.command !== undefined) {
     const { kind, files, mixed } = printedBy(hints.command);
     if (files !== undefined) return mixed === true ? { file: true } : fromFiles(files);
-    return kind === undefined ? {} : { kind, certain: true };
+    if (kind !== 'log') return kind === undefined ? {} : { kind, certain: true };
+    return { kind, certain: true, report: programsOf(hints.command).some(reportsOnly) };
   }
   const name = toolWords(hints.toolName ?? '');
   const tool = BY_TOOL.find(([, pattern]) => pattern.test(name));
@@ -99,6 +103,9 @@ function extensionOf(path: string): string {
     .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
     .toLowerCase();
   if (CLASS_OF_EXTENSION.has(name)) return name;
+  if (/(?:^|[-_.])(?:requirements|constraints)[\w.-]{0,40}\.(?:txt|in)$/.test(name))
+    return 'requirements.txt';
+  if (/^(?:docker|container)file[.-]|\.(?:docker|container)file$/.test(name)) return 'dockerfile';
   const dot = name.lastIndexOf('.');
   return dot < 0 ? name : name.slice(dot + 1);
 }

@@ -21,7 +21,7 @@ const ASKED_OF_RUNNERS =
 const TABLE: readonly (readonly [Role, string, ...(readonly string[])])[] = [
   [
     'log',
-    `pytest py.test unittest nose2 nosetests tox nox jest vitest mocha ava cypress playwright karma runtests run_tests run-tests
+    `pytest py.test unittest nose2 nose2-3 behave jasmine tape busted bats prove standard jshint htmlhint markdownlint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint nosetests tox nox jest vitest mocha ava cypress playwright karma runtests run_tests run-tests
      phpunit rspec minitest ctest gotestsum npm pnpm yarn bun cargo make gmake cmake ninja meson bazel bazelisk buck gradle gradlew
      mvn mvnw ant sbt lein mix rake xcodebuild msbuild rustc gcc g++ cc c++ clang clang++ javac kotlinc scalac ghc stack cabal tsc vue-tsc
      eslint oxlint biome ruff mypy pyright flake8 pylint black isort prettier stylelint golangci-lint rubocop clippy-driver
@@ -179,3 +179,19 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const telling = tasks.some(tells) ? TELLING.get(program) : undefined;
   return telling ?? ROLES.get(program);
 }
+
+/**
+ * Programs that report on their own work and print nothing else, unless they are asked for
+ * something: no runner of scripts is one, nor what prints a file anew.
+ */
+const REPORTS_ONLY: ReadonlySet<string> = new Set(
+  `pytest py.test unittest nose2 nose2-3 nosetests behave jest vitest mocha ava jasmine tape cypress playwright karma phpunit rspec
+   minitest ctest gotestsum busted bats prove tsc vue-tsc eslint oxlint biome ruff mypy pyright flake8 pylint isort stylelint standard
+   jshint htmlhint markdownlint golangci-lint rubocop shellcheck hadolint phpcs phpcbf phpstan psalm perlcritic cppcheck yamllint
+   meson webpack rollup vite pre-commit rustc javac`
+    .split(/\s+/)
+    .filter((name) => name !== ''),
+);
+
+/** True if the program prints nothing but how its own work went. */
+export const reportsOnly = (name: string): boolean => REPORTS_ONLY.has(name);

@@ -1,0 +1,94 @@
+/**
+ * Totals: lines by which programs say how their work ended. A text that holds one of a runner is the
+ * log of a run, whatever stands above; and whatever is left out of a log, these lines stay.
+ */
+
+/** What runners count, and what became of it. */
+const RAN =
+  '(?:doc)?tests?|test cases?|examples?|specs?|runs?|scenarios?|steps?|features?|suites?|assertions?|targets?|tasks?|projects?|modules?';
+const BECAME =
+  'passing|failing|pending|passed|failed|pass|fail|flaky|skipped|ignored|succeeded|successful|completed|did not run|failures?|errors?|known failures?|uncaught exceptions?|unhandled rejections?';
+
+/**
+ * What runners of tests, linters and builds print and nothing else does, each from the beginning of its line: of
+ * JavaScript, Python, Rust, Java, Go, Perl, Ruby, C and C++, Elixir, .NET, PHP, Swift, Lua, package managers.
+ */
+const OF_RUNNERS: readonly RegExp[] = [
+  /^ {2}\d+ (?:passing|failing)\b/,
+  /^OK \(\d+ tests?, \d+ assertions?\)$/,
+  /^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +\d/,
+  new RegExp(`^\\s{0,4}(?:\\d+ doctests?, )?\\d+ (?:${RAN})\\b.{0,120}\\b\\d+ (?:${BECAME})`),
+  /^\d+ success(?:es)? \/ /,
+  /^=+ .{0,160}\b(?:passed|failed|errors?|skipped|deselected|no tests ran)\b.{0,80} =+$/,
+  /^(?:ok|FAILED|FAIL!|SUCCESS!) (?:\||--) \d+ [Pp]assed/,
+  /^(?:\[\w+\] )?Tests run: \d/,
+  /^(?:\[\w+\] )?(?:BUILD (?:SUCCESS|FAILURE|SUCCESSFUL|FAILED)|Total time:)/,
+  /^test result: /,
+  /^(?:FAIL|ok|---)[ \t]{1,4}\S{1,200}\t(?:\d|\(cached\)|\[build failed\])/,
+  /^\[ {2}(?:PASSED|FAILED) {2}\] \d|^\[={8,12}\] \d+ tests? .{0,80}\bran\b/,
+  /^(?:All tests successful|All tests passed|Files=\d+, Tests=\d+|Result: (?:PASS|FAIL|NOTESTS))/,
+  /^\d+% tests passed, \d+ tests? failed/,
+  /^(?:Total Test time \(real\)|The following tests FAILED|Errors while running CTest|No tests were found)/,
+  /^(?:Passed|Failed)! +- +Failed: +\d/,
+  /^Tests: \d+, Assertions: \d/,
+  /^Test Suite '(?:All|Selected) tests' /,
+  /^\S{1,80} +: ok=\d+ +changed=\d/,
+  /^(?:Found|FOUND|found|Reported|Detected) \d+ (?:\w+ ){0,2}(?:errors?|warnings?|problems?|issues?|diagnostics?|violations?|vulnerabilit\w+|ERRORS?|WARNINGS?)/,
+  /^\S{0,3} ?\d+ (?:problems?|errors?|warnings?|issues?|offenses?|violations?)\b.{0,80}$/,
+  /^\s{0,4}\d+ errors? .{0,80}\bpotentially fixable|^\[\*\] \d+ fixable/,
+  /^A TOTAL OF \d|^PHPCBF CAN FIX \d/,
+  /^Success: no issues found|^Your code has been rated|^All checks passed|^would reformat|^\d+ files? (?:would be |left |re|inspected)/,
+  /^webpack \S{1,20} compiled\b|^[✓✔] \d+ modules transformed/,
+  /^(?:added|removed|changed|updated|audited|up to date)\b.{0,120}\bpackages?\b/,
+  /^Package operations: \d|^\d+ actionable tasks?: /,
+  /^\d+ (?:upgraded|newly installed|to upgrade)\b/,
+  /^(?:error|warning): .{0,160}(?:could not compile|generated \d+ warnings?|aborting due to|\d{1,9} (?:previous )?errors?|test failed)/,
+  /^make(?:\[\d+\])?: \*\*\*|^ninja: (?:build stopped|no work|error|fatal)/,
+  /^\*\* [A-Z]{2,10} (?:SUCCEEDED|FAILED) \*\*/,
+  /^\s{0,8}(?:Test Suites|Test Files|Tests|Snapshots):? +\d+ (?:passed|failed|skipped|todo|total)/,
+];
+
+/** Other lines of the kind: a label and a number, what was done to so many, how something ended. */
+const OTHERS: readonly RegExp[] = [
+  /^\s{0,8}(?:Tests?|Test Suites|Test Files|Test cases|Snapshots|Suites|Specs|Scenarios|Steps|Tasks|Packages|Total|TOTAL|Pass(?:ed)?|Ok|Fail(?:ed|ures?)?|Expected Fail|Unexpected Pass|Skipped|Ignored|Pending|Timeouts?|Cached|Errors?|Warnings?|Assertions|Duration|Time|Real|User|Sys|test cases|assertions)(?: +|: *)[-+]?\d/,
+  /^(?:real|user|sys)\t\d/,
+  /^1\.\.\d+$/,
+  new RegExp(`^\\s{0,8}(?:[✔✓✖✗✘*-] {1,4})?\\d+(?:/\\d+)? (?:(?:${RAN}) )?(?:${BECAME})(?![\\w-])`),
+  /^(?:OK|FAILED|PASS|FAIL|FAILURES|ERRORS)(?: ?\([^)]{0,120}\))?!?$/,
+  /^ ?NX {2,4}\S/,
+  /^(?:Ran|Executed|Checked|Scanned|Linted|Inspected|Analy[sz]ed|Resolved|Installed|Prepared|Audited|Uninstalled|Formatted) \d/,
+  /^\s{0,8}\d+ (?:Warning|Error)\(s\)$/,
+  /^(?:All files +\| +|TOTAL +)\d/,
+  /^\d+ (?:errors?|warnings?)(?: generated\.?| and \d+ warnings?.{0,40})?$/,
+  /^\s{0,8}(?:[✨✓✔⚡] {1,3})?(?:Finished|finished|Completed|completed|Done|done|Built|built|Compiled|compiled|Created|created)\b.{0,120}\bin \d/,
+  /^(?:Took|Time Elapsed) \d/,
+  /^\d+ (?:\w+ )?(?:vulnerabilities|vulnerability)\b/,
+  /^(?:Successfully|Failed) (?:installed|built|uninstalled|tagged|to build)\b/,
+  /^\[100%\] /,
+  /^(?:-- )?(?:Configuring (?:done|incomplete)|Build files have been written)/,
+  /^Exited with |^(?:INFO: )?(?:[Bb]uild|BUILD|[Cc]ompilation|[Ii]nstallation|Apply|Destroy|Bundle) (?:succeeded|failed|completed?|SUCCEEDED|FAILED|COMPLETE)/,
+  /^Plan: \d/,
+  /^sent [\d,.KMG]+ bytes |^total size is /,
+  /^\[[\w./ ()-]{1,120} [0-9a-f]{7,40}\] /,
+  /^ ?\d+ files? changed\b/,
+  /^CONFLICT \(|^Automatic merge failed|^Already up to date|^Everything up-to-date|^HEAD is now at /,
+];
+
+/** All of them at once: where each begins at the beginning of a line, one pattern is much quicker than fifty. */
+const join = (patterns: readonly RegExp[]): RegExp =>
+  new RegExp(patterns.map(({ source }) => source).join('|'));
+const RUNNERS = join(OF_RUNNERS);
+const ALL = join([...OF_RUNNERS, ...OTHERS]);
+
+/** One of these is in every line that the patterns know. */
+const HINTS =
+  /\d|OK|FAIL|PASS|BUILD|ERROR|SUCCEED|CONFLICT|ested|uccess|ucceed|ailed|issues|pass|format|omplete|done|files have|build stopped|no work|o date|to-date|NX {2}/;
+
+/** False where a line holds nothing that all of them have: most do not, and this is quicker. */
+export const mayBeTotals = (line: string): boolean => HINTS.test(line);
+
+/** True for a line of totals, without colours and time stamp. */
+export const isTotals = (line: string): boolean => ALL.test(line);
+
+/** True for totals that nothing but a runner of tests, a linter or a build prints. */
+export const isTotalsOfRunner = (line: string): boolean => RUNNERS.test(line);
