@@ -31,6 +31,7 @@ class Savings extends Command<CliContext> {
       ['This month', '$0 savings --since 2026-01-01'],
       ['What svc would have saved on the sessions on this machine', '$0 savings --estimate'],
       ['The same for a folder of them', '$0 savings --estimate ~/.claude/projects'],
+      ['Tools that were never called, and what they cost', '$0 savings --prefix'],
     ],
   });
 
@@ -40,11 +41,15 @@ class Savings extends Command<CliContext> {
     description:
       'What svc would have saved on session files of Claude Code, Codex, Gemini CLI and OpenCode; nothing is sent',
   });
+  prefix = Option.Boolean('--prefix', false, {
+    description:
+      'Tools that requests define: what they cost in 30 days, or from --since on, and which were never called',
+  });
   mode = Option.String('--mode', {
     description: 'With --estimate: compression mode, in place of the configured one',
   });
   seconds = Option.String('--seconds', {
-    description: 'With --estimate: begin no further file after these seconds (120)',
+    description: 'With --estimate and --prefix: begin no further file after these seconds (120)',
   });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
   folder = Option.String({ required: false, name: 'folder' });
@@ -56,6 +61,12 @@ class Savings extends Command<CliContext> {
       const { folder, config, mode, seconds, json } = this;
       return estimate({ folder, config, mode, seconds, json }, context);
     }
+    if (this.prefix) {
+      const { prefix } = await import('../estimate/prefix.ts');
+      const { folder, config, mode, seconds, json, since } = this;
+      const sinceMs = since === undefined ? undefined : (await spanOf(since, undefined)).sinceMs;
+      return prefix({ folder, config, mode, seconds, json, sinceMs }, context);
+    }
     this.checkAlone();
     const report = await this.read();
     if (this.json) printJson(context, report);
@@ -65,7 +76,10 @@ class Savings extends Command<CliContext> {
 
   private checkAlone(): void {
     if ([this.folder, this.mode, this.seconds].every((one) => one === undefined)) return;
-    throw new SvcError('usage', 'A folder, --mode and --seconds go with --estimate');
+    throw new SvcError(
+      'usage',
+      'A folder, --mode and --seconds go with --estimate, folder and --seconds with --prefix',
+    );
   }
 
   private async read(): Promise<Json> {

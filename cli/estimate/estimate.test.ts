@@ -89,4 +89,28 @@ test('a folder without sessions, one that is not there, and options that do not 
     );
   }));
 
+test('tools that nobody called, what they cost, and how to turn them off', () =>
+  withSessions(async (place) => {
+    const lines = claudeCodeLines({ session: 'sent', isSent: true });
+    writeFileSync(join(place.folder, '.claude/projects/-app/sent.jsonl'), lines.join('\n'));
+    const before = filesIn(place.folder);
+    const ran = await run(place, ['savings', '--prefix', '--since', '2026-01-01']);
+    assert.is(ran.code, 0, ran.stderr);
+    assert.match(ran.stdout, /claude-code +Read +\d+ +1 +1 +3 +\$0\.\d+ +\$0\.\d+/);
+    assert.match(ran.stdout, '{ "permissions": { "deny": ["NotebookEdit","Read"]');
+    assert.match(ran.stdout, '4 conversations without tool definitions');
+    assert.not.match(ran.stdout, SECRET);
+    assert.not.match(ran.stdout, 'does what its name says');
+    assert.equal(filesIn(place.folder), before);
+    const json = await run(place, ['savings', '--prefix', '--since', '2026-01-01', '--json']);
+    const { tools } = JSON.parse(json.stdout);
+    assert.equal(tools.map((tool: { name: string }) => tool.name).toSorted(), [
+      'Bash',
+      'NotebookEdit',
+      'Read',
+    ]);
+    const later = await run(place, ['savings', '--prefix', '--since', '2026-02-01', '--json']);
+    assert.is(JSON.parse(later.stdout).requests, 0);
+  }));
+
 test.run();

@@ -9,13 +9,14 @@ import { mayForget } from '../../stages/compress/may-forget.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
-import type { PricedProvider } from '../../stages/ledger/price-list.ts';
 import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
 import type { Conversation, SessionRequest } from '../sessions/session.ts';
+import { providerOf, withoutHeld } from './worth.ts';
+import type { Held } from './worth.ts';
 
 /** Sums over requests; tokens are input tokens, nano-dollars those of the input alone. */
 export interface Estimate {
@@ -71,7 +72,7 @@ export async function estimateConversation(
       continue;
     }
     const usage = { ...request.usage, outputTokens: null };
-    const smaller = withoutSaved(usage, total, heldBy(request, blocks));
+    const smaller = withoutHeld(usage, total, heldBy(request, blocks));
     sums.inputTokens += total;
     sums.savedTokens += total - (totalInputTokens(smaller) ?? 0);
     const cost = (of: Usage): number | null =>
@@ -130,56 +131,4 @@ function heldBy({ items }: SessionRequest, blocks: readonly Sized[]): readonly H
     if (saved > 0) held.push({ fromEnd, tokens: before, saved });
   }
   return held;
-}
-
-interface Held {
-  readonly fromEnd: number;
-  readonly tokens: number;
-  readonly saved: number;
-}
-
-/** `usage` without what was saved, taken from where the blocks stood. */
-function withoutSaved(usage: Usage, total: number, held: readonly Held[]): Usage {
-  const read = usage.cacheReadTokens ?? 0;
-  const written = usage.cacheWriteTokens ?? 0;
-  const zones = [read, read + written, total];
-  const taken = [0, 0, 0];
-  for (const { fromEnd, tokens, saved } of held) {
-    const from = Math.max(0, total - fromEnd);
-    const to = Math.max(from, total - fromEnd + tokens);
-    let zoneFrom = 0;
-    for (const [zone, zoneTo] of zones.entries()) {
-      const overlap = Math.min(to, zoneTo) - Math.max(from, zoneFrom);
-      if (overlap > 0) taken[zone]! += (saved * overlap) / tokens;
-      zoneFrom = zoneTo;
-    }
-  }
-  const less = (tokens: number | null, zone: number): number | null =>
-    tokens === null ? null : Math.max(0, tokens - taken[zone]!);
-  const share = written === 0 ? 1 : less(written, 1)! / written;
-  return {
-    ...usage,
-    cacheReadTokens: less(usage.cacheReadTokens, 0),
-    cacheWriteTokens: less(usage.cacheWriteTokens, 1),
-    cacheWrite1hTokens: usage.cacheWrite1hTokens === null ? null : usage.cacheWrite1hTokens * share,
-    inputTokens: less(usage.inputTokens, 2),
-  };
-}
-
-const KIND_OF_DIALECT = {
-  messages: 'messages',
-  generative: 'generative',
-  chat: 'chat',
-  responses: 'chat',
-} as const;
-const KIND_OF_VENDOR: Readonly<Record<string, string>> = {
-  anthropic: 'messages',
-  google: 'generative',
-  openai: 'chat',
-};
-
-/** Prices of the configuration go by the provider that serves the kind. */
-function providerOf({ dialect, vendor }: Conversation): PricedProvider {
-  const kind = KIND_OF_VENDOR[vendor ?? ''] ?? KIND_OF_DIALECT[dialect];
-  return { name: kind, kind };
 }

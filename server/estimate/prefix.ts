@@ -1,0 +1,247 @@
+/**
+ * What the tools in the prefix of requests cost, and which of them nobody called: from session files
+ * that hold tool definitions, and from captures. Names and sizes leave here, no contents.
+ */
+import type { CaptureRecord } from '../../stages/captures/record.ts';
+import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
+import { isObject, listOf, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
+import type { JsonObject } from '../../stages/dialect/json-kind.ts';
+import type { Prices } from '../../stages/ledger/prices.ts';
+import type { CountTokens } from '../../stages/model/count-tokens.ts';
+import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
+import type { Usage } from '../../stages/model/usage.ts';
+import { asRequest } from '../sessions/as-request.ts';
+import { bodyOf } from '../sessions/session.ts';
+import type { Conversation, SessionDialect } from '../sessions/session.ts';
+import { providerOf, withoutHeld } from './worth.ts';
+
+/** A tool of a client, over all sessions that define it. */
+export interface ToolCost {
+  readonly client: string;
+  readonly name: string;
+  /** Of its definition, the largest that was seen. */
+  readonly tokens: number;
+  readonly sessions: number;
+  /** Sessions in which it was called. */
+  readonly calledIn: number;
+  readonly requests: number;
+  /** What its definition cost in all requests; null where none of them could be priced. */
+  readonly costNanoUsd: number | null;
+  /** The part of it in sessions that never called it. */
+  readonly unusedNanoUsd: number | null;
+}
+
+export interface PrefixReport {
+  readonly tools: readonly ToolCost[];
+  readonly sessions: number;
+  readonly requests: number;
+  /** Requests without the provider's count or without a known price; they are in no cost. */
+  readonly unpriced: number;
+  /** Conversations whose file holds no tool definitions. */
+  readonly withoutTools: number;
+}
+
+export interface PrefixOptions {
+  readonly prices: Prices;
+  readonly counterFor: (model: string) => Promise<CountTokens>;
+  /** Only requests that were sent from then on count, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+}
+
+/** One request, as far as tools are concerned. */
+interface Sent {
+  readonly atMs: number | null;
+  readonly model: string | null;
+  readonly usage: Usage | null;
+}
+
+interface ToolSums {
+  tokens: number;
+  requests: number;
+  priced: number;
+  costNanoUsd: number;
+  isCalled: boolean;
+}
+
+export function createPrefixReport(options: PrefixOptions) {
+  const sessions = new Map<string, { client: string; tools: Map<string, ToolSums> }>();
+  const counts = { requests: 0, unpriced: 0, withoutTools: 0 };
+
+  const add = async (
+    client: string,
+    sessionId: string,
+    from: Pick<Conversation, 'dialect' | 'vendor'>,
+    body: JsonObject,
+    requests: readonly Sent[],
+    answers: readonly JsonObject[],
+  ): Promise<void> => {
+    const sent = requests.filter(({ atMs }) => atMs === null || atMs >= options.sinceMs);
+    const tools = toolsIn(body);
+    if (sent.length === 0) return;
+    if (tools.length === 0) {
+      counts.withoutTools += 1;
+      return;
+    }
+    const key = `${client}\n${sessionId}`;
+    const session = sessions.get(key) ?? { client, tools: new Map<string, ToolSums>() };
+    sessions.set(key, session);
+    const count = await options.counterFor(sent[0]!.model ?? '');
+    const called = calledIn(from.dialect, body, answers);
+    for (const { name, text } of tools) {
+      const sums = session.tools.get(name) ?? nothing();
+      session.tools.set(name, sums);
+      const tokens = count(text);
+      sums.tokens = Math.max(sums.tokens, tokens);
+      sums.requests += sent.length;
+      sums.isCalled ||= called.has(name);
+      for (const request of sent) {
+        const cost = costAtFront(tokens, request, from, options.prices);
+        if (cost === null) continue;
+        sums.priced += 1;
+        sums.costNanoUsd += cost;
+      }
+    }
+    counts.requests += sent.length;
+    counts.unpriced += sent.filter(
+      (one) => costAtFront(1, one, from, options.prices) === null,
+    ).length;
+  };
+
+  return {
+    /** A conversation of a session file. */
+    async takeConversation(conversation: Conversation): Promise<void> {
+      const { client, sessionId, requests, items } = conversation;
+      const answers = requests.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+      const body = bodyOf(conversation, items.length);
+      await add(client, sessionId, conversation, body, requests, answers);
+    },
+    /** A request that went through svc and was captured. */
+    async takeCapture(record: CaptureRecord): Promise<void> {
+      const { request, row, startedMs } = record;
+      const endpoint = resolveEndpoint(request.method, request.target, request.headers);
+      const body = parseJson(Buffer.from(request.body).toString());
+      const dialect = endpoint === undefined || 'allow' in endpoint ? undefined : endpoint.dialect;
+      if (!isObject(body) || dialect === undefined || dialect === 'opaque') return;
+      const sent = { atMs: startedMs, model: row.model, usage: usageOf(row) };
+      const session = row.sessionId ?? asRequest(dialect, body).original.conversation();
+      await add(row.client ?? 'unknown', session, { dialect }, body, [sent], []);
+    },
+    end: (): PrefixReport => ({
+      ...counts,
+      sessions: sessions.size,
+      tools: costsOf([...sessions.values()]),
+    }),
+  };
+}
+
+const nothing = (): ToolSums => ({
+  tokens: 0,
+  requests: 0,
+  priced: 0,
+  costNanoUsd: 0,
+  isCalled: false,
+});
+
+function costsOf(
+  sessions: readonly { client: string; tools: ReadonlyMap<string, ToolSums> }[],
+): readonly ToolCost[] {
+  const found = new Map<string, { client: string; name: string; uses: ToolSums[] }>();
+  for (const { client, tools } of sessions) {
+    for (const [name, sums] of tools) {
+      const key = `${client}\n${name}`;
+      const one = found.get(key) ?? { client, name, uses: [] };
+      one.uses.push(sums);
+      found.set(key, one);
+    }
+  }
+  const sum = (uses: readonly ToolSums[], of: 'requests' | 'priced' | 'costNanoUsd'): number =>
+    uses.reduce((total, one) => total + one[of], 0);
+  const cost = (uses: readonly ToolSums[], isPriced: boolean): number | null =>
+    isPriced ? sum(uses, 'costNanoUsd') : null;
+  return [...found.values()]
+    .map(({ client, name, uses }) => {
+      const isPriced = sum(uses, 'priced') > 0;
+      return {
+        client,
+        name,
+        tokens: Math.max(...uses.map(({ tokens }) => tokens)),
+        sessions: uses.length,
+        calledIn: uses.filter(({ isCalled }) => isCalled).length,
+        requests: sum(uses, 'requests'),
+        costNanoUsd: cost(uses, isPriced),
+        unusedNanoUsd: cost(
+          uses.filter(({ isCalled }) => !isCalled),
+          isPriced,
+        ),
+      };
+    })
+    .toSorted((a, b) => (b.unusedNanoUsd ?? 0) - (a.unusedNanoUsd ?? 0) || b.tokens - a.tokens);
+}
+
+/** Tools stand before everything else, so they are the first to be read from the cache. */
+function costAtFront(
+  tokens: number,
+  { usage, model, atMs }: Sent,
+  from: Pick<Conversation, 'dialect' | 'vendor'>,
+  prices: Prices,
+): number | null {
+  const total = usage === null ? null : totalInputTokens(usage);
+  if (usage === null || total === null) return null;
+  const input = { ...usage, outputTokens: null };
+  const without = withoutHeld(input, total, [{ fromEnd: total, tokens, saved: tokens }]);
+  const cost = (of: Usage) => prices.costNanoUsd(providerOf(from), model ?? '', of, atMs ?? 0);
+  const [before, after] = [cost(input), cost(without)];
+  return before === null || after === null ? null : before - after;
+}
+
+interface Tool {
+  readonly name: string;
+  /** Its definition as JSON. */
+  readonly text: string;
+}
+
+/** The tools of a body, in whatever dialect, those that stand among its items included. */
+function toolsIn(body: JsonObject): readonly Tool[] {
+  const added = listOf(body['input']).flatMap((item) =>
+    isObject(item) && item['type'] === 'additional_tools' ? listOf(item['tools']) : [],
+  );
+  return [...listOf(body['tools']), ...added].flatMap((tool) => {
+    if (!isObject(tool)) return [];
+    const inside = tool['type'] === 'namespace' ? tool['tools'] : tool['functionDeclarations'];
+    const declared = listOf(inside).filter(isObject);
+    if (declared.length > 0) return declared.map((one) => named(one, one));
+    return [named(tool, isObject(tool['function']) ? tool['function'] : tool)];
+  });
+}
+
+function named(tool: JsonObject, { name, type }: JsonObject): Tool {
+  return { name: textOf(name) ?? textOf(type) ?? 'unnamed', text: JSON.stringify(tool) };
+}
+
+function calledIn(
+  dialect: SessionDialect,
+  body: JsonObject,
+  answers: readonly JsonObject[],
+): ReadonlySet<string> {
+  const names = asRequest(dialect, body)
+    .original.blocks()
+    .flatMap(({ kind, toolName }) =>
+      (kind === 'tool_use' || kind === 'tool_result') && toolName !== undefined ? [toolName] : [],
+    );
+  const answered = answers.flatMap(({ content }) =>
+    listOf(content).flatMap((part) =>
+      isObject(part) && part['type'] === 'tool_use' ? [String(part['name'])] : [],
+    ),
+  );
+  return new Set([...names, ...answered]);
+}
+
+function usageOf(row: CaptureRecord['row']): Usage {
+  const { inputTokensSent: input, cacheReadTokens: read, cacheWriteTokens: written } = row;
+  return {
+    ...emptyUsage,
+    inputTokens: input === null ? null : Math.max(0, input - (read ?? 0) - (written ?? 0)),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+  };
+}

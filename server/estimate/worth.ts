@@ -1,0 +1,65 @@
+/**
+ * What a part of a request's input cost by the provider's own count: of the input tokens in their
+ * order, the first were read from its cache, the next written to it, the rest plain.
+ */
+import type { PricedProvider } from '../../stages/ledger/price-list.ts';
+import type { Usage } from '../../stages/model/usage.ts';
+import type { Conversation } from '../sessions/session.ts';
+
+/** A part of the input, in tokens. */
+export interface Held {
+  /** From its beginning to the end of the request. */
+  readonly fromEnd: number;
+  readonly tokens: number;
+  /** How many of its tokens would not have been sent. */
+  readonly saved: number;
+}
+
+/** `usage` without what was saved, taken from where the parts stood. `total` are all its input tokens. */
+export function withoutHeld(usage: Usage, total: number, held: readonly Held[]): Usage {
+  const read = usage.cacheReadTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const zones = [read, read + written, total];
+  const taken = [0, 0, 0];
+  for (const { fromEnd, tokens, saved } of held) {
+    const from = Math.max(0, total - fromEnd);
+    const to = Math.max(from, total - fromEnd + tokens);
+    let zoneFrom = 0;
+    for (const [zone, zoneTo] of zones.entries()) {
+      const overlap = Math.min(to, zoneTo) - Math.max(from, zoneFrom);
+      if (overlap > 0) taken[zone]! += (saved * overlap) / tokens;
+      zoneFrom = zoneTo;
+    }
+  }
+  const less = (tokens: number | null, zone: number): number | null =>
+    tokens === null ? null : Math.max(0, tokens - taken[zone]!);
+  const share = written === 0 ? 1 : less(written, 1)! / written;
+  return {
+    ...usage,
+    cacheReadTokens: less(usage.cacheReadTokens, 0),
+    cacheWriteTokens: less(usage.cacheWriteTokens, 1),
+    cacheWrite1hTokens: usage.cacheWrite1hTokens === null ? null : usage.cacheWrite1hTokens * share,
+    inputTokens: less(usage.inputTokens, 2),
+  };
+}
+
+const KIND_OF_DIALECT = {
+  messages: 'messages',
+  generative: 'generative',
+  chat: 'chat',
+  responses: 'chat',
+} as const;
+const KIND_OF_VENDOR: Readonly<Record<string, string>> = {
+  anthropic: 'messages',
+  google: 'generative',
+  openai: 'chat',
+};
+
+/** Prices of the configuration go by the provider that serves the kind. */
+export function providerOf({
+  dialect,
+  vendor,
+}: Pick<Conversation, 'dialect' | 'vendor'>): PricedProvider {
+  const kind = KIND_OF_VENDOR[vendor ?? ''] ?? KIND_OF_DIALECT[dialect];
+  return { name: kind, kind };
+}

@@ -1,0 +1,77 @@
+/** All sessions in some folders: file by file, the newest first, within a time, nothing written and nothing sent. */
+import { setImmediate } from 'node:timers/promises';
+import { SvcError } from '../../engine/index.ts';
+import type { Clock } from '../../engine/index.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import { findSessions } from './find.ts';
+import { readSessionFile } from './read-file.ts';
+import type { Conversation } from './session.ts';
+
+export interface FoldersJob {
+  readonly folders: readonly string[];
+  readonly clock: Clock;
+  /** After it no further file is begun. */
+  readonly maxTimeMs: number;
+  readonly progress?: (progress: { readonly done: number; readonly total: number }) => void;
+}
+
+/** What became of the files. */
+export interface FoldersRead {
+  /** Files that hold sessions. */
+  readonly files: number;
+  /** Files that could not be read, and why. */
+  readonly failed: readonly { readonly path: string; readonly reason: string }[];
+  /** Files that the time did not suffice for; the oldest. */
+  readonly left: number;
+  /** Lines that were passed over: no JSON, or too long. */
+  readonly unreadLines: number;
+}
+
+/**
+ * Gives every conversation to `take`, each request in one of them only: clients copy what was said
+ * into the file of a session that goes on with it. Never rejects for a file.
+ */
+export async function readFolders(
+  { folders, clock, maxTimeMs, progress }: FoldersJob,
+  take: (conversation: Conversation) => Promise<void>,
+): Promise<FoldersRead> {
+  const failed: { path: string; reason: string }[] = [];
+  const fail = (path: string, thrown: unknown): void => {
+    failed.push({ path, reason: thrown instanceof SvcError ? thrown.message : reasonOf(thrown) });
+  };
+  const found = folders.flatMap((folder) => findSessions(folder, fail));
+  const paths = [...new Map(found.map((one) => [one.path, one])).values()].toSorted(
+    (a, b) => b.changedMs - a.changedMs,
+  );
+  const endMs = clock.monotonicMs() + maxTimeMs;
+  const seen = new Set<string>();
+  const counts = { files: 0, left: 0, unreadLines: 0 };
+  for (const [done, { path }] of paths.entries()) {
+    if (clock.monotonicMs() > endMs) {
+      counts.left = paths.length - done;
+      break;
+    }
+    progress?.({ done, total: paths.length });
+    try {
+      for await (const { conversations, unread } of readSessionFile(path)) {
+        counts.unreadLines += unread;
+        for (const conversation of conversations) {
+          const requests = unseen(conversation, seen);
+          if (requests.length > 0) await take({ ...conversation, requests });
+        }
+        // Signals are looked at between files and sessions.
+        await setImmediate();
+      }
+      counts.files += 1;
+    } catch (thrown) {
+      fail(path, thrown);
+    }
+  }
+  return { ...counts, failed };
+}
+
+function unseen({ requests }: Conversation, seen: Set<string>): Conversation['requests'] {
+  const own = requests.filter(({ id }) => id === undefined || !seen.has(id));
+  for (const { id } of own) if (id !== undefined) seen.add(id);
+  return own;
+}
