@@ -42,6 +42,7 @@ const NOUNS = [
   'learned',
   'prompt-cache',
   'templates',
+  'macros',
 ];
 /** Verbs and nouns meet only here. */
 const MEETING = new Set(['stages/graph.ts', 'stages/services.ts', 'stages/index.ts']);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadDefinitions } from '../cli/parse/definitions.ts';
 import { commandTables } from '../cli/parse/help.ts';
 import { settingsTable } from '../server/config/document.ts';
+import { actionsTable } from '../server/macros/document.ts';
 import { operationsDocument, recipesTable } from '../server/recipes/recipe-document.ts';
 import { bundledRecipes } from '../server/bundled-recipes.ts';
 
@@ -22,6 +23,7 @@ const PARTS = [
   },
   { file: 'docs/recipes.md', part: 'recipes', text: recipesTable(bundledRecipes()) },
   { file: 'docs/recipes.md', part: 'operations', text: operationsDocument() },
+  { file: 'docs/macros.md', part: 'actions', text: actionsTable() },
 ];
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));

@@ -6,7 +6,7 @@
 import { SvcError } from '../engine/index.ts';
 import type { Clock, Handlers, StageContext, StageState } from '../engine/index.ts';
 import type { ProxyFrame } from '../stages/model/frame.ts';
-import type { HandlerStage } from './plugin.ts';
+import type { HandlerStage } from './plugin-stage.ts';
 
 /** Faults in a row after which the stage rests. */
 const MOST_FAULTS = 5;

@@ -4,16 +4,10 @@
  */
 
 export type { HookedEvent, HookedRequest, HookedResponse } from '../stages/providers/hooks.ts';
+export type { PluginHooks } from './hooks.ts';
 export { definePlugin } from './plugin.ts';
-export type {
-  HandlerStage,
-  OnFault,
-  PluginApi,
-  PluginDefinition,
-  PluginSetup,
-  PluginStage,
-  StreamStage,
-} from './plugin.ts';
+export type { PluginApi, PluginDefinition, PluginSetup } from './plugin.ts';
+export type { HandlerStage, OnFault, PluginStage, StreamStage } from './plugin-stage.ts';
 export type { OwnAnswer, StageTools, StreamEvent } from './stage-tools.ts';
 export { testProvider } from './test-provider.ts';
 export type { ProviderTest } from './test-provider.ts';

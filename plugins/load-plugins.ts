@@ -2,17 +2,22 @@
  * Loads the plugins of the configuration and makes their stages. Anything that is wrong with one
  * of them stops the start or the reload: a stage that redacts must not be missing unnoticed.
  */
+import { readFile } from 'node:fs/promises';
 import { SvcError, defineStage } from '../engine/index.ts';
 import type { Clock, Handlers, Insertion } from '../engine/index.ts';
-import { checkRecipe } from '../stages/compress/recipe/check.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
+import type { Macro } from '../stages/macros/macro.ts';
 import type { HeadFrame, ProxyFrame } from '../stages/model/frame.ts';
 import { withoutHeaders } from '../stages/model/headers.ts';
+import { PluginFaults, checkBrought, checkPlugin } from './check-plugin.ts';
 import { guarded } from './guarded.ts';
 import type { ReportFault } from './guarded.ts';
+import { toHookStages } from './hooks.ts';
 import { importDefault } from './module.ts';
 import type { RunImport } from './module.ts';
-import type { PluginDefinition, PluginSetup, PluginStage } from './plugin.ts';
+import { lineOfPath } from './place-in-source.ts';
+import type { PluginStage } from './plugin-stage.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { stageTools } from './stage-tools.ts';
 import type { PluginView } from './view.ts';
 
@@ -28,7 +33,10 @@ export interface LoadedPlugin {
   /** The hash of the module's content. */
   readonly version: string;
   readonly insertions: readonly Insertion<ProxyFrame>[];
+  /** Each with its name. */
+  readonly providers: readonly (ProviderDefinition & { readonly name: string })[];
   readonly recipes: readonly Recipe[];
+  readonly macros: readonly Macro[];
 }
 
 export interface LoadOptions {
@@ -37,8 +45,6 @@ export interface LoadOptions {
   readonly view: PluginView;
   readonly runImport?: RunImport;
 }
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 /** Throws `config` (CONFIG_002) with every plugin that cannot be used, its file, its line where known, and why. */
 export async function loadPlugins(
@@ -50,12 +56,10 @@ export async function loadPlugins(
   for (const entry of entries) {
     try {
       const plugin = await load(entry, options);
-      if (loaded.some(({ name }) => name === plugin.name))
-        throw new Error(`another plugin is called ${plugin.name} too`);
+      refuseTwins(plugin, loaded);
       loaded.push(plugin);
     } catch (thrown) {
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      faults.push(`  - ${entry.module}${lineOf(thrown, entry.module)}: ${why}`);
+      faults.push(...(await faultsOf(thrown, entry.module)).map((fault) => `  - ${fault}`));
     }
   }
   if (faults.length === 0) return loaded;
@@ -65,35 +69,41 @@ export async function loadPlugins(
   });
 }
 
+/** Throws where two plugins bring what only one can. */
+function refuseTwins(plugin: LoadedPlugin, loaded: readonly LoadedPlugin[]): void {
+  for (const other of loaded) {
+    if (other.name === plugin.name)
+      throw new Error(`another plugin is called ${plugin.name} too (${other.module})`);
+    for (const part of ['providers', 'macros'] as const) {
+      const taken = new Set(other[part].map(({ name }) => name));
+      const twin = plugin[part].find(({ name }) => taken.has(name));
+      if (twin !== undefined)
+        throw new PluginFaults([
+          { path: [part], message: `${part}: plugin ${other.name} brings ${twin.name} too` },
+        ]);
+    }
+  }
+}
+
 async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlugin> {
   const { clock, report, view, runImport = (_module, work) => work() } = options;
   const source = { module: entry.module, name: entry.module };
   const { exported, version } = await importDefault(source, runImport);
-  const { name, config, setup } = checkPlugin(exported);
+  const plugin = checkPlugin(exported);
+  const { name, config, setup } = plugin;
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
-  const { stages, recipes = [] } = checkSetup(
-    await setup({ config: checked, tools: stageTools, view }),
-  );
-  const insertions = stages.map((stage) => toInsertion(name, stage, clock, report));
+  const returned: unknown = await setup?.({ config: checked, tools: stageTools, view });
+  // A `setup` that returns nothing has forgotten to.
+  if (setup !== undefined && returned === undefined) checkBrought(plugin, null);
+  const { stages, hooks, ...brought } = checkBrought(plugin, returned);
+  const all = [...stages, ...hooks.flatMap((one) => toHookStages(name, one))];
   return {
     name,
     module: entry.module,
     version,
-    insertions,
-    recipes: recipes.map(toRecipe),
+    insertions: all.map((stage) => toInsertion(name, stage, clock, report)),
+    ...brought,
   };
-}
-
-function checkPlugin(exported: unknown): PluginDefinition {
-  const plugin = exported as Partial<PluginDefinition> | null | undefined;
-  if (typeof plugin !== 'object' || plugin === null)
-    throw new Error('its default export is not a plugin: an object with name and setup');
-  if (typeof plugin.name !== 'string' || !NAME.test(plugin.name))
-    throw new Error('name: letters, digits, - and _ are wanted');
-  if (typeof plugin.setup !== 'function') throw new Error('setup: a function is wanted');
-  if (plugin.config !== undefined && typeof plugin.config !== 'function')
-    throw new Error('config: an arktype type or a function is wanted');
-  return plugin as PluginDefinition;
 }
 
 /** An arktype type returns its faults as a list with a summary. */
@@ -101,28 +111,6 @@ function checkConfig(value: unknown): unknown {
   if (Array.isArray(value) && 'summary' in value && typeof value.summary === 'string')
     throw new Error(`config: ${value.summary}`);
   return value;
-}
-
-function checkSetup(result: unknown): PluginSetup {
-  const { stages, recipes = [] } = (result ?? {}) as Partial<PluginSetup>;
-  if (!Array.isArray(stages)) throw new Error('setup: an object with a list of stages is wanted');
-  if (!Array.isArray(recipes)) throw new Error('setup: recipes is a list');
-  for (const stage of stages as unknown[]) {
-    const isStage = typeof stage === 'object' && stage !== null;
-    const has = (field: string) => isStage && field in stage;
-    if (!has('on') && !has('watch') && !has('transform') && !has('settled'))
-      throw new Error('setup: a stage has on, watch, settled or transform');
-    if (has('before') === has('after'))
-      throw new Error('setup: a stage stands before or after a node, one of the two');
-  }
-  return { stages: stages as readonly PluginStage[], recipes };
-}
-
-function toRecipe(value: unknown, at: number): Recipe {
-  const checked = checkRecipe(value);
-  if (checked.ok) return checked.file.recipe;
-  const faults = checked.faults.map(({ path, message }) => `${path.join('.')} ${message}`);
-  throw new Error(`setup: recipes[${at}]: ${faults.join('; ')}`);
 }
 
 function toInsertion(
@@ -189,6 +177,19 @@ function unsized({
     },
   });
   return { writable, readable: readable.pipeThrough(heads) };
+}
+
+/** Each fault with the module's file, and the line where it is known. */
+async function faultsOf(thrown: unknown, module: string): Promise<readonly string[]> {
+  if (thrown instanceof PluginFaults) {
+    const source = await readFile(module, 'utf8').catch(() => '');
+    return thrown.faults.map(({ path, message }) => {
+      const line = lineOfPath(source, path);
+      return `${module}${line === undefined ? '' : `:${line}`}: ${message}`;
+    });
+  }
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  return [`${module}${lineOf(thrown, module)}: ${why}`];
 }
 
 /** `:12` where what was thrown says a line of the module, else nothing. */

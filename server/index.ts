@@ -31,7 +31,7 @@ import { loadRecipes } from './recipes/recipes.ts';
 import { loadPlugins } from '../plugins/load-plugins.ts';
 import type { RunImport } from '../plugins/module.ts';
 import { createView } from '../plugins/view.ts';
-import { loadCustomProviders, pluginReasons } from './generation/plugins.ts';
+import { loadCustomProviders, pluginReasons, withPluginProviders } from './generation/plugins.ts';
 import type { CustomProviders } from './generation/plugins.ts';
 import { fallbackWarnings, refuseLoops } from './generation/providers.ts';
 import { createReload } from './generation/reload.ts';
@@ -161,7 +161,7 @@ async function openProxy(options: StartOptions) {
       services,
       keys,
       ports,
-      custom: code,
+      custom: withPluginProviders(code, plugins, from.config, env, watch),
       plugins,
       recipes,
       insertions: [...(options.insertions ?? []), ...insertions],
@@ -242,8 +242,15 @@ async function takeCommands(
   const { config } = loaded;
   const { log, clock, states } = services;
   watch.listen(({ code: { name, version: failed }, why, thrown }) => {
+    const { custom, plugins } = generations.current;
+    const plugin = plugins.find((one) => one.module === name);
+    // A stage has no state to stop: whoever waits for it meets its time limit.
+    if (plugin !== undefined)
+      log.error(`plugin ${plugin.name}: its code threw outside of its handlers: ${why}`, {
+        cause: thrown,
+      });
     // What an earlier version left running is not the fault of the present one.
-    if (generations.current.custom.byName.get(name)?.version !== failed) return;
+    if (custom.byName.get(name)?.version !== failed) return;
     const message = `stopped, its code threw outside of its hooks: ${why}`;
     if (states.stop(name, message))
       log.error(`custom provider ${name}: ${message}`, { cause: thrown });
@@ -285,7 +292,13 @@ async function takeCommands(
   log.info('listening', { host, port, wsPort, version });
   const { current } = generations;
   services.audit.add({ kind: 'proxy', event: 'started', details: { version, host, port } });
-  auditModules(services.audit, [...current.custom.byName.keys()], current.plugins, current);
+  const own = [...current.custom.byName].filter(([, { plugin }]) => plugin === undefined);
+  auditModules(
+    services.audit,
+    own.map(([name]) => name),
+    current.plugins,
+    current,
+  );
   const warnings = [...loaded.warnings, ...fallbackWarnings(config, current.providers)];
   for (const warning of warnings) log.warning(warning);
   for (const reason of pluginReasons(current.custom)) log.error(reason);

@@ -1,8 +1,10 @@
 /** `svc config show|path|init|schema|validate|reload|pull|sync` and `svc validate-config`. */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { SvcError } from '../../engine/error.ts';
+import { SvcError, isSvcError } from '../../engine/error.ts';
+import type { Config } from '../../server/config/config.ts';
 import type { Fault } from '../../server/config/fault.ts';
 import {
   createPrivateFile,
@@ -186,7 +188,7 @@ abstract class Check extends ConfigOptions {
     const all = [
       ...faults,
       ...(await startFaults(loaded, this.context.clock.wallMs())),
-      ...(await pluginFaults(loaded, context)),
+      ...(await codeFaults(loaded, context)),
     ];
     if (this.json) printJson(context, resultJson(checked, all, loaded));
     else this.tell(checked, all, loaded);
@@ -223,37 +225,48 @@ async function startFaults(
   return openBindFaults(loaded, nowMs);
 }
 
-/** What is wrong with the providers that are code; they are loaded to find out. */
-async function pluginFaults(
+/** What is wrong with code and files that the configuration names, and with the graph that a start would compile. */
+async function codeFaults(
   loaded: LoadedConfig | undefined,
   context: CliContext,
 ): Promise<readonly Fault[]> {
   if (loaded === undefined) return [];
-  const stages = await stageFaults(loaded, context);
-  if (loaded.config.customProviders.length === 0) return stages;
-  const { loadCustomProviders } = await import('../../server/generation/plugins.ts');
-  const { faults } = await loadCustomProviders(loaded.config, context.env);
-  const providers = faults.map(({ name, message }) => ({
-    key: 'custom_providers',
-    source: 'file' as const,
-    where: name,
-    text: `custom_providers: ${name}: ${message}`,
-  }));
-  return [...providers, ...stages];
+  const { config } = loaded;
+  const faults =
+    config.plugins.length + config.customProviders.length === 0
+      ? []
+      : await moduleFaults(config, context);
+  // Without its plugins the graph would be another one.
+  return faults.length > 0 ? faults : graphFaults(config, context);
 }
 
-/** The same for plugins that bring stages, one fault a plugin. */
-async function stageFaults(
-  { config }: LoadedConfig,
-  { clock }: CliContext,
-): Promise<readonly Fault[]> {
-  if (config.plugins.length === 0) return [];
+/** One fault a module. */
+async function moduleFaults(config: Config, { clock }: CliContext): Promise<readonly Fault[]> {
   const { listPlugins } = await import('../plugin/list.ts');
-  const listed = await listPlugins({ plugins: config.plugins, customProviders: [] }, clock);
-  return listed.flatMap(({ module, fault }) => {
+  const listed = await listPlugins(config, clock);
+  const custom = new Map(config.customProviders.map(({ module, name }) => [module, name]));
+  return listed.flatMap(({ name, module, fault }) => {
     if (fault === null) return [];
-    return [{ key: 'plugins', source: 'file', where: module, text: `plugins: ${fault}` }];
+    const key = name !== null && custom.get(module) === name ? 'custom_providers' : 'plugins';
+    const owner = key === 'plugins' ? '' : `${name}: `;
+    return [{ key, source: 'file', where: module, text: `${key}: ${owner}${fault}` }];
   });
+}
+
+async function graphFaults(config: Config, { env }: CliContext): Promise<readonly Fault[]> {
+  const { compiledGraph } = await import('../../server/generation/compile-alone.ts');
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-validate-'));
+  const where = config.plugins.map(({ module }) => module).join(', ');
+  const toFault = (key: string, text: string): Fault => ({ key, source: 'file', where, text });
+  try {
+    const { warnings } = await compiledGraph(config, scratch, env);
+    return warnings.map((warning) => toFault('plugins', warning));
+  } catch (thrown) {
+    if (!isSvcError(thrown) || thrown.kind !== 'config') throw thrown;
+    return [toFault('graph', thrown.message)];
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }
 
 class Validate extends Check {
@@ -261,7 +274,8 @@ class Validate extends Check {
   static override usage = Command.Usage({
     category: 'Configure',
     description: 'Check the configuration and list everything that is wrong with it',
-    details: 'Without a file it checks what a start would read: file, environment, flags.',
+    details:
+      'Without a file it checks what a start would read: file, environment, flags. Plugins and recipes are loaded and the graph is compiled, as `svc graph` shows it.',
     examples: [
       ['What a start here would read', '$0 config validate'],
       ['One file', '$0 config validate proxy.yaml'],

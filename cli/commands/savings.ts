@@ -1,4 +1,4 @@
-/** `svc savings` and `svc cache-stats`: what was saved, and by whom. */
+/** `svc savings|cache-stats|cache-clear`: what was saved, and by whom. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { homeOf } from '../context.ts';
@@ -16,7 +16,7 @@ import {
   printJson,
 } from '../screen/output.ts';
 import { printPromptCache } from '../screen/prompt-cache.ts';
-import { readOwn } from '../remote.ts';
+import { control, readOwn } from '../remote.ts';
 import type { Json } from '../remote.ts';
 
 class Savings extends Command<CliContext> {
@@ -123,6 +123,30 @@ class CacheStats extends Command<CliContext> {
   }
 }
 
+class CacheClear extends Command<CliContext> {
+  static override paths = [['cache-clear']];
+  static override usage = Command.Usage({
+    category: 'Configure',
+    description: 'Forget all answers in the response cache of the running proxy',
+    details: 'The providers’ own prompt caches are theirs, and stay.',
+    examples: [['After a prompt was mended', '$0 cache-clear']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const answer = await control(homeOf(context), 'cache-clear');
+    if (this.json) printJson(context, answer);
+    else
+      print(
+        context,
+        `The response cache is empty; it held ${counted(Number(answer['entries']), 'answer')}`,
+      );
+    return 0;
+  }
+}
+
 async function fromLedger(
   context: CliContext,
   file: string | undefined,
@@ -212,4 +236,4 @@ function worth(report: Json): string {
     : `${known}, and ${counted(unpriced, 'request')} without a known price`;
 }
 
-export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats];
+export const savingsCommands: readonly CliCommand[] = [Savings, CacheStats, CacheClear];

@@ -14,6 +14,8 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--folder': 'folder',
   '--settings': 'yaml',
   '--var': 'name=value',
+  '--step': 'yaml',
+  '--from': 'step',
   '--env-file': 'file',
   '--lines': 'count',
   '--requests': 'count',

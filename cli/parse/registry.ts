@@ -48,6 +48,10 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('../recipe/command.ts')).recipeCommands,
   },
   {
+    words: ['macro'],
+    load: async () => (await import('../macro/command.ts')).macroCommands,
+  },
+  {
     words: ['graph'],
     load: async () => (await import('../graph/command.ts')).graphCommands,
   },
@@ -128,7 +132,7 @@ export const commandGroups: readonly CommandGroup[] = [
     load: async () => (await import('../commands/spend.ts')).spendCommands,
   },
   {
-    words: ['savings', 'cache-stats'],
+    words: ['savings', 'cache-stats', 'cache-clear'],
     load: async () => (await import('../commands/savings.ts')).savingsCommands,
   },
   {

@@ -135,7 +135,7 @@ class List extends Command<CliContext> {
   static override paths = [['plugin', 'list']];
   static override usage = Command.Usage({
     category: 'Extend',
-    description: 'The configured plugins, with the places of their stages',
+    description: 'The configured plugins, and what each brings',
     details: 'Loads each module as the proxy would. The exit code is 1 if one cannot be loaded.',
     examples: [
       ['As a table', '$0 plugin list'],

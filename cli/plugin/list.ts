@@ -1,9 +1,9 @@
 /** What the configured modules bring, as a proxy would load them. */
 import type { Clock } from '../../engine/index.ts';
-import { loadPlugins } from '../../plugins/load-plugins.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { loadProviders } from '../../plugins/load.ts';
-import { createView } from '../../plugins/view.ts';
 import type { Config } from '../../server/config/config.ts';
+import { configuredPlugins } from '../../server/generation/configured-plugins.ts';
 
 export interface ListedPlugin {
   /** Undefined where the module could not say it. */
@@ -17,13 +17,11 @@ export interface ListedPlugin {
   readonly fault: string | null;
 }
 
-const SILENT = { info: () => undefined, warning: () => undefined, error: () => undefined };
-
 export async function listPlugins(
   { plugins, customProviders }: Pick<Config, 'plugins' | 'customProviders'>,
   clock: Clock,
 ): Promise<readonly ListedPlugin[]> {
-  const stages = await Promise.all(plugins.map((entry) => listStages(entry, clock)));
+  const stages = await Promise.all(plugins.map((entry) => listBrought(entry, clock)));
   const { definitions, versions, faults } = await loadProviders(customProviders);
   const providers = customProviders.map(({ name, module }) => {
     const kind = definitions.get(name)?.kind;
@@ -38,20 +36,34 @@ export async function listPlugins(
   return [...stages, ...providers];
 }
 
-async function listStages(entry: Config['plugins'][number], clock: Clock): Promise<ListedPlugin> {
-  const { view } = createView(clock, SILENT);
+async function listBrought(entry: Config['plugins'][number], clock: Clock): Promise<ListedPlugin> {
   try {
-    const [plugin] = await loadPlugins([entry], { clock, view, report: () => undefined });
-    const { name = null, version = null, insertions = [] } = plugin ?? {};
-    const brings = insertions.map(({ stage, before, after }) =>
-      before === undefined
-        ? `stage ${stage.name} after ${after}`
-        : `stage ${stage.name} before ${before}`,
-    );
+    const [plugin] = await configuredPlugins({ plugins: [entry] }, clock);
+    const { name = null, version = null } = plugin ?? {};
+    const brings = plugin === undefined ? [] : broughtBy(plugin);
     return { name, module: entry.module, version, brings, fault: null };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const [, why = message] = /\n {2}- ([\s\S]*)$/.exec(message) ?? [];
-    return { name: null, module: entry.module, version: null, brings: [], fault: why };
+    return {
+      name: null,
+      module: entry.module,
+      version: null,
+      brings: [],
+      fault: why.replaceAll('\n  - ', '; '),
+    };
   }
+}
+
+function broughtBy({ insertions, providers, recipes, macros }: LoadedPlugin): readonly string[] {
+  return [
+    ...insertions.map(({ stage, before, after }) =>
+      before === undefined
+        ? `stage ${stage.name} after ${after}`
+        : `stage ${stage.name} before ${before}`,
+    ),
+    ...providers.map(({ name, kind }) => `provider ${name} (${kind})`),
+    ...recipes.map(({ name }) => `recipe ${name}`),
+    ...macros.map(({ name }) => `macro ${name}`),
+  ];
 }

@@ -161,7 +161,9 @@ function checkHeaders(values: Values, name: string): readonly Fault[] {
   });
 }
 
+/** Names that no provider has. Plugins may bring more of them: then `refuseUnknown` of the generation says so. */
 function checkReferences(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
+  if (values.get('plugins').length > 0) return [];
   const custom = values.get('custom_providers').map((one) => one.name);
   const known = [...values.names('providers'), ...custom];
   // A fallback may name the model to ask there: `provider/model`.

@@ -139,9 +139,11 @@ class Walk {
     }
     if (this.#yaml.isSeq(node)) {
       if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
-      return node.items.map((item, index) =>
-        this.plain(item as Node | null, [...path, `${index}`], depth + 1),
-      );
+      return (node.items as (Node | null)[]).map((item, index) => {
+        const below = [...path, `${index}`];
+        if (item !== null) this.#places.set(below.join('\n'), this.#lineOf(item));
+        return this.plain(item, below, depth + 1);
+      });
     }
     return this.#map(node, path, depth);
   }

@@ -1,5 +1,5 @@
 /** Ways to a provider's list of models: through the services of a running proxy, or alone. */
-import { SvcError, createTurn } from '../../engine/index.ts';
+import { SvcError, createTurn, systemClock } from '../../engine/index.ts';
 import { createPrices } from '../../stages/ledger/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Services } from '../../stages/services.ts';
@@ -9,7 +9,8 @@ import type { Variables } from '../config/env.ts';
 import { listModels } from './list-models.ts';
 import type { ProviderModel } from './list-models.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { loadCustomProviders } from '../generation/plugins.ts';
+import { configuredPlugins } from '../generation/configured-plugins.ts';
+import { loadCustomProviders, withPluginProviders } from '../generation/plugins.ts';
 import { priceOverrides, toProviders } from '../generation/providers.ts';
 
 /** Asks with what a running proxy has. `input` is what came over the control socket. */
@@ -30,7 +31,12 @@ export async function askDirectly(
   env: Variables,
   nowMs: number,
 ): Promise<ProviderModel[]> {
-  const custom = await loadCustomProviders(config, env);
+  const custom = withPluginProviders(
+    await loadCustomProviders(config, env),
+    await configuredPlugins(config, systemClock),
+    config,
+    env,
+  );
   const providers = toProviders(config, custom.byName);
   const upstream = createUpstream(createOutbound(config.outbound), createTurn());
   const prices = createPrices({ overrides: priceOverrides(config, custom.byName) });

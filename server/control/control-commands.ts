@@ -15,7 +15,7 @@ export interface ControlledProxy {
   readonly app: App;
   readonly services: Pick<
     ServerServices,
-    'afterwards' | 'audit' | 'log' | 'learned' | 'router' | 'spending' | 'states'
+    'afterwards' | 'answers' | 'audit' | 'log' | 'learned' | 'router' | 'spending' | 'states'
   >;
   /** Where the log went at the start. */
   readonly logDestination: 'file' | 'stdout';
@@ -32,7 +32,7 @@ export interface ControlledProxy {
 /** The commands by name. */
 export function controlCommands(proxy: ControlledProxy): ControlCommands {
   const { app, services, routeRules, reload, stop } = proxy;
-  const { afterwards, log, learned, router, spending, states } = services;
+  const { afterwards, answers, log, learned, router, spending, states } = services;
   function pause(paused: boolean) {
     app.paused = paused;
     log.info(
@@ -76,6 +76,12 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
       afterwards.flush();
       if (input === 'allow') spending.allowNext();
       return spendingJson(spending);
+    },
+    async 'cache-clear'() {
+      const { entries, bytes } = answers.store.stats();
+      await answers.store.clear();
+      log.info('the response cache was emptied by command', { entries });
+      return { entries, bytes };
     },
     'check-alerts': () => proxy.alerts.check(),
     'list-models': (input) => proxy.listModels(input),

@@ -1,4 +1,4 @@
-/** What `svc search` and `svc index --status` ask of a proxy that has the index loaded already. */
+/** What commands ask of the vault of a proxy that has the index loaded already, and add to it. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 const MOST_HITS = 1000;
 
 /**
- * The commands. Each is given `index_path` and `backend`, and answers `{ ready: false }` where the
+ * The commands. Those that only ask are given `index_path` and `backend`, and answers `{ ready: false }` where the
  * proxy uses another index or has none that is whole and loaded: the caller then looks itself.
  */
 export function vaultCommands(
@@ -39,7 +39,19 @@ export function vaultCommands(
         const hits = await vault.search(query, { top, includeUnsafe: includeUnsafe === true });
         return { hits: hits.map(withoutContent) };
       }),
+    'vault-ingest': (input) => ingest(vault, input),
   };
+}
+
+/** One block, as `POST /ingest` takes it. */
+async function ingest(vault: Vault, input: unknown) {
+  // What reads blocks comes with the indexer, which a proxy without a vault need not load.
+  const { toIngestBlock } = await import('../../stages/vault/ingest.ts');
+  const [result] = await vault.ingest([toIngestBlock(input)]);
+  if (result === undefined) throw new SvcError('internal', 'The vault gave no result');
+  if (!result.ok) throw result.error;
+  const { id, tokens, stored } = result;
+  return { block_id: id, tokens, stored };
 }
 
 /** A snippet is shown, and a thousand whole blocks would be a large answer. */

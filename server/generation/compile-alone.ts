@@ -15,7 +15,7 @@ import type { Config } from '../config/config.ts';
 import type { Variables } from '../config/env.ts';
 import type { Generation } from './generation.ts';
 import { silentLog } from '../log/silent.ts';
-import { loadCustomProviders, pluginReasons } from './plugins.ts';
+import { loadCustomProviders, pluginReasons, withPluginProviders } from './plugins.ts';
 import { loadRecipes } from '../recipes/recipes.ts';
 import { createServices } from '../services.ts';
 import type { ServerServices } from '../services.ts';
@@ -46,7 +46,7 @@ export async function compileAlone(options: AloneOptions): Promise<Generation> {
     services,
     keys: createKeyring({ file: join(scratch, 'keys.json'), clock }),
     ports: () => [],
-    custom,
+    custom: withPluginProviders(custom, plugins, config, env),
     plugins,
     recipes: await loadRecipes(
       config.compression.recipes,

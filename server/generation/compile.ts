@@ -26,7 +26,7 @@ import type { Generation } from './generation.ts';
 import { retuneLog, secretsOf } from '../log/open-log.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import type { CustomProviders } from './plugins.ts';
-import { priceOverrides, refuseLoops, toProviders } from './providers.ts';
+import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
 import type { ServerServices } from '../services.ts';
 import { spendingSettings } from '../facts/spending.ts';
@@ -153,6 +153,7 @@ function captureSettings(config: Config, custom: CustomProviders): CaptureSettin
  */
 export function compileGeneration(options: CompileOptions): Generation {
   const { config, services, keys, ports, custom } = options;
+  refuseUnknown(config, custom);
   const providers = toProviders(config, custom.byName);
   refuseLoops(providers, config.server.host, ports());
   const names = new Set(providers.keys());

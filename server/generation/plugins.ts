@@ -1,5 +1,7 @@
 /** The providers that are code, with the keys that they name. */
+import { SvcError } from '../../engine/index.ts';
 import type { ProviderDefinition } from '../../plugins/index.ts';
+import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { loadProviders } from '../../plugins/load.ts';
 import type { PluginFault } from '../../plugins/load.ts';
 import type { Config } from '../config/config.ts';
@@ -13,6 +15,8 @@ export interface CustomProvider {
   readonly secret: string | undefined;
   /** Differs where the module's content does. */
   readonly version: string;
+  /** The plugin that brings it; undefined for one of `custom_providers`. */
+  readonly plugin?: string;
 }
 
 export interface CustomProviders {
@@ -34,23 +38,72 @@ export async function loadCustomProviders(
   const byName = new Map<string, CustomProvider>();
   const all = [...faults];
   for (const [name, definition] of definitions) {
-    const { auth } = definition;
-    const variable = typeof auth === 'object' ? auth.env : undefined;
-    const secret = variable === undefined ? undefined : env[variable];
-    if (variable === undefined || (secret !== undefined && secret !== '')) {
-      const version = versions.get(name) ?? '';
-      const watched = watchedHooks({ name, version }, definition, watch);
-      byName.set(name, { definition: watched, secret, version });
-      continue;
-    }
     const module = customProviders.find((one) => one.name === name)?.module ?? '';
-    all.push({
+    const version = versions.get(name) ?? '';
+    const made = withSecret({ name, definition, version, module }, env, watch);
+    if ('message' in made) all.push(made);
+    else byName.set(name, made);
+  }
+  return { byName, faults: all };
+}
+
+interface Defined {
+  readonly name: string;
+  readonly definition: ProviderDefinition;
+  readonly version: string;
+  readonly module: string;
+}
+
+/** The provider with its key and watched hooks, or why it cannot be used. */
+function withSecret(
+  { name, definition, version, module }: Defined,
+  env: Variables,
+  watch: PluginWatch,
+): CustomProvider | PluginFault {
+  const { auth } = definition;
+  const variable = typeof auth === 'object' ? auth.env : undefined;
+  const secret = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && (secret === undefined || secret === ''))
+    return {
       name,
       module,
       message: `${module}: the variable ${variable} with its key is not set`,
-    });
-  }
-  return { byName, faults: all };
+    };
+  return { definition: watchedHooks({ name, version }, definition, watch), secret, version };
+}
+
+/**
+ * The providers with those that plugins bring. One whose key is not set is left out, as one of
+ * `custom_providers` is. Throws `config` (CONFIG_002) for a name that is taken.
+ */
+export function withPluginProviders(
+  custom: CustomProviders,
+  plugins: readonly LoadedPlugin[],
+  { providers }: Pick<Config, 'providers'>,
+  env: Variables,
+  watch: PluginWatch = createPluginWatch(),
+): CustomProviders {
+  const byName = new Map(custom.byName);
+  const faults = [...custom.faults];
+  const taken = new Set([
+    ...Object.keys(providers),
+    ...byName.keys(),
+    ...faults.map(({ name }) => name),
+  ]);
+  for (const { name: plugin, module, version, providers: brought } of plugins)
+    for (const definition of brought) {
+      const { name } = definition;
+      if (taken.has(name))
+        throw new SvcError(
+          'config',
+          `Plugins that cannot be used:\n  - ${module}: providers: plugin ${plugin} brings ${name}, and there is a provider of that name already`,
+          { code: 'CONFIG_002', cure: 'Rename one of the two.' },
+        );
+      const made = withSecret({ name, definition, version, module }, env, watch);
+      if ('message' in made) faults.push({ ...made, name: `${name} of plugin ${plugin}` });
+      else byName.set(name, { ...made, plugin });
+    }
+  return { byName, faults };
 }
 
 /** The same hooks, run so that what they leave running is known as theirs. */
@@ -70,10 +123,13 @@ function watchedHooks(
   };
 }
 
-/** The names of those whose code is another than `before`. */
+/** The names of those in `custom_providers` whose code is another than `before`. */
 export function changedCode(before: CustomProviders, now: CustomProviders): string[] {
   return [...now.byName]
-    .filter(([name, { version }]) => before.byName.get(name)?.version !== version)
+    .filter(
+      ([name, { version, plugin }]) =>
+        plugin === undefined && before.byName.get(name)?.version !== version,
+    )
     .map(([name]) => name);
 }
 

@@ -119,6 +119,34 @@ export function fallbackWarnings(
   });
 }
 
+/** Throws `config` (CONFIG_002) for names in the configuration that no provider has, those of plugins included. */
+export function refuseUnknown(config: Config, { byName, faults }: CustomProviders): void {
+  const { routing } = config;
+  const known = [
+    ...Object.keys(config.providers),
+    ...byName.keys(),
+    // One that cannot be used now is named as such elsewhere.
+    ...faults.map(({ name }) => name.split(' ', 1)[0]!),
+  ];
+  const named: readonly (readonly [key: string, name: string | null])[] = [
+    ['routing.primary', routing.primary],
+    ...routing.fallback.map((target) => ['routing.fallback', target.split('/', 1)[0]!] as const),
+    ...Object.entries(routing.models).map(
+      ([alias, { provider }]) => [`models.${alias}.provider`, provider] as const,
+    ),
+    ...Object.keys(routing.rpm).map((name) => [`rate_limiting.${name}`, name] as const),
+  ];
+  const faulty = named.flatMap(([key, name]) =>
+    name === null || known.includes(name)
+      ? []
+      : [`  - ${key}: there is no provider '${name}'; known are ${known.join(', ')}`],
+  );
+  if (faulty.length === 0) return;
+  throw new SvcError('config', `Config validation failed:\n${faulty.join('\n')}`, {
+    code: 'CONFIG_002',
+  });
+}
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]']);
 
 /** Throws `config` where a provider points at one of our own listeners: every request would come back to us for ever. */

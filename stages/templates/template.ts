@@ -4,13 +4,10 @@
  */
 import { parseDocument } from 'yaml';
 import { SvcError } from '../../engine/index.ts';
+import { fillPlaces, placesOf, toVariable, valuesOf } from '../model/placeholders.ts';
+import type { Variable } from '../model/placeholders.ts';
 
-export interface TemplateVariable {
-  readonly name: string;
-  /** Undefined for a variable that must be given. */
-  readonly default: string | undefined;
-  readonly about: string | undefined;
-}
+export type TemplateVariable = Variable;
 
 export interface Template {
   readonly name: string;
@@ -25,8 +22,6 @@ export const TEMPLATE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 /** Largest file that is read. */
 export const MOST_TEMPLATE_BYTES = 1_000_000;
 
-/** `\{{name}}` stands for the text `{{name}}`. */
-const PLACE = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
 const HEAD = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
 /** Throws `bad_request` with everything that is wrong. */
@@ -47,11 +42,6 @@ export function readTemplate(name: string, source: string): Template {
     (each) => variables.get(each) ?? { name: each, default: undefined, about: undefined },
   );
   return { name, description, variables: listed, text };
-}
-
-function placesOf(text: string): readonly string[] {
-  const found = [...text.matchAll(PLACE)].filter(([place]) => !place.startsWith('\\'));
-  return [...new Set(found.map(([, name = '']) => name))];
 }
 
 interface Head {
@@ -78,39 +68,16 @@ function readHead(source: string): Head {
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-const isScalar = (value: unknown): value is string | number | boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value);
-
-/** `name: { default: …, about: … }`, or `name: the default`. */
-function toVariable(name: string, given: unknown): TemplateVariable {
-  const isObject = typeof given === 'object' && given !== null;
-  const fields = new Map(entriesOf(isObject ? given : { default: given }));
-  const textOf = (field: string) => {
-    const value = fields.get(field);
-    return isScalar(value) ? String(value) : undefined;
-  };
-  return { name, default: textOf('default'), about: textOf('about') };
-}
-
 /** The text with values in it. Throws `bad_request` naming what is missing, and what it does not know. */
 export function fillTemplate(
   { name, text, variables }: Template,
   values: ReadonlyMap<string, string>,
 ): string {
-  const known = variables.map((each) => each.name);
-  const unknown = [...values.keys()].filter((each) => !known.includes(each));
-  const missing = variables.filter((each) => each.default === undefined && !values.has(each.name));
-  const faults = [
-    ...unknown.map((each) => `has no variable ${each.slice(0, 80)}`),
-    ...missing.map((each) => `needs a value for ${each.name}`),
-  ];
+  const { values: all, faults } = valuesOf(variables, values);
   if (faults.length > 0)
     throw new SvcError(
       'bad_request',
-      `Template ${name} ${faults.join(', ')}. Its variables: ${known.join(', ') || 'none'}`,
+      `Template ${name} ${faults.join(', ')}. Its variables: ${variables.map((each) => each.name).join(', ') || 'none'}`,
     );
-  const defaults = new Map(variables.map((each) => [each.name, each.default ?? '']));
-  return text.replaceAll(PLACE, (place, each: string) =>
-    place.startsWith('\\') ? place.slice(1) : (values.get(each) ?? defaults.get(each) ?? ''),
-  );
+  return fillPlaces(text, (each) => all.get(each) ?? '');
 }

@@ -1,0 +1,377 @@
+/** `svc macro list|run|create|show|delete|actions`: named sequences of recipes and actions of the engine. */
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
+import { Command, Option } from 'clipanion';
+import { SvcError } from '../../engine/error.ts';
+import type { Config } from '../../server/config/config.ts';
+import {
+  createPrivateFile,
+  ensurePrivateFolder,
+  writePrivateFile,
+} from '../../server/config/home.ts';
+import { macroFile, macroFolder, readMacro, refuseMacro } from '../../server/macros/macros.ts';
+import type { Macro } from '../../stages/macros/macro.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliCommand, CliContext } from '../context.ts';
+import { readInput } from '../input-file.ts';
+import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { colorsFor, counted, note, print, printJson, writeLine } from '../screen/output.ts';
+import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
+import type { FoundMacro } from './found.ts';
+import type { StepReport } from './run.ts';
+
+const CONFIG = { description: 'Config file, for recipes and plugins' };
+
+/** The configuration, read when it is asked for the first time. */
+function lazyConfig(file: string | undefined, context: CliContext): () => Promise<Config> {
+  let loaded: Promise<Config> | undefined;
+  return () => {
+    loaded ??= import('../../server/config/load.ts')
+      .then(({ loadConfig }) => loadConfig(toLoadOptions(configFlag(file), context)))
+      .then(({ config }) => config);
+    return loaded;
+  };
+}
+
+const variablesOf = ({ variables }: Macro) =>
+  variables.map((each) => ({
+    name: each.name,
+    required: each.default === undefined,
+    default: each.default ?? null,
+    about: each.about ?? null,
+  }));
+
+const shownVariables = ({ variables }: Macro): string =>
+  variables
+    .map((each) => (each.default === undefined ? each.name : `${each.name}=${each.default}`))
+    .join(', ');
+
+class List extends Command<CliContext> {
+  static override paths = [['macro', 'list']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'The macros, their variables, and where they come from',
+    details: 'The exit code is 1 if one of them cannot be used.',
+    examples: [['Look', '$0 macro list']],
+  });
+
+  config = Option.String('--config', CONFIG);
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const own = await ownMacros(context);
+    let trouble: string | undefined;
+    const brought = await lazyConfig(this.config, context)()
+      .then((config) => pluginMacros(config, context))
+      .catch((thrown: unknown): FoundMacro[] => {
+        if (!(thrown instanceof SvcError)) throw thrown;
+        trouble = thrown.message;
+        return [];
+      });
+    const found = [...own, ...brought];
+    if (this.json)
+      printJson(context, { macros: found.map(foundJson), plugin_fault: trouble ?? null });
+    else if (found.length === 0)
+      note(context, 'There is no macro; `svc macro create NAME` writes one that works.');
+    else {
+      const { printTable } = await import('../screen/table.ts');
+      printTable(
+        context,
+        ['name', 'from', 'variables', ''],
+        found.map(({ name, plugin, macro, faults }) => [
+          name,
+          plugin === null ? 'own' : `plugin ${plugin}`,
+          macro === undefined ? '' : shownVariables(macro),
+          macro?.description ?? `cannot be used: ${faults.join('; ')}`,
+        ]),
+      );
+    }
+    if (trouble !== undefined) note(context, `! Macros of plugins are not listed. ${trouble}`);
+    return trouble !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
+  }
+}
+
+function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
+  return {
+    name,
+    origin: plugin === null ? 'own' : 'plugin',
+    plugin,
+    file,
+    description: macro?.description ?? null,
+    variables: macro === undefined ? [] : variablesOf(macro),
+    steps: macro?.steps.length ?? null,
+    faults,
+  };
+}
+
+class Show extends Command<CliContext> {
+  static override paths = [['macro', 'show']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'A macro as its file has it',
+    examples: [
+      ['Look', '$0 macro show rule-out'],
+      ['A copy to change', '$0 macro show rule-out > my-macro.yaml'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  config = Option.String('--config', CONFIG);
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const found = await macroNamed(this.name, lazyConfig(this.config, context), context);
+    if (this.json) {
+      const { macro } = found;
+      const steps = macro?.steps.map(({ action, values }) => ({ [action]: values })) ?? null;
+      printJson(context, { ...foundJson(found), steps });
+      return 0;
+    }
+    for (const line of (await sourceOf(found)).trimEnd().split('\n'))
+      writeLine(context.stdout, line);
+    for (const fault of found.faults) note(context, `! ${fault}`);
+    return found.macro === undefined ? 1 : 0;
+  }
+}
+
+/** The text of the file, or what would stand in one. */
+async function sourceOf({ plugin, file, macro }: FoundMacro): Promise<string> {
+  if (plugin === null || macro === undefined) return readInput(file).toString();
+  const { stringify } = await import('yaml');
+  const { name: _, variables, steps, ...rest } = macro;
+  return stringify({
+    ...rest,
+    ...(variables.length > 0 && {
+      variables: Object.fromEntries(variables.map(({ name, ...one }) => [name, one])),
+    }),
+    steps: steps.map(({ action, values }) =>
+      Object.keys(values).length === 0 ? action : { [action]: values },
+    ),
+  });
+}
+
+class Create extends Command<CliContext> {
+  static override paths = [['macro', 'create']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Keep a new macro: from a file, from steps, or one to begin with',
+    details:
+      'Kept are files of yours, `~/.svc/macros/NAME.yaml`, which you may edit. A macro that is faulty is not kept. `svc macro actions` lists what a step can do.',
+    examples: [
+      ['One that works, to be changed', '$0 macro create rule-out'],
+      ['From a file', '$0 macro create before-demo before-demo.yaml'],
+      ['From steps', '$0 macro create quiet --step resume --step "debug: { on: false }"'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  file = Option.String({ name: 'file', required: false });
+  steps = Option.Array('--step', [], {
+    description: 'A step, as it would stand in the file; may be repeated',
+  });
+  force = Option.Boolean('--force', false, { description: 'Replace the one of that name' });
+
+  async execute() {
+    const { context, name } = this;
+    const folder = macroFolder(homeOf(context));
+    const path = macroFile(folder, name);
+    const source = await this.source();
+    const file = this.file === '-' ? 'stdin' : this.file;
+    const shown = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
+    const { macro, faults } = await readMacro(name, source, shown);
+    if (macro === undefined) refuseMacro(name, faults);
+    ensurePrivateFolder(folder);
+    if (this.force) writePrivateFile(path, source);
+    else this.create(path, source);
+    print(
+      context,
+      `wrote ${shortPath(path, context)}, with ${counted(macro.steps.length, 'step')}`,
+    );
+    print(context, `Try it: \`svc macro run ${name} --dry-run\``);
+    return 0;
+  }
+
+  private async source(): Promise<string> {
+    const { context, file, steps, name } = this;
+    if (file !== undefined && steps.length > 0)
+      throw new SvcError('usage', 'A file and --step exclude each other');
+    if (file === '-') return textOfStream(context.stdin);
+    if (file !== undefined) return readInput(resolve(context.cwd, file)).toString();
+    const { newMacro } = await import('./scaffold.ts');
+    if (steps.length === 0) return newMacro(name);
+    return `steps:\n${steps.map((step) => `  - ${step.replaceAll('\n', ' ')}\n`).join('')}`;
+  }
+
+  private create(path: string, source: string): void {
+    try {
+      createPrivateFile(path, source);
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError) || thrown.kind !== 'conflict') throw thrown;
+      throw new SvcError('conflict', `There is a macro ${this.name} already`, {
+        cause: thrown,
+        cure: '--force replaces it.',
+      });
+    }
+  }
+}
+
+class Delete extends Command<CliContext> {
+  static override paths = [['macro', 'delete']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Delete a macro of yours',
+    examples: [['Delete it', '$0 macro delete quiet']],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  async execute() {
+    const { context, name } = this;
+    const own = await ownMacro(name, context);
+    if (own === undefined) {
+      const { plugin } = await macroNamed(name, lazyConfig(undefined, context), context);
+      throw new SvcError('conflict', `Macro ${name} is brought by the plugin ${plugin}`, {
+        cure: 'It goes with the plugin, which stands in `plugins` of the configuration.',
+      });
+    }
+    rmSync(own.file);
+    print(context, `deleted ${shortPath(own.file, context)}`);
+    return 0;
+  }
+}
+
+class Run extends Command<CliContext> {
+  static override paths = [['macro', 'run']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'Run the steps of a macro, or show what they would do',
+    details:
+      'What can be known beforehand is checked before the first step. The first step that fails ends the run: what was done before stays, is listed with what takes it back, and --from goes on. The exit code is that of the failure.',
+    examples: [
+      ['What it would do', '$0 macro run rule-out --dry-run'],
+      ['With a value', '$0 macro run rule-out --var logs=false'],
+      ['Go on behind a step that failed', '$0 macro run rule-out --from 2'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  vars = Option.Array('--var', [], { description: 'A value, as name=value; may be repeated' });
+  dryRun = Option.Boolean('--dry-run', false, { description: 'Do nothing, show every step' });
+  from = Option.String('--from', { description: 'The step to begin with, from 1' });
+  replace = Option.Boolean('--replace', false, {
+    description: 'Let it replace files that are there',
+  });
+  config = Option.String('--config', CONFIG);
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context, name } = this;
+    const config = lazyConfig(this.config, context);
+    const found = await macroNamed(name, config, context);
+    const macro = usable(found);
+    const [{ fillMacro }, { runSteps }] = await Promise.all([
+      import('../../stages/macros/values.ts'),
+      import('./run.ts'),
+    ]);
+    const steps = fillMacro(macro, new Map(this.vars.map(toValue)));
+    const from = this.from === undefined ? 1 : toWhole(this.from, '--from', 1, steps.length);
+    const { dim } = colorsFor(context.stdout, context.env);
+    const width = Math.max(...steps.map(({ action }) => action.length));
+    const label = ({ step, action }: StepReport) =>
+      `${dim(`${String(step).padStart(String(steps.length).length)} of ${steps.length}`)}  ${action.padEnd(width)}`;
+    const report = await runSteps(steps, {
+      name,
+      context,
+      config,
+      from,
+      isDryRun: this.dryRun,
+      replaces: this.replace,
+      onDone: (done, { lines = [] }) => {
+        if (this.json) return;
+        print(context, `${label(done)}  ${done.said}`);
+        for (const line of lines) writeLine(context.stdout, `    ${line}`);
+      },
+    });
+    if (this.json)
+      printJson(context, {
+        macro: name,
+        origin: found.plugin === null ? 'own' : 'plugin',
+        plugin: found.plugin,
+        dry_run: this.dryRun,
+        ok: report.error === undefined,
+        steps: report.steps,
+        error: report.error?.message ?? null,
+      });
+    else if (this.dryRun) {
+      for (const one of report.steps)
+        print(
+          context,
+          `${label(one)}  ${one.state === 'would_run' ? `would ${one.does}` : 'is left out'}`,
+        );
+    }
+    if (report.error !== undefined) throw report.error;
+    if (!this.json)
+      note(
+        context,
+        this.dryRun
+          ? 'Nothing was done. The checks before a run have passed.'
+          : `${name}: ${counted(steps.length - from + 1, 'step')} done`,
+      );
+    return 0;
+  }
+}
+
+function toValue(typed: string): readonly [string, string] {
+  const at = typed.indexOf('=');
+  if (at > 0) return [typed.slice(0, at), typed.slice(at + 1)];
+  throw new SvcError('usage', `--var: ${JSON.stringify(typed)} is not name=value`);
+}
+
+class Actions extends Command<CliContext> {
+  static override paths = [['macro', 'actions']];
+  static override usage = Command.Usage({
+    category: 'Extend',
+    description: 'What a step of a macro can do, and what it takes',
+    examples: [['Look', '$0 macro actions']],
+  });
+
+  json = Option.Boolean('--json', false, { description: 'As JSON' });
+
+  async execute() {
+    const { context } = this;
+    const { ACTIONS, actionOf, isActionName } = await import('../../stages/macros/actions.ts');
+    const actions = Object.keys(ACTIONS)
+      .filter(isActionName)
+      .map((name) => ({ name, ...actionOf(name) }));
+    if (this.json) {
+      printJson(context, {
+        actions: actions.map(({ name, about, params, undo, needsProxy }) => ({
+          name,
+          about,
+          params,
+          undo,
+          needs_proxy: needsProxy,
+        })),
+      });
+      return 0;
+    }
+    const { printTable } = await import('../screen/table.ts');
+    printTable(
+      context,
+      ['action', 'takes', ''],
+      actions.map(({ name, params, about }) => [
+        name,
+        Object.entries(params)
+          .map(([param, { default: standard }]) => (standard === undefined ? param : `[${param}]`))
+          .join(' '),
+        about,
+      ]),
+    );
+    return 0;
+  }
+}
+
+export const macroCommands: readonly CliCommand[] = [List, Run, Create, Show, Delete, Actions];

@@ -1,0 +1,86 @@
+/** All macros: files of the home folder, and those that plugins bring. */
+import { SvcError } from '../../engine/error.ts';
+import { nearest } from '../../server/config/distance.ts';
+import type { Config } from '../../server/config/config.ts';
+import {
+  macroFile,
+  macroFolder,
+  macroNames,
+  macroSource,
+  readMacro,
+  refuseMacro,
+} from '../../server/macros/macros.ts';
+import type { Macro } from '../../stages/macros/macro.ts';
+import { homeOf, shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+
+export interface FoundMacro {
+  readonly name: string;
+  /** The plugin that brings it; null for one of the home folder. */
+  readonly plugin: string | null;
+  /** The file that it stands in: YAML, or the plugin's module. */
+  readonly file: string;
+  /** Undefined where it cannot be used. */
+  readonly macro: Macro | undefined;
+  /** What is wrong with it, each with file and line. */
+  readonly faults: readonly string[];
+}
+
+/** The macro of the home folder; undefined where there is none of that name. */
+export async function ownMacro(name: string, context: CliContext): Promise<FoundMacro | undefined> {
+  const folder = macroFolder(homeOf(context));
+  const source = macroSource(folder, name);
+  if (source === undefined) return undefined;
+  const file = macroFile(folder, name);
+  const read = await readMacro(name, source, shortPath(file, context));
+  return { name, plugin: null, file, ...read };
+}
+
+/** The macros of the configured plugins; those that the home folder has too are left out. */
+export async function pluginMacros(
+  config: Config,
+  context: CliContext,
+): Promise<readonly FoundMacro[]> {
+  const own = new Set(macroNames(macroFolder(homeOf(context))));
+  if (config.plugins.length === 0) return [];
+  const { configuredPlugins } = await import('../../server/generation/configured-plugins.ts');
+  const plugins = await configuredPlugins(config, context.clock);
+  return plugins.flatMap(({ name: plugin, module, macros }) =>
+    macros
+      .filter(({ name }) => !own.has(name))
+      .map((macro) => ({ name: macro.name, plugin, file: module, macro, faults: [] })),
+  );
+}
+
+/** Own ones first, each group in the order of names. Throws for plugins that cannot be loaded. */
+export async function ownMacros(context: CliContext): Promise<readonly FoundMacro[]> {
+  const names = macroNames(macroFolder(homeOf(context)));
+  const found = await Promise.all(names.map((name) => ownMacro(name, context)));
+  return found.flatMap((one) => (one === undefined ? [] : [one]));
+}
+
+/** Throws `not_found` with the nearest name. */
+export async function macroNamed(
+  name: string,
+  config: () => Promise<Config>,
+  context: CliContext,
+): Promise<FoundMacro> {
+  const own = await ownMacro(name, context);
+  if (own !== undefined) return own;
+  const brought = await pluginMacros(await config(), context);
+  const found = brought.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const names = [...macroNames(macroFolder(homeOf(context))), ...brought.map((one) => one.name)];
+  const near = nearest(name, names);
+  throw new SvcError('not_found', `There is no macro ${name}`, {
+    cure:
+      near === undefined
+        ? '`svc macro list` shows those that there are; `svc macro create` makes one.'
+        : `Did you mean ${near}?`,
+  });
+}
+
+/** Throws `bad_request` with all its faults. */
+export function usable({ name, macro, faults }: FoundMacro): Macro {
+  return macro ?? refuseMacro(name, faults);
+}

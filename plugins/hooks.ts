@@ -1,0 +1,98 @@
+/**
+ * Hooks: functions that see every request and answer at fixed places, for authors who need no node
+ * of the graph. They become two stages, with the time budget and the breaker of every stage.
+ */
+import type { Settlement, StageContext, StageState } from '../engine/index.ts';
+import { toChunk } from '../stages/model/frame.ts';
+import type { ChunkFrame, HeadFrame, ProxyFrame, RequestFrame } from '../stages/model/frame.ts';
+import { encodeEvent } from '../stages/wire/events.ts';
+import type { HandlerStage, OnFault } from './plugin-stage.ts';
+import type { StreamEvent } from './stage-tools.ts';
+
+type Context = StageContext<StageState>;
+type HandlerOf<K extends ProxyFrame['kind']> = NonNullable<NonNullable<HandlerStage['on']>[K]>;
+
+export interface PluginHooks {
+  /**
+   * A request as it has been made smaller, before its provider is chosen. Returns nothing, another
+   * frame (see `tools`), or an answer (`tools.answer`); an error of `tools.error` refuses it.
+   */
+  readonly request?: HandlerOf<'request'>;
+  /** Status and header fields of an answer, cached ones included, right before the client gets it. */
+  readonly head?: (head: HeadFrame, ctx: Context) => HeadFrame | undefined | void;
+  /** One event of a streamed answer; another in its place, or null to drop it. */
+  readonly event?: (event: StreamEvent, ctx: Context) => StreamEvent | null | undefined | void;
+  /** Called once a request, when its answer has ended or was given up. */
+  readonly settled?: (settlement: Settlement<ProxyFrame>, ctx: Context) => void;
+  /** `fail` (the default) ends the request, `pass` goes on as if there were no hook. */
+  readonly onFault?: OnFault;
+  /** Milliseconds that one hook may wait for a promise; default 1000. */
+  readonly timeoutMs?: number;
+}
+
+export const HOOK_NAMES = ['request', 'head', 'event', 'settled'] as const;
+
+/** The stages that hooks stand for, in the graph as `PLUGIN-request` and `PLUGIN-answer`. */
+export function toHookStages(plugin: string, hooks: PluginHooks): readonly HandlerStage[] {
+  const { request, head, event, settled, onFault, timeoutMs } = hooks;
+  const guard = {
+    ...(onFault !== undefined && { onFault }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+  const stages: HandlerStage[] = [];
+  if (request !== undefined)
+    stages.push({
+      name: `${plugin}-request`,
+      before: 'route',
+      answers: true,
+      ...guard,
+      on: { request: (frame: RequestFrame, ctx) => request(frame, ctx) },
+    });
+  if (head !== undefined || event !== undefined || settled !== undefined)
+    stages.push({
+      name: `${plugin}-answer`,
+      // Behind meter and keep: what they count and keep is what the provider sent.
+      after: 'trace',
+      ...guard,
+      ...(event !== undefined && { needs: 'events' as const }),
+      ...(settled !== undefined && { settled }),
+      on: {
+        ...(head !== undefined && {
+          head: (frame: HeadFrame, ctx) => head(frame, ctx) ?? undefined,
+        }),
+        ...(event !== undefined && {
+          chunk: (frame: ChunkFrame, ctx) => eachEvent(frame, (one) => event(one, ctx)),
+        }),
+      },
+    });
+  return stages;
+}
+
+/** The chunk with the events that the hook changed; the others keep their bytes. */
+function eachEvent(
+  chunk: ChunkFrame,
+  hook: (event: StreamEvent) => StreamEvent | null | undefined | void,
+): ChunkFrame | readonly [] | undefined {
+  if (chunk.events === undefined) return undefined;
+  let isChanged = false;
+  const pieces = chunk.events.flatMap(({ event, data, bytes }) => {
+    if (data === undefined) return [bytes];
+    const changed = hook({ ...(event !== undefined && { event }), data: parsed(data) });
+    if (changed === undefined) return [bytes];
+    isChanged = true;
+    if (changed === null) return [];
+    const { event: name, data: value } = changed;
+    return [encodeEvent(name, typeof value === 'string' ? value : JSON.stringify(value))];
+  });
+  if (!isChanged) return undefined;
+  return pieces.length === 0 ? [] : toChunk(Buffer.concat(pieces));
+}
+
+/** JSON as its value; other data, such as `[DONE]`, as text. */
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
+}

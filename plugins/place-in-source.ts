@@ -1,0 +1,21 @@
+/** The line of a plugin's source that a fault is about, where the source shows it plainly. */
+
+/**
+ * The line, from 1, of the key that `path` ends in: each name of it is looked for behind the one
+ * before. A name that stands there more than once could be the wrong one, and is left out, as are
+ * places in lists. Undefined where no name is found.
+ */
+export function lineOfPath(source: string, path: readonly string[]): number | undefined {
+  let from = 0;
+  let found: number | undefined;
+  for (const name of path.filter((one) => !/^\d+$/.test(one))) {
+    const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+    const key = new RegExp(`(?<![\\w$-])['"]?${escaped}['"]?\\s*[:(,}]`, 'g');
+    const places = [...source.slice(from).matchAll(key)];
+    const [first] = places;
+    if (first === undefined || places.length > 1) continue;
+    found = from + first.index;
+    from = found + first[0].length;
+  }
+  return found === undefined ? undefined : source.slice(0, found).split('\n').length;
+}

@@ -1,0 +1,101 @@
+/** The macros of a home: one YAML file each, `macros/NAME.yaml`. Nothing that listens reads them. */
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError, isSvcError } from '../../engine/index.ts';
+import { reasonOf } from '../../stages/disk-reason.ts';
+import { MACRO_NAME, checkMacro } from '../../stages/macros/check.ts';
+import type { Macro } from '../../stages/macros/macro.ts';
+import { readYaml, YAML_LIMITS } from '../config/yaml.ts';
+
+const EXTENSION = '.yaml';
+
+export function macroFolder(home: string): string {
+  return join(home, 'macros');
+}
+
+/** Throws `bad_request` for what cannot be a name: no path leads out of the folder. */
+export function macroFile(folder: string, name: string): string {
+  if (MACRO_NAME.test(name)) return join(folder, `${name}${EXTENSION}`);
+  throw new SvcError(
+    'bad_request',
+    `${JSON.stringify(name.slice(0, 80))} cannot be the name of a macro`,
+    { cure: 'Names are of lower case letters, digits, - and _, such as before-release.' },
+  );
+}
+
+/** The names of all, in order. */
+export function macroNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => file.endsWith(EXTENSION))
+      .map((file) => file.slice(0, -EXTENSION.length))
+      .filter((name) => MACRO_NAME.test(name))
+      .toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** The file's text; undefined where there is none. Throws `bad_request` where it cannot be read. */
+export function macroSource(folder: string, name: string): string | undefined {
+  const file = macroFile(folder, name);
+  try {
+    if (statSync(file).size > YAML_LIMITS.bytes)
+      throw new SvcError('bad_request', `Macro ${name} is larger than ${YAML_LIMITS.bytes} bytes`);
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    if (isSvcError(cause)) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new SvcError('bad_request', `Macro ${name} cannot be read: ${reasonOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Checks a macro's text. `shown` is what its faults call the file; each has its line. */
+export async function readMacro(
+  name: string,
+  source: string,
+  shown: string,
+): Promise<
+  | { readonly macro: Macro; readonly faults: readonly [] }
+  | { readonly macro: undefined; readonly faults: readonly string[] }
+> {
+  let yaml;
+  try {
+    yaml = await readYaml(source, shown);
+  } catch (thrown) {
+    if (!isSvcError(thrown)) throw thrown;
+    // The reader's first words are about the configuration, for which it was made.
+    return { macro: undefined, faults: [thrown.message.replace(/^Failed to load config: /, '')] };
+  }
+  if (yaml.faults.length > 0)
+    return { macro: undefined, faults: yaml.faults.map((one) => one.text) };
+  const checked = checkMacro(yaml.data, name);
+  if (checked.ok) return { macro: checked.macro, faults: [] };
+  const { placeOf } = yaml;
+  const lineOf = (where: string): number => Number(/:(\d+)$/.exec(where)?.[1] ?? 0);
+  const faults = checked.faults
+    .map(({ path, message }) => ({ where: placeOf(path).where || shown, path, message }))
+    .toSorted((a, b) => lineOf(a.where) - lineOf(b.where))
+    .map(({ where, path, message }) => `${where}: ${nameOf(path)}${message}`);
+  return { macro: undefined, faults };
+}
+
+/** `steps.0.debug.on` as people count: `step 1 (debug): on `. */
+function nameOf(path: readonly string[]): string {
+  const [part, at, action, ...rest] = path;
+  if (part !== 'steps' || at === undefined) return path.length === 0 ? '' : `${path.join('.')} `;
+  const step = `step ${Number(at) + 1}`;
+  if (action === undefined) return `${step} `;
+  return rest.length === 0 ? `${step} (${action}) ` : `${step} (${action}): ${rest.join('.')} `;
+}
+
+/** Throws `bad_request` with every fault, one a line. */
+export function refuseMacro(name: string, faults: readonly string[]): never {
+  throw new SvcError(
+    'bad_request',
+    `Macro ${name} cannot be used:\n${faults.map((one) => `  - ${one}`).join('\n')}`,
+    { cure: '`svc macro actions` lists what a step can do.' },
+  );
+}

@@ -1,0 +1,149 @@
+/** What a step of a macro can do: the whole list, with what each action takes. */
+
+/** What a parameter takes: a text, a whole number, yes or no, one of some words, or one text or several. */
+export type Param = Described &
+  (
+    | { readonly kind: 'text' }
+    | { readonly kind: 'flag' }
+    | { readonly kind: 'texts' }
+    | { readonly kind: 'count'; readonly least: number; readonly most: number }
+    | { readonly kind: 'word'; readonly words: readonly string[] }
+  );
+
+interface Described {
+  readonly about: string;
+  /** Left out, the parameter must be given; null, it may be left out and is then not there. */
+  readonly default?: string | number | null;
+}
+
+export interface Action {
+  /** One sentence; stands in the documentation and in `svc macro actions`. */
+  readonly about: string;
+  readonly params: Readonly<Record<string, Param>>;
+  /** How what it did is taken back; null where that is not possible or not needed. */
+  readonly undo: string | null;
+  /** Whether a proxy must run for it. */
+  readonly needsProxy: boolean;
+}
+
+const text = (about: string) => ({ kind: 'text', about }) as const;
+const optional = (about: string) => ({ kind: 'text', about, default: null }) as const;
+
+/** Every action, by the name under which it stands in a macro. */
+export const ACTIONS = {
+  compress: {
+    about: 'Makes a file smaller with recipes and writes the result to a new file',
+    params: {
+      file: text('The file that is read'),
+      recipe: {
+        kind: 'texts',
+        about: 'A recipe by its name or file, or a list of them that run one after another',
+      },
+      to: text('The file that is written, below the folder in which the macro runs'),
+      command: optional('The command that printed the file, where the recipe asks for one'),
+    },
+    undo: 'delete the file',
+    needsProxy: false,
+  },
+  ingest: {
+    about: 'Adds a text file to the vault as one block',
+    params: {
+      file: text('The file'),
+      id: optional('The name of the block; one of the same name is replaced'),
+    },
+    undo: null,
+    needsProxy: true,
+  },
+  search: {
+    about: 'Searches the vault and shows what is found; fails when nothing is',
+    params: {
+      query: text('What is searched for'),
+      top: { kind: 'count', about: 'Most hits', least: 1, most: 100, default: 5 },
+    },
+    undo: null,
+    needsProxy: true,
+  },
+  pause: {
+    about: 'From now on requests are sent unchanged',
+    params: {},
+    undo: '`svc resume`',
+    needsProxy: true,
+  },
+  resume: {
+    about: 'Ends what pause began',
+    params: {},
+    undo: '`svc pause`',
+    needsProxy: true,
+  },
+  debug: {
+    about: 'Logs every request step by step, or stops doing so',
+    params: { on: { kind: 'flag', about: 'true or false' } },
+    undo: '`svc debug on` or `off`',
+    needsProxy: true,
+  },
+  force_health: {
+    about: 'Sets a provider to healthy or unhealthy by hand',
+    params: {
+      provider: text('Its name'),
+      state: { kind: 'word', about: 'What it is from now on', words: ['healthy', 'unhealthy'] },
+    },
+    undo: '`svc provider-force-health`',
+    needsProxy: true,
+  },
+  route_add: {
+    about: 'Adds a routing rule',
+    params: {
+      id: text('The name of the rule'),
+      target: text('Where to: provider/model'),
+      model: optional('The requested model; * and ? are wildcards; every one if left out'),
+      priority: {
+        kind: 'count',
+        about: 'The highest is tried first',
+        least: 0,
+        most: 1000,
+        default: 0,
+      },
+    },
+    undo: '`svc route remove`',
+    needsProxy: true,
+  },
+  route_remove: {
+    about: 'Removes a routing rule',
+    params: { id: text('The name of the rule') },
+    undo: '`svc route add`',
+    needsProxy: true,
+  },
+  cache_clear: {
+    about: 'Forgets all answers in the response cache',
+    params: {},
+    undo: null,
+    needsProxy: true,
+  },
+  learn: {
+    about: 'Applies what was learned from traffic to new conversations, or forgets it',
+    params: { do: { kind: 'word', about: 'Which of the two', words: ['apply', 'reset'] } },
+    undo: null,
+    needsProxy: true,
+  },
+  check_alerts: {
+    about: 'Evaluates the alert rules; fails when one fires',
+    params: {},
+    undo: null,
+    needsProxy: true,
+  },
+  reload: {
+    about: 'Reads the configuration again; a faulty one changes nothing and fails the step',
+    params: {},
+    undo: 'restore the file and reload again',
+    needsProxy: true,
+  },
+} as const satisfies Readonly<Record<string, Action>>;
+
+export type ActionName = keyof typeof ACTIONS;
+
+export function isActionName(name: string): name is ActionName {
+  return Object.hasOwn(ACTIONS, name);
+}
+
+/** The action of that name, with the types of every action. */
+export const actionOf = (name: ActionName): Action => ACTIONS[name];

@@ -1,0 +1,157 @@
+/** Checks what a macro is written as, and says everything that is wrong with it at once. */
+import { placesOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
+import type { Variable } from '../model/placeholders.ts';
+import { ACTIONS, actionOf, isActionName } from './actions.ts';
+import type { ActionName, Param } from './actions.ts';
+import type { Macro, StepValues, WrittenStep } from './macro.ts';
+import { readValue } from './values.ts';
+
+/** Something wrong, and where: keys and list places down to it. */
+export interface MacroFault {
+  readonly path: readonly string[];
+  /** Goes on after the path. */
+  readonly message: string;
+}
+
+export type CheckedMacro =
+  | { readonly ok: true; readonly macro: Macro }
+  | { readonly ok: false; readonly faults: readonly MacroFault[] };
+
+export const MACRO_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+export const MOST_STEPS = 100;
+const FIELDS = ['name', 'description', 'variables', 'steps'];
+const VARIABLE_FIELDS = ['default', 'about'];
+
+type Say = (path: readonly string[], message: string) => void;
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isScalar = (value: unknown): boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+/** `name`: what it must be called; without it the macro says so itself. */
+export function checkMacro(value: unknown, name?: string): CheckedMacro {
+  const faults: MacroFault[] = [];
+  const say: Say = (path, message) => void faults.push({ path, message });
+  if (!isMap(value))
+    return { ok: false, faults: [{ path: [], message: 'it is no macro: a map with steps' }] };
+  for (const field of Object.keys(value))
+    if (!FIELDS.includes(field))
+      say([field], `is no part of a macro; known are ${FIELDS.join(', ')}`);
+  const { name: written = name, description = '', variables: declared, steps: listed } = value;
+  if (typeof written !== 'string' || !MACRO_NAME.test(written))
+    say(['name'], 'is of lower case letters, digits, - and _');
+  else if (name !== undefined && written !== name)
+    say(['name'], `is ${JSON.stringify(written)}, but the macro is called ${name}`);
+  if (typeof description !== 'string') say(['description'], 'is a text');
+  const variables = checkVariables(declared, say);
+  const steps = checkSteps(listed, new Set(variables.map((each) => each.name)), say);
+  const used = new Set(steps.flatMap(({ values }) => namesIn(values)));
+  // A step that is not understood may be the one that uses it.
+  if (faults.length === 0)
+    for (const { name: each } of variables)
+      if (!used.has(each)) say(['variables', each], 'stands in no step');
+  if (faults.length > 0) return { ok: false, faults };
+  return {
+    ok: true,
+    macro: { name: String(written), description: String(description), variables, steps },
+  };
+}
+
+function checkVariables(declared: unknown, say: Say): readonly Variable[] {
+  if (declared === undefined || declared === null) return [];
+  if (!isMap(declared)) {
+    say(['variables'], 'is a map of names, each with its default, or with default and about');
+    return [];
+  }
+  return Object.entries(declared).map(([name, given]) => {
+    const path = ['variables', name];
+    if (!VARIABLE_NAME.test(name)) say(path, 'is no name: letters, digits, - and _ after a letter');
+    if (isMap(given)) {
+      for (const [field, one] of Object.entries(given))
+        if (!VARIABLE_FIELDS.includes(field) || !isScalar(one))
+          say([...path, field], 'is not understood; a variable has default and about, both texts');
+    } else if (given !== null && !isScalar(given))
+      say(path, 'is its default, or a map with default and about');
+    return toVariable(name, given);
+  });
+}
+
+function checkSteps(
+  listed: unknown,
+  variables: ReadonlySet<string>,
+  say: Say,
+): readonly WrittenStep[] {
+  if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST_STEPS) {
+    say(['steps'], `is a list of 1 to ${MOST_STEPS} steps`);
+    return [];
+  }
+  return (listed as unknown[]).flatMap((entry, at) => {
+    const path = ['steps', String(at)];
+    const [name, values] = stepOf(entry);
+    if (name === undefined) {
+      say(path, 'is the name of an action, alone or as the only key of a map with its parameters');
+      return [];
+    }
+    if (!isActionName(name)) {
+      const [place, subject] = isMap(entry)
+        ? [[...path, name], '']
+        : [path, `${JSON.stringify(name)} `];
+      say(place, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
+      return [];
+    }
+    if (values === undefined) {
+      say([...path, name], 'is a map of its parameters');
+      return [];
+    }
+    checkValues(name, values, variables, [...path, name], say);
+    return [{ action: name, values }];
+  });
+}
+
+/** `pause`, or `{debug: {on: true}}`. */
+function stepOf(
+  entry: unknown,
+): readonly [name: string | undefined, values: StepValues | undefined] {
+  if (typeof entry === 'string') return [entry, {}];
+  if (!isMap(entry)) return [undefined, undefined];
+  const [[name, values] = [undefined, undefined], ...more] = Object.entries(entry);
+  if (more.length > 0) return [undefined, undefined];
+  return [name, values === null ? {} : isMap(values) ? values : undefined];
+}
+
+function checkValues(
+  name: ActionName,
+  values: StepValues,
+  variables: ReadonlySet<string>,
+  path: readonly string[],
+  say: Say,
+): void {
+  const { params } = actionOf(name);
+  const known = Object.keys(params).join(', ') || 'none';
+  for (const given of Object.keys(values))
+    if (!Object.hasOwn(params, given)) say([...path, given], `is no parameter; known are ${known}`);
+  for (const [param, one] of Object.entries(params)) {
+    const value = values[param];
+    if (value === undefined || value === null) {
+      if (one.default === undefined) say(path, `needs ${param}: ${lowered(one)}`);
+      continue;
+    }
+    const undeclared = namesIn({ value }).filter((each) => !variables.has(each));
+    for (const each of undeclared)
+      say([...path, param], `names the variable ${each}, which variables does not declare`);
+    // What a variable fills is known when the macro runs.
+    if (namesIn({ value }).length > 0) continue;
+    const read = readValue(one, value);
+    if (!read.ok) say([...path, param], read.message);
+  }
+}
+
+const lowered = ({ about }: Param): string => about.charAt(0).toLowerCase() + about.slice(1);
+
+/** The variables that stand in the texts of a step. */
+function namesIn(values: StepValues): readonly string[] {
+  return Object.values(values)
+    .flat()
+    .flatMap((value) => (typeof value === 'string' ? placesOf(value) : []));
+}

@@ -1,0 +1,64 @@
+/**
+ * Texts with `{{name}}` where values go, and what is declared of the values. A value is data: what
+ * stands in it is never expanded again. `\{{name}}` stands for the text `{{name}}`.
+ */
+
+export interface Variable {
+  readonly name: string;
+  /** Undefined for a variable that must be given. */
+  readonly default: string | undefined;
+  readonly about: string | undefined;
+}
+
+export const VARIABLE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+const PLACE = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
+
+/** The names in a text, each once, in their order. */
+export function placesOf(text: string): readonly string[] {
+  const found = [...text.matchAll(PLACE)].filter(([place]) => !place.startsWith('\\'));
+  return [...new Set(found.map(([, name = '']) => name))];
+}
+
+export function fillPlaces(text: string, valueOf: (name: string) => string): string {
+  return text.replaceAll(PLACE, (place, name: string) =>
+    place.startsWith('\\') ? place.slice(1) : valueOf(name),
+  );
+}
+
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
+/** `name: { default: …, about: … }`, or `name: the default`. */
+export function toVariable(name: string, given: unknown): Variable {
+  const isObject = typeof given === 'object' && given !== null;
+  const fields = new Map(entriesOf(isObject ? given : { default: given }));
+  const textOf = (field: string) => {
+    const value = fields.get(field);
+    return isScalar(value) ? String(value) : undefined;
+  };
+  return { name, default: textOf('default'), about: textOf('about') };
+}
+
+/** Every value by name, defaults included; or what is missing and what is not known, as ends of sentences. */
+export function valuesOf(
+  variables: readonly Variable[],
+  given: ReadonlyMap<string, string>,
+): { readonly values: ReadonlyMap<string, string>; readonly faults: readonly string[] } {
+  const known = variables.map(({ name }) => name);
+  const unknown = [...given.keys()].filter((name) => !known.includes(name));
+  const missing = variables.filter((each) => each.default === undefined && !given.has(each.name));
+  const values = variables.map(
+    (each) => [each.name, given.get(each.name) ?? each.default ?? ''] as const,
+  );
+  return {
+    values: new Map(values),
+    faults: [
+      ...unknown.map((name) => `has no variable ${name.slice(0, 80)}`),
+      ...missing.map(({ name }) => `needs a value for ${name}`),
+    ],
+  };
+}
