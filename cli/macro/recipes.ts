@@ -11,8 +11,8 @@ export async function recipeNamed(
   config: () => Promise<Config>,
   context: CliContext,
 ): Promise<Recipe> {
-  const { isRecipeName, readRecipe, readRecipes } = await import('../../server/recipes/recipes.ts');
-  if (isRecipeName(name)) return (await readRecipe(resolve(context.cwd, name))).recipe;
+  const { readRecipe, readRecipes } = await import('../../server/recipes/recipes.ts');
+  if (/\.ya?ml$/.test(name)) return (await readRecipe(resolve(context.cwd, name))).recipe;
   const { bundledRecipes } = await import('../../server/bundled-recipes.ts');
   const configured = await config();
   const paths = [configured.compression.recipes].flat();
