@@ -19,6 +19,7 @@ import { errorBody, errorHeaders, errorStatus } from './http/error-response.ts';
 import { refusedRow } from './run/refused-row.ts';
 import { originForm, pathOf } from './gate/target.ts';
 import type { Generations } from './generation/generation.ts';
+import { PAGE_HEADERS, SHELL } from './dashboard/shell.ts';
 import { rateLimitHeaders } from './http/limit.ts';
 import type { RateDecision } from './http/limit.ts';
 import { readOwnBody, toOwnRequest } from './http/own-request.ts';
@@ -102,6 +103,10 @@ class HttpApp implements App {
     const { gate, cors } = generations.current;
     const admission = gate(request);
     if (admission.verdict === 'refused') {
+      if (admission.error.kind === 'unauthorized' && asksForPage(request)) {
+        this.#askForKey(request, response, requestId);
+        return;
+      }
       this.#fail(request, response, admission.error, requestId, admission.close);
       return;
     }
@@ -153,6 +158,18 @@ class HttpApp implements App {
         release,
       );
     }
+  }
+
+  /** A browser that has no key gets the empty page, which asks for one; the status stays. */
+  #askForKey(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+    response.writeHead(401, {
+      ...PAGE_HEADERS,
+      'Content-Type': 'text/html; charset=utf-8',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-ID': requestId,
+    });
+    response.end(SHELL);
+    request.resume();
   }
 
   /**
@@ -311,6 +328,13 @@ class HttpApp implements App {
     response.end(request.method === 'HEAD' ? undefined : body);
     request.resume();
   }
+}
+
+/** True for a browser's load of one of the dashboard's views. */
+function asksForPage({ method, url = '/', headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.accept?.includes('text/html') !== true) return false;
+  const path = pathOf(originForm(url));
+  return /^\/dashboard(?:\/(?!api\/|events$).*)?$/.test(path);
 }
 
 function* pairs(flat: readonly string[]): Generator<[string, string]> {

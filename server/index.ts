@@ -12,6 +12,7 @@ import type { App } from './app.ts';
 import { askThrough } from './control/ask-provider.ts';
 import { audited, auditModules } from './log/audit-trail.ts';
 import { createKeyring } from './auth/auth.ts';
+import { createBrowserSessions } from './auth/browser-sessions.ts';
 import { compileGeneration } from './generation/compile.ts';
 import type { Variables } from './config/env.ts';
 import { ensurePrivateFolder } from './config/home.ts';
@@ -102,7 +103,7 @@ export async function startProxy(options: StartOptions): Promise<RunningProxy> {
       audit: services.audit,
       activated: (generation) => prepare(services, generation),
     });
-    const front = openFront(options, services, generations, reload);
+    const front = openFront(options, proxy, generations, reload);
     await proxy.listen(front.handlers);
     // Now that the ports are known, a provider that points at one of them can be recognised.
     refuseLoops(generations.current.providers, proxy.host, proxy.ports());
@@ -138,6 +139,7 @@ async function openProxy(options: StartOptions) {
     clock,
     onFault: (fault) => log.error(fault.message),
   });
+  const sessions = createBrowserSessions({ keys, clock, random: randomBytes });
   const listeners: Listener[] = [];
   const ports = () => listeners.map((listener) => listener.port);
   const { host, port, wsPort } = config.server;
@@ -160,6 +162,7 @@ async function openProxy(options: StartOptions) {
       config: from.config,
       services,
       keys,
+      sessions,
       ports,
       custom: withPluginProviders(code, plugins, from.config, env, watch),
       plugins,
@@ -171,6 +174,7 @@ async function openProxy(options: StartOptions) {
   };
   return {
     services,
+    sessions,
     watch,
     custom,
     host,
@@ -206,13 +210,13 @@ type Reload = ReturnType<typeof createReload>;
 /** What answers on the ports: the paths of our own, proxied requests, WebSockets. */
 function openFront(
   { version }: StartOptions,
-  services: ServerServices,
+  { services, sessions }: OpenedProxy,
   generations: Generations,
   reload: Reload,
 ) {
   const { clock } = services;
   const newId = createRequestIds({ wallMs: () => clock.wallMs(), randomBytes });
-  const routes = ownRoutes({ version, services, generations, reload, app: () => app });
+  const routes = ownRoutes({ version, services, sessions, generations, reload, app: () => app });
   const app: App = createApp({ generations, services, router: createRouter(routes), newId });
   const door = createSocketDoor({
     generations,
@@ -234,7 +238,7 @@ function openFront(
 /** Opens the control socket, logs how things stand and prepares what the first request needs. */
 async function takeCommands(
   { loaded, version, control: hasControl = true }: StartOptions,
-  { services, watch, host, listeners, ports }: OpenedProxy,
+  { services, sessions, watch, host, listeners, ports }: OpenedProxy,
   { app, door }: ReturnType<typeof openFront>,
   generations: Generations,
   reload: Reload,
@@ -270,6 +274,7 @@ async function takeCommands(
     },
     reload,
     stop: () => lifecycle.stop(),
+    dashboardLink: () => sessions.newLink(),
     vault: vaultCommands(services.vault, config.vault),
   });
   const commands = audited(plainCommands, services.audit);

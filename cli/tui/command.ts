@@ -5,8 +5,11 @@ import type { LiveState, ReportAnswer, RequestsAnswer } from '../../server/dashb
 import { sinceMsOf } from '../../server/dashboard/page/ranges.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { colorsFor, columnsOf, isTerminal, print, printJson } from '../screen/output.ts';
-import { readOwn } from '../remote.ts';
+import { colorsFor, columnsOf, isTerminal, note, print, printJson } from '../screen/output.ts';
+import { runningInstance } from '../process/daemon.ts';
+import { control, readOwn } from '../remote.ts';
+import { openBrowser } from '../screen/browser.ts';
+import { originsElsewhere } from '../screen/own-addresses.ts';
 import { showDashboard, urlOf } from './dashboard.ts';
 import { follow } from './feed.ts';
 import { bodyOf } from './frame.ts';
@@ -26,12 +29,12 @@ class Dashboard extends Command<CliContext> {
       'Off a terminal it prints what the first screen shows, once. Keys are explained by ?; q quits.',
     examples: [
       ['In this terminal', '$0 dashboard'],
-      ['The address of the one in the browser', '$0 dashboard --public'],
+      ['The one in the browser', '$0 dashboard --public'],
     ],
   });
 
   public = Option.Boolean('--public', false, {
-    description: 'Print the address of the dashboard in the browser',
+    description: 'Open the dashboard in the browser; for other machines a link that works once',
   });
   json = Option.Boolean('--json', false, { description: 'Print the figures once, as JSON' });
 
@@ -52,10 +55,35 @@ class Dashboard extends Command<CliContext> {
   async #printAddress(home: string): Promise<number> {
     // Whether one runs is for it to say: a pid file alone may be old.
     await readOwn(home, '/health');
+    const { context } = this;
     const url = urlOf(home);
     if (url === null) throw new SvcError('unavailable', 'The proxy does not say where it listens');
-    if (this.json) printJson(this.context, { url: `${url}/dashboard` });
-    else print(this.context, `${url}/dashboard`);
+    const elsewhere = originsElsewhere(runningInstance(home)?.url ?? url);
+    const login = elsewhere.length === 0 ? undefined : await control(home, 'dashboard-link');
+    const page = `${url}/dashboard`;
+    // What follows # stays in the browser: no log of any server has it.
+    const links = elsewhere.map(
+      (origin) => `${origin}/dashboard/login#${String(login?.['token'])}`,
+    );
+    if (this.json) {
+      printJson(context, {
+        url: page,
+        ...(login !== undefined && {
+          login_urls: links,
+          key_id: login['key_id'],
+          expires_in_s: login['expires_in_s'],
+        }),
+      });
+      return 0;
+    }
+    print(context, page);
+    for (const link of links) print(context, link);
+    if (login !== undefined)
+      note(
+        context,
+        `The ${links.length === 1 ? 'link' : 'links'} for other machines let one browser in, once, within five minutes. It stays for seven days at most, and no longer than the key ${String(login['key_id'])}.`,
+      );
+    openBrowser(context, page);
     return 0;
   }
 

@@ -142,6 +142,10 @@ function spanOf({ created, expires }: StoredKey): number | undefined {
 export interface Keyring extends KeyCheck {
   /** Replaces `security.api_key`; the former one is remembered as rotated away while the process lives. */
   setConfigKey(key: string | undefined): void;
+  /** What is kept of a key that is valid now, for signing what is bound to it. */
+  digestOf(keyId: string): Buffer | undefined;
+  /** The key of the configuration, else the stored one that was made last, as long as it is valid. */
+  newestId(): string | undefined;
 }
 
 const REREAD_MS = 1000;
@@ -189,7 +193,18 @@ export function createKeyring(options: {
     }
   }
 
+  const isLive = ({ isRevoked, expiresMs }: KnownKey): boolean =>
+    !isRevoked && expiresMs > clock.wallMs();
+
   const keyring: Keyring = {
+    digestOf(keyId) {
+      look();
+      return all.find((known) => known.admits.keyId === keyId && isLive(known))?.digest;
+    },
+    newestId() {
+      look();
+      return (config.find(isLive) ?? stored.findLast(isLive))?.admits.keyId;
+    },
     setConfigKey(key) {
       const retired = config.map((known) => ({ ...known, isRevoked: true }));
       const current = key === undefined || key === '' ? [] : [toConfigKey(key)];
@@ -208,7 +223,7 @@ export function createKeyring(options: {
         if (timingSafeEqual(known.digest, offered)) found ??= known;
       }
       if (found === undefined) return 'unknown';
-      return found.isRevoked || found.expiresMs <= clock.wallMs() ? 'dead' : found.admits;
+      return isLive(found) ? found.admits : 'dead';
     },
   };
   keyring.setConfigKey(options.configKey);

@@ -3,6 +3,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { Learned } from '../../stages/learned/learned.ts';
 import type { RuleStore } from '../../stages/route/rules-store.ts';
 import type { AlertWatch } from '../alerts/watch.ts';
+import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { App } from '../app.ts';
 import type { ControlCommands } from './control.ts';
 import type { ReloadReport } from '../routes/config.ts';
@@ -25,6 +26,7 @@ export interface ControlledProxy {
   readonly listModels: (input: unknown) => Promise<unknown>;
   readonly reload: () => Promise<ReloadReport>;
   readonly stop: () => Promise<void>;
+  readonly dashboardLink: BrowserSessions['newLink'];
   /** What the vault answers to. */
   readonly vault: ControlCommands;
 }
@@ -94,6 +96,11 @@ export function controlCommands(proxy: ControlledProxy): ControlCommands {
     async reload() {
       const { configFile, applied, needsRestart, warnings } = await reload();
       return { config_file: configFile, applied, needs_restart: needsRestart, warnings };
+    },
+    'dashboard-link'() {
+      const { token, keyId, expiresInS } = proxy.dashboardLink();
+      services.audit.add({ kind: 'key', event: 'login_link', details: { key_id: keyId } });
+      return { token, key_id: keyId, expires_in_s: expiresInS };
     },
     stop() {
       // The answer must leave before the socket closes.

@@ -21,6 +21,7 @@ export function pageRoutes(): Route[] {
   };
   return [
     { ...shell, path: '/dashboard' },
+    { ...shell, path: '/dashboard/login' },
     {
       method: 'GET',
       path: ASSET_PATHS.script,

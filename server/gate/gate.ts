@@ -15,6 +15,7 @@
  * 5. An upgrade asked for by a foreign page: 403. `/config/reload` from elsewhere: 403.
  * 6. Local passes, without a key unless one is required. Others need `X-Svc-Key`: 401.
  *    A key that was revoked or has expired: 401, from anywhere.
+ *    For reading the dashboard, the cookie that a browser got for a key does as well.
  * 7. A few paths are public, and so is every OPTIONS: they pass with the verdict `public`,
  *    and the answers must then reveal nothing about the machine.
  *
@@ -30,6 +31,8 @@ import {
   malformedRequest,
 } from '../../stages/model/errors.ts';
 import type { KeyCheck, Keyed } from '../auth/auth.ts';
+import { COOKIE_PATH } from '../auth/browser-sessions.ts';
+import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import { isLoopback } from './addresses.ts';
 import { type NameOptions, type Names, createNames, parseAuthority } from './names.ts';
 import { type GateRequest, type HeaderScan, scanHeaders } from './scan.ts';
@@ -46,6 +49,8 @@ export interface GateOptions extends NameOptions {
   readonly requireKey: boolean;
   /** The proxy keys. */
   readonly keys: KeyCheck;
+  /** Who sends these cookies; without it no cookie lets anyone in. */
+  readonly sessions?: Pick<BrowserSessions, 'check'>;
 }
 
 /** Let in: as `local`, by a key (`keyed`, with the key's id for the ledger), or to a public path only. */
@@ -77,7 +82,10 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/dashboard/app.js',
   '/dashboard/app.css',
   '/dashboard/icon.svg',
+  '/dashboard/login',
 ]);
+/** Where a key, or a link that works once, is exchanged for a cookie: the one public path that is posted to. */
+const LOGIN = '/dashboard/login';
 
 /** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */
 export function createGate(options: GateOptions): Gate {
@@ -148,12 +156,28 @@ function admit(
     if (found !== 'unknown') return local ? LOCAL : found;
   }
   if (keyless) return LOCAL;
+  if (
+    scan.cookie !== undefined &&
+    !standing.crossSite &&
+    !standing.upgrade &&
+    reads(method, path)
+  ) {
+    const found = options.sessions?.check(scan.cookie);
+    if (found !== undefined) return standing.here ? LOCAL : found;
+  }
   if (!standing.upgrade && isPublic(method, path, scan, standing)) return PUBLIC;
   return refuse(authMissing(whyKeyNeeded(scan, standing, options)), false);
 }
 
+/** True for the page and its data: what a cookie opens. */
+function reads(method: string, path: string): boolean {
+  const isOfDashboard = path === COOKIE_PATH || path.startsWith(`${COOKIE_PATH}/`);
+  return isOfDashboard && (method === 'GET' || method === 'HEAD');
+}
+
 function isPublic(method: string, path: string, scan: HeaderScan, standing: Standing): boolean {
   if (method === 'OPTIONS') return true;
+  if (method === 'POST' && path === LOGIN) return !standing.crossSite;
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (PUBLIC_PATHS.has(path)) return true;
   // Following a link from elsewhere to the dashboard is a person's doing, and shows the page

@@ -30,6 +30,8 @@ export interface HeaderScan {
   navigates: boolean;
   key: string | undefined;
   keys: number;
+  /** Of one field alone: browsers send no second one. */
+  cookie: string | undefined;
   length: string | undefined;
   lengths: number;
   coding: string | undefined;
@@ -141,6 +143,12 @@ const MARKS: ReadonlyMap<string, Mark> = withUsualSpellings([
     },
   ],
   [
+    'cookie',
+    (scan, value) => {
+      scan.cookie ??= value;
+    },
+  ],
+  [
     'content-length',
     (scan, value) => {
       if (scan.lengths++ === 0) scan.length = value;
@@ -177,6 +185,7 @@ export function scanHeaders(rawHeaders: readonly string[]): HeaderScan {
     navigates: false,
     key: undefined,
     keys: 0,
+    cookie: undefined,
     length: undefined,
     lengths: 0,
     coding: undefined,

@@ -17,6 +17,7 @@ import type { Provider } from '../../stages/providers/provider.ts';
 import type { Services } from '../../stages/services.ts';
 import type { ProviderStateSettings } from '../../stages/providers/states.ts';
 import type { FallbackTarget, ModelRoute } from '../../stages/providers/route-config.ts';
+import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { Keyring } from '../auth/auth.ts';
 import type { CaptureSettings } from '../capture/captures.ts';
 import type { Config } from '../config/config.ts';
@@ -36,6 +37,8 @@ export interface CompileOptions {
   readonly config: Config;
   readonly services: ServerServices;
   readonly keys: Keyring;
+  /** Whose cookies the gate takes; absent where nobody will knock. */
+  readonly sessions?: Pick<BrowserSessions, 'check'>;
   /** The providers that are code. */
   readonly custom: CustomProviders;
   /** The plugins among whose stages they are. */
@@ -184,6 +187,7 @@ export function compileGeneration(options: CompileOptions): Generation {
       trustBrowserOrigins: security.trustBrowserOrigins,
       requireKey: security.requireApiKey,
       keys,
+      ...(options.sessions && { sessions: options.sessions }),
     }),
     cors: createCors(security.allowedOrigins),
     activate() {

@@ -156,13 +156,34 @@ export const ownOperations: readonly Operation[] = [
     path: '/dashboard/:path*',
     method: 'get',
     summary: 'The same page, opened at one of its views',
-    description: 'A document navigation from this machine gets it without a key: it holds no data.',
+    description:
+      'A document navigation from this machine gets it without a key: it holds no data. From elsewhere it comes with 401, and asks for the key.',
     tag: 'Look',
     parameters: [
       { name: 'path', in: 'path', description: 'The view, such as `requests`', schema: text },
     ],
     answer: html,
     errors: [404],
+  },
+  {
+    path: '/dashboard/login',
+    method: 'get',
+    summary: 'The same page, where it asks for a key',
+    tag: 'Look',
+    answer: html,
+    isPublic: true,
+  },
+  {
+    path: '/dashboard/login',
+    method: 'post',
+    summary: 'Exchange a key for the cookie of a browser',
+    description:
+      'With `key`, a proxy key, or `link`, the token of a link of `svc dashboard --public`. The cookie reads the dashboard and nothing else, and ends with the key. 401 where it is not valid.',
+    tag: 'Look',
+    request: { type: 'object', properties: { key: text, link: text } },
+    answer: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
+    errors: [400, 401, 415],
+    isPublic: true,
   },
   {
     path: '/dashboard/app.js',

@@ -1,6 +1,7 @@
 /** Every path that the proxy answers itself. */
 import { cacheStatsJson, sessionJson } from '../../stages/ledger/report.ts';
 import type { SpeedCacheFigures } from '../../stages/ledger/report.ts';
+import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { App } from '../app.ts';
 import type { Generations } from '../generation/generation.ts';
 import { statesJson } from '../facts/provider-states.ts';
@@ -16,6 +17,7 @@ import { configRoutes } from './config.ts';
 import type { ReloadReport } from './config.ts';
 import { dashboardRoutes } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
+import { loginRoutes } from './login.ts';
 import { metricsRoutes } from './metrics.ts';
 import { savingsRoutes } from './savings.ts';
 import { statsRoutes } from './stats.ts';
@@ -26,6 +28,7 @@ import { vaultRoutes } from './vault.ts';
 export interface OwnRouteOptions {
   readonly version: string;
   readonly services: ServerServices;
+  readonly sessions: BrowserSessions;
   readonly generations: Generations;
   readonly reload: () => Promise<ReloadReport>;
   /** The app that these routes become part of. */
@@ -98,6 +101,7 @@ export function ownRoutes(options: OwnRouteOptions): Route[] {
     ...vaultRoutes(services.vault),
     ...configRoutes(options.reload),
     ...docsRoutes(version),
+    ...loginRoutes(options.sessions),
     ...dashboardRoutes({
       feed: createFeed({
         clock,

@@ -1,4 +1,4 @@
-/** Asks the proxy. Where it wants a key, the person is asked for one, which stays in this tab's memory. */
+/** Asks the proxy. Where it wants a key, the person is asked for one, and the browser keeps a cookie that no script can read. */
 import { createStore } from './store.ts';
 
 /** An answer that was no success, in the words of the proxy. */
@@ -11,19 +11,13 @@ export class AnswerError extends Error {
   }
 }
 
-/** The proxy key that was typed, if any. */
-export const proxyKey = createStore('');
+/** Counts up whenever the proxy has let the browser in. */
+export const logins = createStore(0);
 /** True once an answer has said that a key is needed. */
 export const needsKey = createStore(false);
 
 export async function open(path: string, signal: AbortSignal): Promise<Response> {
-  const key = proxyKey.get();
-  const response = await fetch(path, {
-    signal,
-    cache: 'no-store',
-    credentials: 'same-origin',
-    headers: key === '' ? {} : { 'X-Svc-Key': key },
-  });
+  const response = await fetch(path, { signal, cache: 'no-store', credentials: 'same-origin' });
   if (response.status === 401) needsKey.set(true);
   if (response.ok) {
     needsKey.set(false);
@@ -35,6 +29,19 @@ export async function open(path: string, signal: AbortSignal): Promise<Response>
 export async function getJson<T>(path: string, signal: AbortSignal): Promise<T> {
   const response = await open(path, signal);
   return (await response.json()) as T;
+}
+
+/** Exchanges a key, or the token of a link, for a cookie. Rejects with what is wrong with it. */
+export async function logIn(proof: { readonly key: string } | { readonly link: string }) {
+  const response = await fetch('/dashboard/login', {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(proof),
+  });
+  if (!response.ok) throw new AnswerError(response.status, await messageOf(response));
+  needsKey.set(false);
+  logins.set(logins.get() + 1);
 }
 
 async function messageOf(response: Response): Promise<string> {

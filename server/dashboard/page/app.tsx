@@ -69,7 +69,13 @@ export function App() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {wantsKey ? <KeyForm /> : <View place={place} />}
+        {place.view === 'login' ? (
+          <KeyForm link={location.hash.slice(1)} />
+        ) : wantsKey ? (
+          <KeyForm />
+        ) : (
+          <View place={place} />
+        )}
       </main>
     </>
   );

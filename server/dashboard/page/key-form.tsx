@@ -1,22 +1,42 @@
-/** Asks for a proxy key where the proxy wants one. */
-import { useState } from 'preact/hooks';
-import { needsKey, proxyKey } from './api.ts';
+/** Asks for a proxy key where the proxy wants one, or uses the link that was opened. */
+import { useEffect, useState } from 'preact/hooks';
+import { AnswerError, logIn } from './api.ts';
+import { addressOf, go } from './location.ts';
 
-export function KeyForm() {
+/** `link` is the token of a link that works once. */
+export function KeyForm({ link }: { readonly link?: string }) {
   const [typed, setTyped] = useState('');
+  const [fault, setFault] = useState<string>();
+  const [isAsking, setAsking] = useState(false);
+
+  const enter = async (proof: Parameters<typeof logIn>[0]): Promise<void> => {
+    setAsking(true);
+    setFault(undefined);
+    try {
+      await logIn(proof);
+      if (link !== undefined) go(addressOf(''), true);
+    } catch (thrown) {
+      setFault(faultOf(thrown, 'link' in proof));
+      setAsking(false);
+    }
+  };
+  useEffect(() => {
+    if (link !== undefined && link !== '') void enter({ link });
+  }, [link]);
+
   return (
     <form
       class="card narrow"
+      aria-busy={isAsking}
       onSubmit={(event) => {
         event.preventDefault();
-        needsKey.set(false);
-        proxyKey.set(typed.trim());
+        void enter({ key: typed.trim() });
       }}
     >
       <h1>This proxy wants a key</h1>
       <p>
-        <code>svc auth create</code> makes one. It is kept in this tab until it is closed or loaded
-        anew.
+        On its own machine <code>svc auth --generate</code> makes one, and{' '}
+        <code>svc dashboard --public</code> a link that works once.
       </p>
       <label>
         Proxy key
@@ -24,12 +44,27 @@ export function KeyForm() {
           type="password"
           autocomplete="off"
           value={typed}
+          {...(fault !== undefined && { 'aria-invalid': true, 'aria-describedby': 'key-fault' })}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" disabled={typed.trim() === ''}>
+      {fault !== undefined && (
+        <p class="fault" id="key-fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <button type="submit" disabled={typed.trim() === '' || isAsking}>
         Open
       </button>
     </form>
   );
+}
+
+function faultOf(thrown: unknown, isLink: boolean): string {
+  if (!(thrown instanceof AnswerError)) return 'The proxy does not answer.';
+  if (thrown.status === 401)
+    return isLink
+      ? 'This link was used before, or is older than five minutes.'
+      : 'This key is not valid here.';
+  return thrown.message;
 }

@@ -1,6 +1,6 @@
 /** What the proxy reports as it happens, by server-sent events. */
 import type { LiveState, RequestJson } from '../contract.ts';
-import { needsKey, open, proxyKey } from './api.ts';
+import { logins, needsKey, open } from './api.ts';
 import { SILENCE_MS, createFeedReader, withLog } from './feed-events.ts';
 import type { FeedEvents } from './feed-events.ts';
 import { createStore } from './store.ts';
@@ -42,7 +42,7 @@ export async function stayConnected(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits, or until a key was typed where one is needed. */
+/** Waits, or until the proxy has let the browser in where it wants a key. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -51,7 +51,7 @@ function pause(ms: number): Promise<void> {
       resolve();
     };
     const timer = setTimeout(done, needsKey.get() ? 60_000 : ms);
-    const unwatch = proxyKey.watch(done);
+    const unwatch = logins.watch(done);
   });
 }
 

@@ -67,7 +67,7 @@ export function addressOf(
 }
 
 /** Goes there. `replace` leaves no entry to come back to, as for each letter of a filter. */
-function go(address: string, replace = false): void {
+export function go(address: string, replace = false): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   changed();

@@ -1,0 +1,98 @@
+/**
+ * Browsers on other machines: a person cannot type a header into one, so a key, or a link that
+ * works once, is exchanged for a cookie. It is bound to the key and ends with it, with its time
+ * or with this process, whose secret signs it; nothing about it is stored.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../engine/clock.ts';
+import { SvcError } from '../../engine/error.ts';
+import type { Keyed, Keyring, RandomBytes } from './auth.ts';
+
+/** Where the browser sends it: the page and its data, nothing that costs money. */
+export const COOKIE_PATH = '/dashboard';
+const COOKIE = 'svc_dashboard';
+const SESSION_S = 7 * 86_400;
+const LINK_MS = 5 * 60_000;
+/** Links that wait to be used; of more the oldest are forgotten. */
+const MOST_LINKS = 16;
+const TOKEN_BYTES = 32;
+/** No honest header of cookies is longer. */
+const LONGEST_HEADER = 4096;
+
+export interface BrowserSessions {
+  /** Who sends these cookies (the header's value); undefined for nobody that is known. */
+  check(cookies: string): Keyed | undefined;
+  /** The value of `Set-Cookie` for a key that is valid now; undefined for any other. */
+  withKey(key: string, isSecure: boolean): string | undefined;
+  /** The same for the token of a link, which works once. */
+  withLink(token: string, isSecure: boolean): string | undefined;
+  /** A new token. Throws `conflict` where there is no valid key that it could be bound to. */
+  newLink(): { readonly token: string; readonly keyId: string; readonly expiresInS: number };
+}
+
+export function createBrowserSessions(options: {
+  readonly keys: Keyring;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+}): BrowserSessions {
+  const { keys, clock, random } = options;
+  const secret = random(TOKEN_BYTES);
+  /** By the token's hash, so that no comparison of ours reveals how much of one was right. */
+  const links = new Map<string, { readonly keyId: string; readonly untilMs: number }>();
+
+  const signed = (keyId: string, expires: string): Buffer | undefined => {
+    const bound = keys.digestOf(keyId);
+    if (bound === undefined) return undefined;
+    return createHmac('sha256', secret).update(`${keyId} ${expires} `).update(bound).digest();
+  };
+  const hashed = (token: string): string =>
+    createHmac('sha256', secret).update(token).digest('base64url');
+  const cookieFor = (keyId: string, isSecure: boolean): string | undefined => {
+    const expires = Math.floor(clock.wallMs() / 1000 + SESSION_S).toString(36);
+    const signature = signed(keyId, expires)?.toString('base64url');
+    if (signature === undefined) return undefined;
+    const value = `${keyId}.${expires}.${signature}`;
+    return `${COOKIE}=${value}; Path=${COOKIE_PATH}; Max-Age=${SESSION_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  };
+
+  return {
+    check(cookies) {
+      if (cookies.length > LONGEST_HEADER) return undefined;
+      const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
+      const wanted = signed(keyId, expires);
+      const given = Buffer.from(signature, 'base64url');
+      if (wanted === undefined || given.length !== wanted.length) return undefined;
+      if (!timingSafeEqual(given, wanted)) return undefined;
+      const isOver = Number.parseInt(expires, 36) * 1000 <= clock.wallMs();
+      return isOver ? undefined : { verdict: 'keyed', keyId };
+    },
+    withKey(key, isSecure) {
+      const found = keys.check(key);
+      return found === 'dead' || found === 'unknown' ? undefined : cookieFor(found.keyId, isSecure);
+    },
+    withLink(token, isSecure) {
+      const name = hashed(token);
+      const link = links.get(name);
+      links.delete(name);
+      if (link === undefined || link.untilMs <= clock.monotonicMs()) return undefined;
+      return cookieFor(link.keyId, isSecure);
+    },
+    newLink() {
+      const keyId = keys.newestId();
+      if (keyId === undefined)
+        throw new SvcError('conflict', 'There is no proxy key that a login could be bound to', {
+          cure: '`svc auth --generate` makes one.',
+        });
+      const token = random(TOKEN_BYTES).toString('base64url');
+      links.set(hashed(token), { keyId, untilMs: clock.monotonicMs() + LINK_MS });
+      for (const oldest of [...links.keys()].slice(0, -MOST_LINKS)) links.delete(oldest);
+      return { token, keyId, expiresInS: LINK_MS / 1000 };
+    },
+  };
+}
+
+function valueOf(cookies: string): string | undefined {
+  const start = `${COOKIE}=`;
+  const found = cookies.split(';').find((one) => one.trimStart().startsWith(start));
+  return found?.trim().slice(start.length);
+}

@@ -1,0 +1,126 @@
+/** A browser on another machine: a key or a link becomes a cookie, which reads the dashboard and ends with the key. */
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createManualClock } from '../../engine/index.ts';
+import { withProxy } from '../../fixtures/proxy.ts';
+import type { TestProxy } from '../../fixtures/proxy.ts';
+import { closeClients, exchange } from '../../fixtures/server/exchange.ts';
+import { createKeyring, openKeyStore } from '../auth/auth.ts';
+import { createBrowserSessions } from '../auth/browser-sessions.ts';
+import { folderForEach } from '../../fixtures/ledger/temp-ledger.ts';
+import { createRandom } from '../../fixtures/random.ts';
+
+const files = folderForEach(test);
+const KEY = `svc_${'k'.repeat(43)}`;
+const OTHER = `svc_${'o'.repeat(43)}`;
+const DATA = '/dashboard/api/requests';
+/** As a request of another machine comes, by way of a tunnel. */
+const REMOTE = { 'x-forwarded-for': '10.0.0.9' };
+
+const logIn = (t: TestProxy, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  exchange(t.proxy.port, {
+    path: '/dashboard/login',
+    headers: { 'content-type': 'application/json', ...REMOTE, ...headers },
+    body: JSON.stringify(body),
+  });
+
+const cookieOf = ({ headers }: Awaited<ReturnType<typeof logIn>>): string =>
+  String(headers['set-cookie']).split(';')[0] ?? '';
+
+test('a key becomes a strict cookie, which reads the dashboard and does nothing else', () =>
+  withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
+    const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
+      (await exchange(t.proxy.port, { path, method, headers: { ...REMOTE, ...headers } })).status;
+    for (const wrong of [{ key: OTHER }, { key: '' }, {}, { link: 'x' }, { key: 5 }, null, [KEY]])
+      assert.is((await logIn(t, wrong)).status, 401, JSON.stringify(wrong));
+    assert.is((await logIn(t, { key: KEY }, { origin: 'https://evil.example' })).status, 401);
+    const answer = await logIn(t, { key: KEY });
+    assert.is(answer.status, 200);
+    assert.match(
+      String(answer.headers['set-cookie']),
+      /^svc_dashboard=config\.\w+\.[\w-]{43}; Path=\/dashboard; Max-Age=604800; HttpOnly; SameSite=Strict$/,
+    );
+    assert.not.match(String(answer.headers['set-cookie']), new RegExp(KEY));
+    const cookie = cookieOf(answer);
+    assert.is(await status(DATA, {}), 401);
+    assert.is(await status(DATA, { cookie }), 200);
+    assert.is(await status(DATA, { cookie: `a=b; ${cookie}; c=d` }), 200);
+    assert.is(await status(DATA, { cookie, origin: 'https://evil.example' }), 401);
+    assert.is(await status(DATA, { cookie, 'sec-fetch-site': 'cross-site' }), 401);
+    for (const path of ['/stats', '/metrics', '/v1/svc/lost/last', '/v1/models', '/dashboards'])
+      assert.is(await status(path, { cookie }), 401, path);
+    for (const path of [DATA, '/v1/messages', '/config/reload', '/ingest'])
+      assert.ok([401, 403].includes(await status(path, { cookie }, 'POST')), path);
+    const [start = '', expires = '', signature = ''] = cookie.split('.');
+    const forged = [
+      `${start}.${expires}0.${signature}`,
+      `${start}.${expires}.${signature.slice(0, -2)}AA`,
+      `${start}.${expires}.`,
+      `svc_dashboard=other.${expires}.${signature}`,
+      'svc_dashboard=',
+      'svc_dashboard=..',
+    ];
+    for (const one of forged) assert.is(await status(DATA, { cookie: one }), 401, one);
+    // Another key in the place of the one that it is bound to.
+    t.configure(`security: { api_key: ${OTHER} }`);
+    await t.proxy.reload();
+    assert.is(await status(DATA, { cookie }), 401);
+  }));
+
+test('a browser without a key gets the empty page, and a program the error', () =>
+  withProxy({}, async (t) => {
+    const get = (path: string, accept: string) =>
+      exchange(t.proxy.port, { path, method: 'GET', headers: { ...REMOTE, accept } });
+    for (const path of ['/dashboard', '/dashboard/requests?range=7d', '/dashboard/eventsx']) {
+      const page = await get(path, 'text/html,*/*');
+      assert.is(page.status, 401, path);
+      assert.match(page.headers['content-type'] ?? '', /^text\/html/);
+      assert.match(String(page.headers['content-security-policy']), /^default-src 'none'/);
+      assert.match((await get(path, '*/*')).text, /"AUTH_001"/);
+    }
+    for (const path of [DATA, '/dashboard/events', '/stats', '/dashboards'])
+      assert.match((await get(path, 'text/html')).text, /"AUTH_001"/, path);
+    assert.is((await get('/dashboard/login', 'text/html')).status, 200);
+  }));
+
+test('a link works once and for five minutes, and a cookie ends with its key or its time', () => {
+  const clock = createManualClock();
+  const uniform = createRandom(1);
+  const random = (size: number): Buffer =>
+    Buffer.from(Array.from({ length: size }, () => Math.floor(uniform() * 256)));
+  const file = join(files.at(), 'keys.json');
+  const store = openKeyStore({ file, clock, random });
+  const keys = createKeyring({ file, clock });
+  const sessions = createBrowserSessions({ keys, clock, random });
+  assert.throws(() => sessions.newLink(), /no proxy key/);
+  const { stored } = store.create({ label: 'laptop' });
+  clock.advance(1001);
+  const link = sessions.newLink();
+  assert.is(link.keyId, stored.id);
+  const header = sessions.withLink(link.token, true) ?? '';
+  assert.match(header, /; Secure$/);
+  assert.is(sessions.withLink(link.token, true), undefined, 'used');
+  const late = sessions.newLink();
+  clock.advance(5 * 60_000);
+  assert.is(sessions.withLink(late.token, false), undefined, 'too late');
+  const cookie = header.split(';')[0]!;
+  assert.is(sessions.check(cookie)?.keyId, stored.id);
+  const restarted = createBrowserSessions({ keys, clock, random });
+  assert.is(restarted.check(cookie), undefined, 'signed by another process');
+  const second = store.create({ label: 'desk' });
+  clock.advance(1001);
+  const later = sessions.withKey(second.key, false)!.split(';')[0]!;
+  store.revoke(stored.id);
+  clock.advance(1001);
+  assert.is(sessions.check(cookie), undefined, 'revoked');
+  assert.is(sessions.check(later)?.keyId, second.stored.id);
+  clock.advance(7 * 86_400_000);
+  assert.is(sessions.check(later), undefined, 'over');
+  const many = Array.from({ length: 17 }, () => sessions.newLink().token);
+  assert.is(sessions.withLink(many[0]!, false), undefined, 'only so many wait');
+  assert.ok(sessions.withLink(many[16]!, false));
+});
+
+test.after(closeClients);
+test.run();
