@@ -8,6 +8,7 @@ import { estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import { endingLines } from './ends.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
+import { passedLines } from './passed.ts';
 import { isFailure, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
 import { joinKept, MARK, readOmitted } from '../text/marker.ts';
 import { readRepeated } from '../text/repeats.ts';
@@ -24,6 +25,9 @@ const ODD_SHARE = 0.1;
 const GAP_TOKENS = 12;
 const HEADER_TOKENS = 60;
 const BEFORE = 3;
+const NEAR = 12;
+/** What a test that passed prints tells of no failure, however it is worded. */
+const PASSED_SCORE = 2;
 const AFTER = 7;
 
 /** Reduces a build, test, CI or system log to at most `logBudgetTokens`. */
@@ -221,9 +225,11 @@ function rankedScores(
   suspicious: readonly (readonly string[])[],
 ): readonly number[] {
   const seen = new Map<string, number>();
-  const plain = segments.map((parts, at) =>
-    Math.max(...parts.map((part) => scoreLine(part, suspicious[at]!.includes(part)))),
-  );
+  const passed = passedLines(segments.map((parts) => parts[0]!));
+  const plain = segments.map((parts, at) => {
+    const own = Math.max(...parts.map((part) => scoreLine(part, suspicious[at]!.includes(part))));
+    return passed.has(at) ? Math.min(own, PASSED_SCORE) : own;
+  });
   const lastFailure = plain.findLastIndex(isFailure);
   const total = lines.reduce((sum, line) => sum + line.length, 0);
   return lines.map((line, at) => {
@@ -235,11 +241,17 @@ function rankedScores(
     // Of a line that fills the text something must stay, however little it says.
     const isLong = line.length > 1200 && line.length < total / 2;
     const length = isLong && !isFailure(own) ? -3 : 0;
-    const end = lastFailure >= 0 && at <= lastFailure && lastFailure - at < 25 ? 1.5 : 0;
+    const end = at <= lastFailure ? beforeFailure(lastFailure - at) : 0;
     const tail = at >= lines.length - 6 ? 1 : 0;
     const again = times < 2 ? 0 : -3 - Math.min(4, times / 4);
     return own + end + tail + length + again;
   });
+}
+
+/** What a line gains that stands so many lines before the last failure: its command mostly printed it. */
+function beforeFailure(distance: number): number {
+  if (distance < NEAR) return 3.5;
+  return distance < 25 ? 1.5 : 0;
 }
 
 /** Lets each line take on part of what its neighbours score: context belongs to a failure. */
