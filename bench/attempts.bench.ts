@@ -204,7 +204,7 @@ function bodyFrame(isStream: boolean): BodyFrame {
 /** The graph with what keeps providers up, or with a forward stage that can do without. */
 function planOf(services: Services, isOn: boolean): Plan<ProxyFrame> {
   const byKind = { messages: 'messages', chat: 'chat', generative: 'generative' };
-  const routing = { byKind, primary: undefined, relays: false, byModel: new Map(), fallback: [] };
+  const routing = { byKind, primary: undefined, verbatim: false, byModel: new Map(), fallback: [] };
   const fetching = {
     streamingEnabled: true,
     setsBreakpoints: false,

@@ -104,7 +104,7 @@ function toPlan(
       route: {
         byKind: byKind(config, providers),
         primary: named ? (config.routing.primary ?? undefined) : undefined,
-        relays: !named,
+        verbatim: !named,
         byModel: byModel(config),
         fallback: toFallback(config),
       },

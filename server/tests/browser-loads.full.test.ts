@@ -6,7 +6,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxy } from '../../fixtures/proxy.ts';
-import { dump, servePage, startRelay, visit } from '../../fixtures/server/browser.ts';
+import { dump, servePage, startForwarder, visit } from '../../fixtures/server/browser.ts';
 import { MESSAGE } from '../../fixtures/server/exchange.ts';
 
 /** Doors that open without a script's request, and give the page no result: what they did is seen at the upstream. */
@@ -92,17 +92,17 @@ test('an address that is typed, or was redirected, reaches no provider', async (
 for (const host of ['127.0.0.1', 'localhost']) {
   test(`prefetch, prerender, form, beacon, worker and redirect from ${host} reach no provider`, async () => {
     await withProxy({}, async ({ proxy, upstream }) => {
-      const relay = await startRelay(proxy.port);
-      const target = `http://127.0.0.1:${relay.port}/v1/models`;
-      const server = await servePage(quietPage(relay.port), target);
+      const forwarder = await startForwarder(proxy.port);
+      const target = `http://127.0.0.1:${forwarder.port}/v1/models`;
+      const server = await servePage(quietPage(forwarder.port), target);
       try {
         const seen = await visit(`http://${host}:${server.port}/`, server.report);
         assert.is(seen['speculates'], 'true');
         // Nothing would be shown by a browser that never tried.
         for (const door of ['?prefetch', '?frame', '?worker', 'POST /v1/messages'])
           assert.ok(
-            relay.lines.some((line) => line.includes(door)),
-            `${door} was not tried: ${relay.lines.join(', ')}`,
+            forwarder.lines.some((line) => line.includes(door)),
+            `${door} was not tried: ${forwarder.lines.join(', ')}`,
           );
         assert.equal(
           upstream.requests.map(({ method, path }) => `${method} ${path}`),
@@ -110,7 +110,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
         );
       } finally {
         server.close();
-        relay.close();
+        forwarder.close();
       }
     });
   });

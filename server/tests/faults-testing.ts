@@ -4,7 +4,7 @@ import type { ScenarioName, ScenarioOptions } from '../../fixtures/upstream.ts';
 /** How an exchange ends for the client. */
 export type Ending =
   /** The same status, fields and bytes as without the proxy. */
-  | { readonly as: 'relayed'; readonly row: 'ok' | 'error' | 'partial' }
+  | { readonly as: 'passthrough'; readonly row: 'ok' | 'error' | 'partial' }
   /** An error of the proxy's own. */
   | { readonly as: 'refused'; readonly status: number; readonly code: string | undefined }
   /** Status 200, then an error event as the last thing. A provider that ended cleanly, if too soon, may be asked again on that connection. */
@@ -19,9 +19,9 @@ export interface Expected {
   readonly options?: ScenarioOptions;
 }
 
-const fine: Ending = { as: 'relayed', row: 'ok' };
-const failed: Ending = { as: 'relayed', row: 'error' };
-const halfDone: Ending = { as: 'relayed', row: 'partial' };
+const fine: Ending = { as: 'passthrough', row: 'ok' };
+const failed: Ending = { as: 'passthrough', row: 'error' };
+const halfDone: Ending = { as: 'passthrough', row: 'partial' };
 export const unreachable: Ending = { as: 'refused', status: 502, code: 'PROVIDER_003' };
 const brokenOff: Ending = { as: 'refused', status: 502, code: undefined };
 export const late: Ending = { as: 'refused', status: 504, code: 'TIMEOUT_001' };

@@ -35,7 +35,7 @@ function errorOf(answer: Answered): { type?: string; code?: string } {
 }
 
 function expectEnding(name: string, ending: Ending, got: Answered, direct: Answered | undefined) {
-  if (ending.as === 'relayed') {
+  if (ending.as === 'passthrough') {
     assert.is(got.status, direct?.status, name);
     assert.ok(got.whole, `${name}: whole`);
     assert.ok(direct !== undefined && got.body.equals(direct.body), `${name}: bytes`);
@@ -66,7 +66,7 @@ function expectEnding(name: string, ending: Ending, got: Answered, direct: Answe
 }
 
 function rowOf(ending: Ending): string {
-  if (ending.as === 'relayed') return ending.row;
+  if (ending.as === 'passthrough') return ending.row;
   return ending.as === 'refused' ? 'error' : 'partial';
 }
 
@@ -83,8 +83,8 @@ async function play(t: TestProxy, round: Round): Promise<void> {
   const body = json(MESSAGE, round.stream ? { stream: true } : {});
   const stop = t.upstream.script(undefined, round.name, options);
   // Content that is decided by the seed alone is the same for both.
-  const relayed = round.ending.as === 'relayed';
-  const direct = relayed
+  const isPassthrough = round.ending.as === 'passthrough';
+  const direct = isPassthrough
     ? await exchange(t.upstream.port, { body, headers: { connection: 'close' } })
     : undefined;
   const got = await exchange(t.proxy.port, { body, headers: { 'x-api-key': 'mine' } });
@@ -130,11 +130,11 @@ async function playAlone(round: Round, options: ProxyOptions): Promise<void> {
 /** True if the connection to the upstream may stay open. */
 function mayServeAgain(ending: Ending): boolean {
   return (
-    ending.as === 'relayed' || (ending.as === 'error event' && ending.hasEndedCleanly === true)
+    ending.as === 'passthrough' || (ending.as === 'error event' && ending.hasEndedCleanly === true)
   );
 }
 
-const isFine = ({ ending }: Round): boolean => ending.as === 'relayed' && ending.row === 'ok';
+const isFine = ({ ending }: Round): boolean => ending.as === 'passthrough' && ending.row === 'ok';
 const quick = rounds((name) => !name.startsWith('stall'));
 
 test('what a provider may send arrives as it was sent, with one row each', () =>

@@ -1,5 +1,5 @@
 /** Why a request went out as large as it came, in words for its trace and for `svc status`. */
-import { RELAYED_BECAUSE } from '../model/request.ts';
+import { VERBATIM_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { JobOutcome } from './worker/job.ts';
 import type { CompressConfig } from './settings.ts';
@@ -12,10 +12,10 @@ const UNTOUCHABLE = {
 } as const;
 
 /** Why `request` must go out as it came, or undefined where it may be rewritten. */
-export function passedBecause({ original, isRelayed }: ProxyRequest): string | undefined {
+export function passedBecause({ original, isVerbatim }: ProxyRequest): string | undefined {
   const { body, endpoint } = original;
   if (body.untouchable !== undefined) return UNTOUCHABLE[body.untouchable];
-  if (isRelayed) return RELAYED_BECAUSE;
+  if (isVerbatim) return VERBATIM_BECAUSE;
   return endpoint.rewritable ? undefined : 'requests of this kind are never rewritten';
 }
 

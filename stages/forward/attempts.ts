@@ -60,13 +60,13 @@ function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
 function mostTelling(failures: readonly Failed[], scope: AttemptScope): Answer<ProxyFrame> {
   const weighty = failures.filter((failure) => failure.isObjection !== true);
   const told =
-    weighty.findLast((failure) => failure.relay !== undefined) ??
+    weighty.findLast((failure) => failure.errorAnswer !== undefined) ??
     weighty.findLast((failure) => failure.wasAsked) ??
     weighty.find((failure) => failure.error.kind !== 'bad_request') ??
     failures.findLast((failure) => failure.isObjection) ??
     failures[0];
   if (told?.wasAsked === true) scope.shown(told.provider);
-  if (told?.relay !== undefined) return told.relay;
+  if (told?.errorAnswer !== undefined) return told.errorAnswer;
   if (told === undefined) throw new SvcError('internal', 'The request has no provider');
   throw withUnfit(told, failures);
 }

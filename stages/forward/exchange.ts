@@ -24,7 +24,7 @@ export interface Failed {
   /** False if it was never asked: skipped, or refused by its breaker, keys or pace. */
   readonly wasAsked: boolean;
   /** Its own error answer, where the client may see it. */
-  readonly relay?: Answer<ProxyFrame> | undefined;
+  readonly errorAnswer?: Answer<ProxyFrame> | undefined;
   /** True if it stood in for another provider and found fault with the request. */
   readonly isObjection?: boolean;
   /** True if it was left out because of what the request needs or costs, not for how it is doing. */
@@ -195,18 +195,18 @@ function readHead(
   attempt.headMs = sinceStart(scope);
   attempt.status = status;
   const verdict = admission.head(status, response.headers);
-  if (verdict !== 'relay') attempt.failure = `status ${status}`;
+  if (verdict !== 'accept') attempt.failure = `status ${status}`;
   if (verdict === 'next_key') return dropped(response, admission);
   if (prepared.isGuess && (status === 404 || status === 405)) {
     attempt.failure = `status ${dropped(response, admission)}: perhaps no such path`;
     const { name } = prepared.provider;
     return { error: providerFailed(404), wasAsked: true, isPathMissing: true, provider: name };
   }
-  const isObjection = verdict === 'relay' && status >= 400 && !prepared.target.isPrimary;
+  const isObjection = verdict === 'accept' && status >= 400 && !prepared.target.isPrimary;
   if (isObjection) attempt.failure = `status ${status}`;
   if (isObjection || (verdict === 'next_provider' && !isLast))
     return setAside(prepared, response, admission, scope, isObjection);
-  const mustHold = !isLast && verdict === 'relay';
+  const mustHold = !isLast && verdict === 'accept';
   const told = (read: Read): Tried => {
     if ('answer' in read) return read;
     attempt.failure = keptText(read.error.message);
@@ -239,9 +239,9 @@ async function setAside(
   scope: AttemptScope,
   isObjection: boolean,
 ): Promise<Failed> {
-  const relay = await keepErrorAnswer(prepared, response, scope);
+  const errorAnswer = await keepErrorAnswer(prepared, response, scope);
   admission.release();
   const { status } = response;
   const error = status === 429 ? providerLimited() : providerFailed(status);
-  return { error, wasAsked: true, relay, isObjection, provider: prepared.provider.name };
+  return { error, wasAsked: true, errorAnswer, isObjection, provider: prepared.provider.name };
 }

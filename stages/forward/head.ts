@@ -22,7 +22,7 @@ export function toHead(
   const named = connectionNamed(response.headers);
   const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
   const streaming = type.startsWith('text/event-stream');
-  const changesLength = streaming && reading.how === 'relay' && reading.added !== undefined;
+  const changesLength = streaming && reading.how === 'passthrough' && reading.added !== undefined;
   const { route } = request;
   return Object.freeze({
     kind: 'head',

@@ -6,7 +6,7 @@
 import { kindByCredential } from '../dialect/endpoints.ts';
 import { isTranslatable } from '../dialect/translatable.ts';
 import type { UsageRequest } from '../model/dialect.ts';
-import { isRewritable, modelOf, relayedIf, setModel, setParam } from '../model/request.ts';
+import { isRewritable, modelOf, verbatimIf, setModel, setParam } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
 import { withCaching } from './caching.ts';
@@ -67,7 +67,7 @@ export function prepare(
   provider: Provider,
   options: PrepareOptions,
 ): Preparation {
-  const asked = relayedIf(target.relays, request);
+  const asked = verbatimIf(target.verbatim, request);
   const owner = hookOwner(asked, provider, options.services);
   if (owner === undefined) return prepareWire(asked, target, provider, options);
   const prepared = prepareWire(asked, target, provider, { ...options, identity: true });
@@ -82,7 +82,7 @@ function prepareWire(
 ): Preparation {
   const { rewritable } = request.original.endpoint;
   const isOther = target.model !== undefined && target.model !== modelOf(request);
-  if (isOther && target.relays)
+  if (isOther && target.verbatim)
     return { skip: 'it takes requests as they are, and this one names another model' };
   if (isOther && rewritable && !isRewritable(request))
     return { skip: 'the request must not be rewritten, and names another model' };
@@ -146,7 +146,7 @@ function prepareSame(
     request: edited,
     model: modelOf(edited),
     dialect,
-    reading: whole?.reading ?? { how: 'relay', added },
+    reading: whole?.reading ?? { how: 'passthrough', added },
     isGuess: isGuess(request, provider),
     notes: [],
     caching: cached.caching,

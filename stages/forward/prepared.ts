@@ -13,7 +13,7 @@ import type { UpstreamRequest, UpstreamResponse } from '../providers/upstream.ts
 /** How an answer has to be changed before the client may see it. */
 export type Reading =
   /** `added` is what was asked for here and the client does not get. */
-  | { readonly how: 'relay'; readonly added: UsageRequest | undefined }
+  | { readonly how: 'passthrough'; readonly added: UsageRequest | undefined }
   /** The client asked for a stream and the provider may not stream. */
   | {
       readonly how: 'one-document';

@@ -22,10 +22,10 @@ import type { Prepared } from './prepared.ts';
 import { watch } from './watched-body.ts';
 import type { ReadOptions } from './attempt-scope.ts';
 
-/** The answer, or why there is none; `relay` is what the provider answered instead. */
+/** The answer, or why there is none; `errorAnswer` is what the provider answered instead. */
 export type Read =
   | { readonly answer: Answer<ProxyFrame> }
-  | { readonly error: SvcError; readonly relay?: Answer<ProxyFrame> };
+  | { readonly error: SvcError; readonly errorAnswer?: Answer<ProxyFrame> };
 
 /** What a failure is called that was thrown before anything was shown. */
 export function toFailure(thrown: unknown): SvcError {
@@ -85,7 +85,7 @@ function readBody(
  * only asked for a whole answer, which come in the client's dialect.
  */
 function isVerbatim({ reading }: Prepared, { status }: HeadFrame): boolean {
-  return reading.how === 'relay' || (reading.how === 'one-document' && status >= 400);
+  return reading.how === 'passthrough' || (reading.how === 'one-document' && status >= 400);
 }
 
 /** True if the answer is read to its end before anything of it is shown. */
@@ -156,7 +156,7 @@ function saidToFail(
   const message = `Provider '${provider.name}' answered ${head.status} with an error`;
   return {
     error: new SvcError('bad_gateway', message, { code: 'PROVIDER_004' }),
-    relay: [Object.freeze({ ...head, failed: true }), ...rest],
+    errorAnswer: [Object.freeze({ ...head, failed: true }), ...rest],
   };
 }
 
@@ -166,13 +166,13 @@ export function readable(
   response: UpstreamResponse,
   { needsEvents }: AttemptScope,
 ): UpstreamResponse {
-  if (reading.how === 'relay') {
+  if (reading.how === 'passthrough') {
     const type = headerValue(response.headers, 'content-type')?.toLowerCase() ?? '';
     if ((reading.added === undefined && !needsEvents) || !type.startsWith('text/event-stream'))
       return response;
   }
   const plain = decodedResponse(response);
-  if (isPlain(plain) || reading.how === 'relay') return plain;
+  if (isPlain(plain) || reading.how === 'passthrough') return plain;
   response.body.cancel(undefined);
   throw undecodable(headerValue(plain.headers, 'content-encoding')!, { provider: provider.name });
 }
@@ -204,7 +204,7 @@ async function readHeld(
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
   const said = Source.of(copy?.pieces ?? held.pieces);
-  return { error, relay: await toAnswer(prepared, head, said, scope) };
+  return { error, errorAnswer: await toAnswer(prepared, head, said, scope) };
 }
 
 async function toAnswer(
@@ -214,7 +214,7 @@ async function toAnswer(
   scope: AttemptScope,
 ): Promise<Answer<ProxyFrame>> {
   const { reading } = prepared;
-  if (reading.how !== 'relay' && head.status < 400) {
+  if (reading.how !== 'passthrough' && head.status < 400) {
     const { translatedAnswer } = await import('./translated.ts');
     return translatedAnswer(prepared, reading, head, body, scope);
   }
@@ -222,6 +222,6 @@ async function toAnswer(
     const { documentOf, translatedError } = await import('./translated.ts');
     return translatedError(prepared, reading.from, head, await documentOf(body));
   }
-  const isReadable = reading.how === 'relay' && head.streaming && isPlain(head);
+  const isReadable = reading.how === 'passthrough' && head.streaming && isPlain(head);
   return stream(head, body, isReadable ? reading.added : undefined);
 }

@@ -4,7 +4,7 @@ import type { Answer, StageContext } from '../../engine/index.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { overloaded } from '../model/errors.ts';
 import type { ProxyFrame } from '../model/frame.ts';
-import { losesSaving, RELAYED_BECAUSE } from '../model/request.ts';
+import { losesSaving, VERBATIM_BECAUSE } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
 import type { Services } from '../services.ts';
 import { answerFrom } from './attempts.ts';
@@ -53,8 +53,8 @@ function answer(
     attempts,
     shown(provider) {
       ctx.note('provider', provider);
-      const isRelayed = targets.some((target) => target.provider === provider && target.relays);
-      if (losesSaving(isRelayed, request)) ctx.note('not_compressed_because', RELAYED_BECAUSE);
+      const isVerbatim = targets.some((target) => target.provider === provider && target.verbatim);
+      if (losesSaving(isVerbatim, request)) ctx.note('not_compressed_because', VERBATIM_BECAUSE);
     },
     note: (text) => void notes.push(text),
     cached: (caching) => void (ctx.state.caching = caching),

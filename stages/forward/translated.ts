@@ -32,7 +32,7 @@ import { chunksWithout } from './answer.ts';
 /** A document that is longer than this is not translated. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-type Translating = Exclude<Reading, { how: 'relay' }>;
+type Translating = Exclude<Reading, { how: 'passthrough' }>;
 
 /** Translates one answer; `toFrame` takes out what is there for the meter only. */
 interface Teller {

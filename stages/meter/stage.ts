@@ -216,8 +216,8 @@ function forgottenTokens(
     : Math.min(Math.round(estimated * ratio), saved);
 }
 
-function mayBeRewritten({ original, isRelayed }: ProxyRequest): boolean {
-  return original.body.untouchable === undefined && !isRelayed && original.endpoint.rewritable;
+function mayBeRewritten({ original, isVerbatim }: ProxyRequest): boolean {
+  return original.body.untouchable === undefined && !isVerbatim && original.endpoint.rewritable;
 }
 
 /**

@@ -41,7 +41,7 @@ export interface RouteTarget {
   /** False for a provider that is asked only because another one failed. */
   readonly isPrimary: boolean;
   /** True if it must be asked with the request as it came in. */
-  readonly relays: boolean;
+  readonly verbatim: boolean;
   /** Why this provider was chosen, for the trace. */
   readonly reason: string;
 }
@@ -107,7 +107,7 @@ export interface ProxyRequest {
   readonly route: Route | undefined;
   readonly report: RequestReport;
   /** True if it goes to a provider that takes no rewriting: then every edit leaves it as it is. */
-  readonly isRelayed: boolean;
+  readonly isVerbatim: boolean;
 }
 
 const NO_EDITS: Edits = Object.freeze({
@@ -167,7 +167,7 @@ export function toRequest(parts: OriginalParts): ProxyRequest {
     edits: NO_EDITS,
     route: undefined,
     report: NO_REPORT,
-    isRelayed: false,
+    isVerbatim: false,
   });
 }
 
@@ -237,53 +237,53 @@ export function targetOf(request: ProxyRequest): string {
 
 /** The request with a route. */
 export function withRoute(request: ProxyRequest, route: Route): ProxyRequest {
-  const { original, edits, report, isRelayed } = request;
-  return Object.freeze({ original, edits, route, report, isRelayed });
+  const { original, edits, report, isVerbatim } = request;
+  return Object.freeze({ original, edits, route, report, isVerbatim });
 }
 
 /** The request with more in its report. */
 export function withReport(request: ProxyRequest, more: RequestReport): ProxyRequest {
-  const { original, edits, route, report, isRelayed } = request;
+  const { original, edits, route, report, isVerbatim } = request;
   const full = Object.freeze({ ...report, ...more });
-  return Object.freeze({ original, edits, route, report: full, isRelayed });
+  return Object.freeze({ original, edits, route, report: full, isVerbatim });
 }
 
 /** True if stages may edit this request. Where they may not, every edit leaves it as it is. */
 export function isRewritable(request: ProxyRequest): boolean {
   const { body, endpoint } = request.original;
-  return endpoint.rewritable && body.untouchable === undefined && !request.isRelayed;
+  return endpoint.rewritable && body.untouchable === undefined && !request.isVerbatim;
 }
 
 function edited(request: ProxyRequest, edits: Edits): ProxyRequest {
   if (!isRewritable(request)) return request;
   const { original, route, report } = request;
-  return Object.freeze({ original, edits, route, report, isRelayed: false });
+  return Object.freeze({ original, edits, route, report, isVerbatim: false });
 }
 
 /**
  * The request for a provider that takes it as it came in, or for one that does not mind. What
  * stages had changed for the latter is given up for the former, and nobody claims it any more.
  */
-export function relayedIf(isRelayed: boolean, request: ProxyRequest): ProxyRequest {
-  if (request.isRelayed === isRelayed) return request;
+export function verbatimIf(isVerbatim: boolean, request: ProxyRequest): ProxyRequest {
+  if (request.isVerbatim === isVerbatim) return request;
   const { original, edits, route, report } = request;
-  if (!isRelayed) return Object.freeze({ original, edits, route, report, isRelayed });
+  if (!isVerbatim) return Object.freeze({ original, edits, route, report, isVerbatim });
   const { spending, cacheHit, cache } = report;
   const kept = Object.freeze({
     ...(spending && { spending }),
     ...(cacheHit !== undefined && { cacheHit }),
     ...(cache && { cache }),
   });
-  return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isRelayed });
+  return Object.freeze({ original, edits: NO_EDITS, route, report: kept, isVerbatim });
 }
 
 /** Why a request goes to some providers as large as it came, in words for its trace. */
-export const RELAYED_BECAUSE =
+export const VERBATIM_BECAUSE =
   'its provider is of kind passthrough, whose requests are never rewritten';
 
-/** True if `request` was made smaller for nothing: `isRelayed` says that it goes out as it came in. */
-export function losesSaving(isRelayed: boolean, { edits }: ProxyRequest): boolean {
-  return isRelayed && edits.texts.size > 0;
+/** True if `request` was made smaller for nothing: `isVerbatim` says that it goes out as it came in. */
+export function losesSaving(isVerbatim: boolean, { edits }: ProxyRequest): boolean {
+  return isVerbatim && edits.texts.size > 0;
 }
 
 /** True if rendering would change the bytes. */

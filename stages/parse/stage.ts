@@ -11,9 +11,9 @@ import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import type { BodyFrame } from '../model/body.ts';
-import { relayedIf, toRequest } from '../model/request.ts';
+import { verbatimIf, toRequest } from '../model/request.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { mayRelay, namedFor } from '../providers/relay.ts';
+import { mayBeVerbatim, namedFor } from '../providers/named-provider.ts';
 import type { Services } from '../services.ts';
 import { sizeOfJson } from '../wire/json-size.ts';
 import { tooDeep } from '../wire/json-skip.ts';
@@ -89,7 +89,7 @@ function outline(bytes: Buffer): unknown {
 export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
   name: 'parse',
   build(config, { providers }) {
-    const isAsked = mayRelay(config, providers);
+    const isAsked = mayBeVerbatim(config, providers);
     return {
       on: {
         body(frame, ctx): RequestFrame | Promise<RequestFrame> {
@@ -110,8 +110,8 @@ export const parse = defineStage<ProxyFrame, RouteConfig, Services>({
       const request = toRequest({ body, dialect, facts, json });
       if (body.untouchable === 'size') ctx.note('unread', 'it has too many values');
       // Nobody need make smaller, or measure, what will go out as it came in.
-      const relays = isAsked && namedFor(request, config, providers).relays;
-      return Object.freeze({ kind: 'request', request: relayedIf(relays, request) });
+      const verbatim = isAsked && namedFor(request, config, providers).verbatim;
+      return Object.freeze({ kind: 'request', request: verbatimIf(verbatim, request) });
     }
   },
 });

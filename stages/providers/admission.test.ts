@@ -91,9 +91,9 @@ test('where no key cools, each is tried once and the last answer is the answer',
 test('a client’s own key is neither picked, cooled nor replaced', async () => {
   const { ask, states } = bench();
   for (const [status, verdict] of [
-    [401, 'relay'],
+    [401, 'accept'],
     [429, 'next_provider'],
-    [400, 'relay'],
+    [400, 'accept'],
     [503, 'next_provider'],
   ] as const) {
     const attempt = await admitted(ask(new Set(), false));
@@ -149,7 +149,7 @@ test('a good head is no success before its content; a broken stream is a failure
     return [view?.breaker.requests, view?.breaker.failures, view?.health.failuresInRow];
   };
   const silent = await admitted(ask());
-  assert.is(silent.head(200, []), 'relay');
+  assert.is(silent.head(200, []), 'accept');
   assert.equal(counts(), [0, 0, 0]);
   silent.failed(providerUnreachable('reset'), free);
   silent.release();
@@ -186,7 +186,7 @@ function suffer(attempt: Admission, fate: Fate): 'done' | 'next_key' | 'next_pro
     return 'next_provider';
   }
   const verdict = attempt.head(status, []);
-  if (verdict !== 'relay') return verdict;
+  if (verdict !== 'accept') return verdict;
   if (fate !== 'client leaves') attempt.content();
   if (fate === 'breaks') attempt.errorEvent();
   return 'done';

@@ -5,9 +5,9 @@
  * | response head               | with a configured key                | with the client's own, or none      |
  * |-----------------------------|--------------------------------------|-------------------------------------|
  * | 429                         | the key cools; `next_key`            | `next_provider`                     |
- * | 401                         | the key cools; `next_key`            | `relay`: it is the client's affair  |
+ * | 401                         | the key cools; `next_key`            | `accept`: it is the client's affair  |
  * | 500, 502, 503, 504, 529     | counts as failure; `next_provider`   | the same                            |
- * | anything else               | `relay`                              | `relay`                             |
+ * | anything else               | `accept`                              | `accept`                             |
  *
  * A 2xx is no success yet: that is reported through `content`, when the first content arrived or
  * the document was complete. `failed` may follow it, for a stream that broke. `release`
@@ -26,7 +26,7 @@ import { retryAfterMs } from './retry-after.ts';
 import type { ProviderState } from './states.ts';
 
 /** What to do with a response: give it to the client, or try on. */
-export type HeadVerdict = 'relay' | 'next_key' | 'next_provider';
+export type HeadVerdict = 'accept' | 'next_key' | 'next_provider';
 
 /** An attempt that may be made. */
 export interface Admission {
@@ -172,12 +172,12 @@ class Attempt implements Admission {
     const isGood = status >= 200 && status < 300;
     if (!isGood) this.#settle(outcomeOfStatus(status));
     if (isProviderFailure(status)) return 'next_provider';
-    if (this.#keyId === undefined) return status === 429 ? 'next_provider' : 'relay';
+    if (this.#keyId === undefined) return status === 429 ? 'next_provider' : 'accept';
     const { state, clock } = this.#request;
     if (status === 429) {
       state.keys.reject(this.#keyId, 'limited', retryAfterMs(headers, clock.wallMs()));
     } else if (status === 401) state.keys.reject(this.#keyId, 'refused');
-    else return 'relay';
+    else return 'accept';
     return 'next_key';
   }
 

@@ -8,7 +8,7 @@ export interface RouteConfig {
   /** A provider that gets every conversation, also of paths that are not of its kind. */
   readonly primary: ProviderName | undefined;
   /** True if requests that go by their path alone go out as they came in. */
-  readonly relays: boolean;
+  readonly verbatim: boolean;
   /** `models.<alias>`: model names that have a provider of their own, and whether they may stream. */
   readonly byModel: ReadonlyMap<string, ModelRoute>;
   /** In the order in which they are tried when the chosen provider fails. */

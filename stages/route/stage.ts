@@ -12,14 +12,14 @@ import type { ProxyFrame } from '../model/frame.ts';
 import type { BodyFrame } from '../model/body.ts';
 import { headerValue } from '../model/headers.ts';
 import { estimateInputTokens } from '../model/input-size.ts';
-import { losesSaving, modelOf, RELAYED_BECAUSE, relayedIf, withRoute } from '../model/request.ts';
+import { losesSaving, modelOf, VERBATIM_BECAUSE, verbatimIf, withRoute } from '../model/request.ts';
 import type { ProxyRequest, RouteTarget } from '../model/request.ts';
 import { isEncoded } from '../wire/unread-model.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { RouteConfig } from '../providers/route-config.ts';
-import { namedFor, resolved } from '../providers/relay.ts';
-import type { Named } from '../providers/relay.ts';
+import { namedFor, resolved } from '../providers/named-provider.ts';
+import type { Named } from '../providers/named-provider.ts';
 import type { RuleDecision } from './rules-router.ts';
 import type { RouteFacts } from './rules.ts';
 
@@ -29,7 +29,7 @@ interface Choice {
   /** The model to ask there; undefined for the one that the request names. */
   readonly model: string | undefined;
   /** True if it must be asked with the request as it came in. */
-  readonly relays: boolean;
+  readonly verbatim: boolean;
   readonly reason: string;
   /** The rule that decided, if one did. */
   readonly rule?: RuleDecision;
@@ -39,7 +39,7 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   const rule = askRules(request, services);
   const named = namedFor(request, config, services.providers);
   const { kind } = named;
-  const { name, relays } =
+  const { name, verbatim } =
     rule === undefined ? named : resolved(rule.target.provider, kind, services.providers);
   const provider = services.providers.get(name);
   if (provider === undefined)
@@ -47,9 +47,9 @@ function choose(request: ProxyRequest, config: RouteConfig, services: Services):
   refuseElsewhere(request, provider, named, config);
   if (rule !== undefined) {
     const reason = `rule ${rule.ruleId}${rule.isKept ? ', which placed the conversation' : ''}`;
-    return { provider, kind, model: rule.target.model, relays, reason, rule };
+    return { provider, kind, model: rule.target.model, verbatim, reason, rule };
   }
-  return { provider, kind, model: undefined, relays, reason: reasonOf(named, request) };
+  return { provider, kind, model: undefined, verbatim, reason: reasonOf(named, request) };
 }
 
 function reasonOf({ by, kind, model }: Named, request: ProxyRequest): string {
@@ -187,7 +187,7 @@ function fallbacks(
   const targets: RouteTarget[] = [];
   const leftOut: string[] = [];
   for (const { provider: named, model } of config.fallback) {
-    const { name, relays } = resolved(named, kind, services.providers);
+    const { name, verbatim } = resolved(named, kind, services.providers);
     const provider = services.providers.get(name);
     if (provider === undefined) {
       leftOut.push(`${name}: it is not available, /health shows why`);
@@ -207,7 +207,7 @@ function fallbacks(
         model,
         credential,
         isPrimary: false,
-        relays,
+        verbatim,
         reason: 'fallback',
       });
   }
@@ -247,7 +247,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
       request({ request }, ctx) {
         if (request.original.endpoint.rewritable) refuseMalformed(request);
         const choice = choose(request, config, services);
-        const { provider, kind, model, relays, reason } = choice;
+        const { provider, kind, model, verbatim, reason } = choice;
         const credential = credentialFor(request, provider, kind, config);
         if (credential === undefined)
           throw missingKey(provider, provider.name === config.byKind[kind]);
@@ -256,7 +256,7 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
           model,
           credential,
           isPrimary: true,
-          relays,
+          verbatim,
           reason,
         };
         const { targets: others, leftOut } = fallbacks(request, first, kind, config, services);
@@ -270,10 +270,10 @@ export const route = defineStage<ProxyFrame, RouteConfig, Services>({
             targets.map((target) => target.provider),
           );
         if (leftOut.length > 0) ctx.note('left_out', leftOut);
-        const asked = relayedIf(targets[0]!.relays, request);
-        if (losesSaving(asked.isRelayed, request))
-          ctx.note('not_compressed_because', RELAYED_BECAUSE);
-        if (asked.isRelayed) ctx.note('sent_as_it_came', true);
+        const asked = verbatimIf(targets[0]!.verbatim, request);
+        if (losesSaving(asked.isVerbatim, request))
+          ctx.note('not_compressed_because', VERBATIM_BECAUSE);
+        if (asked.isVerbatim) ctx.note('sent_as_it_came', true);
         return Object.freeze({
           kind: 'request',
           request: withRoute(asked, { provider: targets[0]!.provider, targets, attempts: [] }),

@@ -92,7 +92,7 @@ function lastTyped({
 
 /** The same request with another text in one place: its bytes are those of a client that wrote it so. */
 function withText(
-  { original, isRelayed }: ProxyRequest,
+  { original, isVerbatim }: ProxyRequest,
   block: Block & { readonly path: NonNullable<Block['path']> },
   text: string,
 ): ProxyRequest {
@@ -103,5 +103,5 @@ function withText(
   const headers = withoutHeaders(body.headers, (name) => name === 'content-encoding');
   const written: BodyFrame = Object.freeze({ ...body, headers, bytes, wireBytes: bytes });
   const json: unknown = JSON.parse(bytes.toString('utf8'));
-  return Object.freeze({ ...toRequest({ body: written, dialect, facts, json }), isRelayed });
+  return Object.freeze({ ...toRequest({ body: written, dialect, facts, json }), isVerbatim });
 }

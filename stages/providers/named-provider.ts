@@ -20,7 +20,7 @@ const BUILT_IN = 'passthrough';
 export interface Named {
   readonly name: ProviderName;
   /** True if the request must reach it as it came in. */
-  readonly relays: boolean;
+  readonly verbatim: boolean;
   readonly by: 'model' | 'primary' | 'path';
   /** The model that was looked for; undefined where no provider is chosen by model. */
   readonly model: string | undefined;
@@ -45,8 +45,8 @@ export function namedFor(request: ProxyRequest, config: RouteConfig, providers: 
   const name = ofModel?.provider ?? primary ?? config.byKind[kind];
   const by = ofModel !== undefined ? 'model' : name === primary ? 'primary' : 'path';
   const found = resolved(name, kind, providers);
-  const relays = found.relays || (by === 'path' && config.relays);
-  return { name: found.name, relays, by, model, kind };
+  const verbatim = found.verbatim || (by === 'path' && config.verbatim);
+  return { name: found.name, verbatim, by, model, kind };
 }
 
 function modelNamed(request: ProxyRequest): string | undefined {
@@ -55,15 +55,15 @@ function modelNamed(request: ProxyRequest): string | undefined {
 }
 
 /** False where no request goes anywhere as it came in, so that nobody need ask for each. */
-export function mayRelay(config: RouteConfig, providers: Providers): boolean {
+export function mayBeVerbatim(config: RouteConfig, providers: Providers): boolean {
   const names = [
     config.primary,
     ...Object.values(config.byKind),
     ...[...config.byModel.values()].map(({ provider }) => provider),
   ];
   return (
-    config.relays ||
-    names.some((name) => name !== undefined && resolved(name, 'chat', providers).relays)
+    config.verbatim ||
+    names.some((name) => name !== undefined && resolved(name, 'chat', providers).verbatim)
   );
 }
 
@@ -72,8 +72,8 @@ export function resolved(
   name: ProviderName,
   kind: EndpointKind,
   providers: Providers,
-): { readonly name: ProviderName; readonly relays: boolean } {
+): { readonly name: ProviderName; readonly verbatim: boolean } {
   const provider = providers.get(name);
-  if (provider === undefined && name === BUILT_IN) return { name: kind, relays: true };
-  return { name, relays: provider?.kind === 'passthrough' };
+  if (provider === undefined && name === BUILT_IN) return { name: kind, verbatim: true };
+  return { name, verbatim: provider?.kind === 'passthrough' };
 }

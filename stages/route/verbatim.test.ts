@@ -59,12 +59,12 @@ for (const yaml of ['provider: passthrough\n', 'routing: { primary: passthrough 
 }
 
 /** `p` has whatever would change a request at another kind of provider. */
-const relay = (url: string, key: string): string => `providers:
+const yamlOf = (url: string, key: string): string => `providers:
   p: { kind: passthrough, base_url: "${url}", ${key} extra_body: { extra: 1 }, supports_streaming: false }
   sound: { kind: messages, base_url: "${url}", api_key: sound-key }
 `;
 
-async function withRelay(
+async function withVerbatim(
   more: string,
   use: (t: TestProxy, sent: () => string) => Promise<void>,
   key = 'api_key: p-key,',
@@ -72,7 +72,7 @@ async function withRelay(
   const upstream = await startUpstream();
   const last = () => upstream.requests.at(-1)?.body.toString() ?? '';
   try {
-    await withProxy({ yaml: relay(upstream.url, key) + more }, (t) => use(t, last));
+    await withProxy({ yaml: yamlOf(upstream.url, key) + more }, (t) => use(t, last));
   } finally {
     await upstream.close();
   }
@@ -87,7 +87,7 @@ const TO_RELAY = [
 
 for (const more of TO_RELAY) {
   test(`a provider of kind passthrough gets the bytes that came in (${more.trim()})`, () =>
-    withRelay(more, async (t, sent) => {
+    withVerbatim(more, async (t, sent) => {
       t.upstream.script(undefined, '500');
       assert.is((await exchange(t.proxy.port, { body: LONG })).status, 200);
       assert.is(sent(), LONG);
@@ -105,7 +105,7 @@ for (const more of TO_RELAY) {
 }
 
 test('a saving that is undone on the way to such a provider has its reason in the trace', () =>
-  withRelay('fallback: [p]\n', async (t, sent) => {
+  withVerbatim('fallback: [p]\n', async (t, sent) => {
     const because =
       /"not_compressed_because":"its provider is of kind passthrough, whose requests are never rewritten"/;
     const reasons = async (): Promise<readonly string[]> =>
@@ -125,7 +125,7 @@ test('a saving that is undone on the way to such a provider has its reason in th
   }));
 
 test('a rule that sends to such a provider undoes a saving, with its reason in the trace', () =>
-  withRelay('', async (t, sent) => {
+  withVerbatim('', async (t, sent) => {
     t.proxy.services.router.use([
       { id: 'r1', priority: 0, model: 'claude-*', target: 'p/claude-fixture-1' },
     ]);
@@ -135,7 +135,7 @@ test('a rule that sends to such a provider undoes a saving, with its reason in t
   }));
 
 test('a fallback of another kind than passthrough may still rewrite', () =>
-  withRelay('provider: p\nfallback: [sound]\n', async (t, sent) => {
+  withVerbatim('provider: p\nfallback: [sound]\n', async (t, sent) => {
     t.proxy.services.states.forceHealth('p', 'unhealthy');
     const body = json(CHAT);
     const { status } = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
@@ -144,7 +144,7 @@ test('a fallback of another kind than passthrough may still rewrite', () =>
   }));
 
 test('a fallback that has no key is left out with a word in the trace', () =>
-  withRelay(
+  withVerbatim(
     'fallback: [p, sound]\n',
     async (t) => {
       t.upstream.script(undefined, '500');
