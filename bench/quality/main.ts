@@ -62,6 +62,9 @@ const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 const BUDGETS = [3500, 2000];
 const SETTINGS = { maxChars: 120, thresholdTokens: 4500, logBudgetTokens: 3500 } as const;
 
+/** What a configuration has by default, as `SETTINGS`. */
+const LONG_RESULTS_TOKENS = 10_000;
+
 /** Measures all there is to measure under `root`. Takes about a minute with a corpus. */
 export async function measureQuality(
   root: string,
@@ -159,7 +162,10 @@ export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     const folder = args[at + 1];
     if (folder === undefined || !existsSync(folder))
       throw new Error('--sessions takes a folder of session files, or one file');
-    const results = await measureSessions(resolve(folder), MODES, SETTINGS);
+    const results = await measureSessions(resolve(folder), MODES, {
+      ...SETTINGS,
+      longResultsTokens: LONG_RESULTS_TOKENS,
+    });
     const text = args.includes('--json')
       ? JSON.stringify(results, null, 2)
       : printSessions(results);

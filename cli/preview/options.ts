@@ -11,8 +11,15 @@ export async function jobOptions(config: Config, context: CliContext): Promise<J
     import('../../server/recipes/recipes.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
-  const { enabled, mode, maxChars, logBudgetTokens, thresholdTokens, userProse } =
-    config.compression;
+  const {
+    enabled,
+    mode,
+    maxChars,
+    logBudgetTokens,
+    thresholdTokens,
+    userProse,
+    longResultsTokens,
+  } = config.compression;
   const recipes = await loadRecipes(config.compression.recipes);
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
@@ -25,6 +32,7 @@ export async function jobOptions(config: Config, context: CliContext): Promise<J
     logBudgetTokens,
     thresholdTokens,
     userProse,
+    longResultsTokens,
     ...(recipes !== undefined && { recipes }),
     ...(learned.applied === undefined ? {} : { applied: learned.applied }),
   };

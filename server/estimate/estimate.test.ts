@@ -7,7 +7,13 @@ import * as assert from 'uvu/assert';
 import { systemClock } from '../../engine/index.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
-import { COUNTED, SESSION_MODEL, claudeCodeLines, codexLines } from '../../fixtures/sessions.ts';
+import {
+  COUNTED,
+  LOG,
+  SESSION_MODEL,
+  claudeCodeLines,
+  codexLines,
+} from '../../fixtures/sessions.ts';
 import { createPrices } from '../../stages/ledger/prices.ts';
 import { loadTokenCounter } from '../../stages/model/count-tokens.ts';
 import { asRequest } from '../sessions/as-request.ts';
@@ -17,6 +23,7 @@ import { estimateSessions } from './estimate.ts';
 import type { EstimateReport } from './estimate.ts';
 
 const OPTIONS = {
+  longResultsTokens: 10_000,
   mode: 'hybrid',
   maxChars: 120,
   thresholdTokens: 4500,
@@ -46,17 +53,34 @@ async function estimated(
 
 const INPUT = COUNTED.flat().reduce<number>((sum, tokens) => sum + tokens, 0);
 
-test('the tokens that are saved are those that a proxy leaves out of the same requests', () =>
-  withProxy({}, async (t) => {
-    const [conversation] = readSessionText(
-      claudeCodeLines({ isSent: true }).join('\n'),
-    )!.conversations;
-    const count = await loadTokenCounter('claude');
-    const textsOf = (body: unknown): readonly string[] =>
-      asRequest('messages', body)
-        .original.blocks()
-        .map(({ text }) => text);
-    let saved = 0;
+/** A file of code, which no rule of `hybrid` makes smaller. */
+const CODE = Array.from(
+  { length: 700 },
+  (_, n) =>
+    `export function handler${n}(request: Request, limit: number) { return answerTo(request, ${n * 7} + limit); }`,
+).join('\n');
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** The session, with a file in place of its log. */
+const withCode = (lines: readonly string[]): readonly string[] =>
+  lines.map((line) =>
+    line
+      .replaceAll(inJson(LOG), inJson(CODE))
+      .replaceAll('cat app.log', 'cat handlers.ts')
+      .replaceAll('tail -500 app.log', 'git show HEAD:handlers.ts'),
+  );
+
+/** What a proxy with the defaults leaves out of the requests of a session, in tokens. */
+async function leftOut(lines: readonly string[]): Promise<number> {
+  let saved = 0;
+  const [conversation] = readSessionText(lines.join('\n'))!.conversations;
+  const count = await loadTokenCounter('claude');
+  const textsOf = (body: unknown): readonly string[] =>
+    asRequest('messages', body)
+      .original.blocks()
+      .map(({ text }) => text);
+  await withProxy({}, async (t) => {
     for (const { items } of conversation!.requests) {
       const body = bodyOf(conversation!, items);
       await exchange(t.proxy.port, { path: '/v1/messages', body: json(body) });
@@ -64,11 +88,20 @@ test('the tokens that are saved are those that a proxy leaves out of the same re
       for (const [at, text] of textsOf(body).entries())
         if (text !== sent[at]) saved += count(text) - count(sent[at]!);
     }
-    const { groups } = await estimated({ 'a.jsonl': claudeCodeLines({ isSent: true }) });
+  });
+  return saved;
+}
+
+test('the tokens that are saved are those that a proxy leaves out of the same requests', async () => {
+  const log = claudeCodeLines({ isSent: true });
+  for (const lines of [log, withCode(log)]) {
+    const saved = await leftOut(lines);
+    const { groups } = await estimated({ 'a.jsonl': lines });
     assert.ok(saved > 5000, `${saved} tokens`);
     assert.is(groups[0]!.savedTokens, saved);
     assert.is(groups[0]!.inputTokens, INPUT);
-  }));
+  }
+});
 
 test('a saving is worth what its place in the request cost: written when it is new, read when it is old', async () => {
   const { groups } = await estimated({ 'a.jsonl': claudeCodeLines() });
