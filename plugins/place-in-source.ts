@@ -19,3 +19,13 @@ export function lineOfPath(source: string, path: readonly string[]): number | un
   }
   return found === undefined ? undefined : source.slice(0, found).split('\n').length;
 }
+
+/** The line, from 1, of the quoted text; undefined where it stands there more than once, or not at all. */
+export function lineOfText(source: string, text: string): number | undefined {
+  const lines = source.split('\n');
+  const quoted = ["'", '"', '`'].map((mark) => `${mark}${text}${mark}`);
+  const found = lines.flatMap((line, at) =>
+    quoted.some((one) => line.includes(one)) ? [at + 1] : [],
+  );
+  return found.length === 1 ? found[0] : undefined;
+}

@@ -189,4 +189,33 @@ test('what a module of a provider prints is kept out of the results', async () =
   place.dispose();
 });
 
+test('validate compiles the graph: unknown nodes, names and modules are faults', async () => {
+  const place = makePlace();
+  try {
+    const module = join(place.folder, 'p.mjs');
+    const file = join(place.folder, 'p.yaml');
+    const check = async (source: string, more = '') => {
+      writeFileSync(module, source, { mode: 0o600 });
+      writeFileSync(file, `plugins: [{ module: ${module} }]\n${more}`);
+      return run(place, ['config', 'validate', file]);
+    };
+    const stage = (node: string) =>
+      `export default {\n  name: 'p',\n  stages: [{ on: {}, before: '${node}' }],\n};`;
+    assert.is((await check(stage('route'))).code, 0);
+    const beside = await check(stage('nowhere'));
+    assert.is(beside.code, exitCodes.config);
+    assert.match(beside.stdout, /inserts 'p' beside 'nowhere'.*p\.mjs:3/);
+    const broken = await check('export default {');
+    assert.is(broken.code, exitCodes.config);
+    assert.match(broken.stdout, /p\.mjs/);
+    const unknown = await check(stage('route'), 'routing: { primary: nobody }\n');
+    assert.match(unknown.stdout, /routing\.primary: there is no provider 'nobody'/);
+    const recipe = await check(stage('route'), 'compression: { recipes: [./none.yaml] }\n');
+    assert.is(recipe.code, exitCodes.config);
+    assert.match(recipe.stdout, /none\.yaml/);
+  } finally {
+    place.dispose();
+  }
+});
+
 test.run();

@@ -55,6 +55,8 @@ export interface GraphFault {
     | 'bad_insertion'
     | 'no_splitter';
   readonly message: string;
+  /** The plugin whose insertion it is, and the node that it names. */
+  readonly insertion?: { readonly plugin: string; readonly target: string | undefined };
 }
 
 /** A graph whose nodes stand in a row: each edge serves requests and answers. */

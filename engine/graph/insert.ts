@@ -42,15 +42,16 @@ export function insert<F extends Frame>(
   const nodes = [...graph.nodes];
 
   const place = (insertion: Insertion<F>, target: string | undefined): boolean => {
+    const { plugin } = insertion;
     const name = insertion.stage.name;
     if ((insertion.before === undefined) === (insertion.after === undefined)) {
       const message = `Plugin '${insertion.plugin}' must say where '${name}' goes: either before or after a node`;
-      faults.push({ fault: 'bad_insertion', message });
+      faults.push({ fault: 'bad_insertion', message, insertion: { plugin, target } });
       return false;
     }
     if (target === undefined || !known.has(target)) {
       const message = `Plugin '${insertion.plugin}' inserts '${name}' beside '${target}', which is not a node of the graph`;
-      faults.push({ fault: 'unknown_node', message });
+      faults.push({ fault: 'unknown_node', message, insertion: { plugin, target } });
       return false;
     }
     nodes.push({ name, stage: insertion.stage });

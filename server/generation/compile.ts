@@ -2,8 +2,9 @@
  * Compiles a generation from a configuration: providers, plan, gate. Nothing that is shared
  * changes until the generation is activated, so that a faulty reload leaves all as it was.
  */
+import { readFileSync } from 'node:fs';
 import { SvcError, compile } from '../../engine/index.ts';
-import type { Insertion, Plan } from '../../engine/index.ts';
+import type { GraphFault, Insertion, Plan } from '../../engine/index.ts';
 import { largestAnswer } from '../../stages/answers/answer.ts';
 import { defaultGraph } from '../../stages/graph.ts';
 import type { RecipeSet } from '../../stages/compress/recipe/recipe.ts';
@@ -26,6 +27,7 @@ import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
 import { retuneLog, secretsOf } from '../log/open-log.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
+import { lineOfText } from '../../plugins/place-in-source.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
@@ -92,6 +94,7 @@ function toPlan(
   services: Services,
   insertions: readonly Insertion<ProxyFrame>[],
   recipes: RecipeSet | undefined,
+  plugins: readonly LoadedPlugin[],
 ): Plan<ProxyFrame> {
   const { providers } = services;
   // Without an address a passthrough is no provider: it says how requests reach those of their paths.
@@ -121,8 +124,16 @@ function toPlan(
   );
   const { plan, faults } = compile(graph, { insertions });
   if (plan !== undefined) return plan;
-  const list = faults.map((fault) => `  - ${fault.message}`).join('\n');
+  const list = faults.map((fault) => `  - ${fault.message}${placeOf(fault, plugins)}`).join('\n');
   throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
+}
+
+/** The file of the plugin that a fault is about, and the line that names the node, where only one does. */
+function placeOf({ insertion }: GraphFault, plugins: readonly LoadedPlugin[]): string {
+  const module = plugins.find(({ name }) => name === insertion?.plugin)?.module;
+  if (module === undefined) return '';
+  const line = lineOfText(readFileSync(module, 'utf8'), insertion?.target ?? '');
+  return ` (${module}${line === undefined ? '' : `:${line}`})`;
 }
 
 /** What the live state of every provider takes over from the configuration. */
@@ -168,6 +179,7 @@ export function compileGeneration(options: CompileOptions): Generation {
     { ...services, providers, prices },
     options.insertions,
     options.recipes,
+    options.plugins,
   );
   const { security, limits } = config;
   return {

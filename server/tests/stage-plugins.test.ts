@@ -7,9 +7,18 @@ import * as assert from 'uvu/assert';
 import { fixturePath } from '../../fixtures/paths.ts';
 import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
-import { CHAT, MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
+import {
+  CHAT,
+  MESSAGE,
+  closeClients,
+  exchange,
+  json,
+  openAnswer,
+} from '../../fixtures/server/exchange.ts';
+import { talk } from '../../fixtures/server/websocket.ts';
 
 const NODES = [
+  'template',
   'protect',
   'compress',
   'inject',
@@ -21,6 +30,8 @@ const NODES = [
   'meter',
   'trace',
 ];
+
+test.after(closeClients);
 
 function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-plugins-'));
@@ -87,20 +98,37 @@ const counting = (side: string, node: string) => `export default {
   } }] }),
 };`;
 
-test('a stage stands before and after every node, whole and streamed', () =>
+/** The four forms in which a client gets an answer. */
+const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
+  json: async (t) => (await ask(t, json(MESSAGE))).text,
+  events: async (t) => (await ask(t, json(MESSAGE, { stream: true }))).text,
+  lines: async (t) => {
+    const headers = { accept: 'application/x-ndjson' };
+    const body = json(MESSAGE, { stream: true });
+    return (await exchange(t.proxy.port, { path: '/v1/messages', body, headers })).text;
+  },
+  async socket(t) {
+    const started = await talk(t.proxy.wsPort);
+    const answered = await started.answered(json(MESSAGE, { stream: true }));
+    started.socket.terminate();
+    return JSON.stringify(answered);
+  },
+};
+
+test('a stage stands before and after every node, in every sink', () =>
   withFolder(async (folder) => {
     for (const node of NODES)
       for (const side of ['before', 'after']) {
         const file = write(folder, `${side}-${node}.mjs`, counting(side, node));
         await withProxy({ yaml: yamlOf(file) }, async (t) => {
-          for (const stream of [false, true]) {
-            const answered = await ask(t, json(MESSAGE, { stream }));
-            assert.is(answered.status, 200, `${side} ${node}`);
+          for (const [sink, send] of Object.entries(SINKS)) {
+            const text = await send(t);
+            assert.match(text, sink === 'json' ? /"end_turn"/ : /message_stop/, `${sink}: ${text}`);
             const trace = (await (await fetch(`${t.proxy.url}/trace/last`)).json()) as {
               stages: readonly { node: string; seen?: boolean }[];
             };
             const own = trace.stages.find((stage) => stage.node === 'counting');
-            assert.is(own?.seen, true, `${side} ${node}`);
+            assert.is(own?.seen, true, `${side} ${node}, ${sink}`);
           }
         });
       }
@@ -200,6 +228,81 @@ test('a stage that throws or hangs hurts its own request, or none where it says 
         assert.is(resting.status, onFault === 'pass' ? 200 : 503, 'the stage rests');
       });
     }
+  }));
+
+test('a slow stage and one with a huge answer delay nobody else', () =>
+  withFolder(async (folder) => {
+    const file = write(
+      folder,
+      'large.mjs',
+      `export default { name: 'large', setup: ({ tools }) => ({ stages: [{
+        after: 'forward', timeoutMs: 20000,
+        open: () => ({ isDone: false }),
+        on: {
+          head(head, ctx) { ctx.state.model = tools.modelOf(head.request); },
+          async chunk(chunk, ctx) {
+            if (ctx.state.model === 'slow') await new Promise((resolve) => setTimeout(resolve, 3000));
+            if (ctx.state.model !== 'huge' || ctx.state.isDone) return undefined;
+            ctx.state.isDone = true;
+            const piece = 'x'.repeat(2 ** 20);
+            return [chunk, ...Array.from({ length: 64 }, () => tools.toChunk(': ' + piece + '\\n\\n'))];
+          },
+        } }] }) };`,
+    );
+    await withProxy({ yaml: yamlOf(file) }, async (t) => {
+      const startedMs = performance.now();
+      const slow = ask(t, json(MESSAGE, { model: 'slow' }));
+      // Its reader takes the head and then nothing: what it does not read must hold nobody up.
+      const unread = await openAnswer(t.proxy.port, {
+        body: json(MESSAGE, { model: 'huge', stream: true }),
+      });
+      for (let count = 0; count < 5; count += 1)
+        assert.is((await ask(t, json(MESSAGE))).status, 200);
+      assert.ok(performance.now() - startedMs < 3000, 'the others were answered meanwhile');
+      const huge = await ask(t, json(MESSAGE, { model: 'huge', stream: true }));
+      assert.ok(huge.whole && huge.body.length > 64 * 2 ** 20, `${huge.body.length} bytes`);
+      unread.destroy();
+      assert.is((await slow).status, 200);
+      assert.is((await ask(t, json(MESSAGE))).status, 200);
+    });
+  }));
+
+test('a stream that hangs, and faults outside of handlers, hurt their own request', () =>
+  withFolder(async (folder) => {
+    const file = write(
+      folder,
+      'stuck.mjs',
+      `export default { name: 'stuck', setup: ({ tools }) => ({ stages: [
+        { name: 'stuck-stream', after: 'forward', transform: () => {
+          let isStuck = false;
+          return new TransformStream({ transform(frame, controller) {
+            if (frame.kind === 'head') isStuck = tools.modelOf(frame.request) === 'hangs';
+            if (isStuck) return new Promise(() => {});
+            controller.enqueue(frame);
+          } });
+        } },
+        { name: 'stuck-rest', before: 'route',
+          open: () => ({}),
+          watch: { request() { throw new Error('watching'); } },
+          settled() { throw new Error('settling'); },
+        } ] }) };`,
+    );
+    await withProxy({ yaml: yamlOf(file) }, async (t) => {
+      const gone = new AbortController();
+      const hanging = exchange(t.proxy.port, {
+        body: json(MESSAGE, { model: 'hangs' }),
+        signal: gone.signal,
+      }).catch((thrown: unknown) => thrown);
+      for (let count = 0; count < 8; count += 1)
+        assert.is((await ask(t, json(MESSAGE))).status, 200);
+      gone.abort();
+      await hanging;
+      const rows = await t.rows(9);
+      assert.equal(rows.map(({ outcome }) => outcome).toSorted(), [
+        'cancelled',
+        ...Array.from({ length: 8 }, () => 'ok'),
+      ]);
+    });
   }));
 
 test.run();
