@@ -216,4 +216,78 @@ test('only what was pasted is taken from a user text', () => {
   assert.is(splitPasted('x'.repeat(9000)).pasted, '');
 });
 
+/** What goes out for what commands printed one after another. */
+function printed(...results: readonly (readonly [command: string, text: string])[]) {
+  const blocks = results.map(([command, text], index): ConversationBlock => ({
+    index,
+    role: 'user',
+    kind: 'tool_result',
+    message: index,
+    text,
+    toolName: 'bash',
+    toolInput: { command },
+  }));
+  return compressConversation(blocks, { ...CONVERSATION, logBudgetTokens: 3500 });
+}
+
+const wrapped = (body: string): string =>
+  `<returncode>0</returncode>\n<output>\n${body}\n</output>`;
+
+test('a short part of a file that is read again goes out whole, whatever a harness writes around it', () => {
+  const lines = SOURCE.split('\n');
+  const part = wrapped(lines.slice(20, 34).join('\n'));
+  const oneMore = wrapped([...lines.slice(20, 34), '// the end'].join('\n'));
+  const out = printed(
+    ['cat a.ts', wrapped(SOURCE)],
+    ['sed -n 21,34p a.ts', part],
+    ['sed -n 21,35p a.ts', oneMore],
+  );
+  assert.is(out[1]!.text, part);
+  assert.is(out[2]!.text, oneMore);
+  assert.ok(printed(['cat a.ts', wrapped(SOURCE)], ['cat a.ts', wrapped(SOURCE)])[1]!.changed);
+});
+
+test('a run that fails again names the tests that failed', () => {
+  const details = Array.from(
+    { length: 9 },
+    (_, n) =>
+      `____ test_part_${n} ____\n\n    def test_part_${n}():\n>       assert read(${n}) == ${n}\nE       assert None == ${n}\n\ntests/test_a.py:${n}: AssertionError`,
+  );
+  const failed = details.map(
+    (_, n) => `FAILED tests/test_a.py::test_part_${n} - assert None == ${n}`,
+  );
+  const run = [
+    '===== FAILURES =====',
+    ...details,
+    '===== short test summary info =====',
+    ...failed,
+    '===== 9 failed, 3 passed in 0.12s =====',
+  ].join('\n');
+  const out = printed(['pytest', run], ['pytest', run]);
+  assert.ok(out[1]!.by.includes('repeats'));
+  const said = new Set(out[1]!.text.split('\n'));
+  assert.equal(
+    failed.filter((line) => !said.has(line)),
+    [],
+  );
+});
+
+test('a text that would hardly be smaller goes out as it came', () => {
+  const files = ['autocomplete.test', 'chat-simple', 'editor.test', 'key-tester', 'markdown.test'];
+  const listing = files.map((name) => `packages/tui/test/${name}.ts`).join('\n');
+  const errors = Array.from(
+    { length: 16 },
+    (_, n) =>
+      `../tui/test/part${n}.ts(${n * 7},21): error TS2554: Expected ${n} arguments, but got ${n + 1}.`,
+  ).join('\n');
+  const out = printed(
+    ['ls packages/tui/test/*.ts', listing],
+    ['npm run check 2>&1 | grep error', errors],
+  );
+  assert.equal(
+    out.map(({ changed }) => changed),
+    [false, false],
+  );
+});
+
 test.run();

@@ -272,7 +272,10 @@ function rewriteBlock(
   const sizes = candidates.map((candidate) => estimateTokens(candidate.text));
   const tokens = Math.min(...sizes);
   const shortest = candidates[sizes.indexOf(tokens)]!;
-  const best = inParts(block, plain, tokens, known) ?? shortest;
+  const total = estimateTokens(body);
+  // A text that is hardly smaller is only harder to read.
+  const worth = total - tokens >= leastSaved(total) ? shortest : { ...untouched, repeatedLines: 0 };
+  const best = inParts(block, plain, tokens, known) ?? worth;
   if (best.labels !== undefined) state.sent.introduce(best.labels);
   return { ...best, text: head + best.text + tail };
 }
@@ -305,6 +308,11 @@ function inParts(
     .toSorted((one, other) => one.size - other.size);
   if (best === undefined || best.size > tokens * PARTS_SHARE) return undefined;
   return { ...best.one, tokensLeftOut: tokens - best.size };
+}
+
+/** What a new form of a text must save, in estimated tokens: a twentieth, and never more than 40. */
+function leastSaved(tokens: number): number {
+  return Math.min(Math.max(8, tokens / 20), 40);
 }
 
 /** A text of a hundred thousand lines is looked through by the algorithms of its class only. */

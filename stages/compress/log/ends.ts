@@ -59,3 +59,18 @@ export function endingLines(lines: readonly string[]): ReadonlySet<number> {
   }
   return new Set([...last, ...first, ...told]);
 }
+
+/** How runners name a test that failed, in the list at the end or where it stands. */
+const FAILED_TEST =
+  /^(?:FAILED|ERROR) \S{1,200}::|^(?:FAIL|ERROR): \S|^--- FAIL: |^\s{0,12}not ok \d|^test \S{1,200} \.\.\. FAILED|^\s{0,8}[✖✗✘×] \S|^\s{1,8}\d{1,4}\) \S/;
+/** So many of them stay. */
+const MAX_FAILED = 20;
+
+/** The indexes of lines that name tests that failed: who runs them again looks for these. */
+export function failedTests(lines: readonly string[]): readonly number[] {
+  const found: number[] = [];
+  for (let at = 0; at < lines.length && found.length < MAX_FAILED; at++)
+    if (FAILED_TEST.test(lines[at]!.length > SEEN ? lines[at]!.slice(0, SEEN) : lines[at]!))
+      found.push(at);
+  return found;
+}

@@ -1,9 +1,10 @@
 /** Which repeats of a block are worth a reference, and which lines of it stay to the letter. */
 import type { Classification } from '../../model/classify/classes.ts';
+import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
 import type { Mode } from '../rule.ts';
-import { endingLines } from '../log/ends.ts';
+import { endingLines, failedTests } from '../log/ends.ts';
 import { MARK } from '../text/marker.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
@@ -12,6 +13,8 @@ import type { Referred, SentLines } from './repeats.ts';
 const LEAST_SAVED = 40;
 /** Below this many estimated tokens a result is never references alone. */
 const SHORT_RESULT = 400;
+/** Nor is it mostly that: of its lines such a share stands there. */
+const SAID_SHARE = 0.1;
 
 export interface RepeatContext {
   readonly mode: Mode;
@@ -26,7 +29,7 @@ export interface RepeatContext {
 /**
  * What `applied` becomes with its repeats named; undefined where none is worth it. `body` is
  * the text as it came. A short result that somebody waits for is never references alone, and
- * of what a program printed the ends and the totals are there to the letter.
+ * of what a program printed the ends, the totals and the names of failed tests are there to the letter.
  */
 export function nameRepeats(
   { text, classification, removed }: Applied,
@@ -35,7 +38,7 @@ export function nameRepeats(
   { mode, before, earlier, isRun }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
-  const literal = isSource(classification, isRun) ? undefined : endingLines(text.split('\n'));
+  const literal = isSource(classification, isRun) ? undefined : literalLines(text.split('\n'));
   const total = estimateTokens(body);
   const referred = sent.replaceRepeats(text, {
     before,
@@ -46,9 +49,17 @@ export function nameRepeats(
     ...(literal === undefined ? {} : { literal }),
   });
   if (referred === undefined) return undefined;
-  const said = linesOf(referred.text);
-  if (total < SHORT_RESULT && said <= Math.min(literal?.size ?? 0, linesOf(text))) return undefined;
+  if (total < SHORT_RESULT) {
+    // What a harness writes around a result says nothing of it.
+    const said = linesOf(openEnvelope(referred.text).body);
+    const lines = linesOf(openEnvelope(text).body);
+    if (said <= Math.min(literal?.size ?? 0, lines) || said < lines * SAID_SHARE) return undefined;
+  }
   return referred;
+}
+
+function literalLines(lines: readonly string[]): ReadonlySet<number> {
+  return new Set([...endingLines(lines), ...failedTests(lines)]);
 }
 
 /** Lines that are neither blank nor ours. */
