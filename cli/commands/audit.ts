@@ -13,7 +13,7 @@ import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { exitCodes } from '../exit.ts';
 import { spanOf, wholeNumber } from '../ledger.ts';
-import { localMoment, localTime, zoneName } from '../screen/local-time.ts';
+import { localMoment, localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import {
   colorsFor,
   counted,

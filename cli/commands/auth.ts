@@ -8,7 +8,7 @@ import { noteKeyEvent } from '../audit.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { toSeconds } from '../parse/flags.ts';
-import { localMoment } from '../screen/local-time.ts';
+import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { note, print, printJson } from '../screen/output.ts';
 
 async function storeOf(context: CliContext) {

@@ -5,7 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 import type { LearnedStatus } from '../../stages/learned/learned.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { localMoment } from '../screen/local-time.ts';
+import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { colorsFor, counted, print, printJson } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 

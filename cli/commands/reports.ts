@@ -13,7 +13,7 @@ import type { GroupKey, GroupTotals } from '../../stages/ledger/queries.ts';
 import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { spanOf, spanOptions, spanText, wholeNumber, withLedger } from '../ledger.ts';
-import { localMoment } from '../screen/local-time.ts';
+import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import {
   colorsFor,
   counted,

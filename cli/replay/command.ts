@@ -13,7 +13,7 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions } from '../parse/flags.ts';
-import { localMoment } from '../screen/local-time.ts';
+import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';

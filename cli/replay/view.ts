@@ -3,7 +3,7 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { sizeOfRecord } from '../../stages/captures/record.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { Comparison, ThenAndNow } from '../../server/replay/compare.ts';
-import { localTime, zoneName } from '../screen/local-time.ts';
+import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import { dollars, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { shortId } from '../request-id.ts';

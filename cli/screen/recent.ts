@@ -1,5 +1,5 @@
 /** The rows of `/recent` as a table. */
-import { localTime, zoneName } from './local-time.ts';
+import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import { dollars, figure } from './output.ts';
 import type { Json } from '../remote.ts';
 import { shortId } from '../request-id.ts';

@@ -1,5 +1,5 @@
 /** Tries that were followed by another, as `svc status` lists them. */
-import { localTime, zoneName } from './local-time.ts';
+import { localTime, zoneName } from '../../server/dashboard/page/local-time.ts';
 import type { Json } from '../remote.ts';
 import { shortId } from '../request-id.ts';
 

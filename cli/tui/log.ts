@@ -2,7 +2,7 @@
 import { NO_LINES, fieldsOf, parsed } from '../../server/dashboard/page/log-line.ts';
 import type { Colors } from '../screen/colors.ts';
 import { wrap } from '../screen/fit.ts';
-import { localTime } from '../screen/local-time.ts';
+import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { spoken } from '../screen/output.ts';
 import { inert } from './grid.ts';
 import type { Model } from './model.ts';

@@ -13,7 +13,7 @@ import {
 import { extentOf, lengthOf, notesOf } from '../../server/dashboard/page/stage-times.ts';
 import type { Colors } from '../screen/colors.ts';
 import { cut, widthOf, wrap } from '../screen/fit.ts';
-import { localMoment } from '../screen/local-time.ts';
+import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { spoken } from '../screen/output.ts';
 import { facts, grid, inert, paintOf } from './grid.ts';
 import type { Model } from './model.ts';

@@ -5,7 +5,7 @@ import type { Column } from '../../server/dashboard/page/columns.ts';
 import { dollars, duration, orDash, short } from '../../server/dashboard/page/format.ts';
 import { modelOf, outcomeOf, outcomeTone } from '../../server/dashboard/page/request-facts.ts';
 import type { Colors } from '../screen/colors.ts';
-import { localTime } from '../screen/local-time.ts';
+import { localTime } from '../../server/dashboard/page/local-time.ts';
 import { grid } from './grid.ts';
 import type { Model } from './model.ts';
 import { listed, selectedIndex } from './model.ts';

@@ -130,6 +130,34 @@ test('filters live in the address: typed ones go there, and an address brings it
     assert.equal([...faults, ...again.faults], []);
   }));
 
+test('typing a filter asks the proxy when the typing stops, not for every letter', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    await ask(t, { model: 'claude-opus-4-5' });
+    await ask(t, { model: 'claude-haiku-4-5' });
+    await t.rows(2);
+    const { page } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/requests`);
+    await rowsOf(page).nth(1).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/dashboard/api/')) asked.push(request.url());
+    });
+    await page.getByLabel('Model').evaluate((input: HTMLInputElement) => {
+      for (const text of ['h', 'ha', 'hai', 'haik', 'haiku']) {
+        input.value = text;
+        input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      }
+    });
+    await page.waitForFunction(
+      () => document.querySelectorAll('.list-body .list-row').length === 1,
+    );
+    assert.is(asked.filter((url) => url.includes('model=')).length, 1, asked.join(' '));
+    assert.match(page.url(), /model=haiku$/);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await rowsOf(page).nth(1).waitFor();
+    assert.is(await page.getByLabel('Model').inputValue(), '');
+  }));
+
 test('a request shows its stages, and line by line what compression changed', () =>
   withBrowser({ yaml: YAML }, async (t, open) => {
     await ask(t);

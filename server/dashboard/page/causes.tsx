@@ -3,7 +3,8 @@ import type { ReportAnswer } from '../contract.ts';
 import { causeOf } from './conditions.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { figures } from './columns.ts';
-import { moment, orDash, share, time, whole } from './format.ts';
+import { orDash, share, time, whole } from './format.ts';
+import { localMoment } from './local-time.ts';
 import { addressOf, follow } from './location.ts';
 import { useReport } from './report-data.ts';
 import { Table } from './table.tsx';
@@ -48,7 +49,7 @@ function columnsOf(requests: number): readonly TableColumn<ReportAnswer['failure
         <a
           href={addressOf(`request/${encodeURIComponent(group.last_request_id)}`)}
           onClick={follow}
-          title={moment(group.last)}
+          title={localMoment(group.last)}
         >
           {time(group.last)}
         </a>

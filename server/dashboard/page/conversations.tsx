@@ -5,18 +5,8 @@ import { figures } from './columns.ts';
 import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useFetched } from './fetched.ts';
-import {
-  dollars,
-  duration,
-  moment,
-  orDash,
-  percent,
-  share,
-  short,
-  spanOf,
-  time,
-  whole,
-} from './format.ts';
+import { dollars, duration, orDash, percent, share, short, spanOf, time, whole } from './format.ts';
+import { localMoment } from './local-time.ts';
 import { addressOf, follow } from './location.ts';
 import { queryOf, useRequests } from './requests-data.ts';
 import { ModelName, Outcome } from './requests.tsx';
@@ -46,7 +36,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
     head: 'Newest turn',
     rank: 2,
     text: (one) => time(one.last),
-    cell: (one) => <span title={moment(one.last)}>{time(one.last)}</span>,
+    cell: (one) => <span title={localMoment(one.last)}>{time(one.last)}</span>,
   },
   figures('Turns', 3, (one) => whole(one.requests)),
   figures('Lasted', 11, (one) => spanOf((Date.parse(one.last) - Date.parse(one.first)) / 1000)),

@@ -3,6 +3,7 @@ import { counted } from './counted.ts';
 import { useStore } from './store.ts';
 import { state } from './live.ts';
 import { FILTERS, setFilters } from './location.ts';
+import { TypedFilter } from './typed-filter.tsx';
 
 interface FilterBarProps {
   readonly query: URLSearchParams;
@@ -20,13 +21,7 @@ export function FilterBar({ query, count, complete }: FilterBarProps) {
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label>
         <span>Model</span>
-        <input
-          name="model"
-          type="search"
-          placeholder="any"
-          value={query.get('model') ?? ''}
-          onInput={(event) => setFilters({ model: event.currentTarget.value }, true)}
-        />
+        <TypedFilter name="model" value={query.get('model') ?? ''} placeholder="any" />
       </label>
       <label>
         <span>Provider</span>

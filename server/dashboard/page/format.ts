@@ -89,11 +89,6 @@ export function time(iso: string): string {
   return isToday ? clock : `${DAY.format(at)} ${clock}`;
 }
 
-/** The whole moment in UTC, for titles. */
-export function moment(iso: string): string {
-  return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
 /** Bytes as `3.2 MB`. */
 export function bytes(value: Figure): string {
   if (!isNumber(value)) return NONE;

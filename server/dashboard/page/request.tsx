@@ -5,7 +5,8 @@ import { AnswerError, getJson } from './api.ts';
 import { BlockDiff } from './block-diff.tsx';
 import { ATTEMPT_COLUMNS } from './columns.ts';
 import { Facts } from './facts.tsx';
-import { moment, orDash, whole } from './format.ts';
+import { orDash, whole } from './format.ts';
+import { localMoment } from './local-time.ts';
 import { onRows } from './live.ts';
 import { addressOf, follow } from './location.ts';
 import { NO_STAGES, injectionWords, requestFacts } from './request-facts.ts';
@@ -77,7 +78,7 @@ function Details({ answer: { request, trace }, lost, id }: Loaded & { readonly i
       </h1>
       <p class="quiet">
         <code>{id}</code>
-        {request !== null && ` · ${moment(request.timestamp)} · ${request.endpoint}`}
+        {request !== null && ` · ${localMoment(request.timestamp)} · ${request.endpoint}`}
       </p>
       {trace?.error !== undefined && trace?.error !== null && <p class="fault">{trace.error}</p>}
       {request !== null && <RequestCard row={request} />}

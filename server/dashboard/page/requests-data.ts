@@ -90,6 +90,8 @@ export function useRequests(query: URLSearchParams): Requests {
     rows: answer?.requests,
     complete: answer?.complete ?? false,
     error,
-    more: () => setLimit(MOST),
+    more: () => {
+      if (answer !== undefined && !answer.complete) setLimit(MOST);
+    },
   };
 }

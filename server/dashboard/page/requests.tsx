@@ -1,7 +1,8 @@
 /** The list of requests, filtered, as they end. */
 import type { RequestJson } from '../contract.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { dollars, duration, moment, short, orDash, time } from './format.ts';
+import { dollars, duration, short, orDash, time } from './format.ts';
+import { localMoment } from './local-time.ts';
 import { addressOf, follow } from './location.ts';
 import { outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
@@ -88,7 +89,7 @@ export function RequestCells({
           href={addressOf(`request/${encodeURIComponent(row.request_id)}`)}
           onClick={follow}
           tabIndex={isFirstStop ? 0 : -1}
-          title={moment(row.timestamp)}
+          title={localMoment(row.timestamp)}
         >
           {time(row.timestamp)}
         </a>
