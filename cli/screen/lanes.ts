@@ -11,6 +11,8 @@ function laneRows(lanes: Json): string[][] {
   const of = (name: string) => (lanes[name] ?? {}) as Json;
   const [compression, marked] = [of('compression'), of('cache_breakpoints')];
   const forgetting = of('forgetting');
+  const long = of('long_results');
+  const isLong = Number(long['requests']) > 0;
   const isForgetting = Number(forgetting['requests']) > 0;
   const [answers, provider] = [of('response_cache'), of('provider_cache')];
   const requests = (lane: Json) => counted(Number(lane['requests']), 'request');
@@ -34,6 +36,12 @@ function laneRows(lanes: Json): string[][] {
       isForgetting ? figure(forgetting['tokens_saved']) : '–',
       dollars(forgetting['cost_saved_usd']),
       isForgetting ? `old results in ${requests(forgetting)}` : 'none left out',
+    ],
+    [
+      'long results',
+      isLong ? figure(long['tokens_saved']) : '–',
+      dollars(long['cost_saved_usd']),
+      isLong ? `parts in ${requests(long)}` : 'none in parts',
     ],
     ['response cache', '–', dollars(answers['cost_saved_usd']), requests(answers)],
     ['provider’s own cache', figure(provider['read_tokens']), '–', 'read, credited to nobody'],

@@ -141,6 +141,11 @@ const lanes = object({
     tokens_saved: whole,
     cost_saved_usd: nullable(usd),
   }),
+  long_results: object({
+    requests: about(whole, 'Requests in which long results went out in parts'),
+    tokens_saved: whole,
+    cost_saved_usd: nullable(usd),
+  }),
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),

@@ -287,5 +287,32 @@ test('the marker speaks the words of the tool, in every dialect', async () => {
   });
 });
 
+test('the receipt shows it in a lane of its own, and in no other', () => {
+  const usage = { input: 9000, output: 7, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+  return withProxy({ upstream: { replies: () => ({ usage }) } }, async (t) => {
+    const table = Array.from({ length: 400 }, (_, id) => ({ id, name: `part ${id * 7919}` }));
+    const steps = [
+      read('a.ts', 'alpha'),
+      { name: 'mcp__db__query', input: { sql: 'x' }, text: JSON.stringify(table, null, 2) },
+    ];
+    await send(t, body(steps.slice(0, 1)));
+    await send(t, body(steps));
+    const [first, second] = await t.rows(2);
+    assert.ok(first!.longResultTokens! > 5000);
+    // Thinner line numbers would have saved something too: that is compression.
+    assert.ok(first!.longResultTokens! < first!.savedTokens!);
+    assert.is(first!.costSavedByLongResultsNanoUsd, first!.longResultTokens! * 3000);
+    assert.ok(second!.savedTokens! > second!.longResultTokens!);
+    const got = await exchange(t.proxy.port, { method: 'GET', path: '/savings' });
+    const { lanes } = JSON.parse(got.text) as {
+      lanes: Record<string, { tokens_saved: number; requests?: number }>;
+    };
+    const sum = first!.longResultTokens! + second!.longResultTokens!;
+    assert.equal([lanes['long_results']!.requests, lanes['long_results']!.tokens_saved], [2, sum]);
+    assert.is(lanes['compression']!.tokens_saved, first!.savedTokens! + second!.savedTokens! - sum);
+    assert.is(lanes['forgetting']!.tokens_saved, 0);
+  });
+});
+
 test.after(closeClients);
 test.run();

@@ -83,6 +83,8 @@ const anyRow = fc.record({
   costSavedByBreakpointsNanoUsd: fc.option(fc.integer()),
   forgottenTokens: fc.option(fc.nat()),
   costSavedByForgettingNanoUsd: fc.option(fc.nat()),
+  longResultTokens: fc.option(fc.nat()),
+  costSavedByLongResultsNanoUsd: fc.option(fc.nat()),
   costAddedNanoUsd: fc.option(fc.nat()),
   // Quarters add up exactly in any order.
   latencyMs: fc.option(fc.nat(40_000).map((quarters) => quarters / 4)),

@@ -46,6 +46,12 @@ export interface Totals {
   readonly forgottenTokens: number;
   /** The part of the cost saved that they brought. */
   readonly costSavedByForgettingNanoUsd: number;
+  /** Requests in which long results went out in parts. */
+  readonly longResults: number;
+  /** The part of `savedTokens` that these left out. */
+  readonly longResultTokens: number;
+  /** The part of the cost saved that they brought. */
+  readonly costSavedByLongResultsNanoUsd: number;
   /** The part of it that answers from the response cache brought. */
   readonly costSavedByAnswersNanoUsd: number;
   /** The same, of the added tokens; see `knownCostAdded`. */
@@ -86,6 +92,9 @@ export function emptyTotals(): RunningTotals {
     forgetting: 0,
     forgottenTokens: 0,
     costSavedByForgettingNanoUsd: 0,
+    longResults: 0,
+    longResultTokens: 0,
+    costSavedByLongResultsNanoUsd: 0,
     costSavedByAnswersNanoUsd: 0,
     costAddedNanoUsd: 0,
     priced: 0,
@@ -126,6 +135,9 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   if (row.forgottenTokens !== null) totals.forgetting += 1;
   totals.forgottenTokens += row.forgottenTokens ?? 0;
   totals.costSavedByForgettingNanoUsd += row.costSavedByForgettingNanoUsd ?? 0;
+  if (row.longResultTokens !== null) totals.longResults += 1;
+  totals.longResultTokens += row.longResultTokens ?? 0;
+  totals.costSavedByLongResultsNanoUsd += row.costSavedByLongResultsNanoUsd ?? 0;
   if (row.cacheHit) totals.costSavedByAnswersNanoUsd += row.costSavedNanoUsd ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
@@ -152,7 +164,15 @@ export function knownCostSavedByCompression(totals: Totals): number | null {
   const saved = knownCostSaved(totals);
   if (saved === null) return null;
   const { costSavedByBreakpointsNanoUsd: marked, costSavedByAnswersNanoUsd: answers } = totals;
-  return saved - marked - answers - totals.costSavedByForgettingNanoUsd;
+  const leftOut = totals.costSavedByForgettingNanoUsd + totals.costSavedByLongResultsNanoUsd;
+  return saved - marked - answers - leftOut;
+}
+
+/** What long results in parts saved, likewise; `null` where there were none. */
+export function knownCostSavedByLongResults(totals: Totals): number | null {
+  return totals.longResults === 0 || isPriceless(totals)
+    ? null
+    : totals.costSavedByLongResultsNanoUsd;
 }
 
 /** What leaving old results out saved, likewise; `null` where none was. */

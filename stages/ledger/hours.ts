@@ -63,7 +63,14 @@ const FORGETTING: Added = [
   ['cost_saved_by_forgetting_nano_usd', known('cost_saved_by_forgetting_nano_usd')],
 ];
 
-const ALL = [...ADDED, ...FORGETTING];
+/** Sums that came with long results in parts. */
+const LONG_RESULTS: Added = [
+  ['long_results', when('@long_result_tokens IS NOT NULL')],
+  ['long_result_tokens', known('long_result_tokens')],
+  ['cost_saved_by_long_results_nano_usd', known('cost_saved_by_long_results_nano_usd')],
+];
+
+const ALL = [...ADDED, ...FORGETTING, ...LONG_RESULTS];
 
 /** True for a request that failed, in SQL over its row. */
 export const FAILED_SQL = FAILED.replaceAll('@', '');
@@ -103,6 +110,15 @@ export const addForgetting: readonly string[] = [
   'ALTER TABLE requests ADD COLUMN forgotten_tokens INTEGER',
   'ALTER TABLE requests ADD COLUMN cost_saved_by_forgetting_nano_usd INTEGER',
   ...FORGETTING.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
+  'DROP TRIGGER requests_into_hours',
+  intoHours([...ADDED, ...FORGETTING]),
+];
+
+/** The step that adds the figures of long results in parts to rows and sums. */
+export const addLongResults: readonly string[] = [
+  'ALTER TABLE requests ADD COLUMN long_result_tokens INTEGER',
+  'ALTER TABLE requests ADD COLUMN cost_saved_by_long_results_nano_usd INTEGER',
+  ...LONG_RESULTS.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
   'DROP TRIGGER requests_into_hours',
   intoHours(ALL),
 ];

@@ -7,6 +7,7 @@ import {
   knownCostSavedByBreakpoints,
   knownCostSavedByCompression,
   knownCostSavedByForgetting,
+  knownCostSavedByLongResults,
   toUsd,
 } from './figures.ts';
 import type { Totals } from './figures.ts';
@@ -16,7 +17,7 @@ import type { LedgerRow } from './row.ts';
 export function lanesJson(totals: Totals) {
   return {
     compression: {
-      tokens_saved: totals.savedTokens - totals.forgottenTokens,
+      tokens_saved: totals.savedTokens - totals.forgottenTokens - totals.longResultTokens,
       cost_saved_usd: toUsd(knownCostSavedByCompression(totals)),
     },
     cache_breakpoints: breakpointsJson(totals),
@@ -25,6 +26,12 @@ export function lanesJson(totals: Totals) {
       requests: totals.forgetting,
       tokens_saved: totals.forgottenTokens,
       cost_saved_usd: toUsd(knownCostSavedByForgetting(totals)),
+    },
+    /** Long results that went out in parts, from their first turn on in every turn. */
+    long_results: {
+      requests: totals.longResults,
+      tokens_saved: totals.longResultTokens,
+      cost_saved_usd: toUsd(knownCostSavedByLongResults(totals)),
     },
     response_cache: {
       requests: totals.cacheHits,

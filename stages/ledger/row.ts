@@ -48,6 +48,10 @@ export interface LedgerRow {
   readonly forgottenTokens: number | null;
   /** The part of `costSavedNanoUsd` that they would have cost. */
   readonly costSavedByForgettingNanoUsd: number | null;
+  /** The part of `savedTokens` that long results left out, in this turn or before. */
+  readonly longResultTokens: number | null;
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  readonly costSavedByLongResultsNanoUsd: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -116,6 +120,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     costSavedByBreakpointsNanoUsd: facts.costSavedByBreakpointsNanoUsd ?? null,
     forgottenTokens: facts.forgottenTokens ?? null,
     costSavedByForgettingNanoUsd: facts.costSavedByForgettingNanoUsd ?? null,
+    longResultTokens: facts.longResultTokens ?? null,
+    costSavedByLongResultsNanoUsd: facts.costSavedByLongResultsNanoUsd ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

@@ -2,7 +2,7 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
-import { addForgetting, addHours, addReportIndexes } from './hours.ts';
+import { addForgetting, addHours, addLongResults, addReportIndexes } from './hours.ts';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -65,6 +65,8 @@ export const ledgerColumns = [
   'cost_saved_by_breakpoints_nano_usd',
   'forgotten_tokens',
   'cost_saved_by_forgetting_nano_usd',
+  'long_result_tokens',
+  'cost_saved_by_long_results_nano_usd',
 ] as const;
 
 /**
@@ -113,6 +115,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.costSavedByBreakpointsNanoUsd,
     row.forgottenTokens,
     row.costSavedByForgettingNanoUsd,
+    row.longResultTokens,
+    row.costSavedByLongResultsNanoUsd,
   );
 }
 
@@ -184,4 +188,5 @@ export const migrations: readonly Migration[] = [
   addHours,
   addForgetting,
   addReportIndexes,
+  addLongResults,
 ];

@@ -130,10 +130,15 @@ function toRow(
     priced && added !== null
       ? services.prices.addedNanoUsd(provider, model, usage, added, at)
       : null;
-  const forgotten = forgottenTokens(request, saved, ratio);
+  const forgotten = partOf(saved, request?.report.estimatedForgotten, ratio);
   const byForgetting =
     priced && forgotten !== null
       ? services.prices.savedNanoUsd(provider, model, usage, forgotten, at)
+      : null;
+  const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, forgotten ?? 0);
+  const byLongResults =
+    priced && leftOut !== null
+      ? services.prices.savedNanoUsd(provider, model, usage, leftOut, at)
       : null;
   const cacheHit = request?.report.cacheHit ?? false;
   const breakpoints = request?.report.breakpoints ?? null;
@@ -167,6 +172,8 @@ function toRow(
     costSavedByBreakpointsNanoUsd: byBreakpoints,
     forgottenTokens: cacheHit ? null : forgotten,
     costSavedByForgettingNanoUsd: cacheHit ? null : byForgetting,
+    longResultTokens: cacheHit ? null : leftOut,
+    costSavedByLongResultsNanoUsd: cacheHit ? null : byLongResults,
     mode: request?.report.mode ?? null,
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
@@ -204,16 +211,15 @@ function savedTokens(
   return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
 }
 
-/** The part of `saved` that was left out at cold moments, likewise; null where nothing was. */
-function forgottenTokens(
-  request: ProxyRequest | undefined,
+/** The part of `saved`, less `taken` by another, that was estimated, likewise; null where nothing was. */
+function partOf(
   saved: number | null,
+  estimated: number | undefined,
   ratio: number,
+  taken = 0,
 ): number | null {
-  const estimated = request?.report.estimatedForgotten;
-  return estimated === undefined || saved === null
-    ? null
-    : Math.min(Math.round(estimated * ratio), saved);
+  if (estimated === undefined || saved === null) return null;
+  return Math.max(0, Math.min(Math.round(estimated * ratio), saved - taken));
 }
 
 function mayBeRewritten({ original, isVerbatim }: ProxyRequest): boolean {

@@ -68,6 +68,7 @@ export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
     saved('Saved by compression', lanes.compression),
     saved('Saved by cache breakpoints that svc set', lanes.cache_breakpoints),
     saved('Saved by old results that were left out', lanes.forgetting),
+    saved('Saved by long results in parts', lanes.long_results),
     saved('Saved by answers that were kept', lanes.response_cache),
     { name: 'Added from the vault', value: dollars(totals.cost_added) },
     { name: 'I paid', value: dollars(totals.cost) },
@@ -103,7 +104,7 @@ export function lanesOf(
   { caches: { response_cache: answers } }: Pick<LiveState, 'caches'>,
   { lanes, totals }: ReportAnswer,
 ): readonly LaneRow[] {
-  const { compression, cache_breakpoints: marked, forgetting } = lanes;
+  const { compression, cache_breakpoints: marked, forgetting, long_results: long } = lanes;
   const { response_cache: kept, provider_cache: own } = lanes;
   const partOf = (tokens: number): number =>
     totals.input_tokens === 0 ? 0 : tokens / totals.input_tokens;
@@ -134,6 +135,16 @@ export function lanesOf(
         forgetting.requests === 0
           ? 'none left out'
           : `${short(forgetting.tokens_saved)} tokens not sent in ${counted(forgetting.requests, 'request')}`,
+    },
+    {
+      name: 'Long results in parts',
+      color: 'good',
+      worth: dollars(long.cost_saved_usd),
+      part: partOf(long.tokens_saved),
+      words:
+        long.requests === 0
+          ? 'none in parts'
+          : `${short(long.tokens_saved)} tokens not sent in ${counted(long.requests, 'request')}`,
     },
     {
       name: 'Our response cache',

@@ -56,25 +56,28 @@ test('a failed test goes before whatever errors the passed ones expected', () =>
 });
 
 test('what stands shortly before the last failure goes before commands elsewhere', () => {
+  const word = (n: number) => `${'klmnopqrst'[n % 10]}${'uvwxyzklmn'[Math.floor(n / 10)]}o`;
   const step = (n: number) =>
     [
-      `##[group]Run step-${n}`,
-      `[command]/usr/bin/git config --local --get section${n}.key${n * 31} --show-origin --name-only`,
-      `value of section ${n} is ${n * 7919}`,
+      `##[group]Run ${word(n)} step of the workflow`,
+      `[command]/usr/bin/${word(n)} config --local --get ${word(n)}.path --show-origin`,
     ].join('\n');
   const text = [
     ...times(60, step),
     'This project formats all of its code.',
+    'Please format it before committing.',
     '',
     'These files are not formatted:',
     '',
     'src/alpha/beta.ts',
     'src/gamma/delta.ts',
+    'error Command failed with exit code 1.',
+    '',
     '##[error]Process completed with exit code 1.',
-    ...times(20, (n) => step(100 + n)),
+    ...times(30, (n) => step(60 + n)),
   ].join('\n');
-  const out = builtIn.apply(text, makeLog(900)).text;
-  for (const line of ['This project formats all of its code.', 'src/alpha/beta.ts', 'These files'])
+  const out = builtIn.apply(text, makeLog(700)).text;
+  for (const line of ['This project formats all', 'Please format', 'src/alpha/beta.ts'])
     assert.ok(out.includes(line), line);
 });
 

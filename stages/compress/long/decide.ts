@@ -18,7 +18,7 @@ export interface LongCircumstances {
   readonly longTokens: number;
   readonly tools: DeclaredTools;
   /** What was decided in earlier turns. */
-  readonly decided: LongDecisions;
+  readonly decided: Pick<LongDecisions, 'get'>;
   /** False where the provider edits the context itself: then nothing is decided anew. */
   readonly mayDecide: boolean;
 }
