@@ -91,6 +91,10 @@ const report: QualityReport = {
     unstableTurns: 0,
   },
   keptLines: { kept: 100, strange: 0 },
+  recipes: {
+    savings: [],
+    time: { requests: 9, rounds: 9, withoutP50Ms: 5, addedP50Ms: 1, addedP95Ms: 3 },
+  },
   speed: { texts: 1, p50Ms: 5, p95Ms: 15, longLineMs: 50 },
   firstSight: [
     { extension: 'ts', firstMs: 60, unpreparedMs: 60, nextMs: 1 },
@@ -105,7 +109,7 @@ const missed = (found: QualityReport): readonly string[] =>
 
 test('a run at its bars meets every one', () => {
   assert.equal(missed(report), []);
-  assert.is(judgeQuality(report).length, 53);
+  assert.is(judgeQuality(report).length, 54);
 });
 
 /** The report with every number `from` replaced by `to`, one at a time. */
@@ -146,6 +150,7 @@ test('beyond any bar the run misses just that one', () => {
     ['forgetting', 1, 1.001, 1],
     ['forgetting', 0, 1, 1],
     ['keptLines', 0, 1, 1],
+    ['recipes', 1, 1.01, 1],
     ['speed', 5, 5.1, 1],
     ['speed', 15, 15.1, 1],
     ['speed', 50, 50.1, 1],
@@ -199,9 +204,9 @@ test('what should have been measured and was not is missed; without a corpus its
     sources: [],
     firstSight: [],
   };
-  const nothing = { ...report, ...empty, keptLines: undefined };
+  const nothing = { ...report, ...empty, keptLines: undefined, recipes: undefined };
   // All but the three times of `speed`.
-  assert.is(missed(nothing).length, 44);
+  assert.is(missed(nothing).length, 45);
   const without = { ...nothing, corpus: false };
   const names = missed(without);
   assert.not(names.some((name) => /json|config|prose|net cost|CI logs/.test(name)));

@@ -90,6 +90,7 @@ function judgeCorpus(report: QualityReport): readonly Verdict[] {
   });
   const { keptLines } = report;
   const strange = atMost('lines that were made up', 0, 'lines');
+  const added = atMost('recipes: added to 10,000 tokens, p50', 1, 'ms');
   return [
     ...logs,
     ...judgeNarrative(report),
@@ -97,6 +98,7 @@ function judgeCorpus(report: QualityReport): readonly Verdict[] {
     ...judgeMarked(report),
     ...judgeForgetting(report),
     verdict(strange, keptLines?.strange ?? Number.NaN),
+    verdict(added, report.recipes?.time.addedP50Ms ?? Number.NaN),
   ];
 }
 

@@ -32,6 +32,7 @@ import {
 } from './narrative.ts';
 import { printQuality } from './print.ts';
 import { measureSessions, printSessions } from './sessions.ts';
+import { measureRecipes, type RecipeFigures } from './recipes.ts';
 import { measureSpeed, type SpeedResult } from './speed.ts';
 import {
   measureTranscript,
@@ -54,6 +55,7 @@ export interface QualityReport {
   readonly marked: readonly MarkedSummary[];
   readonly forgetting: ForgettingSummary | undefined;
   readonly keptLines: KeptLines | undefined;
+  readonly recipes: RecipeFigures | undefined;
   readonly speed: SpeedResult;
   readonly firstSight: readonly FirstSight[];
 }
@@ -89,6 +91,10 @@ export async function measureQuality(
     marked: corpus === undefined ? [] : summariseMarked(measureMarkers(corpus, count)),
     forgetting: corpus === undefined ? undefined : measureColdMoments(corpus, count),
     keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
+    recipes:
+      corpus === undefined
+        ? undefined
+        : measureRecipes(readTranscripts(corpus), { ...SETTINGS, mode: 'hybrid' }, count),
     speed: measureSpeed(samples.map((sample) => sample.text)),
     firstSight: await measureFirstSight(root),
   };

@@ -105,8 +105,14 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   if (context.mode === 'strict' || hasMark(text) || text.length > WORK_BUDGET_CHARS)
     return unchanged;
   if (isSkipped(applied, context.mode, classification.kind, hints.toolName)) return unchanged;
+  let programs: readonly string[] | undefined;
+  const hasRun = (names: readonly string[]): boolean =>
+    (programs ??= programsOf(hints.command ?? '')).some((program) => names.includes(program));
   const meant = rules.filter(
-    ({ when }) => isMeant(when, context, classification) && when.content?.(body) !== false,
+    ({ when }) =>
+      isMeant(when, context, classification) &&
+      (when.program === undefined || hasRun(when.program)) &&
+      when.content?.(body) !== false,
   );
   if (meant.length === 0) return unchanged;
   const first = linesBefore + lineBreaks(head);
@@ -115,24 +121,14 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   const isExpected = expectFrom(hints).kind === classification.kind;
   const mustKeepEnding = ({ endings = 'checked' }: Rule): boolean =>
     isPrinted && endings !== 'own' && !(endings === 'checked-unless-expected' && isExpected);
-  const done: Done[] = [];
-  const failed: string[] = [];
-  const skipped: string[] = [];
-  let current = body;
-  for (const rule of meant) {
-    const result = attempt(rule, current, { ...rest, classification });
-    if (result === 'failed') failed.push(rule.name);
-    if (result === 'failed' || result === undefined) continue;
-    if ('skipped' in result) {
-      skipped.push(`${rule.name}: ${result.skipped}`);
-      continue;
-    }
-    if (result.text === current) continue;
-    if (!costsAtLeast(current, estimateTokens(result.text))) continue;
-    if (mustKeepEnding(rule) && !keepsEnding(current, result.text)) continue;
-    current = result.text;
-    done.push({ name: rule.name, ...result });
+  const run = (some: readonly Rule[]): Outcome =>
+    runRules(some, body, { ...rest, classification }, mustKeepEnding);
+  let best = run(meant);
+  if (best.done.some(({ isOptional }) => isOptional)) {
+    const plain = run(meant.filter(({ isOptional }) => isOptional !== true));
+    if (estimateTokens(plain.text) < estimateTokens(best.text)) best = plain;
   }
+  const { done, failed, skipped } = best;
   const tried: Applied = {
     ...unchanged,
     isTried: true,
@@ -151,6 +147,75 @@ function applyOnce(text: string, context: ApplyContext, rules: readonly Rule[]):
   };
 }
 
+/** What rules made of a text, one after the other. */
+interface Outcome {
+  readonly text: string;
+  readonly done: readonly Done[];
+  readonly failed: readonly string[];
+  readonly skipped: readonly string[];
+}
+
+function runRules(
+  rules: readonly Rule[],
+  body: string,
+  context: CompressContext,
+  mustKeepEnding: (rule: Rule) => boolean,
+): Outcome {
+  const done: Done[] = [];
+  const failed: string[] = [];
+  const skipped: string[] = [];
+  const kept = keptLines();
+  let text = body;
+  for (const rule of rules) {
+    const result = attempt(rule, text, context);
+    if (result === 'failed') failed.push(rule.name);
+    if (result === 'failed' || result === undefined) continue;
+    if ('skipped' in result) {
+      skipped.push(`${rule.name}: ${result.skipped}`);
+      continue;
+    }
+    if (result.text === text) continue;
+    if (!costsAtLeast(text, estimateTokens(result.text))) continue;
+    if (Buffer.byteLength(result.text) > Buffer.byteLength(text)) continue;
+    if (mustKeepEnding(rule) && !keepsEnding(text, result.text)) continue;
+    const lost = kept.lostBy(rule, text, result);
+    if (lost !== undefined) {
+      skipped.push(`${rule.name}: it would lose ${JSON.stringify(lost.slice(0, 80))}`);
+      continue;
+    }
+    kept.add(rule, text);
+    text = result.text;
+    done.push({ name: rule.name, isOptional: rule.isOptional === true, ...result });
+  }
+  return { text, done, failed, skipped };
+}
+
+/** What the rules that ran say must stay, and what would be lost of it. */
+function keptLines() {
+  const keeps: NonNullable<Rule['keeps']>[] = [];
+  /** As the first of them saw it. */
+  let first: readonly string[] = [];
+  return {
+    add({ keeps: more }: Rule, text: string): void {
+      if (more === undefined) return;
+      if (keeps.length === 0) first = text.split('\n');
+      keeps.push(more);
+    },
+    /** The first line that would be lost; what is only written in another way can be decoded. */
+    lostBy(rule: Rule, text: string, { text: after, removed }: Compressed): string | undefined {
+      if (keeps.length === 0) return undefined;
+      const all = rule.keeps === undefined ? keeps : [...keeps, rule.keeps];
+      const isKept = (line: string): boolean => all.some((keep) => keep(line));
+      if (rule.isOptional !== true) {
+        const lines = text.split('\n');
+        return removed.flatMap(({ from, to }) => lines.slice(from, to)).find(isKept);
+      }
+      const left = new Set(after.split('\n'));
+      return first.find((line) => isKept(line) && !left.has(line));
+    },
+  };
+}
+
 /** True if what was learned says that output of this class from this tool is left alone. */
 function isSkipped(
   rules: AppliedRules | undefined,
@@ -163,7 +228,7 @@ function isSkipped(
 
 const REWRITING: readonly Mode[] = ['hybrid', 'aggressive'];
 
-/** True if every condition holds. */
+/** True if every condition holds that asks neither for what the command ran nor for the text itself. */
 function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification): boolean {
   const { command, toolName, path } = hints;
   return (
@@ -172,9 +237,7 @@ function isMeant(when: When, { mode, hints }: ApplyContext, of: Classification):
     (when.extension === undefined || isOneOf(when.extension, of.extension)) &&
     (when.tool === undefined || isFound(when.tool, toolName)) &&
     (when.path === undefined || isFound(when.path, path)) &&
-    (when.command === undefined || isFound(when.command, command)) &&
-    (when.program === undefined ||
-      programsOf(command ?? '').some((program) => isOneOf(when.program!, program)))
+    (when.command === undefined || isFound(when.command, command))
   );
 }
 
@@ -238,6 +301,7 @@ function numbered(body: string, steps: readonly Done[], first: number, total: nu
 /** What a rule made of the text of the one before. */
 interface Done extends Compressed {
   readonly name: string;
+  readonly isOptional: boolean;
 }
 
 /**

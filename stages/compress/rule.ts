@@ -14,6 +14,10 @@ export interface Rule {
   readonly when: When;
   readonly step: Step;
   readonly endings?: Endings;
+  /** True for one that may stand in the way of others that save more: where they do, it does not run. */
+  readonly isOptional?: boolean;
+  /** Lines that stay to the letter where the rule has changed a text, whatever rule comes behind it. */
+  readonly keeps?: (line: string) => boolean;
   /** Like `Apply`; may also say why it leaves a text alone. */
   readonly apply: (text: string, context: CompressContext) => ReturnType<Apply> | Skipped;
 }

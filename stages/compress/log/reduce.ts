@@ -284,6 +284,8 @@ function sharedStamp(lines: readonly string[]): string {
     stamped++;
     prefix ??= line.slice(0, length);
     while (!line.startsWith(prefix)) prefix = prefix.slice(0, -1);
+    // Behind a whole stamp a line does not begin like one any more, and nobody could put it back.
+    if (prefix.length >= length) prefix = prefix.slice(0, prefix.lastIndexOf(':') + 1);
   }
   return prefix !== undefined && prefix.length >= 8 && stamped >= (lines.length - marks) * 0.9 - 1
     ? prefix

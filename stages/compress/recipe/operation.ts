@@ -1,5 +1,5 @@
 /** What an operation of recipes is: data that documents it, and a function that makes it. */
-import { patternFault, toPattern, type Pattern } from './pattern.ts';
+import { anyPattern, patternFault, toPattern, type Pattern } from './pattern.ts';
 import type { Loss, Row } from './rows.ts';
 
 /** What a parameter takes. `patterns` is one pattern or a list, of which one is enough. */
@@ -59,8 +59,7 @@ export class Args {
 
   /** True for a line in which one of the patterns is found. */
   test(name: string): (line: string) => boolean {
-    const patterns = this.patterns(name);
-    return (line) => patterns.some((pattern) => pattern.test(line));
+    return anyPattern(listOf(this.#value(name)));
   }
 
   patterns(name: string): readonly Pattern[] {

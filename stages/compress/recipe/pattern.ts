@@ -12,7 +12,6 @@ const MAX_SOURCE_CHARS = 1000;
 
 /** A pattern that was found safe. `(?i)` in front ignores case. */
 export interface Pattern {
-  readonly source: string;
   /** True if it is found in the line, colours aside. */
   test(line: string): boolean;
   exec(line: string): RegExpExecArray | null;
@@ -26,7 +25,7 @@ export function patternFault(source: string): string | undefined {
   } catch {
     return 'is not a regular expression';
   }
-  const steps = new CostReader(bodyOf(source)).steps();
+  const { steps } = new CostReader(bodyOf(source)).read();
   if (typeof steps === 'string') return steps;
   if (steps <= MOST_STEPS) return undefined;
   return 'may take too long on a line: begin it with ^, or bound its repetitions, as in .{0,80}';
@@ -36,15 +35,48 @@ export function patternFault(source: string): string | undefined {
 export function toPattern(source: string): Pattern {
   const fault = patternFault(source);
   if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
-  const expression = new RegExp(bodyOf(source), source.startsWith(IGNORE_CASE) ? 'i' : '');
+  const expression = new RegExp(bodyOf(source), flagsOf(source));
   return {
-    source,
     test: (line) => expression.test(seen(line)),
     exec: (line) => expression.exec(seen(line)),
   };
 }
 
+/**
+ * Whether one of the patterns is found in a line. They are searched for together, those that can
+ * only stand at the start of a line apart from the others: that costs about as much as one of them.
+ * Throws a RangeError for what `patternFault` refuses.
+ */
+export function anyPattern(sources: readonly string[]): (line: string) => boolean {
+  const groups = new Map<string, string[]>();
+  for (const source of sources) {
+    const fault = patternFault(source);
+    if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
+    const body = bodyOf(source);
+    const { isAnchored } = new CostReader(body).read();
+    const kind = `${isAnchored ? '^' : ''} ${flagsOf(source)}`;
+    groups.set(kind, [...(groups.get(kind) ?? []), `(?:${isAnchored ? body.slice(1) : body})`]);
+  }
+  const expressions = [...groups].flatMap(([kind, bodies]) => joined(bodies, kind));
+  return (line) => {
+    const text = seen(line);
+    return expressions.some((expression) => expression.test(text));
+  };
+}
+
+/** One expression for all, or one for each where two of them have a group of the same name. */
+function joined(bodies: readonly string[], kind: string): readonly RegExp[] {
+  const [start, flags] = kind.split(' ');
+  const toExpression = (body: string): RegExp => new RegExp(`${start}(?:${body})`, flags);
+  try {
+    return [toExpression(bodies.join('|'))];
+  } catch {
+    return bodies.map(toExpression);
+  }
+}
+
 const IGNORE_CASE = '(?i)';
+const flagsOf = (source: string): string => (source.startsWith(IGNORE_CASE) ? 'i' : '');
 const bodyOf = (source: string): string =>
   source.startsWith(IGNORE_CASE) ? source.slice(IGNORE_CASE.length) : source;
 
@@ -85,12 +117,12 @@ class CostReader {
     this.#source = source;
   }
 
-  /** Ways to try it on one line, or why it is refused. */
-  steps(): number | string {
+  /** Ways to try it on one line, or why it is refused; and whether it can only stand at a line's start. */
+  read(): { readonly steps: number | string; readonly isAnchored: boolean } {
     const first = this.#sequence(true);
     const isAnchored = this.#source.startsWith('^') && this.#at >= this.#source.length;
     const ways = first + this.#furtherWays(true);
-    return this.#fault ?? ways * (isAnchored ? 1 : SEEN_CHARS);
+    return { steps: this.#fault ?? ways * (isAnchored ? 1 : SEEN_CHARS), isAnchored };
   }
 
   #alternatives(): number {

@@ -1,10 +1,9 @@
 /** Sets of recipes: what is handed to a thread, and what a thread makes of it. */
 import { createHash } from 'node:crypto';
-import { estimateTokens } from '../../model/tokens.ts';
-import { BUILT_IN_RULES, builtIn } from '../built-in.ts';
+import { BUILT_IN_RULES } from '../built-in.ts';
 import { rewrite, type Rewriter } from '../rewrite.ts';
 import type { Recipe, RecipeSet } from './recipe.ts';
-import { toRule } from './to-rule.ts';
+import { toRules } from './to-rule.ts';
 
 /** A set of recipes, in their order; `isOwn` where any of them is not of this program. */
 export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeSet {
@@ -16,23 +15,6 @@ export function toRecipeSet(recipes: readonly Recipe[], isOwn: boolean): RecipeS
 /** Sets that are kept compiled: those of running conversations, and the newest. */
 const MOST_COMPILED = 8;
 
-/**
- * A recipe may stand in the way of a built-in rule that saves more. Where one has changed a text,
- * the built-in rules alone are tried too, and the shorter result goes out.
- */
-function shorterOf(withRecipes: Rewriter): Rewriter {
-  return {
-    id: withRecipes.id,
-    apply(text, context) {
-      const applied = withRecipes.apply(text, context);
-      if (!applied.by.some((name) => name.startsWith('recipe:'))) return applied;
-      const plain = builtIn.apply(text, context);
-      const isShorter = estimateTokens(plain.text) < estimateTokens(applied.text);
-      return isShorter ? plain : applied;
-    },
-  };
-}
-
 /** Compiles sets of recipes, each once. */
 export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
   const compiled = new Map<string, Rewriter>();
@@ -41,7 +23,7 @@ export function createRecipeCompiler(): (set: RecipeSet) => Rewriter {
     if (known !== undefined) return known;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toRecipeSet`
     const recipes = JSON.parse(set.source) as readonly Recipe[];
-    const rewriter = shorterOf(rewrite([...recipes.map(toRule), ...BUILT_IN_RULES], set.id));
+    const rewriter = rewrite([...toRules(recipes), ...BUILT_IN_RULES], set.id);
     compiled.set(set.id, rewriter);
     const [oldest] = compiled.keys();
     if (compiled.size > MOST_COMPILED && oldest !== undefined) compiled.delete(oldest);

@@ -1,10 +1,10 @@
-/** Compiles a recipe to a rule of compression, which runs as the built-in ones do. */
+/** Compiles recipes to rules of compression, which run as the built-in ones do. */
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { endingLines } from '../log/ends.ts';
 import type { Rule } from '../rule.ts';
 import { Args } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { toPattern } from './pattern.ts';
+import { anyPattern } from './pattern.ts';
 import type { Recipe } from './recipe.ts';
 import { render, type Loss, type Row } from './rows.ts';
 
@@ -12,7 +12,23 @@ import { render, type Loss, type Row } from './rows.ts';
 const SEARCHED_LINES = 200;
 
 /** Throws a RangeError for a recipe that `checkRecipe` refuses. */
-export function toRule(recipe: Recipe): Rule {
+export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
+  const ofAnyCommand = recipes.filter(isForAnyCommand);
+  const find = createContentFinder(ofAnyCommand.map(({ match }) => match.content ?? []));
+  return recipes.map((recipe) => {
+    const place = ofAnyCommand.indexOf(recipe);
+    if (place >= 0) return toRule(recipe, (text) => find(text).has(place));
+    const findOwn = createContentFinder([recipe.match.content ?? []]);
+    return toRule(recipe, (text) => findOwn(text).has(0));
+  });
+}
+
+/** True for one that is asked about nearly every text: nothing but the text itself says whether it is meant. */
+function isForAnyCommand({ match }: Recipe): boolean {
+  return [match.program, match.command, match.tool, match.path].every((part) => part === undefined);
+}
+
+function toRule(recipe: Recipe, hasContent: (text: string) => boolean): Rule {
   const { name, match } = recipe;
   return {
     name: `recipe:${name}`,
@@ -21,41 +37,56 @@ export function toRule(recipe: Recipe): Rule {
       ...(match.mode !== undefined && { mode: match.mode }),
       ...(match.program !== undefined && { program: match.program }),
       ...(match.language !== undefined && { extension: match.language }),
-      ...(match.command !== undefined && { command: anyOf(match.command) }),
-      ...(match.tool !== undefined && { tool: anyOf(match.tool) }),
-      ...(match.path !== undefined && { path: anyOf(match.path) }),
-      ...(match.content !== undefined && { content: contentOf(match.content) }),
+      ...(match.command !== undefined && { command: anyPattern(match.command) }),
+      ...(match.tool !== undefined && { tool: anyPattern(match.tool) }),
+      ...(match.path !== undefined && { path: anyPattern(match.path) }),
+      ...(match.content !== undefined && { content: hasContent }),
     },
     step: 'drop',
     // No operation on lines drops or changes one of them; those on a whole document find no lines.
     endings: 'own',
+    isOptional: true,
+    ...(recipe.mustKeep.length > 0 && { keeps: anyPattern(recipe.mustKeep) }),
     apply: toApply(recipe),
   };
 }
 
-function anyOf(sources: readonly string[]): (text: string) => boolean {
-  const patterns = sources.map(toPattern);
-  return (text) => patterns.some((pattern) => pattern.test(text));
+/** For each list of patterns whether one stands in a text. The same text comes once for each list, and is searched once. */
+function createContentFinder(
+  lists: readonly (readonly string[])[],
+): (text: string) => ReadonlySet<number> {
+  const isFound = anyPattern(lists.flat());
+  const each = lists.map((sources) => (sources.length === 0 ? undefined : anyPattern(sources)));
+  let last: { readonly text: string; readonly found: ReadonlySet<number> } | undefined;
+  return (text) => {
+    if (last?.text === text) return last.found;
+    const found = new Set<number>();
+    for (const line of firstLines(text)) {
+      if (!isFound(line)) continue;
+      each.forEach((isOneFound, place) => {
+        if (!found.has(place) && isOneFound?.(line) === true) found.add(place);
+      });
+      if (found.size === each.length) break;
+    }
+    last = { text, found };
+    return found;
+  };
 }
 
-function contentOf(sources: readonly string[]): (text: string) => boolean {
-  const isFound = anyOf(sources);
-  return (text) => {
-    let at = 0;
-    for (let line = 0; line < SEARCHED_LINES && at <= text.length; line++) {
-      const end = text.indexOf('\n', at);
-      if (isFound(text.slice(at, end < 0 ? text.length : end))) return true;
-      if (end < 0) return false;
-      at = end + 1;
-    }
-    return false;
-  };
+function* firstLines(text: string): Generator<string> {
+  let at = 0;
+  for (let line = 0; line < SEARCHED_LINES; line++) {
+    const end = text.indexOf('\n', at);
+    yield text.slice(at, end < 0 ? text.length : end);
+    if (end < 0) return;
+    at = end + 1;
+  }
 }
 
 const LOSSES: readonly Loss[] = ['none', 'lines', 'text'];
 
 function toApply({ name, mustKeep, operations }: Recipe): Rule['apply'] {
-  const kept = mustKeep.map(toPattern);
+  const mustStay = anyPattern(mustKeep);
   const steps = operations.map((step) => {
     const operation = OPERATIONS.get(step.name);
     if (operation === undefined) throw new RangeError(`${step.name} is no operation`);
@@ -63,7 +94,7 @@ function toApply({ name, mustKeep, operations }: Recipe): Rule['apply'] {
   });
   return (text, { classification }) => {
     const input = text.split('\n');
-    const isKept = input.map((line) => kept.some((pattern) => pattern.test(line)));
+    const isKept = input.map(mustStay);
     const ends = classification.file === true ? new Set<number>() : endingLines(input);
     let rows: readonly Row[] = input.map((line, at) => ({
       text: line,

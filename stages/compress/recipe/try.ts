@@ -2,9 +2,9 @@
 import { estimateTokens } from '../../model/tokens.ts';
 import { rewrite } from '../rewrite.ts';
 import type { Mode } from '../rule.ts';
-import { toPattern } from './pattern.ts';
+import { anyPattern } from './pattern.ts';
 import type { Recipe, RecipeExample } from './recipe.ts';
-import { toRule } from './to-rule.ts';
+import { toRules } from './to-rule.ts';
 
 /** What a text was printed or read by. */
 export type From = Pick<RecipeExample, 'command' | 'tool' | 'path'>;
@@ -28,7 +28,7 @@ export interface Tried {
 
 export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }: From): Tried {
   const mode: Mode = recipe.match.mode?.includes('hybrid') === false ? 'aggressive' : 'hybrid';
-  const applied = rewrite([toRule(recipe)]).apply(text, {
+  const applied = rewrite(toRules([recipe])).apply(text, {
     mode,
     query: '',
     maxChars: 120,
@@ -39,8 +39,7 @@ export function tryRecipe(recipe: Recipe, text: string, { command, tool, path }:
       ...(tool !== undefined && { toolName: tool }),
     },
   });
-  const patterns = recipe.mustKeep.map(toPattern);
-  const kept = text.split('\n').filter((line) => patterns.some((pattern) => pattern.test(line)));
+  const kept = text.split('\n').filter(anyPattern(recipe.mustKeep));
   const there = new Set(applied.text.split('\n'));
   return {
     text: applied.text,
