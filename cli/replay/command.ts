@@ -166,6 +166,7 @@ class Run extends Command<CliContext> {
       ['A regression test: exit code 1 on any difference', '$0 replay run tests/*.msgpack --check'],
       ['A session of Claude Code', '$0 replay run ~/.claude/projects/app/0c1f.jsonl'],
       ['With a plugin that is not configured', '$0 replay run --plugin ./redact.mjs'],
+      ['What a recipe would change', '$0 replay run --recipe ./my-tool.yaml'],
     ],
   });
 
@@ -177,6 +178,9 @@ class Run extends Command<CliContext> {
     description: 'Compression mode, in place of the configured and the requested one',
   });
   plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  recipe = Option.Array('--recipe', [], {
+    description: 'A recipe, or a folder of them, besides the configured ones',
+  });
   check = Option.Boolean('--check', false, { description: 'Exit code 1 where anything differs' });
   full = Option.Boolean('--full', false, { description: 'What changes in each, every line' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
@@ -225,7 +229,7 @@ class Run extends Command<CliContext> {
     const scratch = mkdtempSync(join(tmpdir(), 'svc-replay-'));
     try {
       const replay = await openReplay({
-        config: this.withPlugins(config),
+        config: this.withMore(config),
         scratch,
         env: context.env,
         ignoresMode: this.mode !== undefined,
@@ -249,9 +253,15 @@ class Run extends Command<CliContext> {
     }
   }
 
-  private withPlugins(config: Config): Config {
-    const more = this.plugin.map((path) => ({ module: resolve(this.context.cwd, path) }));
-    return { ...config, plugins: [...config.plugins, ...more] };
+  private withMore(config: Config): Config {
+    const absolute = (path: string): string => resolve(this.context.cwd, path);
+    const { plugins, compression } = config;
+    const recipes = [...this.recipe.map(absolute), ...[compression.recipes].flat()];
+    return {
+      ...config,
+      plugins: [...plugins, ...this.plugin.map((path) => ({ module: absolute(path) }))],
+      ...(this.recipe.length > 0 && { compression: { ...compression, recipes } }),
+    };
   }
 
   private async print(

@@ -1,5 +1,5 @@
 /** `svc replay` from outside: captures of a real proxy, and recordings of other tools. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -92,6 +92,42 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.is((await svc('run', '--plugin', plugin)).code, 0, 'only a check fails');
     assert.is((await svc('run', '--plugin', './none.mjs')).code, 4);
     assert.is((await svc('run', '--mode', 'lenient')).code, 4);
+  }));
+
+test('a recipe is tried on what was captured, beside the configured ones', () =>
+  withCaptures(async (t, svc, place) => {
+    const at = (name: string) => join(place.folder, name);
+    const steps = Array.from({ length: 900 }, (_, n) => `step ${n}: all of part ${n * 7} is done`);
+    const output = ['deploy 1.0', 'from main', 'to stage', ...steps, 'a', 'b', 'Done'].join('\n');
+    const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'deploy shop' } };
+    const result = { type: 'tool_result', tool_use_id: 't1', content: output };
+    const messages = [
+      { role: 'user', content: 'deploy it' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ];
+    await ask(t, 1, { messages });
+    const recipe = (name: string, pattern: string) =>
+      `name: ${name}\nmatch: { program: deploy }\nmust_keep: [Done]\noperations:\n  - drop_lines: { pattern: '${pattern}' }\n`;
+    mkdirSync(at('recipes'));
+    writeFileSync(at('recipes/deploy.yaml'), recipe('deploy', '^step '));
+    writeFileSync(at('other.yaml'), recipe('other', '^nothing like it'));
+    writeFileSync(at('broken.yaml'), recipe('broken', '(a+)+$'));
+    assert.is((await svc('run', '--check')).code, 0);
+    assert.is((await svc('run', '--recipe', 'other.yaml', '--check')).code, 0);
+    for (const path of ['recipes/deploy.yaml', 'recipes']) {
+      const checked = await svc('run', '--recipe', path, '--check');
+      assert.is(checked.code, 1, checked.stderr);
+      assert.match(checked.stdout, /request of attempt 0: bytes|upstream/i);
+      assert.match(checked.stdout, /\+.*svc omitted 900 of/);
+      const { captures } = JSON.parse((await svc('run', '--recipe', path, '--json')).stdout);
+      assert.ok(captures[0].upstream_bytes.replayed < captures[0].upstream_bytes.recorded / 5);
+      assert.ok(captures[0].same_answer);
+    }
+    const broken = await svc('run', '--recipe', 'broken.yaml');
+    assert.is(broken.code, 4);
+    assert.match(broken.stderr, /broken\.yaml:5: .*can take very long/);
+    assert.is((await svc('run', '--recipe', 'none.yaml')).code, 4);
   }));
 
 const REQUEST = {

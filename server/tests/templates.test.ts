@@ -97,4 +97,54 @@ test('what cannot be filled is refused with cause and cure, and nothing is sent'
     assert.is(t.upstream.requests.length, 0);
   }));
 
+test('a member of the body does the same as the header, and is gone from bytes that else stay', () =>
+  withTemplates(async (t) => {
+    const vars_ = { language: 'Gö' };
+    const cases: readonly (readonly [unknown, string])[] = [
+      [{ name: 'review', vars: vars_ }, 'Review in Gö:\\nx'],
+      [{ name: 'role', vars: { who: 7 } }, 'You are 7.\\n\\nx'],
+    ];
+    for (const [field, content] of cases)
+      for (const { path, base } of [
+        { path: '/v1/messages', base: MESSAGE },
+        { path: '/v1/chat/completions', base: CHAT },
+      ])
+        for (const place of ['first', 'middle', 'last']) {
+          const { model, messages: _, ...more } = base as Record<string, unknown>;
+          const member = `"svc_template" :  ${JSON.stringify(field)}`;
+          const parts = [`"model":"${String(model)}"`, '"temperature":1.0 , "odd" : 1e3'];
+          for (const [name, value] of Object.entries(more))
+            parts.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+          const last = (text: string) => `"messages":[{"role":"user",  "content":"${text}"}]`;
+          const at = { first: 0, middle: 1, last: parts.length + 1 }[place]!;
+          const sent = [...parts, last('x')].toSpliced(at, 0, member);
+          const answer = await exchange(t.proxy.port, { path, body: `{\n${sent.join(',\n')}\n}` });
+          assert.is(answer.status, 200, answer.text);
+          const expected = `{\n${[...parts, last(content)].join(',\n')}\n}`;
+          assert.is(t.upstream.requests.at(-1)!.body.toString(), expected, place);
+        }
+  }));
+
+test('a member that cannot be understood or filled is refused, and nothing is sent', () =>
+  withTemplates(async (t) => {
+    const cases: readonly (readonly [unknown, Readonly<Record<string, string>>, RegExp])[] = [
+      ['none', {}, /There is no template none/],
+      ['role', {}, /needs a value for who/],
+      [null, {}, /svc_template: the name of a template is wanted/],
+      [['role'], {}, /the name of a template is wanted/],
+      [{ name: 'role', vars: 'who=a' }, {}, /the name of a template is wanted/],
+      [{ name: 'role', vars: { who: null } }, {}, /the name of a template is wanted/],
+      [{ name: 'role', values: { who: 'a' } }, {}, /the name of a template is wanted/],
+      ['review', { 'x-svc-template': 'role' }, /both ask for a template/],
+      ['review', { 'x-svc-bypass': '1' }, /svc_template: this request goes out as it came in/],
+    ];
+    for (const [field, headers, reason] of cases) {
+      const body = json(MESSAGE, { svc_template: field });
+      const { status, text } = await exchange(t.proxy.port, { headers, body });
+      assert.is(status, 400, text);
+      assert.match(text, reason);
+    }
+    assert.is(t.upstream.requests.length, 0);
+  }));
+
 test.run();

@@ -1,8 +1,8 @@
 /**
  * Fills a prompt template for a request that names one: `x-svc-template: NAME`, with the values in
- * `x-svc-template-vars` as a JSON object. What the user wrote last is the variable `input`; a
- * template without it stands above that text. All behind this stage see the request as if the
- * client had sent it so.
+ * `x-svc-template-vars` as a JSON object, or the member `svc_template` of the body, a name or
+ * `{"name": …, "vars": {…}}`. What the user wrote last is the variable `input`; a template without
+ * it stands above that text. All behind this stage see the request as if the client had sent it so.
  */
 import { SvcError, defineStage } from '../../engine/index.ts';
 import type { Block } from '../model/block.ts';
@@ -11,14 +11,18 @@ import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
 import { headerValue, withoutHeaders } from '../model/headers.ts';
 import { isRewritable, toRequest } from '../model/request.ts';
 import type { ProxyRequest } from '../model/request.ts';
+import { isObject } from '../dialect/json-kind.ts';
 import type { Services } from '../services.ts';
 import { loadTemplate } from '../templates/files.ts';
 import { fillTemplate } from '../templates/template.ts';
 import { findSpans } from '../wire/json-path.ts';
 import { splice } from '../wire/splice.ts';
+import { withoutMembers } from '../wire/without-members.ts';
 
 const TEMPLATE_HEADER = 'x-svc-template';
 const VALUES_HEADER = 'x-svc-template-vars';
+/** The member of a body that says the same as both header fields. */
+const TEMPLATE_FIELD = 'svc_template';
 /** The variable that what the user wrote last stands for. */
 const INPUT = 'input';
 
@@ -33,19 +37,15 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
   build: ({ folder }) => ({
     on: {
       request({ request }, ctx): RequestFrame | undefined {
-        const { headers } = request.original.body;
-        const name = headerValue(headers, TEMPLATE_HEADER)?.trim();
-        if (name === undefined) {
-          if (headerValue(headers, VALUES_HEADER) === undefined) return undefined;
-          throw bad(`${VALUES_HEADER} is sent without ${TEMPLATE_HEADER}, which names a template`);
-        }
+        const asked = askedBy(request);
+        if (asked === undefined) return undefined;
+        const { name, by, values } = asked;
         if (!isRewritable(request))
           throw bad(
-            `${TEMPLATE_HEADER}: this request goes out as it came in, so no template can be filled; send it without the header, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, a path or provider that takes no rewriting)`,
+            `${by}: this request goes out as it came in, so no template can be filled; send it without a template, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, a path or provider that takes no rewriting)`,
           );
         const loaded = loadTemplate(folder, name);
-        const block = lastTyped(request);
-        const values = valuesOf(headerValue(headers, VALUES_HEADER));
+        const block = lastTyped(request, by);
         const takesInput = loaded.variables.some((each) => each.name === INPUT);
         if (takesInput) values.set(INPUT, block.text);
         const filled = fillTemplate(loaded, values);
@@ -59,7 +59,39 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
 
 const bad = (message: string): SvcError => new SvcError('bad_request', message);
 
-function valuesOf(header: string | undefined): Map<string, string> {
+/** A template that a request names, and what it names it by. */
+interface Asked {
+  readonly by: typeof TEMPLATE_HEADER | typeof TEMPLATE_FIELD;
+  readonly name: string;
+  readonly values: Map<string, string>;
+}
+
+function askedBy({ original: { body, json } }: ProxyRequest): Asked | undefined {
+  const name = headerValue(body.headers, TEMPLATE_HEADER)?.trim();
+  const header = headerValue(body.headers, VALUES_HEADER);
+  const field = isObject(json) && Object.hasOwn(json, TEMPLATE_FIELD) ? [json[TEMPLATE_FIELD]] : [];
+  if (name !== undefined || header !== undefined) {
+    if (field.length > 0)
+      throw bad(
+        `${TEMPLATE_FIELD} and ${TEMPLATE_HEADER} both ask for a template; send one of them`,
+      );
+    if (name === undefined)
+      throw bad(`${VALUES_HEADER} is sent without ${TEMPLATE_HEADER}, which names a template`);
+    return { by: TEMPLATE_HEADER, name, values: valuesOfHeader(header) };
+  }
+  return field.length === 0 ? undefined : askedByField(field[0]);
+}
+
+function askedByField(field: unknown): Asked {
+  const wanted = `${TEMPLATE_FIELD}: the name of a template is wanted, or {"name":"review","vars":{"language":"Go"}}`;
+  const { name, vars, ...more } = isObject(field) ? field : { name: field };
+  const values = vars === undefined ? new Map<string, string>() : textsOf(vars);
+  if (typeof name !== 'string' || values === undefined || Object.keys(more).length > 0)
+    throw bad(wanted);
+  return { by: TEMPLATE_FIELD, name: name.trim(), values };
+}
+
+function valuesOfHeader(header: string | undefined): Map<string, string> {
   const wanted = `${VALUES_HEADER}: a JSON object of texts is wanted, such as {"language":"Go"}; write what is not ASCII as \\u escapes`;
   if (header === undefined) return new Map();
   let json: unknown;
@@ -68,26 +100,32 @@ function valuesOf(header: string | undefined): Map<string, string> {
   } catch {
     throw bad(wanted);
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw bad(wanted);
+  const values = textsOf(json);
+  if (values === undefined) throw bad(wanted);
+  return values;
+}
+
+/** The members of an object of texts, numbers and booleans; undefined for anything else. */
+function textsOf(json: unknown): Map<string, string> | undefined {
+  if (!isObject(json)) return undefined;
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(json)) {
-    if (!['string', 'number', 'boolean'].includes(typeof value)) throw bad(wanted);
+    if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined;
     values.set(name, String(value));
   }
   return values;
 }
 
 /** The text that the user wrote last, with a place in the body. */
-function lastTyped({
-  original,
-}: ProxyRequest): Block & { readonly path: NonNullable<Block['path']> } {
+function lastTyped(
+  { original }: ProxyRequest,
+  by: Asked['by'],
+): Block & { readonly path: NonNullable<Block['path']> } {
   const block = original
     .blocks()
     .findLast(({ role, kind, path }) => role === 'user' && kind === 'text' && path !== undefined);
   if (block?.path !== undefined) return { ...block, path: block.path };
-  throw bad(
-    `${TEMPLATE_HEADER}: the request has no text of the user that a template could take up`,
-  );
+  throw bad(`${by}: the request has no text of the user that a template could take up`);
 }
 
 /** The same request with another text in one place: its bytes are those of a client that wrote it so. */
@@ -99,7 +137,8 @@ function withText(
   const { body, dialect, facts } = original;
   const [span] = findSpans(body.bytes, [block.path]);
   if (span === undefined) throw new SvcError('internal', 'A text has no place in the body');
-  const bytes = splice(body.bytes, [{ ...span, bytes: Buffer.from(JSON.stringify(text)) }]);
+  const filled = splice(body.bytes, [{ ...span, bytes: Buffer.from(JSON.stringify(text)) }]);
+  const bytes = withoutMembers(filled, (name) => name === TEMPLATE_FIELD);
   const headers = withoutHeaders(body.headers, (name) => name === 'content-encoding');
   const written: BodyFrame = Object.freeze({ ...body, headers, bytes, wireBytes: bytes });
   const json: unknown = JSON.parse(bytes.toString('utf8'));
