@@ -84,13 +84,28 @@ test('every command that is named in a text exists, with its options', async () 
   }
 });
 
-/** The lines of all blocks marked `sh`. */
-function commandsOf(file: string): string[] {
-  return [...textOf(file).matchAll(/^```sh\n([^]*?)^```/gm)]
-    .flatMap(([, block]) => block!.split('\n'))
+/** What a reader does with a page: types a line, saves a file, sees what it shows. */
+type Step =
+  | { readonly kind: 'line'; readonly line: string }
+  | { readonly kind: 'file'; readonly name: string; readonly text: string }
+  | { readonly kind: 'shown'; readonly lines: readonly string[] };
+
+/** Lines of blocks marked `sh`, files of those marked with a language and a name, output of `text shown`. */
+function stepsOf(file: string): readonly Step[] {
+  return [...textOf(file).matchAll(/^```(\w+)(?: (\S+))?\n([^]*?)^```/gm)].flatMap(
+    ([, language, name, text = '']): readonly Step[] => {
+      if (name === 'shown') return [{ kind: 'shown', lines: text.trimEnd().split('\n') }];
+      if (name !== undefined) return [{ kind: 'file', name, text }];
+      return language === 'sh' ? linesOf(text).map((line) => ({ kind: 'line', line })) : [];
+    },
+  );
+}
+
+const linesOf = (block: string): readonly string[] =>
+  block
+    .split('\n')
     .map((line) => line.replace(/\s+# .*$/, '').trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-}
 
 /**
  * Stands for `npm`, which would install, build and test in a test: scripts must be there, and
@@ -213,7 +228,7 @@ const TRAFFIC = {
 
 /** A shell with svc, stand-ins for what a bare machine lacks, files to work on and a running proxy. */
 async function withShell(
-  use: (runLine: (line: string) => Promise<void>) => Promise<void>,
+  use: (runLine: (line: string) => Promise<string>, folder: string) => Promise<void>,
 ): Promise<void> {
   const place = makePlace();
   const upstream = await startUpstream();
@@ -262,7 +277,8 @@ async function withShell(
       const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(SHOWN_ID, kept);
       const ran = await shell(typed, place.folder, env);
       assert.is(ran.code, 0, `${line}\n${ran.output}`);
-    });
+      return ran.output;
+    }, place.folder);
   } finally {
     await shell('svc stop --force', place.folder, env);
     await upstream.close();
@@ -270,8 +286,8 @@ async function withShell(
   }
 }
 
-test('every command line of every document runs', () =>
-  withShell(async (runLine) => {
+test('every command line of every document runs, on the files that it shows', () =>
+  withShell(async (runLine, folder) => {
     // What they show needs a request, an index, and a second folder in it.
     for (const line of [
       'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
@@ -282,9 +298,18 @@ test('every command line of every document runs', () =>
     let count = 0;
     for (const file of files) {
       await runLine('rm -f "$SVC_HOME/config.yaml" && svc index ~/old');
-      for (const line of commandsOf(file)) {
-        await runLine(line);
-        count += 1;
+      let output = '';
+      for (const step of stepsOf(file)) {
+        if (step.kind === 'file') {
+          const path = join(folder, step.name);
+          fs.mkdirSync(dirname(path), { recursive: true });
+          fs.writeFileSync(path, step.text, { mode: 0o644 });
+        } else if (step.kind === 'shown') {
+          for (const line of step.lines) assert.ok(output.includes(line), `${file}: ${line}`);
+        } else {
+          output = await runLine(step.line);
+          count += 1;
+        }
       }
     }
     assert.ok(count > 30, `${count} lines were found`);

@@ -11,11 +11,12 @@ class Validate extends Command<CliContext> {
   static override paths = [['validate']];
   static override usage = Command.Usage({
     category: 'Look',
-    description: 'Check a context pack, a JSON file, against the schema v1.0',
+    description: 'Check a context pack, a file of JSON or YAML, against the schema v1.0',
     details:
       'A pack has a header, metadata and blocks of context. Every fault is shown with its line and column, and the exit code is 8.',
     examples: [
       ['A file', '$0 validate pack.json'],
+      ['One of YAML, by its ending', '$0 validate pack.yaml'],
       ['The schema, as JSON Schema for editors', '$0 validate --schema'],
     ],
   });
@@ -34,7 +35,8 @@ class Validate extends Command<CliContext> {
     if (this.file === undefined)
       throw new SvcError('usage', 'A file is missing', { cure: 'Type `svc validate pack.json`.' });
     const { validatePack } = await import('../../server/context-pack/validate.ts');
-    const result = await validatePack(readInput(resolve(context.cwd, this.file)));
+    const format = /\.ya?ml$/i.test(this.file) ? 'yaml' : 'json';
+    const result = await validatePack(readInput(resolve(context.cwd, this.file)), format);
     if (this.json) printJson(context, { file: this.file, ...result });
     else if (result.valid) {
       const { version, id, blocks } = result.pack;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
+import { stringify } from 'yaml';
 import * as assert from 'uvu/assert';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { packSchemaDocument } from './schema.ts';
@@ -122,6 +123,55 @@ test('line and column are those of the file', async () => {
   assert.equal(await faults('{"__proto__": 1}').then(([first]) => first), '1:1 ');
 });
 
+test('YAML is judged as JSON is, with line and column of the file', async () => {
+  for (const value of VALID) {
+    const bytes = Buffer.from(stringify(value));
+    assert.is((await validatePack(bytes, 'yaml')).valid, true, bytes.toString());
+  }
+  for (const [value, path] of INVALID) {
+    const result = await validatePack(Buffer.from(stringify(value)), 'yaml');
+    assert.equal(result.valid ? [] : result.faults.map((fault) => fault.path), [path]);
+  }
+  const faults = async (text: string) => {
+    const result = await validatePack(Buffer.from(text), 'yaml');
+    return result.valid ? [] : result.faults.map((one) => `${one.line}:${one.column} ${one.path}`);
+  };
+  const pack = [
+    'header: { version: "1.0", id: pack-1, created: 2026-01-31T12:00:00Z }',
+    'metadata:',
+    '  task: mend the build',
+    '  source: ci',
+    'blocks:',
+    '  - type: code',
+    '    id: a.1',
+    '    content: |',
+    '      let a = 1; # ä😀',
+    '    quality: 0.5',
+  ];
+  assert.equal(await faults(pack.join('\r\n')), []);
+  const withLine = (at: number, line: string) => pack.with(at - 1, line).join('\n');
+  assert.equal(await faults(withLine(10, '    quality:   2')), ['10:16 blocks[0].quality']);
+  assert.equal(await faults(withLine(10, '    odd: 2')), ['10:5 blocks[0].odd']);
+  assert.equal(
+    await faults(withLine(4, '  task: again')),
+    ['2:1 metadata', '4:3 metadata.task'].map((one) =>
+      one === '2:1 metadata' ? '3:3 metadata' : one,
+    ),
+  );
+  assert.equal(
+    await faults(
+      withLine(1, 'header: { version: 1.0, id: pack-1, created: "2026-01-31T12:00:00Z" }'),
+    ),
+    ['1:20 header.version'],
+  );
+  assert.equal(await faults(withLine(4, '  source: *none')), ['4:11 ']);
+  assert.equal(await faults(withLine(4, '  source: !!js/function x')), ['4:11 ']);
+  assert.match((await faults(withLine(4, '  source: "never ends'))).join(), /^\d+:\d+ $/);
+  assert.match((await faults('['.repeat(100_000))).join(), /^1:\d+ $/);
+  assert.match((await faults('- '.repeat(100_000))).join(), /^1:\d+ $/);
+  assert.equal(await faults(''), ['1:1 ']);
+});
+
 test('the command: exit codes, lines for people, JSON, schema', async () => {
   const place = makePlace();
   try {
@@ -138,6 +188,10 @@ test('the command: exit codes, lines for people, JSON, schema', async () => {
     const asJson = await run(place, ['validate', 'bad.json', '--json']);
     assert.is(asJson.code, 8);
     assert.is(JSON.parse(asJson.stdout).faults[0].path, 'blocks');
+    writeFileSync(join(place.folder, 'bad.YML'), 'header: 1\n');
+    const yaml = await run(place, ['validate', 'bad.YML']);
+    assert.is(yaml.code, 8);
+    assert.match(yaml.stdout, /^bad\.YML:1:9: header must be an object, is an integer$/m);
     assert.is((await run(place, ['validate', 'none.json'])).code, 5);
     assert.is((await run(place, ['validate'])).code, 2);
     const schema = await run(place, ['validate', '--schema']);

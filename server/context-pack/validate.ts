@@ -1,9 +1,11 @@
-/** A file of JSON checked as a context pack, with the line and column of everything that is wrong. */
+/** A file of JSON or YAML checked as a context pack, with the line and column of everything that is wrong. */
 import { SvcError } from '../../engine/index.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 import { faultsOf } from './check.ts';
 import type { PackFault, PackPath } from './check.ts';
+import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
 import { contextPack } from './schema.ts';
+import { parseYaml } from './yaml.ts';
 
 /** A fault for people: where it stands, and what is wrong. */
 export interface LocatedFault {
@@ -28,26 +30,43 @@ export type Validation =
   | { readonly valid: false; readonly faults: readonly LocatedFault[] };
 
 /** Larger files are read by no one. */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES: Readonly<Record<PackFormat, number>> = {
+  json: 64 * 1024 * 1024,
+  yaml: 4 * 1024 * 1024,
+};
 const MAX_DEPTH = 64;
 /** Of a file that is all wrong, the first faults say enough. */
 const MOST_FAULTS = 200;
 
+/** How a pack is written down. */
+export type PackFormat = 'json' | 'yaml';
+
 /**
  * Checks `bytes`. Faults come in the order of the file.
  *
- * @throws SvcError `payload_too_large` above 64 MiB.
+ * @throws SvcError `payload_too_large` above 64 MiB, of YAML above 4 MiB.
  */
-export async function validatePack(bytes: Buffer): Promise<Validation> {
-  if (bytes.length > MAX_BYTES)
-    throw new SvcError('payload_too_large', 'The file is larger than 64 MiB');
+export async function validatePack(
+  bytes: Buffer,
+  format: PackFormat = 'json',
+): Promise<Validation> {
+  if (bytes.length > MAX_BYTES[format])
+    throw new SvcError(
+      'payload_too_large',
+      `The file is larger than ${MAX_BYTES[format] / 1024 / 1024} MiB`,
+      format === 'yaml' ? { cure: 'Write it as JSON.' } : {},
+    );
   const notText = notUtf8(bytes);
   if (notText !== undefined) return { valid: false, faults: [notText] };
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const places = createPlaces(text);
-  const parsed = parse(text);
+  const parsed = format === 'json' ? parseJson(text) : await parseYaml(text, MAX_DEPTH);
   if ('at' in parsed) {
-    const fault = { ...places.at(parsed.at), path: '', message: `is no JSON: ${parsed.why}` };
+    const fault = {
+      ...places.at(parsed.at),
+      path: '',
+      message: `is no ${format.toUpperCase()}: ${parsed.why}`,
+    };
     return { valid: false, faults: [fault] };
   }
   const faults = [...faultsOf(parsed.value, contextPack), ...repeatedIds(parsed.value)];
@@ -115,17 +134,9 @@ function createPlaces(text: string): Places {
   };
 }
 
-interface Parsed {
-  readonly value: unknown;
-  /** By `pathText`: where a value begins, and where its name does. */
-  readonly values: ReadonlyMap<string, number>;
-  readonly names: ReadonlyMap<string, number>;
-  readonly repeated: readonly { readonly path: PackPath; readonly at: number }[];
-}
-
 function locate(
   { path, message, isName }: PackFault,
-  { values, names }: Parsed,
+  { values, names }: PlacedValue,
   places: Places,
 ): LocatedFault {
   const key = pathText(path);
@@ -133,19 +144,8 @@ function locate(
   return { ...places.at(offset), path: key, message };
 }
 
-/** `blocks[2].id`; names that are no words stand in quotes. */
-function pathText(path: PackPath): string {
-  return path
-    .map((step, index) => {
-      if (typeof step === 'number') return `[${step}]`;
-      if (!/^[A-Za-z_][\w-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
-      return index === 0 ? step : `.${step}`;
-    })
-    .join('');
-}
-
 /** `JSON.parse`, with the place of every value and of the fault where there is one. */
-function parse(text: string): Parsed | { readonly at: number; readonly why: string } {
+function parseJson(text: string): PlacedValue | PlacedFault {
   const reader = new PlacedJson(text);
   try {
     const value = reader.read();
