@@ -34,12 +34,15 @@ export async function parseYaml(
     const problem = document.errors[0] ?? document.warnings[0];
     if (problem !== undefined)
       return { at: problem.pos[0], why: problem.message.split('\n', 1)[0] ?? '' };
-    return new PlacedYaml(yaml, maxDepth).read(document.contents as Node | null);
+    return new PlacedYaml(yaml, maxDepth).read(document.contents);
   } catch (thrown) {
     if (thrown instanceof YamlFault) return { at: thrown.at, why: thrown.message };
     throw thrown;
   }
 }
+
+/** What the lexer puts between tokens: a document begins, a mistake, the next is the text of a scalar. */
+const SIGNS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
 
 /** The parser recurses: what nests too deeply must not reach it. Cutting into tokens does not. */
 function refuseDepth(yaml: Yaml, text: string, maxDepth: number): void {
@@ -53,8 +56,7 @@ function refuseDepth(yaml: Yaml, text: string, maxDepth: number): void {
     if (token.includes('\n')) markers = 0;
     if (brackets > maxDepth || markers > maxDepth)
       throw new YamlFault(Math.min(at, text.length), `it nests deeper than ${maxDepth}`);
-    // Signs between tokens that stand in no text are control characters of one letter.
-    if (!/^[\u0002\u0018\u001f]$/.test(token)) at += token.length;
+    if (!SIGNS.has(token)) at += token.length;
   }
 }
 
