@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { withProxyProcess } from '../../fixtures/proxy-process.ts';
+import type { RunningProxy } from '../../fixtures/proxy-process.ts';
+import { mainThreadWaitedMs } from '../../fixtures/starvation.ts';
 import { CHAT, MESSAGE, closeClients, exchange, json } from '../../fixtures/server/exchange.ts';
 import type { Sent } from '../../fixtures/server/exchange.ts';
 
-/** The bar of the design; by how much this process itself is late is taken off. */
+/** The bar of the design; what the machine keeps the proxy or this process waiting for a processor is taken off. */
 const MOST_MS = 100;
 const EVERY_MS = 5;
 const MOST_ROUNDS = 10;
@@ -53,7 +55,11 @@ const CASES: Readonly<Record<string, Sent>> = {
 };
 
 /** The longest that a small request waited while `work` ran, and how late this process was itself. */
-async function longestWait(port: number, work: Promise<unknown>): Promise<[number, number]> {
+async function longestWait(
+  { port, child }: RunningProxy,
+  work: Promise<unknown>,
+): Promise<[number, number]> {
+  const pid = child.pid ?? 0;
   const state = { isDone: false };
   work.then(
     () => (state.isDone = true),
@@ -63,8 +69,10 @@ async function longestWait(port: number, work: Promise<unknown>): Promise<[numbe
   let lateMs = 0;
   while (!state.isDone) {
     const startMs = performance.now();
+    const starvedMs = mainThreadWaitedMs(pid);
     await exchange(port, { method: 'GET', path: '/' });
-    longestMs = Math.max(longestMs, performance.now() - startMs);
+    const waitMs = performance.now() - startMs - (mainThreadWaitedMs(pid) - starvedMs);
+    longestMs = Math.max(longestMs, waitMs);
     const sleepMs = performance.now();
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     lateMs = Math.max(lateMs, performance.now() - sleepMs - EVERY_MS);
@@ -91,14 +99,15 @@ for (const yaml of ['', 'routing: { primary: chat }\n']) {
     await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
     const upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
     try {
-      await withProxyProcess({ upstreamUrl, yaml }, async ({ port }) => {
+      await withProxyProcess({ upstreamUrl, yaml }, async (proxy) => {
+        const { port } = proxy;
         for (const [name, sent] of Object.entries(CASES)) {
           // Once to load what it needs, then measured.
           await exchange(port, sent);
           const waits: number[] = [];
           // What is measured is this work and all that the machine does besides: the best round counts.
           while (waits.length < MOST_ROUNDS && Math.min(...waits) >= MOST_MS) {
-            const [longestMs, lateMs] = await longestWait(port, exchange(port, sent));
+            const [longestMs, lateMs] = await longestWait(proxy, exchange(port, sent));
             waits.push(longestMs - lateMs);
           }
           const best = Math.min(...waits);

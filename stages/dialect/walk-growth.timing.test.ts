@@ -1,7 +1,7 @@
 /** Whatever walks messages, blocks or members takes a time that grows with their number, not with the square of it. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MOST_GROWTH, measureGrowth } from '../../fixtures/growth.ts';
+import { MOST_GROWTH, measureGrowth, processorMs } from '../../fixtures/growth.ts';
 import { toConversationBlocks } from '../compress/conversation/blocks.ts';
 import { questionsOf } from '../inject/query.ts';
 import { createRequestSize } from '../learned/request-size.ts';
@@ -23,12 +23,7 @@ const FAST_MS = 100;
 const ROUNDS = 2;
 
 function bestMs(work: () => void): number {
-  const times = many(2, () => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
+  return Math.min(...many(2, () => processorMs(work)));
 }
 
 const many = <T>(count: number, make: (at: number) => T): T[] =>
