@@ -53,7 +53,7 @@ export async function run<F extends Frame>(
     error = toSvcError(scope.cancelled() ?? thrown);
   }
   const outcome = outcomeOf(error, scope);
-  if (error !== undefined && outcome !== 'cancelled') await tell(sink, error, scope);
+  if (error !== undefined && outcome !== 'cancelled') await reportFailure(sink, error, scope);
   const settlement = scope.settlement(outcome, error);
   await scope.settle(settlement);
   scope.close();
@@ -66,7 +66,7 @@ function outcomeOf<F extends Frame>(error: SvcError | undefined, scope: RunScope
   return scope.handed ? 'partial' : 'error';
 }
 
-async function tell<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunScope<F>) {
+async function reportFailure<F extends Frame>(sink: Sink<F>, error: SvcError, scope: RunScope<F>) {
   try {
     await sink.fail(error);
   } catch (thrown) {

@@ -40,7 +40,7 @@ export class DocumentObserver implements UsageObserver {
     return this.#read().usage;
   }
 
-  saidTokens(): number {
+  streamedTokens(): number {
     return 0;
   }
 

@@ -4,7 +4,7 @@ import { MAX_READ_BYTES, createAnswer, readPayload, withoutMark } from './answer
 import type { Answer, CompiledReader } from './answer-reader.ts';
 import type { UsageObserver } from '../model/dialect.ts';
 import { createHead, createTail } from './ends.ts';
-import { estimateSaid } from './said.ts';
+import { estimateStreamed } from './streamed-text.ts';
 
 const MODEL_NEEDLE = Buffer.from('"model');
 
@@ -38,11 +38,11 @@ export function createStreamObserver(compiled: CompiledReader): UsageObserver {
       tail.push(bytes);
     },
     usage: () => current().usage,
-    saidTokens() {
+    streamedTokens() {
       const beginning = head.bytes();
       const between = totalBytes - beginning.length;
       const samples = [beginning, ...(between > 0 ? [tail.bytes().subarray(-between)] : [])];
-      return estimateSaid(samples, totalBytes);
+      return estimateStreamed(samples, totalBytes);
     },
     model() {
       if (current().model === undefined && !isHeadSearched) {

@@ -52,8 +52,8 @@ class DecidingObserver implements UsageObserver {
     return this.#look().usage();
   }
 
-  saidTokens(): number {
-    return this.#look().saidTokens();
+  streamedTokens(): number {
+    return this.#look().streamedTokens();
   }
 
   model(): string | undefined {

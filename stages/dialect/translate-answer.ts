@@ -42,12 +42,12 @@ const PIECES_PER_PING = 16;
 /** The blocks that the client gets. Throws `bad_gateway` where the answer failed or cannot be expressed. */
 export function clientBlocks(response: CanonicalResponse, filter: AnswerFilter): CanonicalBlock[] {
   if (response.stopReason === 'failed') throw unreadableAnswer(FAILED);
-  const shown = response.blocks.filter(isShown(filter.to));
-  return shown.flatMap((block, at) => {
+  const visible = response.blocks.filter(isVisible(filter.to));
+  return visible.flatMap((block, at) => {
     if (block.kind !== 'toolUse') return block;
     if (!isBroken(block.input, filter.to)) return { ...block, ...acceptedCall(block, filter) };
     // The half of a call is none, and the client hears why it got no other half.
-    if (mayBeCut(response.stopReason, filter.to) && at === shown.length - 1) return [];
+    if (mayBeCut(response.stopReason, filter.to) && at === visible.length - 1) return [];
     throw unreadableAnswer(brokenCall(block.name));
   });
 }
@@ -68,7 +68,7 @@ function isBroken(input: string, to: TranslatableDialect): boolean {
 }
 
 /** Thinking is for its own provider's clients; text that says nothing is for none. */
-function isShown(to: TranslatableDialect): (block: CanonicalBlock) => boolean {
+function isVisible(to: TranslatableDialect): (block: CanonicalBlock) => boolean {
   return (block) => {
     if (block.kind === 'thinking' || block.kind === 'redactedThinking')
       return block.provider === to;

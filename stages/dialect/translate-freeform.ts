@@ -31,9 +31,9 @@ export function freeformTool(
       : [`The input follows this ${grammar.syntax} grammar:\n${grammar.definition}`];
   if (grammar !== undefined)
     note(`the grammar of tool ${name} is described to the model, not enforced`);
-  const told = [...(description === undefined ? [] : [description]), ...rule].join('\n\n');
+  const fullText = [...(description === undefined ? [] : [description]), ...rule].join('\n\n');
   const tool = { name, schema: freeformSchema, freeform: true };
-  return told === '' ? tool : { ...tool, description: told };
+  return fullText === '' ? tool : { ...tool, description: fullText };
 }
 
 /** Free text as the JSON arguments of the function that stands for the tool. */

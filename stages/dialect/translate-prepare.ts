@@ -25,7 +25,7 @@ export function prepareRequest(
   const { rename, toolNames } = renaming(request, to, note);
   const kept = withoutForeignThinking(request.messages, to, note).map((message) => ({
     ...message,
-    blocks: message.blocks.map((block) => accepted(block, to, rename)).filter(saysSomething),
+    blocks: message.blocks.map((block) => accepted(block, to, rename)).filter(hasContent),
   }));
   const filled = kept.filter((message) => message.blocks.length > 0);
   const hoisted = to.midSystem ? [] : filled.filter((message) => message.role === 'system');
@@ -107,7 +107,7 @@ function accepted(
 }
 
 /** Empty text is refused by some dialects and says nothing in the others. */
-function saysSomething(block: CanonicalBlock): boolean {
+function hasContent(block: CanonicalBlock): boolean {
   return (block.kind !== 'text' && block.kind !== 'refusal') || block.text !== '';
 }
 

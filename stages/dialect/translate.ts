@@ -194,7 +194,7 @@ export function createTranslator(options: TranslatorOptions): Translator {
     let text = '';
     for (const event of events) {
       if (event.type === 'usage') usage = event.usage;
-      for (const shown of filter(event)) text += writer.write(shown);
+      for (const visible of filter(event)) text += writer.write(visible);
     }
     return text === '' ? [] : [Buffer.from(text)];
   };
@@ -206,20 +206,20 @@ export function createTranslator(options: TranslatorOptions): Translator {
       return write([{ type: 'error', error: fromSvcError(toSvcError(thrown)) }]);
     }
   };
-  const shown = (read: CanonicalResponse): CanonicalResponse => {
+  const visible = (read: CanonicalResponse): CanonicalResponse => {
     usage = read.usage;
     return { ...read, blocks: clientBlocks(read, options) };
   };
   const readWhole = (answer: unknown): CanonicalResponse => {
     refuseError(answer);
-    return shown(from.readResponse(answer, options));
+    return visible(from.readResponse(answer, options));
   };
   const toBody = (response: CanonicalResponse): Buffer =>
     Buffer.from(JSON.stringify(to.writeResponse(response, options)));
   return {
     json: (answer) => toBody(readWhole(answer)),
     joined(events) {
-      return toBody(shown(gatherStream(reader, events)));
+      return toBody(visible(gatherStream(reader, events)));
     },
     whole: (answer) => write(responseEvents(readWhole(answer))),
     push: (event) => guard(() => reader.read(event)),

@@ -72,8 +72,8 @@ for (const one of loadWireResponses()) {
     const dialect = dialectOf(one);
     const [plain, ended] = [1, 2].map(() => observe(dialect, one.streaming, [one.bytes]));
     ended!.ended?.();
-    const saidBy = (o: UsageObserver) => [o.usage(), o.model(), o.terminated(), o.isCutShort()];
-    assert.equal(saidBy(ended!), saidBy(plain!));
+    const factsOf = (o: UsageObserver) => [o.usage(), o.model(), o.terminated(), o.isCutShort()];
+    assert.equal(factsOf(ended!), factsOf(plain!));
   });
 
   if (!one.streaming || one.file.endsWith('.json')) continue;

@@ -17,7 +17,7 @@ export interface AttemptScope {
   /** Chat providers that do not serve the responses path, as found out so far. */
   readonly chatOnly: Set<string>;
   /** Whose answer or failure the client sees. */
-  shown(provider: string): void;
+  servedBy(provider: string): void;
   /** Something that was left out or changed knowingly. */
   note(text: string): void;
   /** What the provider that is asked now was asked to cache. */

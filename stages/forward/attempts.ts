@@ -38,14 +38,14 @@ export async function answerFrom(
     if ('error' in tried && tried.isPathMissing === true)
       tried = await tryOtherPath(request, choice, scope);
     if ('answer' in tried) {
-      scope.shown(target.provider);
+      scope.servedBy(target.provider);
       logFailover(targets, target, failures, scope);
       return tried.answer;
     }
     failures.push(tried);
     if (!mayGoOn(tried.error, scope)) break;
   }
-  return mostTelling(failures, scope);
+  return mostInformative(failures, scope);
 }
 
 /** A client that left, or a fault of our own, is no reason to ask another provider. */
@@ -57,25 +57,25 @@ function mayGoOn(error: SvcError, { run }: AttemptScope): boolean {
  * A provider's own words first, then what went wrong last, then why nobody was asked. What a
  * stand-in finds fault with comes after all of these: it may only be a model that it does not have.
  */
-function mostTelling(failures: readonly Failed[], scope: AttemptScope): Answer<ProxyFrame> {
+function mostInformative(failures: readonly Failed[], scope: AttemptScope): Answer<ProxyFrame> {
   const weighty = failures.filter((failure) => failure.isObjection !== true);
-  const told =
+  const chosen =
     weighty.findLast((failure) => failure.errorAnswer !== undefined) ??
     weighty.findLast((failure) => failure.wasAsked) ??
     weighty.find((failure) => failure.error.kind !== 'bad_request') ??
     failures.findLast((failure) => failure.isObjection) ??
     failures[0];
-  if (told?.wasAsked === true) scope.shown(told.provider);
-  if (told?.errorAnswer !== undefined) return told.errorAnswer;
-  if (told === undefined) throw new SvcError('internal', 'The request has no provider');
-  throw withUnfit(told, failures);
+  if (chosen?.wasAsked === true) scope.servedBy(chosen.provider);
+  if (chosen?.errorAnswer !== undefined) return chosen.errorAnswer;
+  if (chosen === undefined) throw new SvcError('internal', 'The request has no provider');
+  throw withUnfit(chosen, failures);
 }
 
 /** The failure, and why others did not stand in: nobody would guess that it is for what the request holds. */
-function withUnfit(told: Failed, failures: readonly Failed[]): SvcError {
-  const { error } = told;
+function withUnfit(chosen: Failed, failures: readonly Failed[]): SvcError {
+  const { error } = chosen;
   const unfit = failures.filter(
-    (failed) => failed !== told && failed.isUnfit === true && failed.error.kind === 'bad_request',
+    (failed) => failed !== chosen && failed.isUnfit === true && failed.error.kind === 'bad_request',
   );
   if (unfit.length === 0) return error;
   const { kind, code, retryAfterS, allowed, cure } = error;

@@ -207,13 +207,13 @@ function readHead(
   if (isObjection || (verdict === 'next_provider' && !isLast))
     return setAside(prepared, response, admission, scope, isObjection);
   const mustHold = !isLast && verdict === 'accept';
-  const told = (read: Read): Tried => {
+  const toTried = (read: Read): Tried => {
     if ('answer' in read) return read;
     attempt.failure = keptText(read.error.message);
     return { ...read, wasAsked: true, provider: prepared.provider.name };
   };
   const reading = readAnswer(prepared, response, { mustHold, admission, scope });
-  return reading instanceof Promise ? reading.then(told) : told(reading);
+  return reading instanceof Promise ? reading.then(toTried) : toTried(reading);
 }
 
 /** Something was thrown in place of a response. */

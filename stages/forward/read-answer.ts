@@ -108,14 +108,14 @@ function readDocument(
   const judge = (answer: Answer<ProxyFrame>): Promise<Read> | Read => {
     // It has outgrown what is gathered, and is on its way as a stream.
     if (!Array.isArray(answer)) return { answer };
-    const say = (bytes: Buffer): Read => {
+    const describe = (bytes: Buffer): Read => {
       if (!isErrorDocument(bytes)) return complete(answer, admission);
       admission.errorEvent();
       admission.release();
       return saidToFail(prepared, head, answer);
     };
     const bytes = errorBytes(prepared, head, answer[1]);
-    return bytes instanceof Promise ? bytes.then(say) : say(bytes);
+    return bytes instanceof Promise ? bytes.then(describe) : describe(bytes);
   };
   const gathered = gather(head, body, () => watch(body, head, options));
   return gathered instanceof Promise ? gathered.then(judge) : judge(gathered);
@@ -203,8 +203,8 @@ async function readHeld(
   admission.release();
   const error = toFailure(failed);
   if (!(failed instanceof ErrorEvent)) return { error };
-  const said = Source.of(copy?.pieces ?? held.pieces);
-  return { error, errorAnswer: await toAnswer(prepared, head, said, scope) };
+  const sent = Source.of(copy?.pieces ?? held.pieces);
+  return { error, errorAnswer: await toAnswer(prepared, head, sent, scope) };
 }
 
 async function toAnswer(

@@ -51,7 +51,7 @@ function answer(
     run: ctx.run,
     needsEvents: ctx.needsEvents,
     attempts,
-    shown(provider) {
+    servedBy(provider) {
       ctx.note('provider', provider);
       const isVerbatim = targets.some((target) => target.provider === provider && target.verbatim);
       if (losesSaving(isVerbatim, request)) ctx.note('not_compressed_because', VERBATIM_BECAUSE);
@@ -62,7 +62,7 @@ function answer(
 }
 
 /** What was tried, and what a failed run tried too. */
-function tell({ attempts, notes, caching }: Forwarding, ctx: StageContext<Forwarding>): void {
+function report({ attempts, notes, caching }: Forwarding, ctx: StageContext<Forwarding>): void {
   if (caching !== undefined) {
     if ('markers' in caching) ctx.note('cache_breakpoints', caching.markers);
     else if ('key' in caching) ctx.note('prompt_cache_key', caching.key);
@@ -98,7 +98,7 @@ export const forward = defineStage<ProxyFrame, ForwardConfig, Services>({
       },
       settled(_settlement, ctx) {
         if (ctx.state === undefined) return;
-        tell(ctx.state, ctx);
+        report(ctx.state, ctx);
         ctx.state.release?.();
       },
     };

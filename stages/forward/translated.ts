@@ -35,16 +35,16 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 type Translating = Exclude<Reading, { how: 'passthrough' }>;
 
 /** Translates one answer; `toFrame` takes out what is there for the meter only. */
-interface Teller {
+interface AnswerTranslation {
   readonly translator: Translator;
   readonly toFrame: (events: Buffer) => ChunkFrame;
 }
 
-function tellerFor(
+function translationFor(
   prepared: Prepared,
   reading: Translating,
   { services, run }: Pick<AttemptScope, 'services' | 'run'>,
-): Teller {
+): AnswerTranslation {
   const { name: to, usageRequest } = prepared.request.original.dialect;
   if (!isTranslatable(to)) throw new SvcError('internal', `Nothing is translated into ${to}`);
   const { wishes, from } = reading;
@@ -105,8 +105,8 @@ export function translatedError(
   const to = prepared.request.original.endpoint.dialect;
   if (head.status >= 500 || !isTranslatable(to)) throw providerFailed(head.status);
   const error = translateError(from, to, head.status, parseJson(bytes.toString('utf8')));
-  const told = toTranslatedHead(head, 'application/json', prepared);
-  return [{ ...told, status: error.status }, toChunk(error.body), END];
+  const written = toTranslatedHead(head, 'application/json', prepared);
+  return [{ ...written, status: error.status }, toChunk(error.body), END];
 }
 
 /** A successful answer in the client's dialect, whole or live as the provider sent it. */
@@ -117,25 +117,25 @@ export async function translatedAnswer(
   body: Source<Buffer>,
   scope: Pick<AttemptScope, 'services' | 'run'>,
 ): Promise<Answer<ProxyFrame>> {
-  const teller = tellerFor(prepared, reading, scope);
+  const translation = translationFor(prepared, reading, scope);
   if (!head.streaming || !prepared.request.original.facts.stream) {
     const bytes = await documentOf(body);
     return head.streaming
-      ? joinedAnswer(prepared, head, teller, bytes)
-      : toldAtOnce(prepared, reading, head, teller, bytes);
+      ? joinedAnswer(prepared, head, translation, bytes)
+      : translatedAtOnce(prepared, reading, head, translation, bytes);
   }
-  const told = withUsage(
+  const written = withUsage(
     toTranslatedHead(head, answerType(reading.wishes, true), prepared),
-    teller.translator,
+    translation.translator,
   );
-  return liveTranslation(told, teller, body);
+  return liveTranslation(written, translation, body);
 }
 
-function toldAtOnce(
+function translatedAtOnce(
   prepared: Prepared,
   { how, from, wishes }: Translating,
   head: HeadFrame,
-  { translator, toFrame }: Teller,
+  { translator, toFrame }: AnswerTranslation,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const document = parseJson(bytes.toString('utf8'));
@@ -143,28 +143,28 @@ function toldAtOnce(
     throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
   }
   const isStream = prepared.request.original.facts.stream;
-  const told = toTranslatedHead(head, answerType(wishes, isStream), prepared);
+  const written = toTranslatedHead(head, answerType(wishes, isStream), prepared);
   const body =
     how === 'one-document'
       ? streamOfAnswer(from, document, wishes)
       : Buffer.concat(isStream ? translator.whole(document) : [translator.json(document)]);
-  const metered = how === 'one-document' ? told : withUsage(told, translator);
+  const metered = how === 'one-document' ? written : withUsage(written, translator);
   const answer = [metered, toFrame(body), END];
   // A stream goes the way of streams, also where it is short: a client may want it in lines.
-  return told.streaming ? Source.of(answer) : answer;
+  return written.streaming ? Source.of(answer) : answer;
 }
 
 /** A document of what a provider streamed though nobody asked for a stream. */
 function joinedAnswer(
   prepared: Prepared,
   head: HeadFrame,
-  { translator }: Teller,
+  { translator }: AnswerTranslation,
   bytes: Buffer,
 ): Answer<ProxyFrame> {
   const reader = createEventReader();
   const body = translator.joined([...reader.push(bytes), reader.rest()].flatMap(toWireEvent));
-  const told = toTranslatedHead(head, 'application/json', prepared);
-  return [withUsage(told, translator), toChunk(body), END];
+  const written = toTranslatedHead(head, 'application/json', prepared);
+  return [withUsage(written, translator), toChunk(body), END];
 }
 
 function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
@@ -174,17 +174,17 @@ function toWireEvent(piece: ChunkEvent | undefined): WireEvent[] {
 /** The answer in the client's dialect as it comes. */
 function liveTranslation(
   head: HeadFrame,
-  { translator, toFrame }: Teller,
+  { translator, toFrame }: AnswerTranslation,
   body: Source<Buffer>,
 ): Source<ProxyFrame> {
   const events = createEventReader();
-  const tell = (piece: ChunkEvent | undefined): Buffer[] =>
+  const translate = (piece: ChunkEvent | undefined): Buffer[] =>
     toWireEvent(piece).flatMap((event) => translator.push(event));
-  const chunk = (told: readonly Buffer[]): ProxyFrame[] =>
-    told.length === 0 ? [] : [toFrame(Buffer.concat(told))];
+  const chunk = (written: readonly Buffer[]): ProxyFrame[] =>
+    written.length === 0 ? [] : [toFrame(Buffer.concat(written))];
   const frames = body.map<ProxyFrame>(
-    (piece) => chunk(events.push(piece).flatMap(tell)),
-    () => [...chunk([...tell(events.rest()), ...translator.end()]), END],
+    (piece) => chunk(events.push(piece).flatMap(translate)),
+    () => [...chunk([...translate(events.rest()), ...translator.end()]), END],
   );
   return frames.prepend([head]);
 }

@@ -6,12 +6,12 @@ const DISK_CURE =
 
 /** The present trouble of a ledger, and whom to notify. */
 export class Trouble {
-  readonly #tell: (error: SvcError) => void;
-  readonly #told = new Set<string>();
+  readonly #report: (error: SvcError) => void;
+  readonly #reported = new Set<string>();
   #current: SvcError | undefined;
 
-  constructor(tell: (error: SvcError) => void) {
-    this.#tell = tell;
+  constructor(report: (error: SvcError) => void) {
+    this.#report = report;
   }
 
   /** The newest trouble that is not over. */
@@ -22,15 +22,15 @@ export class Trouble {
   /** Notes a trouble, and reports it unless the same was reported since the last time that all was well. */
   begin(error: SvcError): void {
     this.#current = error;
-    if (this.#told.has(error.message)) return;
-    this.#told.add(error.message);
-    this.#tell(error);
+    if (this.#reported.has(error.message)) return;
+    this.#reported.add(error.message);
+    this.#report(error);
   }
 
   /** All is well again. */
   end(): void {
     this.#current = undefined;
-    this.#told.clear();
+    this.#reported.clear();
   }
 }
 

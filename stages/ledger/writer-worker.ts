@@ -89,11 +89,11 @@ class WriterThread {
     }
     this.#failures += 1;
     try {
-      if (error instanceof LedgerDamaged) this.#sayReplaced(error.aside, error);
+      if (error instanceof LedgerDamaged) this.#emitReplaced(error.aside, error);
       else if (isDamage(error)) this.#replace(error as Error);
-      else if (!isBusy(error) || this.#failures > QUIET_BUSY_TRIES) this.#sayTrouble(error);
+      else if (!isBusy(error) || this.#failures > QUIET_BUSY_TRIES) this.#emitTrouble(error);
     } catch (second) {
-      this.#sayTrouble(second);
+      this.#emitTrouble(second);
     }
     if (this.#lastTry && !isBusy(error)) this.#end();
     else this.#pauseMs(Math.min(FIRST_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS));
@@ -102,7 +102,7 @@ class WriterThread {
   #replace(error: Error): void {
     const aside = this.#store?.putAside(Date.now());
     this.#store = undefined;
-    this.#sayReplaced(aside, error);
+    this.#emitReplaced(aside, error);
   }
 
   #end(): void {
@@ -121,11 +121,11 @@ class WriterThread {
     }, delayMs);
   }
 
-  #sayReplaced(aside: string | undefined, error: Error): void {
+  #emitReplaced(aside: string | undefined, error: Error): void {
     if (aside !== undefined) this.#port.emit({ type: 'replaced', aside, message: error.message });
   }
 
-  #sayTrouble(error: unknown): void {
+  #emitTrouble(error: unknown): void {
     const { message, code } = error as Error & { readonly code?: string };
     this.#port.emit({
       type: 'trouble',

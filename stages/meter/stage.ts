@@ -67,7 +67,7 @@ function outcomeOf(settlement: Settlement<ProxyFrame>, state: Measured): LedgerR
 }
 
 /** The usage that the provider reported, which the client's bytes need not hold where it was translated. */
-function toldUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
+function reportedUsage(head: HeadFrame | undefined, { observer }: Measured): Usage {
   return head?.usage?.() ?? observer?.usage() ?? emptyUsage;
 }
 
@@ -82,7 +82,7 @@ function usageOf(
   if (last.head === undefined || observer === undefined) return usage;
   if (observer.terminated() && !isForbidden(last.head, usage)) return usage;
   const ratio = learned.tokenRatio(observer.model() ?? modelOf(last.head.request) ?? null);
-  return withPartial(usage, observer.saidTokens() * ratio, () => {
+  return withPartial(usage, observer.streamedTokens() * ratio, () => {
     const size = sizeOf(last.head!.request);
     return size === undefined ? estimateInputTokens(last.head!.request) : size * ratio;
   });
@@ -90,8 +90,10 @@ function usageOf(
 
 /** True of a whole chat stream without usage whose client did not want it. */
 function isForbidden({ request, status, streaming }: HeadFrame, usage: Usage): boolean {
-  const isUntold = usage.inputTokens === null && usage.outputTokens === null;
-  return isUntold && streaming && status < 400 && request.original.facts.usageWish === 'declined';
+  const isUnreported = usage.inputTokens === null && usage.outputTokens === null;
+  return (
+    isUnreported && streaming && status < 400 && request.original.facts.usageWish === 'declined'
+  );
 }
 
 /** What rows are made with, beside the run itself. */
@@ -103,7 +105,7 @@ interface Metering {
 
 function toRow(
   settlement: Settlement<ProxyFrame>,
-  told: Usage,
+  reported: Usage,
   state: Measured,
   run: RunInfo,
   { services, sizeOf, familyOf }: Metering,
@@ -111,7 +113,7 @@ function toRow(
   const { last, error } = settlement;
   const { body, head } = last;
   const request = head?.request ?? last.request?.request;
-  const usage = usageOf(settlement, told, state, services, sizeOf);
+  const usage = usageOf(settlement, reported, state, services, sizeOf);
   const model = head?.model ?? state.observer?.model() ?? (request && modelOf(request)) ?? null;
   const provider = services.providers.get(request?.route?.provider ?? '');
   const measured = usage.inputTokens !== null || usage.outputTokens !== null;
@@ -304,10 +306,10 @@ function measuredRow(
   metering: Metering,
 ): { readonly row: LedgerRow; readonly usageCorrected: true | undefined } {
   if (settlement.outcome === 'ok') state.observer?.ended?.();
-  const told = toldUsage(settlement.last.head, state);
-  learn(settlement, told, state, metering.services, metering.sizeOf);
-  const row = toRow(settlement, told, state, run, metering);
-  return { row, usageCorrected: told.corrected };
+  const reported = reportedUsage(settlement.last.head, state);
+  learn(settlement, reported, state, metering.services, metering.sizeOf);
+  const row = toRow(settlement, reported, state, run, metering);
+  return { row, usageCorrected: reported.corrected };
 }
 
 /** Watches the answer; writes its row when the run has settled. */

@@ -31,7 +31,7 @@ export interface UsageObserver {
   /** What is known so far. */
   usage(): Usage;
   /** Output tokens that a stream has sent so far, estimated; 0 for a document, which is there or not. */
-  saidTokens(): number;
+  streamedTokens(): number;
   /** The model that the answer names, if it did. */
   model(): string | undefined;
   /** True once the dialect's terminator was seen (`message_stop`, `[DONE]`, a finish reason…). */

@@ -144,8 +144,8 @@ export function undecodable(
   { provider, cause }: { readonly provider?: string; readonly cause?: unknown } = {},
 ): SvcError {
   const whose = provider === undefined ? "The provider's answer" : `The answer of '${provider}'`;
-  const shown = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
-  const message = `${whose} cannot be decoded (Content-Encoding: ${shown})`;
+  const printable = encoding.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+  const message = `${whose} cannot be decoded (Content-Encoding: ${printable})`;
   return new SvcError('bad_gateway', message, { cause });
 }
 

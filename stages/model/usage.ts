@@ -47,8 +47,12 @@ export function totalInputTokens(usage: Usage): number | null {
  * asked for an estimate where the provider had not reported the input yet. As it was where it reports
  * at least as much, or where nothing had been answered.
  */
-export function withPartial(usage: Usage, saidTokens: number, inputTokens: () => number): Usage {
-  const outputTokens = Math.round(saidTokens);
+export function withPartial(
+  usage: Usage,
+  streamedTokens: number,
+  inputTokens: () => number,
+): Usage {
+  const outputTokens = Math.round(streamedTokens);
   if (outputTokens <= (usage.outputTokens ?? 0)) return usage;
   const hasInput = totalInputTokens(usage) !== null;
   return Object.freeze({

@@ -152,7 +152,7 @@ class Attempt implements Admission {
   readonly #request: AdmissionRequest;
   readonly #pass: BreakerPass;
   readonly #keyId: string | undefined;
-  #told: BreakerOutcome | undefined;
+  #reported: BreakerOutcome | undefined;
 
   constructor(
     request: AdmissionRequest,
@@ -199,9 +199,9 @@ class Attempt implements Admission {
 
   /** The first word counts; after a success only a failure is news. */
   #settle(outcome: BreakerOutcome): void {
-    const told = this.#told;
-    if (told !== undefined && !(told === 'succeeded' && outcome === 'failed')) return;
-    this.#told = outcome;
+    const reported = this.#reported;
+    if (reported !== undefined && !(reported === 'succeeded' && outcome === 'failed')) return;
+    this.#reported = outcome;
     this.#pass.settle(outcome);
     this.#request.state.health.settle(outcome);
   }

@@ -141,14 +141,14 @@ class MemoryBreaker implements Breaker {
 
   #admit(probe: boolean): BreakerPass {
     let epoch = this.#epoch;
-    let told: BreakerOutcome | undefined;
+    let reported: BreakerOutcome | undefined;
     return {
       ok: true,
       probe,
       settle: (outcome) => {
-        if (told !== undefined && !(told === 'succeeded' && outcome === 'failed')) return;
-        const isFirst = told === undefined;
-        told = outcome;
+        if (reported !== undefined && !(reported === 'succeeded' && outcome === 'failed')) return;
+        const isFirst = reported === undefined;
+        reported = outcome;
         if (epoch !== this.#epoch) return;
         if (probe && isFirst) this.#settleProbe(outcome);
         else this.#count(outcome, isFirst);

@@ -72,7 +72,7 @@ export function hookRequest(
   const given: HookedRequest = { path: wire.path, headers: toRecord(wire.headers), body: body() };
   const hooked = call(owner, 'request', hook, given) ?? given;
   return left(owner, 'request', () => {
-    const { path, headers, body: told } = hooked;
+    const { path, headers, body: fromHook } = hooked;
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
       throw failed(
         owner,
@@ -83,7 +83,7 @@ export function hookRequest(
       ...wire,
       path,
       headers: toFlat(owner, headers),
-      body: Buffer.from(written(owner, 'request', 'body', told)),
+      body: Buffer.from(written(owner, 'request', 'body', fromHook)),
     };
   });
 }
@@ -125,10 +125,10 @@ function hookedEvents(
     const hooked = call(owner, 'event', hook, given);
     if (hooked === null) return Buffer.alloc(0);
     return left(owner, 'event', () => {
-      const { event, data: told } = hooked ?? given;
+      const { event, data: fromHook } = hooked ?? given;
       if (event !== undefined && (typeof event !== 'string' || /[\r\n\0]/.test(event)))
         throw failed(owner, 'event', 'it set a name that cannot be sent');
-      return encodeEvent(event, written(owner, 'event', 'data', told));
+      return encodeEvent(event, written(owner, 'event', 'data', fromHook));
     });
   }
 
@@ -252,10 +252,10 @@ function toFlat(owner: HookOwner, headers: unknown): string[] {
       typeof value === 'string' &&
       /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
     if (!isSound) {
-      const shown = name.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
+      const printable = name.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64);
       const why =
         typeof value === 'string' ? 'which cannot be sent' : 'whose value is not a string';
-      throw failed(owner, 'request', `it set the header field '${shown}', ${why}`);
+      throw failed(owner, 'request', `it set the header field '${printable}', ${why}`);
     }
     flat.push(name, value);
   }

@@ -10,13 +10,13 @@ export function chatStreamOf({ choices, usage, ...rest }: JsonObject): WireEvent
     event: undefined,
     data: JSON.stringify({ ...rest, object: 'chat.completion.chunk', usage: null, ...more }),
   });
-  const said = choices.filter(isObject).flatMap(({ message, ...choice }) => {
+  const deltas = choices.filter(isObject).flatMap(({ message, ...choice }) => {
     const end = { ...choice, delta: {} };
     const begin = { ...choice, delta: deltaOf(message), finish_reason: null };
     return [chunk({ choices: [begin] }), chunk({ choices: [end] })];
   });
   const counted = isObject(usage) ? [chunk({ choices: [], usage })] : [];
-  return [...said, ...counted, { event: undefined, data: '[DONE]' }];
+  return [...deltas, ...counted, { event: undefined, data: '[DONE]' }];
 }
 
 /** A message as one delta: its tool calls are numbered. */

@@ -12,17 +12,17 @@ export function isChatContent(_event: string | undefined, data: string): boolean
   if (!isObject(payload)) return false;
   return listOf(payload['choices']).some((choice) => {
     if (!isObject(choice)) return false;
-    if (isSaid(choice['finish_reason']) || isSaid(choice['text'])) return true;
+    if (hasText(choice['finish_reason']) || hasText(choice['text'])) return true;
     const delta = choice['delta'];
     if (!isObject(delta)) return false;
     return (
-      isSaid(delta['content']) ||
-      Object.entries(delta).some(([name, value]) => !ANNOUNCING.has(name) && isSaid(value))
+      hasText(delta['content']) ||
+      Object.entries(delta).some(([name, value]) => !ANNOUNCING.has(name) && hasText(value))
     );
   });
 }
 
-function isSaid(value: unknown): boolean {
+function hasText(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return false;
   return !Array.isArray(value) || value.length > 0;
 }

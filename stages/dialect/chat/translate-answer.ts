@@ -146,8 +146,8 @@ const KIND_OF_TYPE: ReadonlyMap<string, CanonicalErrorKind> = new Map(
 export function readChatError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(body);
   const error = isObject(whole.error) ? whole.error : whole;
-  const said = numberOf(error.code) ?? numberOf(error.status_code);
-  const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
+  const given = numberOf(error.code) ?? numberOf(error.status_code);
+  const actual = status >= 400 ? status : given !== undefined && given >= 400 ? given : 500;
   const typed =
     KIND_OF_TYPE.get(stringOf(error.code) ?? '') ?? KIND_OF_TYPE.get(stringOf(error.type) ?? '');
   const byStatus = errorKindOfStatus(actual);

@@ -147,8 +147,8 @@ export function readToolCall(call: JsonObject): ToolUseBlock {
     return { kind: 'toolUse', id, name: stringOf(custom.name) ?? '', input };
   }
   const called = objectOf(call.function);
-  const said = called.arguments;
-  const input = typeof said === 'string' ? said : JSON.stringify(objectOf(said));
+  const given = called.arguments;
+  const input = typeof given === 'string' ? given : JSON.stringify(objectOf(given));
   return { kind: 'toolUse', id, name: stringOf(called.name) ?? '', input };
 }
 
@@ -235,12 +235,12 @@ function writeDocument(block: DocumentBlock): JsonObject {
 }
 
 function writeAssistant(blocks: readonly CanonicalBlock[]): JsonObject {
-  const said = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
+  const texts = blocks.filter((block) => block.kind === 'text').map((block) => block.text);
   const refused = blocks.filter((block) => block.kind === 'refusal').map((block) => block.text);
   const calls = blocks.filter((block) => block.kind === 'toolUse').map(writeToolCall);
   return defined({
     role: 'assistant',
-    content: said.length === 0 && (calls.length > 0 || refused.length > 0) ? null : said.join(''),
+    content: texts.length === 0 && (calls.length > 0 || refused.length > 0) ? null : texts.join(''),
     refusal: refused.length === 0 ? undefined : refused.join(''),
     tool_calls: calls.length === 0 ? undefined : calls,
   });

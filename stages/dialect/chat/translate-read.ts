@@ -54,7 +54,7 @@ const KNOWN = new Set([
 
 /** Throws `unprocessable` for audio, several choices, log probabilities, files by id and the like. */
 export function readChatRequest(body: JsonObject, context: ReadRequestContext): CanonicalRequest {
-  refuseUnsayable(body);
+  refuseInexpressible(body);
   noteDropped('chat', body, KNOWN, context.note);
   const all = objectsOf(body.messages);
   const leading = all.findIndex((message) => !isSystem(message));
@@ -91,7 +91,7 @@ const REFUSED: { readonly [field: string]: string } = {
   search_parameters: 'a search by the provider',
 };
 
-function refuseUnsayable(body: JsonObject): void {
+function refuseInexpressible(body: JsonObject): void {
   for (const [field, what] of Object.entries(REFUSED)) {
     if (body[field] !== undefined && body[field] !== null) throw cannotCarry(what);
   }
@@ -167,12 +167,12 @@ function readFormat(value: unknown): ResponseFormat | undefined {
   const format = objectOf(value);
   if (format.type === 'json_object') return { kind: 'json' };
   if (format.type !== 'json_schema') return undefined;
-  const said = objectOf(format.json_schema);
+  const given = objectOf(format.json_schema);
   return defined({
     kind: 'schema',
-    name: filledString(said.name),
-    schema: objectOf(said.schema),
-    strict: booleanOf(said.strict),
+    name: filledString(given.name),
+    schema: objectOf(given.schema),
+    strict: booleanOf(given.strict),
   }) as unknown as ResponseFormat;
 }
 
@@ -189,10 +189,10 @@ const EFFORTS: ReadonlySet<string> = new Set([
 /** `reasoning_effort`, or the objects `reasoning` and `thinking` that compatible providers take. */
 function readReasoning(body: JsonObject): Reasoning | undefined {
   const nested = objectOf(body.reasoning);
-  const said = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);
+  const given = stringOf(body.reasoning_effort) ?? stringOf(nested.effort);
   const thinking = objectOf(body.thinking).type;
-  if (said === 'none' || nested.enabled === false || thinking === 'disabled') return { on: false };
-  const effort = said !== undefined && EFFORTS.has(said) ? (said as Effort) : undefined;
+  if (given === 'none' || nested.enabled === false || thinking === 'disabled') return { on: false };
+  const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
   const budgetTokens = numberOf(nested.max_tokens);
   const on =
     effort !== undefined ||

@@ -132,7 +132,7 @@ export function isWhole(input: string): boolean {
 
 function readPiece(part: JsonObject, position: number | undefined): Piece {
   const called = objectOf(part.function);
-  const said = called.arguments;
+  const given = called.arguments;
   const index = indexOf(part);
   const unnumbered = position === undefined ? undefined : `position ${position}`;
   return {
@@ -140,7 +140,7 @@ function readPiece(part: JsonObject, position: number | undefined): Piece {
     isNumbered: index !== undefined,
     id: filledString(part.id),
     name: filledString(called.name),
-    text: isObject(said) ? JSON.stringify(said) : (stringOf(said) ?? ''),
+    text: isObject(given) ? JSON.stringify(given) : (stringOf(given) ?? ''),
   };
 }
 

@@ -90,21 +90,21 @@ class ChatReader implements StreamReader {
 
   #delta(delta: JsonObject): CanonicalEvent[] {
     const thinking = filledString(delta.reasoning_content) ?? filledString(delta.reasoning);
-    const events = this.#say('thinking', thinking ?? '');
+    const events = this.#emit('thinking', thinking ?? '');
     for (const block of isReadable(delta.content) ? readAnswerContent(delta.content) : []) {
       if (block.kind === 'text' || block.kind === 'thinking' || block.kind === 'refusal') {
-        events.push(...this.#say(block.kind, block.text));
+        events.push(...this.#emit(block.kind, block.text));
       }
     }
-    events.push(...this.#say('text', stringOf(objectOf(delta.audio).transcript) ?? ''));
-    events.push(...this.#say('refusal', stringOf(delta.refusal) ?? ''));
+    events.push(...this.#emit('text', stringOf(objectOf(delta.audio).transcript) ?? ''));
+    events.push(...this.#emit('refusal', stringOf(delta.refusal) ?? ''));
     events.push(...this.#call(objectsOf(delta.tool_calls)));
     const old = objectOf(delta.function_call);
     if (Object.keys(old).length > 0) events.push(...this.#call([{ index: -1, function: old }]));
     return events;
   }
 
-  #say(kind: 'text' | 'thinking' | 'refusal', text: string): CanonicalEvent[] {
+  #emit(kind: 'text' | 'thinking' | 'refusal', text: string): CanonicalEvent[] {
     if (text === '') return [];
     const events: CanonicalEvent[] = [];
     if (this.#prose?.kind !== kind) {

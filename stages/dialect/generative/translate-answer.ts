@@ -146,8 +146,8 @@ const KIND_OF_STATUS: ReadonlyMap<string, CanonicalErrorKind> = new Map(
 export function readGenerativeError(status: number, body: unknown): CanonicalError {
   const whole = objectOf(Array.isArray(body) ? body[0] : body);
   const error = objectOf(whole.error);
-  const said = numberOf(error.code);
-  const actual = status >= 400 ? status : said !== undefined && said >= 400 ? said : 500;
+  const given = numberOf(error.code);
+  const actual = status >= 400 ? status : given !== undefined && given >= 400 ? given : 500;
   return {
     kind: KIND_OF_STATUS.get(stringOf(error.status) ?? '') ?? errorKindOfStatus(actual),
     message: filledString(error.message) ?? plainErrorMessage(actual),

@@ -58,10 +58,10 @@ function descend(
 }
 
 function put(at: Container, step: string | number, piece: JsonObject): void {
-  const said = valueOf(piece);
-  if (said === undefined) return;
+  const given = valueOf(piece);
+  if (given === undefined) return;
   const before = get(at, step);
-  const joined = typeof said === 'string' && typeof before === 'string' ? before + said : said;
+  const joined = typeof given === 'string' && typeof before === 'string' ? before + given : given;
   set(at, step, joined);
 }
 

@@ -73,7 +73,7 @@ export function readGenerativeRequest(
   if (isObject(body.modelArmorConfig)) throw cannotCarry('a filter of its provider (modelArmor)');
   noteDropped('generative', body, KNOWN, context.note);
   const config = camelKeys(objectField(body, 'generationConfig'));
-  refuseUnsayable(config);
+  refuseInexpressible(config);
   noteDropped('generative', config, KNOWN_CONFIG, context.note);
   return defined({
     model: target.model,
@@ -97,7 +97,7 @@ export function readGenerativeRequest(
   }) as unknown as CanonicalRequest;
 }
 
-function refuseUnsayable(config: JsonObject): void {
+function refuseInexpressible(config: JsonObject): void {
   if ((numberOf(config.candidateCount) ?? 1) > 1) throw cannotCarry('more than one candidate');
   if (config.responseLogprobs === true) throw cannotCarry('log probabilities');
   const spoken = stringsOf(config.responseModalities).some((kind) => kind.toUpperCase() !== 'TEXT');

@@ -16,13 +16,13 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
   const candidates = countOf(figures['candidatesTokenCount']);
   const thoughts = countOf(figures['thoughtsTokenCount']);
   const input = prompt === null ? null : prompt + (fetched ?? 0);
-  const isSaid = candidates !== null || thoughts !== null;
+  const isCounted = candidates !== null || thoughts !== null;
   const rest = input === null || total === null ? null : Math.max(0, total - input);
   return splitInput(figures, {
     input,
     cacheRead: countOf(figures['cachedContentTokenCount']),
     cacheWrite: null,
-    output: isSaid ? (candidates ?? 0) + (thoughts ?? 0) : rest,
+    output: isCounted ? (candidates ?? 0) + (thoughts ?? 0) : rest,
     reasoning: thoughts,
   });
 }

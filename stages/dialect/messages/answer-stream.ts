@@ -30,10 +30,10 @@ function blockStream(block: JsonObject, index: number): WireEvent[] {
   const start: Record<string, unknown> = { ...block };
   const deltas: JsonObject[] = [];
   for (const [name, type, member] of DELTAS) {
-    const said = stringOf(block[name]);
-    if (said === undefined || !/^(?:text|thinking)$/.test(String(block['type']))) continue;
+    const piece = stringOf(block[name]);
+    if (piece === undefined || !/^(?:text|thinking)$/.test(String(block['type']))) continue;
     start[name] = '';
-    if (said !== '') deltas.push({ type, [member]: said });
+    if (piece !== '') deltas.push({ type, [member]: piece });
   }
   if (Array.isArray(block['citations'])) {
     start['citations'] = [];

@@ -104,9 +104,9 @@ export function readMessagesError(status: number, body: unknown): CanonicalError
 }
 
 export function writeMessagesError(error: CanonicalError): JsonObject {
-  const said = { type: ERROR_TYPES[error.kind], message: error.message };
+  const inside = { type: ERROR_TYPES[error.kind], message: error.message };
   return {
     type: 'error',
-    error: error.code === undefined ? said : { ...said, code: error.code },
+    error: error.code === undefined ? inside : { ...inside, code: error.code },
   };
 }

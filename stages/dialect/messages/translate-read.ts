@@ -161,9 +161,9 @@ const EFFORTS: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'xhigh', 
 /** An effort without a word on thinking is one all the same: elsewhere both are one field. */
 function readReasoning(body: JsonObject, { note }: ReadRequestContext): Reasoning | undefined {
   const thinking = objectOf(body.thinking);
-  const said = stringOf(objectOf(body.output_config).effort);
-  const effort = said !== undefined && EFFORTS.has(said) ? (said as Effort) : undefined;
-  if (said !== undefined && effort === undefined) note(droppedParts.effort);
+  const given = stringOf(objectOf(body.output_config).effort);
+  const effort = given !== undefined && EFFORTS.has(given) ? (given as Effort) : undefined;
+  if (given !== undefined && effort === undefined) note(droppedParts.effort);
   if (thinking.type === 'disabled') {
     if (effort !== undefined) note(droppedParts.effortAlone);
     return { on: false };

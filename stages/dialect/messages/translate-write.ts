@@ -80,8 +80,8 @@ function writeChoice(request: CanonicalRequest): JsonObject | undefined {
       ? { type: 'any', ...parallel }
       : { type: 'tool', name: only, ...parallel };
   }
-  const said = request.toolChoice !== undefined || request.parallelTools === false;
-  return said ? { type: 'auto', ...parallel } : undefined;
+  const isNeeded = request.toolChoice !== undefined || request.parallelTools === false;
+  return isNeeded ? { type: 'auto', ...parallel } : undefined;
 }
 
 /** The API takes temperatures up to 1, one of temperature and top_p, and none beside thinking. */

@@ -31,19 +31,19 @@ function itemStream(item: JsonObject, output_index: number, event: ToEvent): Wir
   const isMessage = item['type'] === 'message';
   const open: Record<string, unknown> = { ...item, status: 'in_progress' };
   if (isMessage) open['content'] = [];
-  const said: WireEvent[] = [];
-  if (isMessage) said.push(...parts.flatMap((part, index) => partStream(part, index, at, event)));
+  const deltas: WireEvent[] = [];
+  if (isMessage) deltas.push(...parts.flatMap((part, index) => partStream(part, index, at, event)));
   const call = stringOf(item['arguments']);
   if (call !== undefined) {
     open['arguments'] = '';
-    said.push(
+    deltas.push(
       event('response.function_call_arguments.delta', { ...at, delta: call }),
       event('response.function_call_arguments.done', { ...at, arguments: call }),
     );
   }
   return [
     event('response.output_item.added', { output_index, item: open }),
-    ...said,
+    ...deltas,
     event('response.output_item.done', { output_index, item }),
   ];
 }

@@ -60,9 +60,9 @@ export function writeResponsesResponse(
     const item = writeOutputItem(block, context);
     return item === undefined ? [] : [item];
   });
-  const said = writeResponsesStop(response.stopReason);
+  const ending = writeResponsesStop(response.stopReason);
   const head = { id: response.id, model: response.model, createdS: response.createdS };
-  return { ...responseHead(head, context), ...said, output: items, ...usageOf(response.usage) };
+  return { ...responseHead(head, context), ...ending, output: items, ...usageOf(response.usage) };
 }
 
 function usageOf(usage: Usage): JsonObject {

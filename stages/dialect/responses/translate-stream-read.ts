@@ -21,7 +21,7 @@ export function createResponsesReader(): StreamReader {
 class ResponsesReader implements StreamReader {
   readonly #serial = new BlockSerializer();
   /** Every block that was opened, with whether anything was written in it. */
-  readonly #said = new Map<string, boolean>();
+  readonly #emitted = new Map<string, boolean>();
   #started = false;
   #called = false;
   #over = false;
@@ -63,20 +63,20 @@ class ResponsesReader implements StreamReader {
   #part(data: JsonObject): CanonicalEvent[] {
     switch (data.type) {
       case 'response.output_text.delta':
-        return this.#say(keyOf(data), { kind: 'text' }, data.delta);
+        return this.#emit(keyOf(data), { kind: 'text' }, data.delta);
       case 'response.output_text.done':
-        return this.#sayOnce(keyOf(data), { kind: 'text' }, data.text);
+        return this.#emitOnce(keyOf(data), { kind: 'text' }, data.text);
       case 'response.refusal.delta':
-        return this.#say(keyOf(data), { kind: 'refusal' }, data.delta);
+        return this.#emit(keyOf(data), { kind: 'refusal' }, data.delta);
       case 'response.content_part.done':
-        return this.#sayOnce(keyOf(data), { kind: 'refusal' }, objectOf(data.part).refusal);
+        return this.#emitOnce(keyOf(data), { kind: 'refusal' }, objectOf(data.part).refusal);
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return this.#say(keyOf(data), { kind: 'thinking', provider: 'responses' }, data.delta);
+        return this.#emit(keyOf(data), { kind: 'thinking', provider: 'responses' }, data.delta);
       case 'response.function_call_arguments.delta':
-        return this.#say(itemKey(data), undefined, data.delta);
+        return this.#emit(itemKey(data), undefined, data.delta);
       case 'response.function_call_arguments.done':
-        return this.#sayOnce(itemKey(data), undefined, data.arguments);
+        return this.#emitOnce(itemKey(data), undefined, data.arguments);
       default:
         return [];
     }
@@ -96,18 +96,18 @@ class ResponsesReader implements StreamReader {
   }
 
   /** Adds to a block, which opens at its first character. */
-  #say(key: string, opening: OpeningBlock | undefined, said: unknown): CanonicalEvent[] {
-    const text = stringOf(said) ?? '';
+  #emit(key: string, opening: OpeningBlock | undefined, value: unknown): CanonicalEvent[] {
+    const text = stringOf(value) ?? '';
     if (text === '') return [];
     const opened =
-      this.#said.has(key) || opening === undefined ? [] : this.#serial.open(key, opening);
-    this.#said.set(key, true);
+      this.#emitted.has(key) || opening === undefined ? [] : this.#serial.open(key, opening);
+    this.#emitted.set(key, true);
     return [...opened, ...this.#serial.delta(key, text)];
   }
 
   /** What a `done` event repeats counts only where no delta came before it. */
-  #sayOnce(key: string, opening: OpeningBlock | undefined, said: unknown): CanonicalEvent[] {
-    return this.#said.get(key) === true ? [] : this.#say(key, opening, said);
+  #emitOnce(key: string, opening: OpeningBlock | undefined, value: unknown): CanonicalEvent[] {
+    return this.#emitted.get(key) === true ? [] : this.#emit(key, opening, value);
   }
 
   #openItem(data: JsonObject): CanonicalEvent[] {
@@ -115,7 +115,7 @@ class ResponsesReader implements StreamReader {
     if (!isCall(item)) return [];
     this.#called = true;
     const key = itemKey(data);
-    this.#said.set(key, false);
+    this.#emitted.set(key, false);
     const id = stringOf(item.call_id) ?? '';
     const name = isClientSearch(item) ? TOOL_SEARCH : (stringOf(item.name) ?? '');
     return this.#serial.open(key, { kind: 'toolUse', id, name });
@@ -125,8 +125,8 @@ class ResponsesReader implements StreamReader {
     const item = objectOf(data.item);
     const key = itemKey(data);
     const whole = wholeInput(item);
-    const events = this.#said.has(key) ? this.#sayOnce(key, undefined, whole) : [];
-    for (const opened of this.#said.keys()) {
+    const events = this.#emitted.has(key) ? this.#emitOnce(key, undefined, whole) : [];
+    for (const opened of this.#emitted.keys()) {
       const mine = opened === key || opened.startsWith(`${key}:`);
       if (mine) events.push(...this.#serial.close(opened));
     }

@@ -162,16 +162,16 @@ class ResponsesWriter implements StreamWriter {
           this.#event('response.custom_tool_call_input.done', { ...place, input })
         );
       }
-      const said = { name: item.name, arguments: item.arguments };
-      return this.#event('response.function_call_arguments.done', { ...place, ...said });
+      const inner = { name: item.name, arguments: item.arguments };
+      return this.#event('response.function_call_arguments.done', { ...place, ...inner });
     }
     const part = objectsOf(item.content)[0];
     const at = { ...place, content_index: 0 };
-    const said =
+    const inner =
       kind === 'text'
         ? this.#event('response.output_text.done', { ...at, text: this.#text, logprobs: [] })
         : this.#event('response.refusal.done', { ...at, refusal: this.#text });
-    return said + this.#event('response.content_part.done', { ...at, part });
+    return inner + this.#event('response.content_part.done', { ...at, part });
   }
 
   #end(): string {
@@ -182,8 +182,8 @@ class ResponsesWriter implements StreamWriter {
   }
 
   #fail(error: CanonicalError): string {
-    const said = objectOf(writeChatError(error).error);
-    const inside = { code: said.code ?? said.type, message: said.message };
+    const inner = objectOf(writeChatError(error).error);
+    const inside = { code: inner.code ?? inner.type, message: inner.message };
     if (Object.keys(this.#head).length === 0)
       return this.#event('error', { ...inside, param: null });
     const response = {

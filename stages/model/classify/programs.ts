@@ -160,7 +160,7 @@ const TELLS: ReadonlySet<string> = new Set(
 /** Behind the first word of these stand no further tasks, but projects and the like. */
 const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
 
-function tells(task: string): boolean {
+function states(task: string): boolean {
   const words = task.split(/[-:_.]|(?<=[a-z])(?=[A-Z])/);
   return [words[0], words.at(-1)].some(
     (word) => word !== undefined && TELLS.has(word.toLowerCase()),
@@ -176,8 +176,8 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const flag = args.findIndex((arg) => arg.startsWith('-'));
   const words = flag < 0 ? args : args.slice(0, flag);
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
-  const telling = tasks.some(tells) ? TELLING.get(program) : undefined;
-  return telling ?? ROLES.get(program);
+  const informative = tasks.some(states) ? TELLING.get(program) : undefined;
+  return informative ?? ROLES.get(program);
 }
 
 /**

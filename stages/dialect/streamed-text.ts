@@ -20,7 +20,7 @@ const SAID = new Set([
 ]);
 
 /** Estimated output tokens in a stream of `totalBytes`, of which `samples` are pieces; 0 where they say nothing. */
-export function estimateSaid(samples: readonly Buffer[], totalBytes: number): number {
+export function estimateStreamed(samples: readonly Buffer[], totalBytes: number): number {
   const sampledBytes = samples.reduce((sum, sample) => sum + sample.length, 0);
   if (sampledBytes === 0) return 0;
   const text = samples.map(textIn).join('');
