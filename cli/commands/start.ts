@@ -3,10 +3,11 @@ import { Command, Option } from 'clipanion';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInstance, startInBackground } from '../process/daemon.ts';
-import { banner } from '../process/facts.ts';
+import { banner, dashboardOf } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
 import type { ServeFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
+import { openBrowser } from '../screen/browser.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { stopProxy } from '../process/stopping.ts';
 import { ServeOptions } from './serve.ts';
@@ -84,9 +85,7 @@ class Restart extends ServeOptions {
     const stopped = await stopProxy(home, context, this.force);
     if (stopped === undefined) note(context, 'svc was not running; starting it.');
     const cwd = before?.cwd ?? context.cwd;
-    // A browser that was opened once stays open.
-    const kept = { ...before?.flags, dashboard: false };
-    return startAndTell(context, { ...kept, ...flags }, cwd, this.json);
+    return startAndTell(context, { ...before?.flags, ...flags }, cwd, this.json);
   }
 }
 
@@ -97,6 +96,7 @@ async function startAndTell(
   json: boolean,
 ): Promise<number> {
   const facts = await startInBackground(homeOf(context), flags, context, cwd);
+  if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
   if (json) printJson(context, factsJson(facts));
   else {
     const lines = banner(facts, context, colorsFor(context.stdout, context.env));

@@ -17,7 +17,7 @@ test('--telemetry and --debug reach the configuration, also of a start in the ba
   const { config } = await loadConfig(toLoadOptions(flags, context));
   assert.is(config.telemetry.enabled, true);
   assert.is(config.logging.level, 'debug');
-  assert.equal(toArguments(flags), ['--debug', '--telemetry', '--dashboard', '--ingest']);
+  assert.equal(toArguments(flags), ['--debug', '--telemetry', '--ingest']);
 });
 
 test.run();

@@ -50,7 +50,7 @@ export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags
   };
 }
 
-/** The flags as arguments of `svc serve`. */
+/** The flags as arguments of `svc serve` in the background; a browser is opened by whoever starts it. */
 export function toArguments(flags: ServeFlags): string[] {
   return [
     ...(flags.port === undefined ? [] : ['--port', String(flags.port)]),
@@ -58,7 +58,6 @@ export function toArguments(flags: ServeFlags): string[] {
     ...(flags.envFile === undefined ? [] : ['--env-file', flags.envFile]),
     ...(flags.debug === true ? ['--debug'] : []),
     ...(flags.telemetry === true ? ['--telemetry'] : []),
-    ...(flags.dashboard === true ? ['--dashboard'] : []),
     ...(flags.ingest === true ? ['--ingest'] : []),
   ];
 }

@@ -33,6 +33,11 @@ const END_OF_LIFE: Readonly<Record<string, string>> = {
   23: '2025-06-01',
 };
 
+/** Where the dashboard of a proxy is that listens on `url`. */
+export function dashboardOf(url: string): string {
+  return `${reachable(url)}/dashboard`;
+}
+
 /** Gathers the facts of a proxy that listens. */
 export function factsOf(
   loaded: LoadedConfig,

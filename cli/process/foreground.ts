@@ -3,15 +3,14 @@ import { existsSync, openSync, closeSync } from 'node:fs';
 import { SvcError, isSvcError, toSvcError } from '../../engine/error.ts';
 import type { LoadedConfig } from '../../server/config/load.ts';
 import type { RunningProxy } from '../../server/index.ts';
-import { reachable } from '../address.ts';
 import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { openInBrowser } from './browser.ts';
 import { alreadyRuns, claimHome, runningInstance, toMessage } from './daemon.ts';
 import type { Claim } from './daemon.ts';
-import { banner, factsOf } from './facts.ts';
+import { banner, dashboardOf, factsOf } from './facts.ts';
 import { toLoadOptions } from '../parse/flags.ts';
 import type { ServeFlags } from '../parse/flags.ts';
+import { openBrowser } from '../screen/browser.ts';
 import { colorsFor, counted, isTerminal, note, printError } from '../screen/output.ts';
 import { exitCodes } from '../exit.ts';
 import { ownerOf } from './port-owner.ts';
@@ -80,19 +79,13 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     const stopped = untilStopped(context, proxy, strays);
     if (context.tellParent !== undefined) context.tellParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
-    if (flags.dashboard === true) await showDashboardPage(context, facts.url);
+    if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
     return await stopped;
   } finally {
     await saves?.close();
     strays.release();
     end(context, claim);
   }
-}
-
-async function showDashboardPage(context: CliContext, listening: string): Promise<void> {
-  const url = `${reachable(listening)}/dashboard`;
-  if (!(await openInBrowser(url, context)))
-    note(context, `No browser could be opened; the dashboard is at ${url}`);
 }
 
 function end(context: CliContext, claim: Claim): void {

@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process';
 import type { CliContext } from '../context.ts';
 import { isTerminal } from './output.ts';
 
-/** The system's program that opens an address, or undefined where no screen can show one. */
+/** The program that opens an address: what `BROWSER` names, else the system's, or undefined where no screen can show one. */
 function openerOf({ env, stdout }: CliContext, platform: NodeJS.Platform): string | undefined {
+  const [own = ''] = (env['BROWSER'] ?? '').split(':');
+  if (own !== '') return own;
   if (!isTerminal(stdout) || env['SSH_CONNECTION'] !== undefined) return undefined;
   if (platform === 'darwin') return 'open';
   const hasScreen = env['DISPLAY'] !== undefined || env['WAYLAND_DISPLAY'] !== undefined;
