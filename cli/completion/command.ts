@@ -3,7 +3,10 @@ import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from '../../server/config/distance.ts';
 import type { CliCommand, CliContext } from '../context.ts';
+import { readTopics } from '../parse/topics.ts';
 import { completionScript, shells } from './scripts.ts';
+
+const topicNames = (): string[] => readTopics().map(({ name }) => name);
 
 class Completion extends Command<CliContext> {
   static override paths = [['completion']];
@@ -31,7 +34,7 @@ class Completion extends Command<CliContext> {
         `svc completes in bash, zsh and fish, not in '${this.shell}'${hint}`,
       );
     }
-    context.stdout.write(completionScript(shell, await context.definitions()));
+    context.stdout.write(completionScript(shell, await context.definitions(), topicNames()));
     return 0;
   }
 }

@@ -31,6 +31,9 @@ test('bash offers commands, subcommands and the options of each', async () => {
   assert.equal(offered(source, ['svc', 'doctor', '--on']), ['--online-keys']);
   assert.equal(offered(source, ['svc', 'integrate', 'codex', '--ap']), ['--apply']);
   assert.equal(offered(source, ['svc', 'config', 'show', '--json', '--cha']), ['--changed']);
+  assert.equal(offered(source, ['svc', 'help', 'compr']), ['compression']);
+  assert.equal(offered(source, ['svc', 'help', 'adapt']), ['adapters']);
+  assert.equal(offered(source, ['svc', 'hel']), ['help']);
   assert.equal(offered(source, ['svc', 'no-such', 'demo', '--js']), []);
 });
 

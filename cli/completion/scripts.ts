@@ -13,13 +13,31 @@ interface Choices {
   readonly options: readonly { readonly name: string; readonly about: string }[];
 }
 
-/** The script of `shell`. */
-export function completionScript(shell: Shell, definitions: readonly Definition[]): string {
-  const choices = choicesOf(definitions);
+/** The script of `shell`; `topics` are what `svc help` takes besides commands. */
+export function completionScript(
+  shell: Shell,
+  definitions: readonly Definition[],
+  topics: readonly string[],
+): string {
+  const choices = [...choicesOf(definitions), helpChoices(definitions, topics)];
   if (shell === 'fish') return fishScript(choices);
   return shell === 'zsh'
     ? `#compdef svc\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(choices)}`
     : bashScript(choices);
+}
+
+/** What `svc help` may be followed by: a topic, or the first word of a command. */
+function helpChoices(definitions: readonly Definition[], topics: readonly string[]): Choices {
+  const abouts = new Map(definitions.map((one) => [pathOf(one)[0] ?? '', one.description?.trim()]));
+  const names = new Set([...topics, ...abouts.keys()]);
+  return {
+    words: 'help',
+    subcommands: [...names].map((name) => ({
+      name,
+      about: abouts.get(name) ?? 'A page of the documentation',
+    })),
+    options: [],
+  };
 }
 
 function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
@@ -36,10 +54,15 @@ function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
     );
     return {
       words,
-      subcommands: below.map((path) => ({
-        name: path.split(' ').at(-1) ?? '',
-        about: known.get(path)?.description?.trim() ?? '',
-      })),
+      subcommands: [
+        ...below.map((path) => ({
+          name: path.split(' ').at(-1) ?? '',
+          about: known.get(path)?.description?.trim() ?? '',
+        })),
+        ...(words === ''
+          ? [{ name: 'help', about: 'A command or a page of the documentation' }]
+          : []),
+      ],
       options: [
         { name: '--help', about: 'What it takes' },
         ...(definition === undefined

@@ -47,7 +47,7 @@ test('a topic has every word of its page, and none of the marks', async () => {
 
 test('a command of the same name comes first; what is neither is named, with what is near', async () => {
   const place = makePlace();
-  const page = /A session file of Claude Code has neither/;
+  const page = /A record has the client/;
   const both = await run(place, ['help', 'replay']);
   assert.match(both.stdout, /^svc replay list: /);
   assert.match(both.stdout, page);
