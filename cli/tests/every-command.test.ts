@@ -14,7 +14,7 @@ import { runEffects } from '../../fixtures/cli/effects/run-effects.ts';
 import { vaultEffects } from '../../fixtures/cli/effects/vault-effects.ts';
 import { conversation, withLive } from '../../fixtures/cli/live.ts';
 import type { Live } from '../../fixtures/cli/live.ts';
-import { AWAITED, NOT_BUILT, SPECIFIED } from '../../fixtures/cli/specified.ts';
+import { NOT_BUILT, SPECIFIED } from '../../fixtures/cli/specified.ts';
 import { loadDefinitions } from '../parse/definitions.ts';
 import { pathOf } from '../parse/syntax.ts';
 
@@ -50,7 +50,7 @@ function callsOf(live: Live, command: string, from = 0): readonly (readonly stri
 test('every registered command has a row, and every row is of one', async () => {
   const registered = (await loadDefinitions(undefined)).map((one) => pathOf(one).join(' '));
   assert.equal(
-    registered.filter((command) => !rows.has(command) && !AWAITED.has(command)),
+    registered.filter((command) => !rows.has(command)),
     [],
     'commands without a row',
   );
@@ -85,7 +85,7 @@ test('every command has its effect, and those of the specification were run with
       ];
     });
     assert.equal(
-      missing.filter((one) => !NOT_BUILT.has(one) && !AWAITED.has(one)),
+      missing.filter((one) => !NOT_BUILT.has(one)),
       [],
       'of the specification',
     );
