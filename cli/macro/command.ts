@@ -84,13 +84,18 @@ class List extends Command<CliContext> {
           name,
           plugin === null ? 'own' : `plugin ${plugin}`,
           macro === undefined ? '' : shownVariables(macro),
-          macro?.description ?? `cannot be used: ${faults.join('; ')}`,
+          macro === undefined ? `cannot be used: ${faults.join('; ')}` : aboutOf(macro),
         ]),
       );
     }
     if (trouble !== undefined) note(context, `! Macros of plugins are not listed. ${trouble}`);
     return trouble !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
   }
+}
+
+/** What its author says of it, else what it does. */
+function aboutOf({ description, steps }: Macro): string {
+  return description === '' ? steps.map(({ action }) => action).join(', ') : description;
 }
 
 function foundJson({ name, plugin, file, macro, faults }: FoundMacro) {
