@@ -54,8 +54,8 @@ async function memoryOf(child: ChildProcess): Promise<Memory> {
   return memory;
 }
 
-/** The rows once there are `count` of them, or as many as came in time. */
-async function rowsOf(file: string, count: number): Promise<Row[]> {
+/** The rows once those of all `ids` are there, or as many as came in time. */
+async function rowsOf(file: string, ids: readonly (string | undefined)[]): Promise<Row[]> {
   const untilMs = Date.now() + ROWS_WITHIN_MS;
   for (;;) {
     const reader = openLedgerReader(file);
@@ -64,7 +64,8 @@ async function rowsOf(file: string, count: number): Promise<Row[]> {
         .selectFrom('requests')
         .select(['id', 'status', 'errorKind'])
         .execute();
-      if (rows.length >= count || Date.now() > untilMs) return rows;
+      const stored = new Set(rows.map(({ id }) => id));
+      if (ids.every((id) => stored.has(id ?? '')) || Date.now() > untilMs) return rows;
     } finally {
       await reader.destroy();
     }
@@ -155,7 +156,11 @@ test(`${COUNT} hostile requests (seed ${SEED}) kill nothing, lose no row and are
     }
     print(`fuzz: ${countsOf(ended)}`);
     print(`fuzz: valid ones: ${countsOf(ended.filter(({ sent }) => sent.isValid))}`);
-    const rows = await rowsOf(join(home, 'monitor.db'), ended.filter((e) => e.isOnLedger).length);
+    const onLedger = ended.filter(({ isOnLedger }) => isOnLedger);
+    const rows = await rowsOf(
+      join(home, 'monitor.db'),
+      onLedger.map(({ id }) => id),
+    );
     checkRows(ended, rows);
     const unanswered = ended.filter(isUnanswered);
     assert.equal(unanswered.slice(0, 5).map(nameOf), [], `${unanswered.length} without an answer`);
