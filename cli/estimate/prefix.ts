@@ -113,7 +113,13 @@ async function printPrefix(
   const sources = `${counted(from.files, 'session file')} and ${counted(from.captures, 'capture')}`;
   const lines = [
     `From ${sources}: ${counted(report.requests, 'request')} of ${counted(report.sessions, 'session')} with tool definitions. The ledger keeps none.`,
-    'A definition costs what the provider counted for the first tokens of each request: mostly read from its cache. Sizes are counted by a public tokenizer.',
+    ...(tools.length > 0
+      ? [
+          'A definition costs what the provider counted for the first tokens of each request: mostly read from its cache. Sizes are counted by a public tokenizer.',
+        ]
+      : [
+          'Nothing to show yet: name a folder with session files (`svc savings --prefix DIR`), or set `capture.enabled: true`, which records what goes through svc.',
+        ]),
     ...(report.withoutTools > 0
       ? [
           `${counted(report.withoutTools, 'conversation')} without tool definitions: Gemini CLI, OpenCode and older versions of Claude Code and Codex do not write them. \`capture.enabled: true\` records what goes through svc.`,

@@ -148,7 +148,10 @@ class Test extends Command<CliContext> {
         );
         for (const fault of row.faults) print(context, `     ${fault}`);
       }
-      print(context, `${rows.length - failed.length} of ${counted(rows.length, 'example')} hold`);
+      print(
+        context,
+        `${rows.length - failed.length} of ${counted(rows.length, 'example')} ${rows.length === 1 ? 'holds' : 'hold'}`,
+      );
     }
     return failed.length === 0 ? 0 : 1;
   }

@@ -21,7 +21,7 @@ test('what `create` writes is valid, holds, and is what the guide shows', async 
   assert.is((await run(place, ['recipe', 'validate', 'my-tool.yaml'])).code, 0);
   const tested = await run(place, ['recipe', 'test', 'my-tool.yaml']);
   assert.is(tested.code, 0, tested.stdout);
-  assert.match(tested.stdout, /1 of 1 example hold/);
+  assert.match(tested.stdout, /1 of 1 example holds/);
   const guide = readFileSync(join(projectRoot, 'docs', 'recipes.md'), 'utf8');
   assert.ok(guide.includes(newRecipe('my-tool')));
   const again = await run(place, ['recipe', 'create', 'my-tool']);
