@@ -58,6 +58,8 @@ export interface App {
 /** Who asks for a path of our own. */
 type Caller = Omit<RouteContext, 'params'>;
 
+/** A key or a link is a few dozen; whoever has shown neither yet makes us hold and parse no more. */
+const MAX_PUBLIC_BYTES = 4096;
 /** Paths that clients ask with HEAD whether anyone is there. */
 const PROBED: ReadonlySet<string> = new Set(['/', '/api/hello']);
 /** What some path or other answers. */
@@ -130,6 +132,7 @@ class HttpApp implements App {
       void this.#serveOwn(request, response, target, {
         requestId,
         verdict: admission.verdict,
+        isStillAdmitted: () => generations.current.gate(request).verdict === admission.verdict,
       });
     } else if (admission.verdict === 'public') {
       this.#fail(request, response, notFound(), requestId);
@@ -260,7 +263,8 @@ class HttpApp implements App {
     try {
       const { maxRequestBytes } = this.#options.generations.current.config.limits;
       const { inFlight } = this.#options.services;
-      const given = await readOwnBody(request, response, maxRequestBytes, inFlight);
+      const mostBytes = caller.verdict === 'public' ? MAX_PUBLIC_BYTES : maxRequestBytes;
+      const given = await readOwnBody(request, response, mostBytes, inFlight);
       const match = this.#routeOf(request.method ?? 'GET', pathOf(target), caller.verdict);
       const answer = await this.#answerOwn(match, toOwnRequest(request, given), caller);
       const headers = [...answer.headers].flat();
@@ -295,7 +299,11 @@ class HttpApp implements App {
     const requestId = this.#options.newId();
     try {
       const match = this.#routeOf(request.method, new URL(request.url).pathname, 'local');
-      return await this.#answerOwn(match, request, { requestId, verdict: 'local' });
+      return await this.#answerOwn(match, request, {
+        requestId,
+        verdict: 'local',
+        isStillAdmitted: () => true,
+      });
     } catch (thrown) {
       const error = toSvcError(thrown);
       return new Response(new Uint8Array(errorBody(error, requestId)), {

@@ -1,7 +1,7 @@
 /**
  * Browsers on other machines: a person cannot type a header into one, so a key, or a link that
- * works once, is exchanged for a cookie. It is bound to the key and ends with it, with its time
- * or with this process, whose secret signs it; nothing about it is stored.
+ * works once, is exchanged for a cookie. It is bound to the key and ends with it, with its time,
+ * when the person logs out, or with this process, whose secret signs it; nothing about it is stored.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../engine/clock.ts';
@@ -22,6 +22,8 @@ const LONGEST_HEADER = 4096;
 export interface BrowserSessions {
   /** Who sends these cookies (the header's value); undefined for nobody that is known. */
   check(cookies: string): Keyed | undefined;
+  /** Ends the session of these cookies, if there is one. Gives the value of `Set-Cookie` that removes it from the browser. */
+  end(cookies: string): string;
   /** The value of `Set-Cookie` for a key that is valid now; undefined for any other. */
   withKey(key: string, isSecure: boolean): string | undefined;
   /** The same for the token of a link, which works once. */
@@ -40,6 +42,9 @@ export function createBrowserSessions(options: {
   /** By the token's hash, so that no comparison of ours reveals how much of one was right. */
   const links = new Map<string, { readonly keyId: string; readonly untilMs: number }>();
 
+  /** What was logged out before its time, and when that would have been, in seconds since the epoch. */
+  const ended = new Map<string, number>();
+
   const signed = (keyId: string, expires: string): Buffer | undefined => {
     const bound = keys.digestOf(keyId);
     if (bound === undefined) return undefined;
@@ -55,16 +60,32 @@ export function createBrowserSessions(options: {
     return `${COOKIE}=${value}; Path=${COOKIE_PATH}; Max-Age=${SESSION_S}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   };
 
+  /** The session of these cookies: the key that it is bound to, its name and its end. */
+  const sessionOf = (cookies: string) => {
+    if (cookies.length > LONGEST_HEADER) return undefined;
+    const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
+    const wanted = signed(keyId, expires);
+    const given = Buffer.from(signature, 'base64url');
+    if (wanted === undefined || given.length !== wanted.length) return undefined;
+    if (!timingSafeEqual(given, wanted)) return undefined;
+    const untilS = Number.parseInt(expires, 36);
+    // Not the text that was sent: the same bytes can be spelled in several ways.
+    const name = wanted.toString('base64url');
+    return untilS * 1000 <= clock.wallMs() || ended.has(name) ? undefined : { keyId, name, untilS };
+  };
+
   return {
     check(cookies) {
-      if (cookies.length > LONGEST_HEADER) return undefined;
-      const [keyId = '', expires = '', signature = ''] = valueOf(cookies)?.split('.') ?? [];
-      const wanted = signed(keyId, expires);
-      const given = Buffer.from(signature, 'base64url');
-      if (wanted === undefined || given.length !== wanted.length) return undefined;
-      if (!timingSafeEqual(given, wanted)) return undefined;
-      const isOver = Number.parseInt(expires, 36) * 1000 <= clock.wallMs();
-      return isOver ? undefined : { verdict: 'keyed', keyId };
+      const session = sessionOf(cookies);
+      return session === undefined ? undefined : { verdict: 'keyed', keyId: session.keyId };
+    },
+    end(cookies) {
+      const session = sessionOf(cookies);
+      if (session !== undefined) {
+        for (const [name, untilS] of ended) if (untilS * 1000 <= clock.wallMs()) ended.delete(name);
+        ended.set(session.name, session.untilS);
+      }
+      return `${COOKIE}=; Path=${COOKIE_PATH}; Max-Age=0; HttpOnly; SameSite=Strict`;
     },
     withKey(key, isSecure) {
       const found = keys.check(key);

@@ -391,6 +391,13 @@ test('a browser of another machine gets in with a key, or by a link, and out wit
     await t.proxy.reload();
     await page.reload();
     await page.getByLabel('Proxy key').waitFor();
+    await page.getByLabel('Proxy key').fill(`svc_${'n'.repeat(43)}`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Proxy key').waitFor();
+    await page.goto(`${t.proxy.url}/dashboard`);
+    await page.getByLabel('Proxy key').waitFor();
+    assert.is(await page.getByRole('button', { name: 'Log out' }).count(), 0);
   });
 });
 

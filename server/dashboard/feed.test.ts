@@ -21,8 +21,8 @@ test('a reader that lags is cut off, and nothing is gathered for it any more', a
     },
     state: async () => '{}',
   });
-  const slow = feed.open(true);
-  const other = feed.open(true);
+  const slow = feed.open(true, () => true);
+  const other = feed.open(true, () => true);
   assert.is(listeners.size, 2);
   const reader = other.getReader();
   for (let looks = 0; looks < 100 && listeners.size > 1; looks += 1) {

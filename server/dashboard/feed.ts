@@ -11,7 +11,7 @@ import type { LiveRequests } from './live-rows.ts';
 
 /** How long what happened waits for more of it. */
 const BATCH_MS = 400;
-/** The state is looked at this often while requests end, and after so many looks in any case. */
+/** The state, and who may still see it, are looked at this often; without news the state is sent after so many looks. */
 const STATE_MS = 2000;
 const IDLE_LOOKS = 3;
 /** What one event carries at most: requests, of what is more only the number, and the newest log lines. */
@@ -40,10 +40,10 @@ export interface FeedOptions {
 
 export interface Feed {
   /**
-   * A stream of events that goes on until it is cancelled, with the log where `withLog`. Throws
-   * `unavailable` for one viewer too many.
+   * A stream of events that goes on until it is cancelled or `isAdmitted` is false, with the log
+   * where `withLog`. Throws `unavailable` for one viewer too many.
    */
-  open(withLog: boolean): ReadableStream<Uint8Array>;
+  open(withLog: boolean, isAdmitted: () => boolean): ReadableStream<Uint8Array>;
 }
 
 /** The event `log`: lines as the log has them, oldest first. */
@@ -53,14 +53,18 @@ export interface LiveLog {
 
 type Viewer = ReadableStreamDefaultController<Uint8Array>;
 
+interface Viewing {
+  readonly isAdmitted: () => boolean;
+  readonly endLog: () => void;
+}
+
 export function createFeed(options: FeedOptions): Feed {
   return new LiveFeed(options);
 }
 
 class LiveFeed implements Feed {
   readonly #options: FeedOptions;
-  /** With what ends a viewer's log. */
-  readonly #viewers = new Map<Viewer, () => void>();
+  readonly #viewers = new Map<Viewer, Viewing>();
   readonly #encoder = new TextEncoder();
   #stop: (() => void)[] = [];
   #rows: LedgerRow[] = [];
@@ -73,7 +77,7 @@ class LiveFeed implements Feed {
     this.#options = options;
   }
 
-  open(withLog: boolean): ReadableStream<Uint8Array> {
+  open(withLog: boolean, isAdmitted: () => boolean): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= MAX_VIEWERS)
       throw new SvcError('unavailable', `${MAX_VIEWERS} dashboards are open already`, {
         cure: 'Close one of them.',
@@ -83,8 +87,8 @@ class LiveFeed implements Feed {
       {
         start: (viewer) => {
           own = viewer;
-          this.#add(viewer);
-          if (withLog) this.#viewers.set(viewer, this.#showLog(viewer));
+          const endLog = withLog ? this.#showLog(viewer) : () => undefined;
+          this.#add(viewer, { isAdmitted, endLog });
         },
         cancel: () => this.#remove(own!),
       },
@@ -92,8 +96,8 @@ class LiveFeed implements Feed {
     );
   }
 
-  #add(viewer: Viewer): void {
-    this.#viewers.set(viewer, () => undefined);
+  #add(viewer: Viewer, viewing: Viewing): void {
+    this.#viewers.set(viewer, viewing);
     // Sent at once, so that whoever waits knows that the line is open.
     viewer.enqueue(this.#encoder.encode('retry: 2000\n\n'));
     if (this.#viewers.size === 1) {
@@ -104,7 +108,7 @@ class LiveFeed implements Feed {
   }
 
   #remove(viewer: Viewer): void {
-    this.#viewers.get(viewer)?.();
+    this.#viewers.get(viewer)?.endLog();
     if (!this.#viewers.delete(viewer) || this.#viewers.size > 0) return;
     for (const stop of this.#stop) stop();
     this.#stopBatch?.();
@@ -153,6 +157,8 @@ class LiveFeed implements Feed {
   #look(): void {
     const stop = this.#options.clock.after(STATE_MS, () => {
       this.#stop = this.#stop.filter((other) => other !== stop);
+      for (const [viewer, { isAdmitted }] of this.#viewers) if (!isAdmitted()) this.#end(viewer);
+      if (this.#viewers.size === 0) return;
       this.#quietLooks += 1;
       if (this.#hasNews || this.#quietLooks >= IDLE_LOOKS) void this.#sendState();
       this.#look();
@@ -181,9 +187,11 @@ class LiveFeed implements Feed {
 
   #sendTo(viewer: Viewer, bytes: Uint8Array): void {
     if ((viewer.desiredSize ?? 0) > 0) viewer.enqueue(bytes);
-    else {
-      this.#remove(viewer);
-      viewer.close();
-    }
+    else this.#end(viewer);
+  }
+
+  #end(viewer: Viewer): void {
+    this.#remove(viewer);
+    viewer.close();
   }
 }

@@ -22,6 +22,7 @@ export function pageRoutes(): Route[] {
   return [
     { ...shell, path: '/dashboard' },
     { ...shell, path: '/dashboard/login' },
+    { ...shell, path: '/dashboard/logout' },
     {
       method: 'GET',
       path: ASSET_PATHS.script,

@@ -72,6 +72,10 @@ const MAX_HEADER_FIELDS = 200;
 const LOCAL: Admission = Object.freeze({ verdict: 'local' });
 const PUBLIC: Admission = Object.freeze({ verdict: 'public' });
 
+const LOGIN = '/dashboard/login';
+/** Where a key, or a link that works once, is exchanged for a cookie, and where that ends: no other public path is posted to. */
+const POSTED: ReadonlySet<string> = new Set([LOGIN, '/dashboard/logout']);
+
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/',
   '/health',
@@ -82,10 +86,8 @@ const PUBLIC_PATHS: ReadonlySet<string> = new Set([
   '/dashboard/app.js',
   '/dashboard/app.css',
   '/dashboard/icon.svg',
-  '/dashboard/login',
+  LOGIN,
 ]);
-/** Where a key, or a link that works once, is exchanged for a cookie: the one public path that is posted to. */
-const LOGIN = '/dashboard/login';
 
 /** Makes the gate. Throws `config` for an entry of `allowedHosts` that is no host. */
 export function createGate(options: GateOptions): Gate {
@@ -177,7 +179,7 @@ function reads(method: string, path: string): boolean {
 
 function isPublic(method: string, path: string, scan: HeaderScan, standing: Standing): boolean {
   if (method === 'OPTIONS') return true;
-  if (method === 'POST' && path === LOGIN) return !standing.crossSite;
+  if (method === 'POST' && POSTED.has(path)) return !standing.crossSite;
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (PUBLIC_PATHS.has(path)) return true;
   // Following a link from elsewhere to the dashboard is a person's doing, and shows the page

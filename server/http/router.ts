@@ -9,6 +9,8 @@ export interface RouteContext {
   readonly requestId: string;
   /** How the gate let the request in; `public` must learn nothing about the machine. */
   readonly verdict: 'local' | 'keyed' | 'public';
+  /** Whether the gate would let it in as it did: asked again by answers that do not end by themselves. */
+  readonly isStillAdmitted: () => boolean;
   /** Path parameters by name. */
   readonly params: Readonly<Record<string, string>>;
 }

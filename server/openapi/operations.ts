@@ -182,7 +182,24 @@ export const ownOperations: readonly Operation[] = [
     tag: 'Look',
     request: { type: 'object', properties: { key: text, link: text } },
     answer: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
-    errors: [400, 401, 415],
+    errors: [400, 401, 413, 415],
+    isPublic: true,
+  },
+  {
+    path: '/dashboard/logout',
+    method: 'get',
+    summary: 'The same page, which has no such view',
+    tag: 'Look',
+    answer: html,
+  },
+  {
+    path: '/dashboard/logout',
+    method: 'post',
+    summary: 'End the session of a browser',
+    description:
+      'The cookie that was sent is worth nothing from now on, and the browser forgets it. The same answer where none was sent.',
+    tag: 'Look',
+    answer: json({ type: 'object', properties: { status: oneOf('ok') }, required: ['status'] }),
     isPublic: true,
   },
   {

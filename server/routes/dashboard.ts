@@ -52,8 +52,8 @@ export function dashboardRoutes(options: DashboardRouteOptions): Route[] {
       method: 'GET',
       path: '/dashboard/events',
       // The log may repeat what a person wrote, which leaves this machine to nobody.
-      handle: (_request, { verdict }) =>
-        new Response(options.feed.open(verdict === 'local'), {
+      handle: (_request, { verdict, isStillAdmitted }) =>
+        new Response(options.feed.open(verdict === 'local', isStillAdmitted), {
           headers: {
             'Content-Type': 'text/event-stream; charset=utf-8',
             'Cache-Control': 'no-store',

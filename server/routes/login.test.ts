@@ -1,4 +1,7 @@
-/** A browser on another machine: a key or a link becomes a cookie, which reads the dashboard and ends with the key. */
+/** A browser on another machine: a key or a link becomes a cookie, which reads the dashboard and ends with the key or the logout. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -66,6 +69,56 @@ test('a key becomes a strict cookie, which reads the dashboard and does nothing 
     t.configure(`security: { api_key: ${OTHER} }`);
     await t.proxy.reload();
     assert.is(await status(DATA, { cookie }), 401);
+  }));
+
+test('whoever logs out takes this cookie along, and no other', () =>
+  withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
+    const post = (headers: Record<string, string>) =>
+      exchange(t.proxy.port, { path: '/dashboard/logout', headers: { ...REMOTE, ...headers } });
+    const status = async (cookie: string) =>
+      (await exchange(t.proxy.port, { path: DATA, method: 'GET', headers: { ...REMOTE, cookie } }))
+        .status;
+    const cookie = cookieOf(await logIn(t, { key: KEY }));
+    // Cookies of one second are the same.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const other = cookieOf(await logIn(t, { key: KEY }));
+    assert.is((await post({ cookie, origin: 'https://evil.example' })).status, 401);
+    assert.is(await status(cookie), 200);
+    const answer = await post({ cookie });
+    assert.is(answer.status, 200);
+    assert.match(String(answer.headers['set-cookie']), /^svc_dashboard=; .*Max-Age=0;/);
+    assert.is(await status(cookie), 401);
+    assert.is(await status(other), 200);
+    assert.is((await post({})).status, 200, 'without one');
+  }));
+
+test('an open stream of events ends with the key that opened it, and others go on', () =>
+  withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
+    const cookie = cookieOf(await logIn(t, { key: KEY }));
+    const open = async (headers: Record<string, string>): Promise<IncomingMessage> => {
+      const { port } = t.proxy;
+      const call = request({ port, path: '/dashboard/events', headers, agent: false }).end();
+      const [answer] = (await once(call, 'response')) as [IncomingMessage];
+      assert.is(answer.statusCode, 200);
+      return answer.resume();
+    };
+    const own = await open({});
+    const remote = await Promise.all([
+      open({ ...REMOTE, cookie }),
+      open({ ...REMOTE, 'x-svc-key': KEY }),
+    ]);
+    t.configure(`security: { api_key: ${OTHER} }`);
+    await t.proxy.reload();
+    const signal = AbortSignal.timeout(10_000);
+    await Promise.all(remote.map((stream) => once(stream, 'end', { signal })));
+    assert.not(own.readableEnded);
+    own.destroy();
+  }));
+
+test('whoever has shown no key may send no more than a key takes', () =>
+  withProxy({ yaml: `security: { api_key: ${KEY} }` }, async (t) => {
+    assert.is((await logIn(t, { key: 'x'.repeat(5000) })).status, 413);
+    assert.is((await logIn(t, { key: 'x'.repeat(3000) })).status, 401);
   }));
 
 test('a browser without a key gets the empty page, and a program the error', () =>

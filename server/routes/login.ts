@@ -1,4 +1,4 @@
-/** `/dashboard/login`: gives a browser the cookie of a key, or of a link that works once. */
+/** `/dashboard/login` gives a browser the cookie of a key, or of a link that works once; `/dashboard/logout` ends it. */
 import { authMissing, invalidJson } from '../../stages/model/errors.ts';
 import type { BrowserSessions } from '../auth/browser-sessions.ts';
 import type { Route } from '../http/router.ts';
@@ -22,6 +22,16 @@ export function loginRoutes(sessions: BrowserSessions): Route[] {
               ? 'this key is not valid'
               : 'this link was used before, or is older than five minutes',
           );
+        const headers = { 'Set-Cookie': cookie, 'Cache-Control': 'no-store' };
+        return Response.json({ status: 'ok' }, { headers });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/dashboard/logout',
+      audience: 'everybody',
+      handle(request) {
+        const cookie = sessions.end(request.headers.get('cookie') ?? '');
         const headers = { 'Set-Cookie': cookie, 'Cache-Control': 'no-store' };
         return Response.json({ status: 'ok' }, { headers });
       },

@@ -16,6 +16,9 @@ export const logins = createStore(0);
 /** True once an answer has said that a key is needed. */
 export const needsKey = createStore(false);
 
+/** Where the page notes that there is a cookie. */
+const HAS_COOKIE = 'svc-has-cookie';
+
 export async function open(path: string, signal: AbortSignal): Promise<Response> {
   const response = await fetch(path, { signal, cache: 'no-store', credentials: 'same-origin' });
   if (response.status === 401) needsKey.set(true);
@@ -41,7 +44,21 @@ export async function logIn(proof: { readonly key: string } | { readonly link: s
   });
   if (!response.ok) throw new AnswerError(response.status, await messageOf(response));
   needsKey.set(false);
+  localStorage.setItem(HAS_COOKIE, 'yes');
   logins.set(logins.get() + 1);
+}
+
+/** True where the browser was given a cookie, which no script can see. */
+export function mayLogOut(): boolean {
+  return localStorage.getItem(HAS_COOKIE) !== null;
+}
+
+/** Ends the session, and with it what this page shows. Rejects where the proxy does not answer. */
+export async function logOut(): Promise<void> {
+  const response = await fetch('/dashboard/logout', { method: 'POST', credentials: 'same-origin' });
+  if (!response.ok) throw new AnswerError(response.status, await messageOf(response));
+  localStorage.removeItem(HAS_COOKIE);
+  location.reload();
 }
 
 async function messageOf(response: Response): Promise<string> {

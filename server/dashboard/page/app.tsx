@@ -15,7 +15,7 @@ import { ProvidersView } from './providers.tsx';
 import { RequestView } from './request.tsx';
 import { RequestsView } from './requests.tsx';
 import { SavingsView } from './savings.tsx';
-import { needsKey } from './api.ts';
+import { logOut, logins, mayLogOut, needsKey } from './api.ts';
 import { useStore } from './store.ts';
 
 const VIEWS = [
@@ -66,6 +66,7 @@ export function App() {
         <div class="top-end">
           <Status />
           <RangeChoice query={place.query} />
+          <LogOut />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
@@ -143,6 +144,18 @@ function RangeChoice({ query }: { readonly query: URLSearchParams }) {
         ))}
       </select>
     </label>
+  );
+}
+
+/** There for whoever logged in, and gone with the session. */
+function LogOut() {
+  const wantsKey = useStore(needsKey);
+  useStore(logins);
+  if (wantsKey || !mayLogOut()) return null;
+  return (
+    <button type="button" onClick={() => void logOut().catch(() => undefined)}>
+      Log out
+    </button>
   );
 }
 
