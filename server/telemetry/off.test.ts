@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makePlace, start } from '../../fixtures/cli/run.ts';
 import { withProxy } from '../../fixtures/proxy.ts';
 import { MESSAGE, exchange, json } from '../../fixtures/server/exchange.ts';
 
@@ -23,5 +24,39 @@ test('turned on, its packages are loaded', () =>
   withProxy({ yaml: 'telemetry: {enabled: true}' }, async () => {
     assert.ok(isLoaded());
   }));
+
+/** Makes the optional packages of a process look as if they had not been installed. */
+const WITHOUT = `import { register } from 'node:module';
+const hook = \`export async function resolve(name, context, next) {
+  if (!name.startsWith('@opentelemetry/')) return next(name, context);
+  throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' });
+}\`;
+register('data:text/javascript,' + encodeURIComponent(hook));
+`;
+
+test('without its packages a start with telemetry ends with cause and cure, and one without goes on', async () => {
+  const place = makePlace();
+  const hook = join(place.folder, 'without.mjs');
+  writeFileSync(hook, WITHOUT);
+  mkdirSync(place.home, { mode: 0o700 });
+  const serve = (enabled: boolean) => {
+    const yaml = `telemetry: { enabled: ${enabled} }\n`;
+    writeFileSync(join(place.home, 'config.yaml'), yaml, { mode: 0o600 });
+    return start(place, ['serve', '--port', '0'], { NODE_OPTIONS: `--import=${hook}` });
+  };
+  try {
+    const { code, stderr } = await serve(true).ended;
+    assert.is(code, 4, stderr);
+    assert.match(stderr, /telemetry\.enabled needs packages that are not installed/);
+    assert.match(stderr, /npm install --include=optional/);
+    assert.not.match(stderr, /^ +at /m, 'no stack');
+    const off = serve(false);
+    await off.says(/listens on http/);
+    off.child.kill('SIGTERM');
+    assert.is((await off.ended).code, 0);
+  } finally {
+    place.dispose();
+  }
+});
 
 test.run();
