@@ -1,12 +1,15 @@
 /** A report of a range against a recount of its rows, and what of the file it reads. */
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
+import { createQueryId } from 'kysely';
+import type { RootOperationNode } from 'kysely';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folderForEach, rowOf } from '../../fixtures/ledger/temp-ledger.ts';
-import { openLedgerReader } from './database.ts';
+import { openLedgerReader, openReadOnly } from './database.ts';
 import { addToTotals, emptyTotals } from './figures.ts';
 import type { Totals } from './figures.ts';
+import { newestRows } from './queries.ts';
 import { rangeReport, sessionReports } from './range-report.ts';
 import type { LedgerRow } from './row.ts';
 import { isFailure } from './row.ts';
@@ -156,6 +159,41 @@ test('what a report is about is found without reading every row', async () => {
       `${where}: ${planOf(`SELECT ${what} FROM requests WHERE ${where}`)}`,
     );
   database.close();
+});
+
+test('the questions of a report themselves find it there, with what they are asked bound to them', async () => {
+  const { writer, file } = files.open();
+  for (let n = 0; n < 50; n += 1) writer.record(rowOf(n, { latencyMs: n, sessionId: 'one' }));
+  await writer.close();
+  const asked: RootOperationNode[] = [];
+  const reader = openLedgerReader(file);
+  const watched = reader.withPlugin({
+    transformQuery({ node }) {
+      asked.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const filter = { sinceMs: DAY + 5 };
+  await rangeReport(watched, filter, MINUTE_MS);
+  await sessionReports(watched, filter, 3);
+  await newestRows(watched, { ...filter, sessionId: 'one' }, 10);
+  await newestRows(watched, { ...filter, failed: true }, 10);
+  const database = openReadOnly(file);
+  const plans = asked.map((node) => {
+    const { sql, parameters } = reader.getExecutor().compileQuery(node, createQueryId());
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+    return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ');
+  });
+  database.close();
+  await reader.destroy();
+  const count = (index: string): number => plans.filter((plan) => plan.includes(index)).length;
+  const all = plans.join('\n');
+  assert.ok(count('COVERING INDEX requests_timed') > 0, all);
+  assert.is(count('INDEX requests_failed'), 2, all);
+  assert.is(count('INDEX requests_injected'), 2, all);
+  assert.ok(count('INDEX requests_of_session') >= 2, all);
+  for (const plan of plans) assert.not.match(plan, /SCAN requests(?! USING)/);
 });
 
 test.run();
