@@ -11,6 +11,7 @@ import type { Colors } from './colors.ts';
 import type { CliContext } from '../context.ts';
 import { wrap } from './fit.ts';
 
+export { dollars, share as percent } from '../../server/dashboard/page/amounts.ts';
 export { counted } from '../../server/dashboard/page/counted.ts';
 
 export type { Colors } from './colors.ts';
@@ -82,15 +83,4 @@ export function pairs(
 /** A count; what was not measured is a dash. */
 export function figure(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en-US') : '–';
-}
-
-/** A number of US dollars; likewise. */
-export function dollars(value: unknown): string {
-  if (typeof value !== 'number') return '–';
-  return `${value < 0 ? '-' : ''}$${Math.abs(value).toFixed(4)}`;
-}
-
-/** A share from 0 to 1 as a percentage; likewise. */
-export function percent(ratio: unknown): string {
-  return typeof ratio === 'number' ? `${(100 * ratio).toFixed(1)}%` : '–';
 }

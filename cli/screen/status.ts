@@ -136,7 +136,7 @@ function figures(health: Json, active: number | null): (readonly [string, string
 }
 
 function costWords(cost: number | undefined, unpriced: number): string {
-  const known = cost === undefined ? 'unknown' : `$${cost.toFixed(4)}`;
+  const known = cost === undefined ? 'unknown' : dollars(cost);
   if (unpriced === 0) return known;
   // The cure comes with it: nobody guesses that a price can be set.
   const missing = `${counted(unpriced, 'request')} without a known price; providers.<name>.pricing sets one`;

@@ -1,18 +1,12 @@
 /** Figures as people read them. What was not measured is a dash, never a zero. */
+import { NONE, isNumber } from './amounts.ts';
 
-export const NONE = '–';
+export { NONE, dollars, percent, share } from './amounts.ts';
 
 type Figure = number | null | undefined;
 
-const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 // Making a formatter takes longer than a whole row of the list.
-const MONEY = [0, 2, 4].map(
-  (places) =>
-    new Intl.NumberFormat('en-US', {
-      minimumFractionDigits: places,
-      maximumFractionDigits: places,
-    }),
-);
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const CLOCK = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
@@ -31,17 +25,6 @@ export function whole(value: Figure): string {
 export function short(value: Figure): string {
   if (!isNumber(value)) return NONE;
   return Math.abs(value) < 100_000 ? WHOLE.format(value) : SHORT.format(value);
-}
-
-/** Dollars, with fewer places the more they are. */
-export function dollars(value: Figure): string {
-  if (!isNumber(value)) return NONE;
-  if (value === 0) return '$0';
-  const size = Math.abs(value);
-  const sign = value < 0 ? '−' : '';
-  if (size < 0.0001) return `${sign}<$0.0001`;
-  const shown = MONEY[size >= 100 ? 0 : size >= 1 ? 1 : 2]!.format(size);
-  return `${sign}$${shown}`;
 }
 
 /** `830 ms`, `2.4 s`, `3 min 20 s`. */
@@ -70,17 +53,6 @@ export function spanOf(seconds: Figure): string {
   return small === 0 ? `${large} ${units[0]}` : `${large} ${units[0]} ${small} ${units[1]}`;
 }
 
-/** A percentage that is given as such. */
-export function percent(value: Figure): string {
-  if (!isNumber(value)) return NONE;
-  return `${value.toFixed(Math.abs(value) < 10 && value !== 0 ? 1 : 0)}%`;
-}
-
-/** A share from 0 to 1 as a percentage. */
-export function share(value: Figure): string {
-  return percent(isNumber(value) ? value * 100 : null);
-}
-
 /** The time of day; with its date where that is another day. */
 export function time(iso: string): string {
   const at = new Date(iso);
@@ -101,8 +73,4 @@ export function bytes(value: Figure): string {
 
 export function orDash(value: string | null | undefined): string {
   return value === null || value === undefined || value === '' ? NONE : value;
-}
-
-function isNumber(value: Figure): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
 }

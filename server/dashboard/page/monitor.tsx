@@ -1,13 +1,10 @@
 /** What happens now, on one screen that needs no hand: for a monitor that stands beside the work. */
 import { parsed, NO_LINES } from './log-line.ts';
 import { LogRow } from './log-view.tsx';
-import { logLines, state } from './live.ts';
-import { usePlace } from './location.ts';
-import { Figures, NewestRequests, Reasons } from './overview.tsx';
-import { ProviderLine } from './providers.tsx';
+import { logLines } from './live.ts';
+import { Figures, NewestRequests, Reasons, usePresent } from './overview.tsx';
+import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
-import { useReport } from './report-data.ts';
-import { useRequests } from './requests-data.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
@@ -15,12 +12,9 @@ const MOST_ROWS = 16;
 const MOST_LINES = 12;
 
 export function MonitorView() {
-  const { query } = usePlace();
-  const live = useStore(state);
-  const { value: report, error } = useReport(query);
-  const { rows } = useRequests(query);
-  if (live === undefined || report === undefined)
-    return error === undefined ? <p class="quiet pad">Loading…</p> : <p class="fault">{error}</p>;
+  const present = usePresent();
+  if ('pending' in present) return present.pending;
+  const { live, report, rows, query } = present;
   return (
     <div class="page">
       <h1 class="hidden">Live</h1>
@@ -28,14 +22,7 @@ export function MonitorView() {
       <Figures live={live} report={report} title={rangeOf(query).title} />
       <NewestRequests rows={rows} most={MOST_ROWS} />
       <div class="columns wide">
-        <section class="card">
-          <h2>Providers</h2>
-          <ul class="lines">
-            {Object.entries(live.providers).map(([name, provider]) => (
-              <ProviderLine key={name} name={name} provider={provider} />
-            ))}
-          </ul>
-        </section>
+        <ProviderList live={live} />
         <NewestLines />
       </div>
     </div>

@@ -1,4 +1,5 @@
 /** The first screen: is it working, what did it save, what went wrong. */
+import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { LiveState, ReportAnswer, RequestJson } from '../contract.ts';
 import { CacheLanes } from './cache-lanes.tsx';
@@ -8,7 +9,7 @@ import { FirstRequest } from './first-request.tsx';
 import { dollars, duration, short, whole } from './format.ts';
 import { state } from './live.ts';
 import { addressOf, follow, usePlace } from './location.ts';
-import { ProviderLine } from './providers.tsx';
+import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useReport } from './report-data.ts';
 import { useRequests } from './requests-data.ts';
@@ -21,12 +22,9 @@ import { Words } from './words.tsx';
 const NEWEST = 8;
 
 export function Overview() {
-  const { query } = usePlace();
-  const live = useStore(state);
-  const { value: report, error } = useReport(query);
-  const { rows } = useRequests(query);
-  if (live === undefined || report === undefined)
-    return error === undefined ? <p class="quiet pad">Loading…</p> : <p class="fault">{error}</p>;
+  const present = usePresent();
+  if ('pending' in present) return present.pending;
+  const { live, report, rows, query } = present;
   const isEmpty = report.totals.requests === 0 && live.session.requests === 0;
   if (isEmpty && query.size === 0) return <FirstRequest />;
   return (
@@ -38,18 +36,30 @@ export function Overview() {
       <div class="columns">
         <Wrong report={report} />
         <CacheLanes live={live} report={report} />
-        <section class="card">
-          <h2>Providers</h2>
-          <ul class="lines">
-            {Object.entries(live.providers).map(([name, provider]) => (
-              <ProviderLine key={name} name={name} provider={provider} />
-            ))}
-          </ul>
-        </section>
+        <ProviderList live={live} />
       </div>
       <NewestRequests rows={rows} most={NEWEST} />
     </div>
   );
+}
+
+interface Present {
+  readonly live: LiveState;
+  readonly report: ReportAnswer;
+  readonly rows: readonly RequestJson[] | undefined;
+  readonly query: URLSearchParams;
+}
+
+/** How things stand in the present range; until that is known, what stands in its place. */
+export function usePresent(): Present | { readonly pending: VNode } {
+  const { query } = usePlace();
+  const live = useStore(state);
+  const { value: report, error } = useReport(query);
+  const { rows } = useRequests(query);
+  if (live !== undefined && report !== undefined) return { live, report, rows, query };
+  return {
+    pending: error === undefined ? <p class="quiet pad">Loading…</p> : <p class="fault">{error}</p>,
+  };
 }
 
 interface NewestProps {

@@ -18,7 +18,21 @@ interface ProviderProps {
   readonly provider: Provider;
 }
 
-export function ProviderLine({ name, provider }: ProviderProps) {
+/** How each provider is, a line each. */
+export function ProviderList({ live }: { readonly live: LiveState }) {
+  return (
+    <section class="card">
+      <h2>Providers</h2>
+      <ul class="lines">
+        {Object.entries(live.providers).map(([name, provider]) => (
+          <ProviderLine key={name} name={name} provider={provider} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ProviderLine({ name, provider }: ProviderProps) {
   const [word, kind] = conditionOf(provider);
   const cooling = provider.keys.filter(({ wait_s: waitS }) => waitS > 0).length;
   return (

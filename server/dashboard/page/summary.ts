@@ -99,22 +99,45 @@ export interface LaneRow {
   readonly words: string;
 }
 
+type Lanes = ReportAnswer['lanes'];
+
+/** The lanes of `/savings`; a proxy of another version may leave some out. */
+export type LaneFigures = { readonly [K in keyof Lanes]?: Partial<Lanes[K]> };
+
+/** What the lanes are parts of; what is left out here is left out of the words too. */
+interface LaneWhole {
+  readonly inputTokens?: number;
+  readonly requests?: number;
+  /** Null where the cache is off. */
+  readonly answers?: LiveState['caches']['response_cache'];
+}
+
+/** What spared tokens in a range. */
+export function lanesOf({ caches }: LiveState, { lanes, totals }: ReportAnswer) {
+  const { input_tokens: inputTokens, requests } = totals;
+  return laneRows(lanes, { inputTokens, requests, answers: caches.response_cache });
+}
+
 /** What spares tokens, each in its own lane as `/savings` has them: nothing is in two of them. */
-export function lanesOf(
-  { caches: { response_cache: answers } }: Pick<LiveState, 'caches'>,
-  { lanes, totals }: ReportAnswer,
+export function laneRows(
+  lanes: LaneFigures,
+  { inputTokens, requests, answers }: LaneWhole = {},
 ): readonly LaneRow[] {
-  const { compression, cache_breakpoints: marked, forgetting, long_results: long } = lanes;
-  const { response_cache: kept, provider_cache: own } = lanes;
-  const partOf = (tokens: number): number =>
-    totals.input_tokens === 0 ? 0 : tokens / totals.input_tokens;
+  const { compression = {}, cache_breakpoints: marked = {}, forgetting = {} } = lanes;
+  const { long_results: long = {}, response_cache: kept = {}, provider_cache: own = {} } = lanes;
+  const ofAll = (count: number | undefined, all: number | undefined): number | null =>
+    count === undefined || all === undefined || all === 0 ? null : count / all;
+  const partOf = (tokens: number | undefined): number => ofAll(tokens, inputTokens) ?? 0;
+  const { requests: markedIn = 0 } = marked;
+  const { requests: forgottenIn = 0 } = forgetting;
+  const { requests: longIn = 0 } = long;
   return [
     {
       name: 'Our compression',
       color: 'mark',
       worth: dollars(compression.cost_saved_usd),
       part: partOf(compression.tokens_saved),
-      words: `${short(compression.tokens_saved)} tokens not sent, ${share(totals.input_tokens === 0 ? null : partOf(compression.tokens_saved))} of input`,
+      words: `${short(compression.tokens_saved)} tokens not sent${inputTokens === undefined ? '' : `, ${share(ofAll(compression.tokens_saved, inputTokens))} of input`}`,
     },
     {
       name: 'Cache breakpoints that svc set',
@@ -122,9 +145,9 @@ export function lanesOf(
       worth: dollars(marked.cost_saved_usd),
       part: partOf(marked.read_tokens),
       words:
-        marked.requests === 0
+        markedIn === 0
           ? 'none set'
-          : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${counted(marked.requests, 'request')}`,
+          : `${short(marked.read_tokens)} tokens read, ${short(marked.written_tokens)} written in ${counted(markedIn, 'request')}`,
     },
     {
       name: 'Old results left out',
@@ -132,9 +155,9 @@ export function lanesOf(
       worth: dollars(forgetting.cost_saved_usd),
       part: partOf(forgetting.tokens_saved),
       words:
-        forgetting.requests === 0
+        forgottenIn === 0
           ? 'none left out'
-          : `${short(forgetting.tokens_saved)} tokens not sent in ${counted(forgetting.requests, 'request')}`,
+          : `${short(forgetting.tokens_saved)} tokens not sent in ${counted(forgottenIn, 'request')}`,
     },
     {
       name: 'Long results in parts',
@@ -142,20 +165,16 @@ export function lanesOf(
       worth: dollars(long.cost_saved_usd),
       part: partOf(long.tokens_saved),
       words:
-        long.requests === 0
+        longIn === 0
           ? 'none in parts'
-          : `${short(long.tokens_saved)} tokens not sent in ${counted(long.requests, 'request')}`,
+          : `${short(long.tokens_saved)} tokens not sent in ${counted(longIn, 'request')}`,
     },
     {
       name: 'Our response cache',
       color: 'orange',
       worth: dollars(kept.cost_saved_usd),
-      part: totals.requests === 0 ? 0 : kept.requests / totals.requests,
-      words: `${counted(kept.requests, 'answer')} given again${
-        answers === null
-          ? '; it is off'
-          : `; holds ${whole(answers.entries)} (${bytes(answers.bytes)})`
-      }`,
+      part: ofAll(kept.requests, requests) ?? 0,
+      words: `${counted(kept.requests ?? 0, 'answer')} given again${heldWords(answers)}`,
     },
     {
       name: 'The provider’s own cache',
@@ -165,4 +184,11 @@ export function lanesOf(
       words: `${short(own.read_tokens)} tokens read, ${short(own.written_tokens)} written; not our saving`,
     },
   ];
+}
+
+function heldWords(answers: LaneWhole['answers']): string {
+  if (answers === undefined) return '';
+  return answers === null
+    ? '; it is off'
+    : `; holds ${whole(answers.entries)} (${bytes(answers.bytes)})`;
 }

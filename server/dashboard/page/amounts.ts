@@ -1,0 +1,32 @@
+/**
+ * Money and shares as people read them, on the page and on the terminal. What was not measured is a
+ * dash, never a zero. No formatter is made when this is loaded: every command does.
+ */
+
+export const NONE = '–';
+
+/** Dollars, with fewer places the more they are. */
+export function dollars(value: unknown): string {
+  if (!isNumber(value)) return NONE;
+  if (value === 0) return '$0';
+  const size = Math.abs(value);
+  const sign = value < 0 ? '−' : '';
+  if (size < 0.0001) return `${sign}<$0.0001`;
+  if (size >= 100) return `${sign}$${Math.round(size).toLocaleString('en-US')}`;
+  return `${sign}$${size.toFixed(size >= 1 ? 2 : 4)}`;
+}
+
+/** A percentage that is given as such. */
+export function percent(value: unknown): string {
+  if (!isNumber(value)) return NONE;
+  return `${value.toFixed(Math.abs(value) < 10 && value !== 0 ? 1 : 0)}%`;
+}
+
+/** A share from 0 to 1 as a percentage. */
+export function share(value: unknown): string {
+  return percent(isNumber(value) ? value * 100 : null);
+}
+
+export function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
