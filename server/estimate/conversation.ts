@@ -5,8 +5,6 @@
  * their order, the first were read from its cache, the next written to it, the rest plain.
  */
 import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
-import { resultKeys } from '../../stages/compress/conversation/result-keys.ts';
-import { declaredTools } from '../../stages/compress/long/ask.ts';
 import { withParts } from '../../stages/compress/long/decide.ts';
 import { mayForget } from '../../stages/compress/may-forget.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
@@ -101,17 +99,11 @@ async function sizedBlocks(
   const request = asRequest(dialect, body);
   const blocks = request.original.blocks();
   const forgets = mayForget(body);
-  const taken = toConversationBlocks(request);
-  // Of each result it was decided when it was new, before anything was written to its file since.
-  const decided = new Map(
-    forgets
-      ? []
-      : resultKeys(taken).flatMap((key) => (key === undefined ? [] : [[key, true] as const])),
-  );
-  const { blocks: parted } = withParts(taken, {
+  const { blocks: parted } = withParts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
-    tools: declaredTools(body),
-    decided,
+    body,
+    // Of each result it was decided when it was new, before anything was written to its file since.
+    decided: { get: () => (forgets ? undefined : true) },
     mayDecide: false,
   });
   const outcomes = await compressor.compress({ blocks: parted, options: { ...options, forgets } });

@@ -3,7 +3,6 @@ import type { ProxyRequest } from '../model/request.ts';
 import { createConversationCompressor } from './worker/conversation-compressor.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
 import type { JobOptions } from './worker/job.ts';
-import { declaredTools } from './long/ask.ts';
 import { withParts } from './long/decide.ts';
 import { mayForget } from './may-forget.ts';
 
@@ -33,13 +32,13 @@ export async function dryRun(
   options: JobOptions,
 ): Promise<readonly DryBlock[]> {
   const blocks = request.original.blocks();
+  const forgets = mayForget(request.original.json);
   const { blocks: taken } = withParts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
-    tools: declaredTools(request.original.json),
+    body: request.original.json,
     decided: new Map(),
-    mayDecide: options.forgets !== true && !mayForget(request.original.json),
+    mayDecide: !forgets,
   });
-  const forgets = mayForget(request.original.json);
   const outcomes = await createConversationCompressor(0).compress({
     blocks: taken,
     options: { ...options, forgets },

@@ -15,10 +15,8 @@ import { cacheLifetimeMs } from '../prompt-cache/lifetime.ts';
 import type { Services } from '../services.ts';
 import { toConversationBlocks } from './conversation/blocks.ts';
 import type { ConversationBlock } from './conversation/blocks.ts';
-import { resultKeys } from './conversation/result-keys.ts';
 import { compressForgetting } from './forget/at-cold-moment.ts';
 import type { JobOptions, JobOutcome } from './worker/job.ts';
-import { declaredTools } from './long/ask.ts';
 import { longDecisions, rememberLong, withParts } from './long/decide.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { mayForget } from './may-forget.ts';
@@ -153,20 +151,19 @@ function withLongResults(
   readonly remember: (outcomes: readonly JobOutcome[]) => void;
 } {
   const before = longDecisions(decisions, conversation);
-  const { blocks, heldBack } = withParts(toConversationBlocks(request), {
+  const { blocks, allowed, heldBack } = withParts(toConversationBlocks(request), {
     longTokens: options.longResultsTokens ?? 0,
-    tools: declaredTools(request.original.json),
+    body: request.original.json,
     decided: before,
     mayDecide: options.forgets !== true,
   });
   return {
     blocks,
     remember(outcomes) {
-      const keys = resultKeys(blocks);
-      const inParts = keys.filter((_, at) => outcomes[at]?.tokensLeftOut !== undefined);
+      const inParts = [...allowed].filter(([at]) => outcomes[at]?.tokensLeftOut !== undefined);
       rememberLong(decisions, conversation, before, [
         ...heldBack.map((key) => [key, false] as const),
-        ...inParts.flatMap((key) => (key === undefined ? [] : [[key, true] as const])),
+        ...inParts.map(([, key]) => [key, true] as const),
       ]);
     },
   };

@@ -50,6 +50,8 @@ test('whether a text costs so much is decided as by its estimate', () => {
     '',
     'a',
     'one two 3',
+    '1',
+    '1.'.repeat(500),
     ' '.repeat(5000),
     'ab1, '.repeat(9000),
     '\r'.repeat(1e5),

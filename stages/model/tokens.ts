@@ -22,6 +22,7 @@ const WIDE = 7;
 const classOf = buildClasses();
 /** Thousandths of a token that a character costs, by its class and its neighbour's to the left. */
 const costOf = buildCosts();
+const MOST_COST = Math.max(...costOf);
 
 /**
  * Estimated tokens in `text`: a whole number ≥ 0, and ≥ 1 for any text that is not empty.
@@ -44,8 +45,9 @@ export function estimateRange(text: string, from: number, to: number): number {
   return to > from ? Math.max(1, Math.round(sum / 1000)) : 0;
 }
 
-/** True if `estimateTokens(text)` is at least `tokens`; of a text that is far longer only the beginning is read. */
+/** True if `estimateTokens(text)` is at least `tokens`. A text far too short is not read, of one far longer only the beginning. */
 export function costsAtLeast(text: string, tokens: number): boolean {
+  if (text.length * MOST_COST < (tokens - 0.5) * 1000) return false;
   // No character costs less than nothing, so a beginning never costs more than the whole.
   for (let length = 1000 + tokens * 8; length < text.length; length *= 4)
     if (estimateRange(text, 0, length) >= tokens) return true;

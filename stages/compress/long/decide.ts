@@ -9,27 +9,40 @@ import { costsAtLeast } from '../../model/tokens.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { resultKeys } from '../conversation/result-keys.ts';
 import { namedBy, writtenBy } from '../forget/edited.ts';
-import { askWords, type DeclaredTools } from './ask.ts';
+import { askWords, declaredTools } from './ask.ts';
 
 /** Results that were looked at, by `resultKeys`: true for one that goes out in parts. */
 export type LongDecisions = ReadonlyMap<string, boolean>;
 
 export interface LongCircumstances {
   readonly longTokens: number;
-  readonly tools: DeclaredTools;
+  /** The request's, which declares the tools. */
+  readonly body: unknown;
   /** What was decided in earlier turns. */
   readonly decided: Pick<LongDecisions, 'get'>;
   /** False where the provider edits the context itself: then nothing is decided anew. */
   readonly mayDecide: boolean;
 }
 
-/** The blocks, with how to ask for a part of it in each that may be left in parts; and those held back for an edit since. */
+/** The results of a request, as it is decided about them; each by its key of `resultKeys`. */
+export interface Parted {
+  /** With how to ask for a part of it in each that may be left in parts. */
+  readonly blocks: readonly ConversationBlock[];
+  /** Those that may, by their places in `blocks`. */
+  readonly allowed: ReadonlyMap<number, string>;
+  /** Those held back for an edit since. */
+  readonly heldBack: readonly string[];
+}
+
+/** Every request comes here, and few have a long result: for the others nothing but that is found out. */
 export function withParts(
   blocks: readonly ConversationBlock[],
-  { longTokens, tools, decided, mayDecide }: LongCircumstances,
-): { readonly blocks: readonly ConversationBlock[]; readonly heldBack: readonly string[] } {
-  if (longTokens === 0 || !blocks.some((block) => isLong(block, longTokens)))
-    return { blocks, heldBack: [] };
+  { longTokens, body, decided, mayDecide }: LongCircumstances,
+): Parted {
+  const allowed = new Map<number, string>();
+  const isLong = blocks.map((block) => longTokens > 0 && costsMore(block, longTokens));
+  if (!isLong.includes(true)) return { blocks, allowed, heldBack: [] };
+  const tools = declaredTools(body);
   const writes = blocks.map(writtenBy);
   const lastWrite = new Map(
     writes.flatMap((names, at) => names.map((name) => [name, at] as const)),
@@ -40,7 +53,7 @@ export function withParts(
   const heldBack: string[] = [];
   const made = blocks.map((block, at): ConversationBlock => {
     for (const name of writes[at]!) written.add(name);
-    if (!isLong(block, longTokens)) return block;
+    if (isLong[at] !== true) return block;
     const words = askWords(block, tools);
     if (words === undefined) return block;
     const sources = sourcesOf(block);
@@ -56,12 +69,13 @@ export function withParts(
       heldBack.push(key);
       return block;
     }
+    allowed.set(at, key);
     return { ...block, partWords: words };
   });
-  return { blocks: made, heldBack };
+  return { blocks: made, allowed, heldBack };
 }
 
-function isLong(block: ConversationBlock, longTokens: number): boolean {
+function costsMore(block: ConversationBlock, longTokens: number): boolean {
   return (
     block.kind === 'tool_result' &&
     block.isError !== true &&
