@@ -65,7 +65,10 @@ async function composedIn(paths: readonly string[]): Promise<Found[]> {
       },
     });
     try {
-      await import(pathToFileURL(join(ROOT, 'dist', file.replace(/\.ts$/, '.js'))).href);
+      // Evaluated anew: another module may have imported it already.
+      await import(
+        `${pathToFileURL(join(ROOT, 'dist', file.replace(/\.ts$/, '.js'))).href}?composed`
+      );
     } finally {
       globalThis.RegExp = Original;
     }

@@ -4,7 +4,7 @@
  * by them what to do next.
  */
 import { withoutColours } from '../../model/classify/colours.ts';
-import { isTotals, mayBeTotals } from '../../model/classify/totals.ts';
+import { isTotals } from '../../model/classify/totals.ts';
 import { stampLength, templateOf } from './score.ts';
 import { MARK } from '../text/marker.ts';
 
@@ -23,7 +23,6 @@ function endTold(line: string): 'totals' | 'status' | undefined {
   const cut = line.length > SEEN ? line.slice(0, SEEN) : line;
   const seen = cut.includes('\u001b') ? withoutColours(cut) : cut;
   const bare = seen.endsWith('\r') ? seen.slice(0, -1) : seen;
-  if (!mayBeTotals(bare)) return undefined;
   const said = bare.slice(stampLength(bare));
   if (isTotals(said)) return 'totals';
   return EXIT_STATUS.test(said) ? 'status' : undefined;

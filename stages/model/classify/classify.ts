@@ -11,7 +11,7 @@ import { expectFrom, type ClassifyHints, type Expectation } from './hints.ts';
 import { behindPreface } from './preface.ts';
 import { looksLikeProse } from './prose.ts';
 import { looksLikeTable } from './rows.ts';
-import { isTotals, isTotalsOfRunner, mayBeTotals } from './totals.ts';
+import { isTotals, isTotalsOfRunner } from './totals.ts';
 import { looksLikeBlob, looksLikeJson } from './shapes.ts';
 
 interface Evidence {
@@ -247,12 +247,11 @@ function endsAsRun({ text, paragraphs, expected, report, markdownFences }: Evide
   const isEnd = report ? isTotals : isTotalsOfRunner;
   const lines = text.slice(-8000).split('\n').slice(-TOTALS_LAST);
   const first = text.slice(0, 2000).split('\n').slice(0, TOTALS_FIRST);
-  const found = [...lines, ...first].some((line) => {
-    const cut = line.slice(0, LINE_CAP).trimEnd();
-    return mayBeTotals(cut) && isEnd(cut);
-  });
+  const found = [...lines, ...first].some((line) => isEnd(line.slice(0, LINE_CAP).trimEnd()));
   return found && (expected === 'log' || text.length < SHORT_RUN || !looksLikeProse(paragraphs()));
 }
+
+const WORK_MARKS = ['testMark', 'buildMark', 'ciMark', 'diagnostic', 'lintRow'] as const;
 
 function isLog(evidence: Evidence): boolean {
   const { features, expected, facts } = evidence;
@@ -261,7 +260,7 @@ function isLog(evidence: Evidence): boolean {
     return features.share('timestamp') >= 0.7;
   }
   if (features.share('timestamp', 'level') >= 0.5) return true;
-  const marks = features.share('testMark', 'buildMark', 'ciMark', 'diagnostic', 'lintRow');
+  const marks = features.share(...WORK_MARKS);
   const strong = features.of('testMark') + features.of('diagnostic');
   const shaped = features.share('codeEnd', 'codeWord');
   if (features.of('testFrame') >= 1 && strong >= 2) return true;
@@ -277,16 +276,7 @@ function isLog(evidence: Evidence): boolean {
  * that may go. Stamps, levels, results and steps say that the text is about its work.
  */
 function isWork({ features }: Evidence): boolean {
-  const marks = [
-    'timestamp',
-    'level',
-    'testMark',
-    'buildMark',
-    'ciMark',
-    'diagnostic',
-    'lintRow',
-  ] as const;
-  return features.share(...marks, 'step') >= 0.2;
+  return features.share('timestamp', 'level', ...WORK_MARKS, 'step') >= 0.2;
 }
 
 function isListing({ features, expected }: Evidence): boolean {
