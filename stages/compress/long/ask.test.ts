@@ -124,6 +124,9 @@ test('of what shell commands show, lines can be had by sed, if nothing is run or
     'find . -delete',
     'cat $(make list)',
     'cat `make list`',
+    'cat <(make list)',
+    'bash list.sh',
+    'fd -e py -x cat',
     'curl -s https://example.test/a.ts',
   ])
     assert.is(asked('Bash', { command }), undefined, command);

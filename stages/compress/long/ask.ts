@@ -134,14 +134,14 @@ function isRanged(input: unknown): boolean {
 /** Programs that read and print, whatever they are called with, but for redirections. */
 const PRINTERS: ReadonlySet<string> = new Set(
   (
-    'cat bat batcat less more nl grep egrep fgrep rg ag ack find fd ls tree jq yq xxd od strings ' +
-    'sort uniq cut tr wc diff cmp cd pwd echo printf true test bash sh zsh git pygmentize glow column fold'
+    'cat bat batcat less more nl grep egrep fgrep rg ag ack find ls tree jq yq xxd od strings ' +
+    'sort uniq cut tr wc diff cmp cd pwd echo printf true test git pygmentize glow column fold'
   ).split(' '),
 );
 const READING_GIT: ReadonlySet<string> = new Set(['show', 'blame', 'cat-file', 'grep', 'ls-files']);
 /** A shell that is handed the command, `find` that does something with what it finds, a command in a command. */
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z)?sh -l?c /;
-const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|\$\(|`/;
+const ACTS = /\s-(?:exec|execdir|ok|okdir|delete|fprint\w*)\b|[$<]\(|`/;
 const ONE_FILE: ReadonlySet<string> = new Set(['cat', 'less', 'more', 'bat', 'batcat', 'nl']);
 const PATTERN = /[*?[\]{}]/;
 const NO_VALUES = valued('');
@@ -164,11 +164,12 @@ function shellWords(call: ConversationBlock, whole: string): AskWords | undefine
     writtenBy({ ...call, kind: 'tool_use', toolInput: { command } }).length > 0
   )
     return undefined;
-  const [into, shown] = [true, false].map((is) => words.filter(([name]) => (name === 'cd') === is));
-  const [name = '', ...args] = shown![0] ?? [];
+  const [shown = [], ...others] = words.filter(([name]) => name !== 'cd');
+  const [name = '', ...args] = shown;
   const [file = '*', ...more] = operandsOf(args, NO_VALUES);
-  if (shown!.length === 1 && ONE_FILE.has(name) && more.length === 0 && !PATTERN.test(file)) {
-    const there = into!.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
+  if (others.length === 0 && ONE_FILE.has(name) && more.length === 0 && !PATTERN.test(file)) {
+    const cds = words.filter(([program]) => program === 'cd');
+    const there = cds.map((cd) => `${cd.map(quoted).join(' ')} && `).join('');
     return `${there}sed -n '{from},{to}p' ${quoted(file)}`;
   }
   return pipelines.length === 1
