@@ -70,6 +70,8 @@ test('texts of JSON are cut between characters', () => {
   assert.equal(cut('123456\\789abcdef'), ['123456\\…']);
   assert.equal(cut('1234567😀89abcdef'), ['1234567…']);
   assert.equal(cut('12345\u000089abcdef'), ['12345…']);
+  const escaped = ran('json_cut_texts', { most: 8 }, ['["12\\ud83d\\ude0089abcdef"]'])[0]!;
+  assert.equal(JSON.parse(escaped), ['12…']);
 });
 
 test('lines around a hit are counted once, however many are asked for', () => {

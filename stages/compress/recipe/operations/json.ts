@@ -44,7 +44,8 @@ function withMembers(
 }
 
 /** What a JSON text that was cut off holds of whole characters: neither an escape nor a pair is cut in two. */
-const WHOLE_CHARACTERS = /^"(?:[^\\\p{Cs}]|\\u[\da-f]{4}|\\[^u])*/iu;
+const WHOLE_CHARACTERS =
+  /^"(?:[^\\\p{Cs}]|\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|\\u(?!d[89a-f])[\da-f]{4}|\\[^u])*/iu;
 
 /** A key without its quotes. */
 const nameOf = (key: string): string => key.slice(1, -1);
