@@ -4,7 +4,7 @@
  * part of its score, lines that say the same thing again count for less, and the best lines
  * are kept whole, in order, with markers in the gaps.
  */
-import { estimateTokens } from '../../model/tokens.ts';
+import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
 import { endingLines } from './ends.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
@@ -32,14 +32,12 @@ const AFTER = 7;
 
 /** Reduces a build, test, CI or system log to at most `logBudgetTokens`. */
 export const reduceLog: Apply = (text, context) => {
-  const total = estimateTokens(text);
-  if (total < MIN_TOKENS) return undefined;
+  const budget = context.logBudgetTokens;
+  if (!costsAtLeast(text, Math.max(MIN_TOKENS, budget + 1))) return undefined;
   const lines = text.split('\n');
   const segmented = lines.map(segmentLine);
   const segments = segmented.map(seenParts);
   const suspicious = segments.map((parts) => parts.filter(isSuspicious));
-  const budget = context.logBudgetTokens;
-  if (total <= budget) return undefined;
   const stamp = sharedStamp(lines);
   const ranking = rankedScores(lines, segments, suspicious);
   const ending = endingLines(lines);
