@@ -288,6 +288,24 @@ test('a text that would hardly be smaller goes out as it came', () => {
     out.map(({ changed }) => changed),
     [false, false],
   );
+  const members = (count: number) =>
+    Array.from({ length: count }, (_, n) => `"member_${n}":"value ${n * 7919}"`).join(',');
+  const spaced = (blanks: number) =>
+    `{${members(90).replaceAll(/:(?=")/g, () => (blanks-- > 0 ? ': ' : ':'))}}`;
+  const folded = (times: number) =>
+    [
+      ...Array.from({ length: 90 }, (_, n) => `Creating table account_${n} of part ${n * 31}`),
+      ...Array.from({ length: times }, () => 'Destroying the test database'),
+      'Ran 90 tests in 1.2s',
+    ].join('\n');
+  for (const [command, text] of [
+    ['curl -s http://127.0.0.1:1/a', spaced],
+    ['python manage.py test', folded],
+  ] as const) {
+    const [hardly, well] = [5, 90].map((many) => printed([command, text(many)])[0]!);
+    assert.is(hardly!.changed, false, command);
+    assert.is(well!.changed, true, command);
+  }
 });
 
 test.run();
