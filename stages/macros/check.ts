@@ -1,5 +1,6 @@
 /** Checks what a macro is written as, and says everything that is wrong with it at once. */
-import { placesOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
+import { isObject } from '../dialect/json-kind.ts';
+import { isScalar, placesOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
 import { ACTIONS, actionOf, isActionName } from './actions.ts';
 import type { ActionName, Param } from './actions.ts';
@@ -24,16 +25,11 @@ const VARIABLE_FIELDS = ['default', 'about'];
 
 type Say = (path: readonly string[], message: string) => void;
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isScalar = (value: unknown): boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value);
-
 /** `name`: what it must be called; without it the macro says so itself. */
 export function checkMacro(value: unknown, name?: string): CheckedMacro {
   const faults: MacroFault[] = [];
   const say: Say = (path, message) => void faults.push({ path, message });
-  if (!isMap(value))
+  if (!isObject(value))
     return { ok: false, faults: [{ path: [], message: 'it is no macro: a map with steps' }] };
   for (const field of Object.keys(value))
     if (!FIELDS.includes(field))
@@ -60,14 +56,14 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
 
 function checkVariables(declared: unknown, say: Say): readonly Variable[] {
   if (declared === undefined || declared === null) return [];
-  if (!isMap(declared)) {
+  if (!isObject(declared)) {
     say(['variables'], 'is a map of names, each with its default, or with default and about');
     return [];
   }
   return Object.entries(declared).map(([name, given]) => {
     const path = ['variables', name];
     if (!VARIABLE_NAME.test(name)) say(path, 'is no name: letters, digits, - and _ after a letter');
-    if (isMap(given)) {
+    if (isObject(given)) {
       for (const [field, one] of Object.entries(given))
         if (!VARIABLE_FIELDS.includes(field) || !isScalar(one))
           say([...path, field], 'is not understood; a variable has default and about, both texts');
@@ -94,7 +90,7 @@ function checkSteps(
       return [];
     }
     if (!isActionName(name)) {
-      const [place, subject] = isMap(entry)
+      const [place, subject] = isObject(entry)
         ? [[...path, name], '']
         : [path, `${JSON.stringify(name)} `];
       say(place, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
@@ -114,10 +110,10 @@ function stepOf(
   entry: unknown,
 ): readonly [name: string | undefined, values: StepValues | undefined] {
   if (typeof entry === 'string') return [entry, {}];
-  if (!isMap(entry)) return [undefined, undefined];
+  if (!isObject(entry)) return [undefined, undefined];
   const [[name, values] = [undefined, undefined], ...more] = Object.entries(entry);
   if (more.length > 0) return [undefined, undefined];
-  return [name, values === null ? {} : isMap(values) ? values : undefined];
+  return [name, values === null ? {} : isObject(values) ? values : undefined];
 }
 
 function checkValues(

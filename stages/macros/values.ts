@@ -1,6 +1,6 @@
 /** The values of steps: read as their parameters want them, with variables filled in. */
 import { SvcError } from '../../engine/index.ts';
-import { fillPlaces, valuesOf } from '../model/placeholders.ts';
+import { fillPlaces, isScalar, valuesOf } from '../model/placeholders.ts';
 import { actionOf } from './actions.ts';
 import type { Param } from './actions.ts';
 import type { Macro, MacroStep, WrittenStep } from './macro.ts';
@@ -37,9 +37,6 @@ export function readValue(param: Param, value: unknown): ReadValue {
     ? { ok: true, value: count }
     : refused(`is a number from ${least} to ${most}`, value);
 }
-
-const isScalar = (value: unknown): value is string | number | boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value);
 
 /** One line of something: control characters would reach terminals and file names. */
 const isText = (value: unknown): value is string =>

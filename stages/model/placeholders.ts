@@ -29,7 +29,8 @@ export function fillPlaces(text: string, valueOf: (name: string) => string): str
 const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-const isScalar = (value: unknown): value is string | number | boolean =>
+/** True for what stands for itself in a text. */
+export const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
 /** `name: { default: …, about: … }`, or `name: the default`. */

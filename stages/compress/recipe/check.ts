@@ -1,4 +1,5 @@
 /** Checks what stands in a recipe's file and says everything that is wrong with it at once. */
+import { isObject } from '../../dialect/json-kind.ts';
 import { TEXT_CLASSES } from '../../model/classify/classes.ts';
 import { argFaults, listOf, patternsFault, type Values } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -19,8 +20,6 @@ const MODES = ['hybrid', 'aggressive'];
 const FIELDS = ['name', 'description', 'match', 'must_keep', 'operations', 'examples'];
 export const MOST_OPERATIONS = 40;
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** What each part of `match` takes. */
@@ -48,7 +47,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
   const faults: RecipeFault[] = [];
   const say = (path: readonly string[], message: string): void =>
     void faults.push({ path, message });
-  if (!isMap(value))
+  if (!isObject(value))
     return {
       ok: false,
       faults: [{ path: [], message: 'is not a recipe: a map with name, match and operations' }],
@@ -84,7 +83,7 @@ export function checkRecipe(value: unknown): CheckedRecipe {
 type Say = (path: readonly string[], message: string) => void;
 
 function checkMatch(match: unknown, say: Say): void {
-  if (!isMap(match) || Object.keys(match).length === 0)
+  if (!isObject(match) || Object.keys(match).length === 0)
     return say(
       ['match'],
       `says which texts the recipe is for: ${Object.keys(MATCH_PARTS).join(', ')}`,
@@ -147,10 +146,10 @@ const losslessNames = (): readonly string[] =>
 /** `strip_ansi`, or `{keep_head: {lines: 3}}`. */
 function operationOf(entry: unknown): readonly [string | undefined, Values | undefined] {
   if (isText(entry)) return [entry, {}];
-  if (!isMap(entry)) return [undefined, undefined];
+  if (!isObject(entry)) return [undefined, undefined];
   const [[name, values] = [undefined, undefined], ...more] = Object.entries(entry);
   if (more.length > 0) return [undefined, undefined];
-  return [name, values === null ? {} : isMap(values) ? values : undefined];
+  return [name, values === null ? {} : isObject(values) ? values : undefined];
 }
 
 const EXAMPLE_TEXTS = ['command', 'tool', 'path', 'from', 'made', 'input', 'file', 'output'];
@@ -162,7 +161,7 @@ function checkExamples(value: unknown, say: Say): readonly RecipeExample[] {
   }
   return (value as unknown[]).flatMap((entry, at) => {
     const path = ['examples', String(at)];
-    if (!isMap(entry)) {
+    if (!isObject(entry)) {
       say(path, 'is a map with from, made, and input or file');
       return [];
     }

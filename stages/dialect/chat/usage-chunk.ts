@@ -4,7 +4,7 @@
  */
 import type { UsageRequest } from '../../model/dialect.ts';
 import { eventsHolding, eventsIn } from '../../wire/events.ts';
-import { isObject } from '../json-kind.ts';
+import { isObject, parseJson } from '../json-kind.ts';
 
 export const chatUsageRequest: UsageRequest = Object.freeze<UsageRequest>({
   member: 'stream_options',
@@ -17,17 +17,10 @@ export const chatUsageRequest: UsageRequest = Object.freeze<UsageRequest>({
 
 function isUsageOnly(data: string): boolean {
   if (!data.includes('"usage"') || !data.includes('"choices"')) return false;
-  try {
-    const chunk: unknown = JSON.parse(data);
-    if (typeof chunk !== 'object' || chunk === null) return false;
-    if (!('choices' in chunk) || !('usage' in chunk)) return false;
-    const { choices, usage } = chunk;
-    return (
-      Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null
-    );
-  } catch {
-    return false;
-  }
+  const chunk = parseJson(data);
+  if (!isObject(chunk)) return false;
+  const { choices, usage } = chunk;
+  return Array.isArray(choices) && choices.length === 0 && isObject(usage);
 }
 
 /** In every event without choices: hardly any other holds one of these. */
