@@ -41,11 +41,11 @@ export function isDiskFault(thrown: unknown): thrown is NodeJS.ErrnoException {
   return code === 'ENOTSUP' || knownReason(code) !== undefined;
 }
 
-/** `error`, with the `path` that an error of SQLite lacks and one of the file system has. */
+/** `error`, with the `path` that an error of SQLite lacks, and one of a file that is open. */
 export function named(error: unknown, path: string): unknown {
   const { code, path: told } = (error ?? {}) as NodeJS.ErrnoException;
-  const isNameless = told === undefined && String(code).startsWith('SQLITE_');
-  return isNameless ? Object.assign(error as object, { path }) : error;
+  const isRefused = isDiskFault(error) || String(code).startsWith('SQLITE_');
+  return told === undefined && isRefused ? Object.assign(error as object, { path }) : error;
 }
 
 function knownReason(code: string | undefined): string | undefined {

@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { test } from 'uvu';
@@ -7,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { createManualClock } from '../../engine/clock.ts';
 import { createKeyring } from '../../server/auth/auth.ts';
 import { exitCodes } from '../exit.ts';
-import { makePlace, run } from '../../fixtures/cli/run.ts';
+import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
 
 test('a key is printed once, alone on stdout, and only its hash is kept', async () => {
   const place = makePlace();
@@ -20,6 +21,24 @@ test('a key is printed once, alone on stdout, and only its hash is kept', async 
   const list = await run(place, ['auth', 'list']);
   assert.match(list.stdout, /laptop .* never +live$/m);
   assert.not.ok(list.stdout.includes(made.stdout.trim()));
+  place.dispose();
+});
+
+test('a disk that fills up while a key is written loses none, and the error has the path', async () => {
+  const place = makePlace();
+  const add = ['auth', '--generate', '--label', 'a'.repeat(500)];
+  for (let n = 0; n < 3; n += 1) assert.is((await run(place, add)).code, 0);
+  const file = join(place.home, 'keys.json');
+  const before = readFileSync(file, 'utf8');
+  // A limit on the size of files stands for the full disk: the first write ends in the middle.
+  const shell = `trap '' XFSZ; ulimit -f 2; exec "$0" "$@"`;
+  const { env } = place;
+  const full = spawnSync('sh', ['-c', shell, process.execPath, entry, ...add], { env });
+  assert.is(full.status, exitCodes.config);
+  assert.is(full.stdout.toString(), '');
+  assert.match(full.stderr.toString(), `${file}: it would be too large`);
+  assert.is(readFileSync(file, 'utf8'), before);
+  assert.not(readdirSync(place.home).includes('keys.json.new'));
   place.dispose();
 });
 

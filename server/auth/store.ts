@@ -12,10 +12,11 @@ import {
   renameSync,
   statSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
+import { named } from '../../stages/disk-reason.ts';
 import { makeFolders } from '../../stages/folder.ts';
 import { isObject } from '../../stages/dialect/json-kind.ts';
 
@@ -57,7 +58,8 @@ export function readKeys(file: string): readonly StoredKey[] {
 /**
  * Replaces the keys by `change(keys)`. The temporary file is opened exclusively and so is
  * the lock as well: a second writer gets `conflict`. One left by a crash is taken over after
- * ten seconds. Throws what `change` throws, and `config` as `readKeys` does.
+ * ten seconds. Throws what `change` throws, `config` as `readKeys` does, and what the disk says with
+ * the path.
  */
 export function changeKeys(
   file: string,
@@ -71,13 +73,16 @@ export function changeKeys(
   try {
     try {
       const keys = change(readKeys(file));
-      writeSync(descriptor, `${JSON.stringify({ format: FORMAT, keys }, undefined, 2)}\n`);
+      // All of it or an error: a single write may end where the disk is full.
+      writeFileSync(descriptor, `${JSON.stringify({ format: FORMAT, keys }, undefined, 2)}\n`);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
     renameSync(next, file);
     isRenamed = true;
+  } catch (error) {
+    throw named(error, file);
   } finally {
     if (!isRenamed) unlinkSync(next);
   }
