@@ -46,6 +46,9 @@ const sessionSums = {
   cost_saved: nullable(usd),
 };
 
+/** What svc reads in the body of a request; it is gone from what a provider gets. */
+const own = { svc_template: ref('TemplateUse') };
+
 const vaultIndex = object({ available: flag, blocks: whole, path: text });
 
 const rowBreakpoints = object({
@@ -494,8 +497,16 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
     ['id', 'before', 'after'],
   ),
   LostBlocks: object({ request_id: text, blocks: list(ref('LostBlock')) }),
+  TemplateUse: about(
+    {
+      oneOf: [text, object({ name: text }, { vars: byName({ oneOf: [text, number, flag] }) })],
+    },
+    'A prompt template to fill for this request: its name, or its name and the values of its variables',
+  ),
+  AnyRequest: open(own),
   MessagesRequest: open(
     {
+      ...own,
       model: text,
       messages: list(open({ role: text, content: {} }, ['role']), undefined),
       max_tokens: { type: 'integer', minimum: 1 },
@@ -528,6 +539,7 @@ export const componentSchemas: Readonly<Record<string, Schema>> = {
   ),
   ChatRequest: open(
     {
+      ...own,
       model: text,
       messages: list(open({ role: text, content: {} }, ['role'])),
       max_tokens: { type: 'integer' },

@@ -147,4 +147,27 @@ test('a member that cannot be understood or filled is refused, and nothing is se
     assert.is(t.upstream.requests.length, 0);
   }));
 
+test('a body with too many values to be parsed is refused with a template, and passes without one', () =>
+  withTemplates(async (t) => {
+    const content = Array.from({ length: 70_000 }, () => ({ type: 'text', text: 'svc_template' }));
+    const messages = [{ role: 'user', content }];
+    for (const base of [MESSAGE, CHAT]) {
+      const path = base === CHAT ? '/v1/chat/completions' : '/v1/messages';
+      for (const headers of [{}, { 'x-svc-bypass': '1' }]) {
+        const body = json(base, { messages, svc_template: 'review' });
+        const { status, text } = await exchange(t.proxy.port, { path, headers, body });
+        assert.is(status, 400, text);
+        assert.match(text, /svc_template: this request goes out as it came in/);
+      }
+      const named = { 'x-svc-template': 'review' };
+      const sent = { path, headers: named, body: json(base, { messages }) };
+      assert.is((await exchange(t.proxy.port, sent)).status, 400);
+    }
+    assert.is(t.upstream.requests.length, 0);
+    // Inside a message it is the client's own.
+    const inside = [{ role: 'user', content, metadata: { svc_template: 'review' } }];
+    const passed = await exchange(t.proxy.port, { body: json(MESSAGE, { messages: inside }) });
+    assert.is(passed.status, 200, passed.text);
+  }));
+
 test.run();

@@ -40,10 +40,7 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
         const asked = askedBy(request);
         if (asked === undefined) return undefined;
         const { name, by, values } = asked;
-        if (!isRewritable(request))
-          throw bad(
-            `${by}: this request goes out as it came in, so no template can be filled; send it without a template, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, a path or provider that takes no rewriting)`,
-          );
+        if (!isRewritable(request)) throw unchanged(by);
         const loaded = loadTemplate(folder, name);
         const block = lastTyped(request, by);
         const takesInput = loaded.variables.some((each) => each.name === INPUT);
@@ -59,6 +56,11 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
 
 const bad = (message: string): SvcError => new SvcError('bad_request', message);
 
+const unchanged = (by: Asked['by']): SvcError =>
+  bad(
+    `${by}: this request goes out as it came in, so no template can be filled; send it without a template, or without what keeps it unchanged (\`x-svc-bypass\`, \`svc pause\`, a subscription, too many values to be parsed, a path or provider that takes no rewriting)`,
+  );
+
 /** A template that a request names, and what it names it by. */
 interface Asked {
   readonly by: typeof TEMPLATE_HEADER | typeof TEMPLATE_FIELD;
@@ -66,10 +68,11 @@ interface Asked {
   readonly values: Map<string, string>;
 }
 
-function askedBy({ original: { body, json } }: ProxyRequest): Asked | undefined {
-  const name = headerValue(body.headers, TEMPLATE_HEADER)?.trim();
-  const header = headerValue(body.headers, VALUES_HEADER);
-  const field = isObject(json) && Object.hasOwn(json, TEMPLATE_FIELD) ? [json[TEMPLATE_FIELD]] : [];
+function askedBy({ original }: ProxyRequest): Asked | undefined {
+  const { headers } = original.body;
+  const name = headerValue(headers, TEMPLATE_HEADER)?.trim();
+  const header = headerValue(headers, VALUES_HEADER);
+  const field = fieldOf(original);
   if (name !== undefined || header !== undefined) {
     if (field.length > 0)
       throw bad(
@@ -80,6 +83,18 @@ function askedBy({ original: { body, json } }: ProxyRequest): Asked | undefined 
     return { by: TEMPLATE_HEADER, name, values: valuesOfHeader(header) };
   }
   return field.length === 0 ? undefined : askedByField(field[0]);
+}
+
+const FIELD_BYTES = Buffer.from(JSON.stringify(TEMPLATE_FIELD));
+
+/** The member's value, in a list that is empty without it. Throws for one in a body that was not parsed. */
+function fieldOf({ body, endpoint, json }: ProxyRequest['original']): readonly unknown[] {
+  if (isObject(json)) return Object.hasOwn(json, TEMPLATE_FIELD) ? [json[TEMPLATE_FIELD]] : [];
+  const { bytes } = body;
+  const mayHold = json === undefined && endpoint.rewritable && bytes.includes(FIELD_BYTES);
+  if (mayHold && findSpans(bytes, [[TEMPLATE_FIELD]])[0] !== undefined)
+    throw unchanged(TEMPLATE_FIELD);
+  return [];
 }
 
 function askedByField(field: unknown): Asked {
