@@ -56,30 +56,35 @@ class Savings extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
+    this.checkOptions();
+    const { folder, config, mode, seconds, json, since } = this;
     if (this.estimate) {
       const { estimate } = await import('../estimate/estimate.ts');
-      const { folder, config, mode, seconds, json } = this;
       return estimate({ folder, config, mode, seconds, json }, context);
     }
     if (this.prefix) {
       const { prefix } = await import('../estimate/prefix.ts');
-      const { folder, config, mode, seconds, json, since } = this;
       const sinceMs = since === undefined ? undefined : (await spanOf(since, undefined)).sinceMs;
-      return prefix({ folder, config, mode, seconds, json, sinceMs }, context);
+      return prefix({ folder, config, seconds, json, sinceMs }, context);
     }
-    this.checkAlone();
     const report = await this.read();
-    if (this.json) printJson(context, report);
-    else await printSavings(context, report, this.since);
+    if (json) printJson(context, report);
+    else await printSavings(context, report, since);
     return 0;
   }
 
-  private checkAlone(): void {
-    if ([this.folder, this.mode, this.seconds].every((one) => one === undefined)) return;
-    throw new SvcError(
-      'usage',
-      'A folder, --mode and --seconds go with --estimate, folder and --seconds with --prefix',
-    );
+  /** What would change nothing is a mistake. Throws `usage`. */
+  private checkOptions(): void {
+    const { estimate, prefix, folder, mode, seconds, since } = this;
+    const refuse = (message: string): never => {
+      throw new SvcError('usage', message);
+    };
+    if (estimate && prefix) refuse('--estimate and --prefix are two reports: ask for one');
+    if (estimate && since !== undefined)
+      refuse('--since does not go with --estimate, which reads whole sessions');
+    if (!estimate && mode !== undefined) refuse('--mode goes with --estimate');
+    if (!estimate && !prefix && (folder ?? seconds) !== undefined)
+      refuse('A folder and --seconds go with --estimate or --prefix');
   }
 
   private async read(): Promise<Json> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
+import { exitCodes } from '../exit.ts';
 import type { Place } from '../../fixtures/cli/run.ts';
 import {
   SECRET,
@@ -83,10 +84,16 @@ test('a folder without sessions, one that is not there, and options that do not 
     assert.match(none.stderr, 'No session lies in');
     assert.is(none.code, (await run(place, ['savings', '--estimate', 'nowhere'])).code);
     assert.match((await run(place, ['savings', 'empty'])).stderr, 'go with --estimate');
-    assert.match(
-      (await run(place, ['savings', '--estimate', '--seconds', '0'])).stderr,
-      '--seconds',
-    );
+    const refused = async (...flags: string[]) => {
+      const ran = await run(place, ['savings', ...flags]);
+      assert.is(ran.code, exitCodes.usage, flags.join(' '));
+      return ran.stderr;
+    };
+    assert.match(await refused('--estimate', '--seconds', '0'), '--seconds');
+    assert.match(await refused('--estimate', '--prefix'), 'two reports');
+    assert.match(await refused('--estimate', '--since', '2026-01-01'), '--since does not go');
+    assert.match(await refused('--prefix', '--mode', 'hybrid'), '--mode goes with --estimate');
+    assert.match(await refused('--seconds', '3'), 'go with --estimate');
   }));
 
 test('tools that nobody called, what they cost, and how to turn them off', () =>

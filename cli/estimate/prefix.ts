@@ -2,11 +2,11 @@
 import { captureFolder } from '../../stages/captures/files.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
 import type { PrefixReport, ToolCost } from '../../server/estimate/prefix.ts';
-import { homeOf, shortPath } from '../context.ts';
+import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, counted, dollars, figure, note, print, printJson } from '../screen/output.ts';
-import { followed, settingsOf, sessionsIn } from './estimate.ts';
-import type { EstimateFlags } from './estimate.ts';
+import { colorsFor, counted, dollars, figure, print, printJson } from '../screen/output.ts';
+import { followed, noteFailed, sessionsIn, settingsOf } from './sessions.ts';
+import type { SessionFlags } from './sessions.ts';
 
 /** A month. */
 const SPAN_MS = 30 * 86_400_000;
@@ -48,7 +48,7 @@ const HOW_OFF: Readonly<Record<string, (tools: readonly string[]) => string | un
     `opencode.json: { "tools": ${JSON.stringify(Object.fromEntries(tools.map((name) => [name, false])))} }`,
 };
 
-export interface PrefixFlags extends EstimateFlags {
+export interface PrefixFlags extends SessionFlags {
   /** From then on; 30 days back where left out. Milliseconds since the epoch. */
   readonly sinceMs: number | undefined;
 }
@@ -63,8 +63,9 @@ export async function prefix(flags: PrefixFlags, context: CliContext): Promise<n
       import('../../stages/captures/decode.ts'),
     ]);
   const { prices, maxTimeMs } = await settingsOf(flags, context);
-  const sinceMs = flags.sinceMs ?? context.clock.wallMs() - SPAN_MS;
-  const report = createPrefixReport({ prices, sinceMs, counterFor: createCounters() });
+  const nowMs = context.clock.wallMs();
+  const sinceMs = flags.sinceMs ?? nowMs - SPAN_MS;
+  const report = createPrefixReport({ prices, sinceMs, nowMs, counterFor: createCounters() });
   const folders = await sessionsIn(flags, context);
   const { failed, files, left } = await followed(context, (progress) =>
     readFolders({ folders, clock: context.clock, maxTimeMs, progress }, (conversation) =>
@@ -86,9 +87,7 @@ export async function prefix(flags: PrefixFlags, context: CliContext): Promise<n
     });
     return 0;
   }
-  for (const { path, reason } of failed.slice(0, 10))
-    note(context, `! ${shortPath(path, context)}: ${reason}`);
-  if (failed.length > 10) note(context, `! and ${counted(failed.length - 10, 'file')} more`);
+  noteFailed(context, failed);
   await printPrefix(context, made, { sinceMs, files, left, captures: captures.length });
   return 0;
 }

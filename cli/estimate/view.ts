@@ -3,9 +3,9 @@ import type { EstimateReport } from '../../server/estimate/estimate.ts';
 import type { SessionGroup } from '../../server/estimate/sums.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import { toUsd } from '../../stages/ledger/figures.ts';
-import { shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { colorsFor, counted, dollars, figure, note, percent, print } from '../screen/output.ts';
+import { colorsFor, counted, dollars, figure, percent, print } from '../screen/output.ts';
+import { noteFailed } from './sessions.ts';
 
 const HEAD = [
   'sessions of',
@@ -20,8 +20,6 @@ const HEAD = [
   '>median',
   '>range',
 ];
-/** Files that are named one by one. */
-const MOST_NAMED = 10;
 
 export async function printEstimate(
   context: CliContext,
@@ -29,10 +27,7 @@ export async function printEstimate(
   options: JobOptions,
 ): Promise<void> {
   const colors = colorsFor(context.stdout, context.env);
-  for (const { path, reason } of report.failed.slice(0, MOST_NAMED))
-    note(context, `! ${shortPath(path, context)}: ${reason}`);
-  if (report.failed.length > MOST_NAMED)
-    note(context, `! and ${counted(report.failed.length - MOST_NAMED, 'file')} more`);
+  noteFailed(context, report.failed);
   print(context, colors.bold('What svc would have saved of the input on these sessions'));
   print(context);
   const { printTable } = await import('../screen/table.ts');

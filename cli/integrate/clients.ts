@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
 import { nearest } from '../../server/config/distance.ts';
+import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
 import { modelChanges } from './model-lists.ts';
 
@@ -32,8 +33,7 @@ export const clients: readonly Client[] = [
     programs: ['claude'],
     traces: ['.claude'],
     file: {
-      path: ({ env, userHome }) =>
-        join(env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude'), 'settings.json'),
+      path: ({ env, userHome }) => join(claudeFolder(userHome, env), 'settings.json'),
       format: 'json',
       mayBeCreated: true,
       wanted: (url) => ({
@@ -54,8 +54,7 @@ export const clients: readonly Client[] = [
     programs: ['codex'],
     traces: ['.codex'],
     file: {
-      path: ({ env, userHome }) =>
-        join(env['CODEX_HOME'] || join(userHome, '.codex'), 'config.toml'),
+      path: ({ env, userHome }) => join(codexFolder(userHome, env), 'config.toml'),
       format: 'toml',
       mayBeCreated: true,
       wanted: (url) => ({ changes: codexSettings(url), remarks: [] }),

@@ -32,6 +32,16 @@ export interface Estimate {
   readonly costSavedNanoUsd: number;
 }
 
+export const NO_REQUESTS: Estimate = {
+  requests: 0,
+  uncounted: 0,
+  inputTokens: 0,
+  savedTokens: 0,
+  unpriced: 0,
+  costNanoUsd: 0,
+  costSavedNanoUsd: 0,
+};
+
 export interface EstimateOptions {
   readonly compressor: ConversationCompressor;
   readonly options: JobOptions;
@@ -57,15 +67,7 @@ export async function estimateConversation(
   const { requests } = conversation;
   const blocks = await sizedBlocks(conversation, options);
   const provider = providerOf(conversation);
-  const sums = {
-    requests: requests.length,
-    uncounted: 0,
-    inputTokens: 0,
-    savedTokens: 0,
-    unpriced: 0,
-    costNanoUsd: 0,
-    costSavedNanoUsd: 0,
-  };
+  const sums = { ...NO_REQUESTS, requests: requests.length };
   for (const request of requests) {
     const total = request.usage === null ? null : totalInputTokens(request.usage);
     if (request.usage === null || total === null) {

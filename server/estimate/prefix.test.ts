@@ -14,7 +14,12 @@ import { createCounters } from './counters.ts';
 import { createPrefixReport } from './prefix.ts';
 
 const newReport = (sinceMs = 0) =>
-  createPrefixReport({ prices: createPrices(), counterFor: createCounters(), sinceMs });
+  createPrefixReport({
+    prices: createPrices(),
+    counterFor: createCounters(),
+    sinceMs,
+    nowMs: sentAtMs(0),
+  });
 
 /** Of session files; the second session calls nothing. */
 async function ofSessions(sinceMs = 0) {
@@ -81,13 +86,20 @@ test('captures of any dialect say it too', () =>
     await exchange(t.proxy.port, { path: '/v1/chat/completions', body: json(chat) });
     const path = '/v1beta/models/gemini-2.5-pro:generateContent';
     await exchange(t.proxy.port, { path, body: json(gemini) });
-    await t.rows(2);
+    const { tools: _, ...bare } = chat;
+    for (const content of ['one', 'two'])
+      await exchange(t.proxy.port, {
+        path: '/v1/chat/completions',
+        body: json({ ...bare, messages: [chat.messages[0], { role: 'assistant', content }] }),
+      });
+    await t.rows(4);
     await t.proxy.services.captures.flush();
     const report = newReport();
     for (const record of readCaptures(captureFolder(dirname(t.db))).records)
       await report.takeCapture(record);
-    const { tools, sessions } = report.end();
+    const { tools, sessions, withoutTools } = report.end();
     assert.is(sessions, 2);
+    assert.is(withoutTools, 1, 'two turns of one conversation');
     assert.equal(tools.map(({ name, calledIn }) => `${name} ${calledIn}`).toSorted(), [
       'idle 0',
       'look 0',

@@ -3,6 +3,7 @@
  * that hold tool definitions, and from captures. Names and sizes leave here, no contents.
  */
 import type { CaptureRecord } from '../../stages/captures/record.ts';
+import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { isObject, listOf, parseJson, textOf } from '../../stages/dialect/json-kind.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
@@ -12,7 +13,7 @@ import { emptyUsage, totalInputTokens } from '../../stages/model/usage.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { asRequest } from '../sessions/as-request.ts';
 import { bodyOf } from '../sessions/session.ts';
-import type { Conversation, SessionDialect } from '../sessions/session.ts';
+import type { Conversation } from '../sessions/session.ts';
 import { providerOf, withoutHeld } from './worth.ts';
 
 /** A tool of a client, over all sessions that define it. */
@@ -37,7 +38,7 @@ export interface PrefixReport {
   readonly requests: number;
   /** Requests without the provider's count or without a known price; they are in no cost. */
   readonly unpriced: number;
-  /** Conversations whose file holds no tool definitions. */
+  /** Conversations whose file holds no tool definitions, and sessions captured without any. */
   readonly withoutTools: number;
 }
 
@@ -46,6 +47,8 @@ export interface PrefixOptions {
   readonly counterFor: (model: string) => Promise<CountTokens>;
   /** Only requests that were sent from then on count, in milliseconds since the epoch. */
   readonly sinceMs: number;
+  /** For the prices of requests whose time is not known. */
+  readonly nowMs: number;
 }
 
 /** One request, as far as tools are concerned. */
@@ -66,7 +69,9 @@ interface ToolSums {
 export function createPrefixReport(options: PrefixOptions) {
   const sessions = new Map<string, { client: string; tools: Map<string, ToolSums> }>();
   const counts = { requests: 0, unpriced: 0, withoutTools: 0 };
+  const bareCaptures = new Set<string>();
 
+  /** False where no tools are defined. */
   const add = async (
     client: string,
     sessionId: string,
@@ -74,14 +79,11 @@ export function createPrefixReport(options: PrefixOptions) {
     body: JsonObject,
     requests: readonly Sent[],
     answers: readonly JsonObject[],
-  ): Promise<void> => {
+  ): Promise<boolean> => {
     const sent = requests.filter(({ atMs }) => atMs === null || atMs >= options.sinceMs);
     const tools = toolsIn(body);
-    if (sent.length === 0) return;
-    if (tools.length === 0) {
-      counts.withoutTools += 1;
-      return;
-    }
+    if (sent.length === 0) return true;
+    if (tools.length === 0) return false;
     const key = `${client}\n${sessionId}`;
     const session = sessions.get(key) ?? { client, tools: new Map<string, ToolSums>() };
     sessions.set(key, session);
@@ -95,16 +97,15 @@ export function createPrefixReport(options: PrefixOptions) {
       sums.requests += sent.length;
       sums.isCalled ||= called.has(name);
       for (const request of sent) {
-        const cost = costAtFront(tokens, request, from, options.prices);
+        const cost = costAtFront(tokens, request, from, options);
         if (cost === null) continue;
         sums.priced += 1;
         sums.costNanoUsd += cost;
       }
     }
     counts.requests += sent.length;
-    counts.unpriced += sent.filter(
-      (one) => costAtFront(1, one, from, options.prices) === null,
-    ).length;
+    counts.unpriced += sent.filter((one) => costAtFront(1, one, from, options) === null).length;
+    return true;
   };
 
   return {
@@ -113,7 +114,8 @@ export function createPrefixReport(options: PrefixOptions) {
       const { client, sessionId, requests, items } = conversation;
       const answers = requests.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
       const body = bodyOf(conversation, items.length);
-      await add(client, sessionId, conversation, body, requests, answers);
+      const hasTools = await add(client, sessionId, conversation, body, requests, answers);
+      if (!hasTools) counts.withoutTools += 1;
     },
     /** A request that went through svc and was captured. */
     async takeCapture(record: CaptureRecord): Promise<void> {
@@ -124,11 +126,14 @@ export function createPrefixReport(options: PrefixOptions) {
       if (!isObject(body) || dialect === undefined || dialect === 'opaque') return;
       const sent = { atMs: startedMs, model: row.model, usage: usageOf(row) };
       const session = row.sessionId ?? asRequest(dialect, body).original.conversation();
-      await add(row.client ?? 'unknown', session, { dialect }, body, [sent], []);
+      // Each turn of a session is a record of its own.
+      if (!(await add(row.client ?? 'unknown', session, { dialect }, body, [sent], [])))
+        bareCaptures.add(session);
     },
     end: (): PrefixReport => ({
       ...counts,
       sessions: sessions.size,
+      withoutTools: counts.withoutTools + bareCaptures.size,
       tools: costsOf([...sessions.values()]),
     }),
   };
@@ -183,13 +188,13 @@ function costAtFront(
   tokens: number,
   { usage, model, atMs }: Sent,
   from: Pick<Conversation, 'dialect' | 'vendor'>,
-  prices: Prices,
+  { prices, nowMs }: PrefixOptions,
 ): number | null {
   const total = usage === null ? null : totalInputTokens(usage);
   if (usage === null || total === null) return null;
   const input = { ...usage, outputTokens: null };
   const without = withoutHeld(input, total, [{ fromEnd: total, tokens, saved: tokens }]);
-  const cost = (of: Usage) => prices.costNanoUsd(providerOf(from), model ?? '', of, atMs ?? 0);
+  const cost = (of: Usage) => prices.costNanoUsd(providerOf(from), model ?? '', of, atMs ?? nowMs);
   const [before, after] = [cost(input), cost(without)];
   return before === null || after === null ? null : before - after;
 }
@@ -219,7 +224,7 @@ function named(tool: JsonObject, { name, type }: JsonObject): Tool {
 }
 
 function calledIn(
-  dialect: SessionDialect,
+  dialect: TranslatableDialect,
   body: JsonObject,
   answers: readonly JsonObject[],
 ): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 /** Estimates of conversations, put together by session, client and length of session. */
 import type { Conversation, SessionClient } from '../sessions/session.ts';
+import { NO_REQUESTS } from './conversation.ts';
 import type { Estimate } from './conversation.ts';
 
 /** The sessions of a client, all of them or those of one length. */
@@ -34,23 +35,13 @@ export const LENGTHS: readonly Length[] = [
   { from: 150, to: null },
 ];
 
-const NOTHING: Estimate = {
-  requests: 0,
-  uncounted: 0,
-  inputTokens: 0,
-  savedTokens: 0,
-  unpriced: 0,
-  costNanoUsd: 0,
-  costSavedNanoUsd: 0,
-};
-
 export function createSums() {
   const clients = new Map<SessionClient, Map<string, Estimate>>();
   return {
     add({ client, sessionId }: Conversation, estimate: Estimate): void {
       const sessions = clients.get(client) ?? new Map<string, Estimate>();
       clients.set(client, sessions);
-      sessions.set(sessionId, together([sessions.get(sessionId) ?? NOTHING, estimate]));
+      sessions.set(sessionId, together([sessions.get(sessionId) ?? NO_REQUESTS, estimate]));
     },
     /** A client's sessions together, then by their length. */
     groups: (): readonly SessionGroup[] =>

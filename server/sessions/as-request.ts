@@ -1,12 +1,13 @@
 /** A body that never was on the wire, as the request that it would be. */
 import { SvcError } from '../../engine/index.ts';
+import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
+import { UNREAD_FACTS } from '../../stages/model/dialect.ts';
 import { toRequest } from '../../stages/model/request.ts';
 import type { ProxyRequest } from '../../stages/model/request.ts';
-import type { SessionDialect } from './session.ts';
 
-const TARGETS: Readonly<Record<SessionDialect, string>> = {
+const TARGETS: Readonly<Record<TranslatableDialect, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
@@ -14,7 +15,7 @@ const TARGETS: Readonly<Record<SessionDialect, string>> = {
 };
 
 /** `text` is the body as JSON; it may be left out where nobody reads its bytes. */
-export function asRequest(name: SessionDialect, json: unknown, text = ''): ProxyRequest {
+export function asRequest(name: TranslatableDialect, json: unknown, text = ''): ProxyRequest {
   const target = TARGETS[name];
   const endpoint = resolveEndpoint('POST', target, []);
   if (endpoint === undefined || 'allow' in endpoint)
@@ -32,14 +33,7 @@ export function asRequest(name: SessionDialect, json: unknown, text = ''): Proxy
     },
     dialect: dialects[name],
     // A body that lacks what a provider demands can be looked at all the same.
-    facts: {
-      model: undefined,
-      stream: false,
-      maxOutputTokens: undefined,
-      usageWish: 'unsaid',
-      hasTools: false,
-      hasThinking: false,
-    },
+    facts: UNREAD_FACTS,
     json,
   });
 }

@@ -8,9 +8,9 @@ import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 import { dialects } from '../../stages/dialect/registry.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import { SentRequests } from './claude-code-requests.ts';
-import type { Answer } from './claude-code-requests.ts';
+import type { Answer, SentConversation } from './claude-code-requests.ts';
 import { timeOf } from './session.ts';
-import type { Conversation, LineReader, SessionRequest } from './session.ts';
+import type { Conversation, LineReader } from './session.ts';
 
 /** Answers that the client made up itself. */
 const NO_MODEL = '<synthetic>';
@@ -92,37 +92,35 @@ class ClaudeCodeReader implements LineReader {
   end(): readonly Conversation[] {
     const answers = this.#drafts.flatMap(({ requests }) => requests.map(({ answer }) => answer));
     const sent = this.#sent.conversations(answers);
-    if (sent !== undefined)
-      return sent.map(({ head, items, requests }) =>
-        this.#conversation(
-          head,
-          items,
-          requests.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) })),
-        ),
-      );
+    if (sent !== undefined) return sent.map((one) => this.#conversation(one));
     return this.#drafts
       .filter(({ requests }) => requests.length > 0)
-      .map(({ items, requests }) => {
-        const made = requests.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) }));
-        return this.#conversation({ model: made[0]!.model }, items, made);
+      .map((draft) => {
+        const head = { model: modelOf(draft.requests[0]!.answer) };
+        return this.#conversation({ ...draft, head });
       });
   }
 
-  #conversation(
-    head: JsonObject,
-    items: readonly unknown[],
-    requests: readonly SessionRequest[],
-  ): Conversation {
-    const sessionId = this.#sessionId;
-    const vendor = 'anthropic';
-    return { client: 'claude-code', sessionId, dialect: 'messages', head, items, requests, vendor };
+  #conversation({ head, items, requests: answered }: SentConversation): Conversation {
+    return {
+      client: 'claude-code',
+      sessionId: this.#sessionId,
+      dialect: 'messages',
+      head,
+      items,
+      requests: answered.map(({ answer, ...rest }) => ({ ...rest, ...figuresOf(answer) })),
+      vendor: 'anthropic',
+    };
   }
 }
 
-function figuresOf({ message, content }: Answer) {
+const modelOf = ({ message }: Answer): string | null => textOf(message['model']) ?? null;
+
+function figuresOf(given: Answer) {
+  const { message, content } = given;
   const answer = { ...message, content };
   const id = textOf(message['id']);
-  const model = textOf(message['model']) ?? null;
+  const model = modelOf(given);
   return { model, usage: usageOf(message), answer, ...(id === undefined ? {} : { id }) };
 }
 

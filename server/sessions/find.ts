@@ -6,17 +6,25 @@ import type { Variables } from '../config/env.ts';
 /** A file that may hold sessions. */
 export interface SessionPath {
   readonly path: string;
-  readonly sizeBytes: number;
   readonly changedMs: number;
+}
+
+/** Where Claude Code keeps what is its own. */
+export function claudeFolder(userHome: string, env: Variables): string {
+  return env['CLAUDE_CONFIG_DIR'] || join(userHome, '.claude');
+}
+
+/** The same of Codex. */
+export function codexFolder(userHome: string, env: Variables): string {
+  return env['CODEX_HOME'] || join(userHome, '.codex');
 }
 
 /** The folders of all clients whose files are read; those that exist. */
 export function sessionFolders(userHome: string, env: Variables): readonly string[] {
-  const claude = env['CLAUDE_CONFIG_DIR'] ?? join(userHome, '.claude');
-  const codex = env['CODEX_HOME'] ?? join(userHome, '.codex');
-  const data = env['XDG_DATA_HOME'] ?? join(userHome, '.local/share');
+  const codex = codexFolder(userHome, env);
+  const data = env['XDG_DATA_HOME'] || join(userHome, '.local/share');
   return [
-    join(claude, 'projects'),
+    join(claudeFolder(userHome, env), 'projects'),
     join(codex, 'sessions'),
     join(codex, 'archived_sessions'),
     join(userHome, '.gemini/tmp'),
@@ -27,7 +35,7 @@ export function sessionFolders(userHome: string, env: Variables): readonly strin
 /** Folders in a folder that are looked into; deeper ones are not. */
 const MAX_DEPTH = 12;
 
-/** Every file below `root` that may be one, or `root` itself, newest first. Links are not followed; what cannot be read goes to `failed`. */
+/** Every file below `root` that may be one, or `root` itself. Links are not followed; what cannot be read goes to `failed`. */
 export function findSessions(
   root: string,
   failed: (path: string, thrown: unknown) => void,
@@ -39,13 +47,13 @@ export function findSessions(
       if (stat.isDirectory() && depth <= MAX_DEPTH)
         for (const name of readdirSync(path)) look(join(path, name), depth + 1);
       else if (stat.isFile() && (depth === 0 || mayBeSession(path)))
-        found.push({ path, sizeBytes: stat.size, changedMs: stat.mtimeMs });
+        found.push({ path, changedMs: stat.mtimeMs });
     } catch (thrown) {
       failed(path, thrown);
     }
   };
   look(root, 0);
-  return found.toSorted((a, b) => b.changedMs - a.changedMs);
+  return found;
 }
 
 /** Clients keep much else beside them. */

@@ -3,14 +3,12 @@
  * client sent them, in the shape of its dialect, and for each request how much of the conversation
  * it held, when it was sent and what the provider counted.
  */
+import type { TranslatableDialect } from '../../stages/dialect/canonical.ts';
 import type { Usage } from '../../stages/model/usage.ts';
 import type { JsonObject } from '../../stages/dialect/json-kind.ts';
 
 /** The clients whose files are read. */
 export type SessionClient = 'claude-code' | 'codex' | 'gemini-cli' | 'opencode';
-
-/** The dialects that they are written in. */
-export type SessionDialect = 'messages' | 'chat' | 'responses' | 'generative';
 
 /** A request to the model. */
 export interface SessionRequest {
@@ -32,7 +30,7 @@ export interface Conversation {
   readonly client: SessionClient;
   /** The client's own id; conversations of one session, such as those of its agents, share it. */
   readonly sessionId: string;
-  readonly dialect: SessionDialect;
+  readonly dialect: TranslatableDialect;
   /** The body without its items: what the file says of model, system prompt and tools. */
   readonly head: JsonObject;
   /** Messages, input items or contents, whatever the dialect calls them. */
@@ -50,7 +48,7 @@ export interface LineReader {
 }
 
 /** The member of the body that holds the items. */
-const ITEMS: Readonly<Record<SessionDialect, string>> = {
+const ITEMS: Readonly<Record<TranslatableDialect, string>> = {
   messages: 'messages',
   chat: 'messages',
   responses: 'input',

@@ -22,6 +22,16 @@ export interface RequestFacts {
   readonly hasThinking: boolean;
 }
 
+/** Facts of a request that nobody read. */
+export const UNREAD_FACTS: RequestFacts = Object.freeze({
+  model: undefined,
+  stream: false,
+  maxOutputTokens: undefined,
+  usageWish: 'unsaid',
+  hasTools: false,
+  hasThinking: false,
+});
+
 /** Follows the bytes of an answer and gathers what it says of its usage. Never throws. */
 export interface UsageObserver {
   /** Takes the next bytes, in any split. */

@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defineStage, isSvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
+import { UNREAD_FACTS } from '../model/dialect.ts';
 import type { Dialect, RequestFacts } from '../model/dialect.ts';
 import { dialects } from '../dialect/registry.ts';
 import { invalidJson } from '../model/errors.ts';
@@ -22,16 +23,6 @@ import { outlineOf } from './outline.ts';
 /** A body of this size takes milliseconds to parse. */
 const LONG_BYTES = 1_000_000;
 
-/** Facts of a request that nobody read. */
-const UNREAD: RequestFacts = Object.freeze({
-  model: undefined,
-  stream: false,
-  maxOutputTokens: undefined,
-  usageWish: 'unsaid',
-  hasTools: false,
-  hasThinking: false,
-});
-
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -47,7 +38,7 @@ interface Reading {
 }
 
 function read(body: BodyFrame, dialect: Dialect): Reading | Promise<Reading> {
-  if (!body.endpoint.rewritable) return { body, json: undefined, facts: UNREAD };
+  if (!body.endpoint.rewritable) return { body, json: undefined, facts: UNREAD_FACTS };
   const size = sizeOfJson(body.bytes);
   if (size === 'large') return readOutline(body, dialect);
   if (size === 'fine' && body.bytes.length > LONG_BYTES) return readByTurns(body, dialect);

@@ -2,6 +2,7 @@
 import type { SvcError } from '../../../engine/index.ts';
 import { KEY_FIELDS } from '../../model/headers.ts';
 import { encodeEvent } from '../../wire/events.ts';
+import { UNREAD_FACTS } from '../../model/dialect.ts';
 import type { Dialect, RequestFacts } from '../../model/dialect.ts';
 import { modelInPath } from '../../model/target.ts';
 import { createObservers } from '../observe.ts';
@@ -25,14 +26,7 @@ export const opaqueDialect: Dialect = Object.freeze<Dialect>({
 
 /** The path may name a model; the body says nothing, since nobody decodes it. */
 function toFacts(target: string): RequestFacts {
-  return Object.freeze({
-    model: modelInPath(target),
-    stream: false,
-    maxOutputTokens: undefined,
-    usageWish: 'unsaid',
-    hasTools: false,
-    hasThinking: false,
-  });
+  return Object.freeze({ ...UNREAD_FACTS, model: modelInPath(target) });
 }
 
 /** An error event that both families of clients understand: a name for one, an `error` member for the other. */

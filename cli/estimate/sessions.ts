@@ -1,0 +1,87 @@
+/** What the commands over session files share: which files, with whose settings, and what is shown meanwhile. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SvcError } from '../../engine/error.ts';
+import type { FoldersRead } from '../../server/sessions/read-folders.ts';
+import { shortPath } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { counted, note } from '../screen/output.ts';
+import { createProgressView } from '../screen/progress.ts';
+
+export interface SessionFlags {
+  /** A folder or file; the folders of all known clients where left out. */
+  readonly folder: string | undefined;
+  readonly config: string | undefined;
+  readonly seconds: string | undefined;
+  readonly json: boolean;
+}
+
+const SECONDS = 120;
+const MOST_SECONDS = 86_400;
+/** Files that are named one by one. */
+const MOST_NAMED = 10;
+
+/** What a proxy here would use: its configuration, and its prices. */
+export async function settingsOf(
+  { config: file, seconds }: SessionFlags,
+  context: CliContext,
+  mode?: string,
+) {
+  const [{ createPrices }, { loadConfig }, { priceOverrides }] = await Promise.all([
+    import('../../stages/ledger/prices.ts'),
+    import('../../server/config/load.ts'),
+    import('../../server/generation/providers.ts'),
+  ]);
+  const { config } = await loadConfig({
+    ...toLoadOptions(configFlag(file), context),
+    ...(mode !== undefined && { flags: { 'compression.mode': mode } }),
+  });
+  const limit = seconds === undefined ? SECONDS : toWhole(seconds, '--seconds', 1, MOST_SECONDS);
+  const overrides = priceOverrides(config, new Map());
+  return { config, prices: createPrices({ overrides }), maxTimeMs: limit * 1000 };
+}
+
+/** The folder that was named, or those of all known clients. */
+export async function sessionsIn(
+  { folder }: SessionFlags,
+  context: CliContext,
+): Promise<readonly string[]> {
+  if (folder !== undefined) return [named(folder, context)];
+  const { sessionFolders } = await import('../../server/sessions/find.ts');
+  return sessionFolders(context.userHome, context.env);
+}
+
+function named(folder: string, { cwd }: CliContext): string {
+  const path = resolve(cwd, folder);
+  if (!existsSync(path)) throw new SvcError('not_found', `There is no file or folder ${path}`);
+  return path;
+}
+
+/** Shows how far the work is, on stderr. */
+export async function followed<T>(
+  context: CliContext,
+  work: (show: (progress: { done: number; total: number }) => void) => Promise<T>,
+): Promise<T> {
+  const view = createProgressView(context);
+  const startMs = context.clock.monotonicMs();
+  try {
+    return await work(({ done, total }) => {
+      const seconds = (context.clock.monotonicMs() - startMs) / 1000;
+      const filesPerSecond = seconds > 0 ? done / seconds : 0;
+      const remainingMs =
+        filesPerSecond > 0 ? ((total - done) / filesPerSecond) * 1000 : Number.POSITIVE_INFINITY;
+      view.show({ done, total, filesPerSecond, remainingMs });
+    });
+  } finally {
+    view.clear();
+  }
+}
+
+/** Says on stderr which files could not be read, and why. */
+export function noteFailed(context: CliContext, failed: FoldersRead['failed']): void {
+  for (const { path, reason } of failed.slice(0, MOST_NAMED))
+    note(context, `! ${shortPath(path, context)}: ${reason}`);
+  if (failed.length > MOST_NAMED)
+    note(context, `! and ${counted(failed.length - MOST_NAMED, 'file')} more`);
+}
