@@ -146,7 +146,9 @@ test('a running proxy uses a rule at once and answers for itself', () =>
     assert.match(states.stdout, /messages\s+unhealthy \(forced\)\s+closed\s+1 of 1 usable/);
     assert.is((await run(place, [...forced, 'healthy'])).code, 0);
     const one = await run(place, ['provider-status', 'messages', '--json']);
-    const { health, keys } = JSON.parse(one.stdout) as Record<string, unknown>;
+    const { providers } = JSON.parse(one.stdout) as Record<'providers', Record<string, unknown>>;
+    assert.equal(Object.keys(providers), ['messages'], 'the shape is that of all, with one in it');
+    const { health, keys } = providers['messages'] as Record<string, unknown>;
     assert.is((health as { state: string }).state, 'healthy');
     assert.equal(
       (keys as { label: string }[]).map((key) => key.label),

@@ -38,7 +38,7 @@ class ProviderStatus extends Command<CliContext> {
     }
     const state = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
     if (state === undefined) throw unknownProvider(provider, Object.keys(providers));
-    if (this.json) printJson(context, state);
+    if (this.json) printJson(context, { providers: { [provider]: state } });
     else await printState(context, state);
     return 0;
   }

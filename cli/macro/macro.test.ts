@@ -341,8 +341,9 @@ test('every action does to a running proxy what it says', async () => {
         },
         async force_health() {
           const health = async () => {
-            const { health: one } = await asJson('provider-status', 'messages');
-            return (one as { state: string }).state;
+            const { providers } = await asJson('provider-status', 'messages');
+            return (providers as Record<'messages', { health: { state: string } }>).messages.health
+              .state;
           };
           await step('force_health: { provider: messages, state: unhealthy }');
           assert.is(await health(), 'unhealthy');
