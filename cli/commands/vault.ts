@@ -232,10 +232,10 @@ class RebuildVaultIndex extends Rebuilding {
   static override paths = [['rebuild-vault-index']];
   static override usage = VaultCommand.Usage({
     category: 'Vault',
-    description: 'Read all indexed folders again into a new index',
+    description: 'Read every file of all indexed folders again, changed or not',
     details:
-      'What was ingested at run time is kept. An index that was damaged stays, under another name.',
-    examples: [['Start over', '$0 rebuild-vault-index']],
+      'Each file replaces what the index held of it; what was ingested at run time is kept. An index that was damaged is made anew, and the old one stays under another name.',
+    examples: [['After changes that `svc index` did not see', '$0 rebuild-vault-index']],
   });
 
   async execute() {
