@@ -8,6 +8,8 @@ import type { Node, Pair, YAMLMap } from 'yaml';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Place } from '../../stages/settings/setting.ts';
 import { fault, unreadable, type Fault } from './fault.ts';
+import { YamlFault, parseYaml } from './yaml-document.ts';
+import type { Lines, Yaml } from './yaml-document.ts';
 
 /** The names that would reach an object's prototype; refused wherever the user chooses a name. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -31,75 +33,20 @@ export interface YamlFile {
 }
 
 /**
- * Parses `text`, which stands in the file called `name`. `yaml` is imported here, so that
- * a start without a config file does not pay for it.
+ * Parses `text`, which stands in the file called `name`.
  *
  * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed.
  */
 export async function readYaml(text: string, name: string): Promise<YamlFile> {
-  const yaml = await import('yaml');
-  refuseExcess(yaml, text, name);
-  const lines = new yaml.LineCounter();
-  const document = parse(yaml, text, name, lines);
-  const problem = document.errors[0] ?? document.warnings[0];
-  if (problem !== undefined) {
-    const line = lines.linePos(problem.pos[0]).line;
-    throw unreadable(`${name}:${line}: ${withoutSource(problem.message)}`);
-  }
+  const { yaml, contents, lines } = await parseYaml(text, YAML_LIMITS).catch((thrown: unknown) => {
+    if (!(thrown instanceof YamlFault)) throw thrown;
+    const { at, message } = thrown;
+    const line = at === undefined ? '' : `:${text.slice(0, at).split('\n').length}`;
+    throw unreadable(`${name}${line}: ${withoutSource(message)}`, thrown.cause);
+  });
   const walk = new Walk(yaml, name, lines);
-  const data = document.contents === null ? null : walk.plain(document.contents, [], 0);
+  const data = contents === null ? null : walk.plain(contents, [], 0);
   return { data, faults: walk.faults, placeOf: (path) => walk.placeOf(path) };
-}
-
-/** The lexer's sign that the next token is the text of a scalar. */
-const SCALAR_FOLLOWS = '\u001f';
-
-type Yaml = typeof import('yaml');
-type Lines = InstanceType<Yaml['LineCounter']>;
-
-function parse(yaml: Yaml, text: string, name: string, lines: Lines) {
-  try {
-    return yaml.parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      // Its check compares every key with every other; the walk below uses a set.
-      uniqueKeys: false,
-      customTags: [],
-      // Its frames quote the source, which may hold a key.
-      prettyErrors: false,
-      lineCounter: lines,
-      logLevel: 'error',
-    });
-  } catch (thrown) {
-    throw unreadable(`${name}: it is not well-formed YAML`, thrown);
-  }
-}
-
-/**
- * Refuses what would cost the parser too much: it recurses with depth, and some of its
- * work grows with the square of the number of tokens. Cutting into tokens is linear.
- */
-function refuseExcess(yaml: Yaml, text: string, name: string): void {
-  let tokens = 0;
-  let brackets = 0;
-  let markers = 0;
-  let isScalar = false;
-  for (const token of new yaml.Lexer().lex(text)) {
-    if (++tokens > YAML_LIMITS.tokens) throw unreadable(`${name}: it holds too many values`);
-    if (isScalar) {
-      isScalar = false;
-      continue;
-    }
-    isScalar = token === SCALAR_FOLLOWS;
-    if (token === '[' || token === '{') brackets++;
-    if (token === ']' || token === '}') brackets--;
-    if (token === '-' || token === '?') markers++;
-    if (token.includes('\n')) markers = 0;
-    if (brackets > YAML_LIMITS.depth || markers > YAML_LIMITS.depth) {
-      throw unreadable(`${name}: it is nested too deeply`);
-    }
-  }
 }
 
 /** Turns nodes into plain data without a prototype, counting what it makes. */
@@ -197,6 +144,5 @@ class Walk {
 
 /** The parser's words without the pieces of source in them, which may be a key's. */
 function withoutSource(message: string): string {
-  const line = message.split('\n', 1)[0] ?? '';
-  return line.replace(/: \S[^]*$/, '').replace(/!\S+/g, 'tag');
+  return message.replace(/: \S[^]*$/, '').replace(/!\S+/g, 'tag');
 }

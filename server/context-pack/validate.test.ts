@@ -170,6 +170,13 @@ test('YAML is judged as JSON is, with line and column of the file', async () => 
   assert.match((await faults('['.repeat(100_000))).join(), /^1:\d+ $/);
   assert.match((await faults('- '.repeat(100_000))).join(), /^1:\d+ $/);
   assert.equal(await faults(''), ['1:1 ']);
+  const why = async (text: string) => {
+    const result = await validatePack(Buffer.from(text), 'yaml');
+    return result.valid ? '' : result.faults[0]!.message;
+  };
+  const nested = Array.from({ length: 2800 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n');
+  assert.match(await why(nested), /nested too deeply/);
+  assert.match(await why(`a: [${'1,'.repeat(600_000)}1]`), /too many values/);
 });
 
 test('the command: exit codes, lines for people, JSON, schema', async () => {

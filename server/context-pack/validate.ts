@@ -5,7 +5,7 @@ import { faultsOf } from './check.ts';
 import type { PackFault, PackPath } from './check.ts';
 import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
 import { contextPack } from './schema.ts';
-import { parseYaml } from './yaml.ts';
+import { parsePack } from './yaml.ts';
 
 /** A fault for people: where it stands, and what is wrong. */
 export interface LocatedFault {
@@ -60,7 +60,7 @@ export async function validatePack(
   if (notText !== undefined) return { valid: false, faults: [notText] };
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const places = createPlaces(text);
-  const parsed = format === 'json' ? parseJson(text) : await parseYaml(text, MAX_DEPTH);
+  const parsed = format === 'json' ? parseJson(text) : await parsePack(text, MAX_DEPTH);
   if ('at' in parsed) {
     const fault = {
       ...places.at(parsed.at),

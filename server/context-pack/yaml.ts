@@ -1,62 +1,21 @@
 /** Reads YAML 1.2 into plain data, with the offset of every name and value; what JSON has no word for is refused. */
 import type { Node } from 'yaml';
+import { YamlFault, parseYaml } from '../config/yaml-document.ts';
+import type { Yaml } from '../config/yaml-document.ts';
 import type { PackPath } from './check.ts';
 import { pathText, type PlacedFault, type PlacedValue } from './placed.ts';
 
-type Yaml = typeof import('yaml');
-
-class YamlFault extends Error {
-  readonly at: number;
-  constructor(at: number, message: string) {
-    super(message);
-    this.at = at;
-  }
-}
+/** Of 4 MiB; a pack has some ten for each member of a block. */
+const MAX_TOKENS = 1_000_000;
 
 /** Aliases and tags are refused: a pack is data, and what it says stands where it is said. */
-export async function parseYaml(
-  text: string,
-  maxDepth: number,
-): Promise<PlacedValue | PlacedFault> {
-  const yaml = await import('yaml');
+export async function parsePack(text: string, depth: number): Promise<PlacedValue | PlacedFault> {
   try {
-    refuseDepth(yaml, text, maxDepth);
-    const document = yaml.parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      merge: false,
-      // Its check compares every key with every other; the walk below uses a map.
-      uniqueKeys: false,
-      customTags: [],
-      prettyErrors: false,
-      logLevel: 'error',
-    });
-    const problem = document.errors[0] ?? document.warnings[0];
-    if (problem !== undefined)
-      return { at: problem.pos[0], why: problem.message.split('\n', 1)[0] ?? '' };
-    return new PlacedYaml(yaml, maxDepth).read(document.contents);
+    const { yaml, contents } = await parseYaml(text, { depth, tokens: MAX_TOKENS });
+    return new PlacedYaml(yaml, depth).read(contents);
   } catch (thrown) {
-    if (thrown instanceof YamlFault) return { at: thrown.at, why: thrown.message };
+    if (thrown instanceof YamlFault) return { at: thrown.at ?? 0, why: thrown.message };
     throw thrown;
-  }
-}
-
-/** What the lexer puts between tokens: a document begins, a mistake, the next is the text of a scalar. */
-const SIGNS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
-
-/** The parser recurses: what nests too deeply must not reach it. Cutting into tokens does not. */
-function refuseDepth(yaml: Yaml, text: string, maxDepth: number): void {
-  let brackets = 0;
-  let markers = 0;
-  let at = 0;
-  for (const token of new yaml.Lexer().lex(text)) {
-    if (token === '[' || token === '{') brackets++;
-    if (token === ']' || token === '}') brackets--;
-    if (token === '-' || token === '?') markers++;
-    if (token.includes('\n')) markers = 0;
-    if (brackets > maxDepth || markers > maxDepth)
-      throw new YamlFault(Math.min(at, text.length), `it nests deeper than ${maxDepth}`);
-    if (!SIGNS.has(token)) at += token.length;
   }
 }
 
@@ -81,21 +40,20 @@ class PlacedYaml {
     const at = node?.range?.[0] ?? parentAt;
     this.#values.set(pathText(path), at);
     if (node === null) return null;
-    if (path.length > this.#maxDepth)
-      throw new YamlFault(at, `it nests deeper than ${this.#maxDepth}`);
+    if (path.length > this.#maxDepth) throw new YamlFault('it is nested too deeply', at);
     const { isAlias, isScalar, isSeq, isMap } = this.#yaml;
-    if (isAlias(node)) throw new YamlFault(at, 'aliases are not read: write the value itself');
-    if (node.tag !== undefined) throw new YamlFault(at, `tags such as ${node.tag} are not read`);
+    if (isAlias(node)) throw new YamlFault('aliases are not read: write the value itself', at);
+    if (node.tag !== undefined) throw new YamlFault(`tags such as ${node.tag} are not read`, at);
     if (isScalar(node)) return typeof node.value === 'bigint' ? Number(node.value) : node.value;
     if (isSeq(node))
       return node.items.map((item, index) =>
         this.#value(item as Node | null, [...path, index], at),
       );
-    if (!isMap(node)) throw new YamlFault(at, 'a value is wanted here');
+    if (!isMap(node)) throw new YamlFault('a value is wanted here', at);
     const members = new Map<string, unknown>();
     for (const { key, value } of node.items as { key: Node | null; value: Node | null }[]) {
       const nameAt = key?.range?.[0] ?? at;
-      if (!isScalar(key)) throw new YamlFault(nameAt, 'only plain text can be a name');
+      if (!isScalar(key)) throw new YamlFault('only plain text can be a name', nameAt);
       // A name that YAML reads as a number is meant as written.
       const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
       const inner = [...path, name];
