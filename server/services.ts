@@ -114,6 +114,8 @@ export interface ServiceOptions {
   readonly onTrouble?: (error: SvcError) => void;
   /** Answers in place of the providers. */
   readonly upstream?: Upstream;
+  /** Takes rows in place of a thread that writes them to the ledger's file. */
+  readonly ledgerWriter?: LedgerWriter;
   /** Takes captures in place of the home's files. */
   readonly captureWriter?: CaptureWriter;
 }
@@ -129,14 +131,16 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const wire = options.upstream ?? createUpstream(createOutbound(config.outbound), turn);
   const upstream = recordingUpstream(wire, (runId) => captures.recorderOf(runId));
   const startedMs = clock.wallMs();
-  const ledgerFile = createLedgerWriter({
-    file: config.ledger.db,
-    clock,
-    onTrouble(error) {
-      log.error(error.message, { code: error.code });
-      options.onTrouble?.(error);
-    },
-  });
+  const ledgerFile =
+    options.ledgerWriter ??
+    createLedgerWriter({
+      file: config.ledger.db,
+      clock,
+      onTrouble(error) {
+        log.error(error.message, { code: error.code });
+        options.onTrouble?.(error);
+      },
+    });
   const audit = createAuditLog({
     files: auditFiles(config.home),
     clock,

@@ -1,6 +1,5 @@
 /** `svc config show|path|init|schema|validate|reload|pull|sync` and `svc validate-config`. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError, isSvcError } from '../../engine/error.ts';
@@ -237,7 +236,7 @@ async function codeFaults(
       ? []
       : await moduleFaults(config, context);
   // Without its plugins the graph would be another one.
-  return faults.length > 0 ? faults : graphFaults(config, context);
+  return faults.length > 0 ? faults : graphFaults(loaded, context);
 }
 
 /** One fault a module. */
@@ -253,19 +252,18 @@ async function moduleFaults(config: Config, { clock }: CliContext): Promise<read
   });
 }
 
-async function graphFaults(config: Config, { env }: CliContext): Promise<readonly Fault[]> {
+async function graphFaults(
+  { config, configFile: where = '' }: LoadedConfig,
+  { env }: CliContext,
+): Promise<readonly Fault[]> {
   const { compiledGraph } = await import('../../server/generation/compile-alone.ts');
-  const scratch = mkdtempSync(join(tmpdir(), 'svc-validate-'));
-  const where = config.plugins.map(({ module }) => module).join(', ');
   const toFault = (key: string, text: string): Fault => ({ key, source: 'file', where, text });
   try {
-    const { warnings } = await compiledGraph(config, scratch, env);
+    const { warnings } = await compiledGraph(config, env);
     return warnings.map((warning) => toFault('plugins', warning));
   } catch (thrown) {
     if (!isSvcError(thrown) || thrown.kind !== 'config') throw thrown;
     return [toFault('graph', thrown.message)];
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,6 @@
 import { Command, Option } from 'clipanion';
 import type { CliCommand, CliContext } from '../context.ts';
 import { toServeFlags } from '../parse/flags.ts';
-import type { TypedFlags } from '../parse/flags.ts';
 import { runForeground } from '../process/foreground.ts';
 
 /** The options that every start of a proxy takes. */
@@ -24,15 +23,7 @@ export abstract class ServeOptions extends Command<CliContext> {
   /** The options as the rest of the program wants them. Throws `usage`. */
   flags() {
     const { port, config, envFile, debug, telemetry, dashboard, ingest } = this;
-    const typed: TypedFlags = {
-      port,
-      config,
-      envFile,
-      ...(debug === true ? { debug } : {}),
-      ...(telemetry === true ? { telemetry } : {}),
-      ...(dashboard === true ? { dashboard } : {}),
-      ...(ingest === true ? { ingest } : {}),
-    };
+    const typed = { port, config, envFile, debug, telemetry, dashboard, ingest };
     return toServeFlags(typed, this.context);
   }
 }

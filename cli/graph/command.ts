@@ -1,7 +1,5 @@
 /** `svc graph`: the graph that the configuration compiles to. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliCommand, CliContext } from '../context.ts';
@@ -55,21 +53,13 @@ class Graph extends Command<CliContext> {
     ]);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
     const more = this.plugin.map((path) => ({ module: resolve(context.cwd, path) }));
-    const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
-    try {
-      const { plan, plugins, warnings } = await compiledGraph(
-        { ...config, plugins: [...config.plugins, ...more] },
-        scratch,
-        context.env,
-      );
-      for (const warning of warnings) note(context, `! ${warning}`);
-      const bringers = plugins.flatMap(({ name, insertions }) =>
-        insertions.map(({ stage }) => [stage.name, name] as const),
-      );
-      return { drawing: toDrawing(describePlan(plan), new Map(bringers)), plugins };
-    } finally {
-      rmSync(scratch, { recursive: true, force: true });
-    }
+    const withMore = { ...config, plugins: [...config.plugins, ...more] };
+    const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);
+    for (const warning of warnings) note(context, `! ${warning}`);
+    const bringers = plugins.flatMap(({ name, insertions }) =>
+      insertions.map(({ stage }) => [stage.name, name] as const),
+    );
+    return { drawing: toDrawing(describePlan(plan), new Map(bringers)), plugins };
   }
 }
 

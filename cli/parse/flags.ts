@@ -4,18 +4,22 @@ import { SvcError } from '../../engine/error.ts';
 import type { LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
 
-/** The flags of a start; paths are absolute. */
-export interface ServeFlags {
+/** What a start may be asked for by a word alone. */
+interface Switches {
+  readonly debug: boolean;
+  /** Exports traces and measurements, whatever the configuration says. */
+  readonly telemetry: boolean;
+  /** Opens the dashboard in the browser once the proxy listens. */
+  readonly dashboard: boolean;
+  /** Adds what the vault holds to requests, whatever the configuration says. */
+  readonly ingest: boolean;
+}
+
+/** The flags of a start: what was not given is not there, so that a restart keeps it. Paths are absolute. */
+export interface ServeFlags extends Partial<Switches> {
   readonly port?: number;
   readonly config?: string;
   readonly envFile?: string;
-  readonly debug?: boolean;
-  /** Exports traces and measurements, whatever the configuration says. */
-  readonly telemetry?: boolean;
-  /** Opens the dashboard in the browser once the proxy listens. */
-  readonly dashboard?: boolean;
-  /** Adds what the vault holds to requests, whatever the configuration says. */
-  readonly ingest?: boolean;
 }
 
 /** The flags of a command that takes `--config` alone. */
@@ -24,29 +28,23 @@ export function configFlag(config: string | undefined): ServeFlags {
 }
 
 /** The flags as they were typed. */
-export interface TypedFlags {
+export type TypedFlags = { readonly [name in keyof Switches]?: boolean | undefined } & {
   readonly port: string | undefined;
   readonly config: string | undefined;
   readonly envFile: string | undefined;
-  readonly debug?: boolean;
-  /** Exports traces and measurements, whatever the configuration says. */
-  readonly telemetry?: boolean;
-  /** Opens the dashboard in the browser once the proxy listens. */
-  readonly dashboard?: boolean;
-  /** Adds what the vault holds to requests, whatever the configuration says. */
-  readonly ingest?: boolean;
-}
+};
 
 /** Checks typed flags. Throws `usage` for what is no port. */
 export function toServeFlags(typed: TypedFlags, context: CliContext): ServeFlags {
+  const { port, config, envFile, debug, telemetry, dashboard, ingest } = typed;
   return {
-    ...(typed.port === undefined ? {} : { port: toPort(typed.port, '--port') }),
-    ...(typed.config === undefined ? {} : { config: resolve(context.cwd, typed.config) }),
-    ...(typed.envFile === undefined ? {} : { envFile: resolve(context.cwd, typed.envFile) }),
-    ...(typed.debug === true ? { debug: true } : {}),
-    ...(typed.telemetry === true ? { telemetry: true } : {}),
-    ...(typed.dashboard === true ? { dashboard: true } : {}),
-    ...(typed.ingest === true ? { ingest: true } : {}),
+    ...(port === undefined ? {} : { port: toPort(port, '--port') }),
+    ...(config === undefined ? {} : { config: resolve(context.cwd, config) }),
+    ...(envFile === undefined ? {} : { envFile: resolve(context.cwd, envFile) }),
+    ...(debug === true ? { debug } : {}),
+    ...(telemetry === true ? { telemetry } : {}),
+    ...(dashboard === true ? { dashboard } : {}),
+    ...(ingest === true ? { ingest } : {}),
   };
 }
 

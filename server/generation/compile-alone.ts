@@ -2,6 +2,8 @@
  * The generation that a start with a configuration would make, without ports: plugins and
  * providers that are code are loaded, the graph is compiled.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/index.ts';
 import type { Plan } from '../../engine/index.ts';
@@ -9,6 +11,7 @@ import { loadPlugins } from '../../plugins/load-plugins.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
 import { createView } from '../../plugins/view.ts';
 import type { ProxyFrame } from '../../stages/model/frame.ts';
+import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
 import { createKeyring } from '../auth/auth.ts';
 import { compileGeneration } from './compile.ts';
 import type { Config } from '../config/config.ts';
@@ -65,12 +68,17 @@ export interface CompiledGraph {
   readonly warnings: readonly string[];
 }
 
-/** The graph of a configuration. Its home is neither read nor written; `scratch` is an empty folder. */
-export async function compiledGraph(
-  given: Config,
-  scratch: string,
-  env: Variables,
-): Promise<CompiledGraph> {
+/** The graph of a configuration. Its home is neither read nor written: an empty folder stands in for it. */
+export async function compiledGraph(config: Config, env: Variables): Promise<CompiledGraph> {
+  const scratch = mkdtempSync(join(tmpdir(), 'svc-graph-'));
+  try {
+    return await compiledIn(scratch, config, env);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function compiledIn(scratch: string, given: Config, env: Variables): Promise<CompiledGraph> {
   const config: Config = {
     ...given,
     home: scratch,
@@ -80,7 +88,7 @@ export async function compiledGraph(
     telemetry: { ...given.telemetry, enabled: false },
   };
   const log = silentLog(scratch, systemClock);
-  const services = await createServices({ config, log });
+  const services = await createServices({ config, log, ledgerWriter: noLedgerWriter });
   try {
     const { plan, plugins, custom } = await compileAlone({ config, services, env, scratch });
     return { plan, plugins, warnings: pluginReasons(custom) };

@@ -13,6 +13,7 @@ import type { CaptureJob, CaptureWriter } from '../../stages/captures/writer.ts'
 import { resolveEndpoint } from '../../stages/dialect/endpoints.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue, withoutHeaders } from '../../stages/model/headers.ts';
+import { noLedgerWriter } from '../../stages/ledger/no-writer.ts';
 import type { OwnServices } from '../../stages/services.ts';
 import { templateFolder } from '../../stages/templates/files.ts';
 import { decodeBody } from '../../stages/wire/decode.ts';
@@ -73,6 +74,8 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
     log,
     clock,
     upstream,
+    // What is recorded of a replay is taken as a capture, and its rows are no one's.
+    ledgerWriter: noLedgerWriter,
     captureWriter: catcher.writer,
   });
   try {

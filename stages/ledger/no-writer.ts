@@ -1,0 +1,20 @@
+/** The writer of a ledger that is kept nowhere: for graphs that are only looked at or replayed. No thread is started. */
+import type { LedgerWriter } from './writer-contract.ts';
+
+const NOTHING = Object.freeze({
+  written: 0,
+  queued: 0,
+  dropped: 0,
+  trouble: undefined,
+  replaced: undefined,
+});
+
+export const noLedgerWriter: LedgerWriter = Object.freeze<LedgerWriter>({
+  record: () => undefined,
+  ready: () => Promise.resolve(),
+  flush: () => Promise.resolve(),
+  prune: () => Promise.resolve(0),
+  close: () => Promise.resolve(),
+  stats: () => NOTHING,
+  place: () => Promise.resolve('kept' as const),
+});
