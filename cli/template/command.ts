@@ -42,15 +42,17 @@ class List extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const folder = folderOf(context);
-    const rows = templateNames(folder).map((name) => {
-      try {
-        const { description, variables } = loadTemplate(folder, name);
-        return { name, description: description ?? null, variables, fault: null };
-      } catch (thrown) {
-        if (!(thrown instanceof SvcError)) throw thrown;
-        return { name, description: null, variables: [], fault: thrown.message };
-      }
-    });
+    const rows = await Promise.all(
+      templateNames(folder).map(async (name) => {
+        try {
+          const { description, variables } = await loadTemplate(folder, name);
+          return { name, description: description ?? null, variables, fault: null };
+        } catch (thrown) {
+          if (!(thrown instanceof SvcError)) throw thrown;
+          return { name, description: null, variables: [], fault: thrown.message };
+        }
+      }),
+    );
     if (this.json) {
       const templates = rows.map(({ variables, ...row }) => ({
         ...row,
@@ -105,7 +107,7 @@ class Add extends Command<CliContext> {
       this.file === undefined
         ? await textOfStream(context.stdin)
         : readInput(resolve(context.cwd, this.file)).toString();
-    const { variables } = readTemplate(name, source);
+    const { variables } = await readTemplate(name, source);
     ensurePrivateFolder(folder);
     if (this.force) writePrivateFile(path, source);
     else this.create(path, source);
@@ -187,7 +189,7 @@ class Use extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const filled = fillTemplate(
-      loadTemplate(folderOf(context), this.name),
+      await loadTemplate(folderOf(context), this.name),
       new Map(this.vars.map(toValue)),
     );
     const text = this.model === undefined ? filled : await askModel(context, this.model, filled);

@@ -36,23 +36,32 @@ export const template = defineStage<ProxyFrame, TemplateConfig, Services>({
   name: 'template',
   build: ({ folder }) => ({
     on: {
-      request({ request }, ctx): RequestFrame | undefined {
+      request({ request }, ctx): Promise<RequestFrame> | undefined {
         const asked = askedBy(request);
         if (asked === undefined) return undefined;
-        const { name, by, values } = asked;
-        if (!isRewritable(request)) throw unchanged(by);
-        const loaded = loadTemplate(folder, name);
-        const block = lastTyped(request, by);
-        const takesInput = loaded.variables.some((each) => each.name === INPUT);
-        if (takesInput) values.set(INPUT, block.text);
-        const filled = fillTemplate(loaded, values);
-        ctx.note('template', name);
-        const text = takesInput ? filled : `${filled.trimEnd()}\n\n${block.text}`;
-        return Object.freeze({ kind: 'request', request: withText(request, block, text) });
+        if (!isRewritable(request)) throw unchanged(asked.by);
+        return fill(request, asked, folder).then((filled) => {
+          ctx.note('template', asked.name);
+          return Object.freeze({ kind: 'request', request: filled });
+        });
       },
     },
   }),
 });
+
+async function fill(
+  request: ProxyRequest,
+  { name, by, values }: Asked,
+  folder: string,
+): Promise<ProxyRequest> {
+  const loaded = await loadTemplate(folder, name);
+  const block = lastTyped(request, by);
+  const takesInput = loaded.variables.some((each) => each.name === INPUT);
+  if (takesInput) values.set(INPUT, block.text);
+  const filled = fillTemplate(loaded, values);
+  const text = takesInput ? filled : `${filled.trimEnd()}\n\n${block.text}`;
+  return withText(request, block, text);
+}
 
 const bad = (message: string): SvcError => new SvcError('bad_request', message);
 

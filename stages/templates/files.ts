@@ -51,6 +51,6 @@ export function templateSource(folder: string, name: string): string {
   }
 }
 
-export function loadTemplate(folder: string, name: string): Template {
+export async function loadTemplate(folder: string, name: string): Promise<Template> {
   return readTemplate(name, templateSource(folder, name));
 }

@@ -2,7 +2,6 @@
  * A prompt template: a text with `{{name}}` where values go, and above it, between two lines of
  * `---`, what its variables are. A value is data: what stands in it is never expanded again.
  */
-import { parseDocument } from 'yaml';
 import { SvcError } from '../../engine/index.ts';
 import { fillPlaces, placesOf, toVariable, valuesOf } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
@@ -24,12 +23,12 @@ export const MOST_TEMPLATE_BYTES = 1_000_000;
 
 const HEAD = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
-/** Throws `bad_request` with everything that is wrong. */
-export function readTemplate(name: string, source: string): Template {
+/** Rejects with `bad_request` and everything that is wrong. */
+export async function readTemplate(name: string, source: string): Promise<Template> {
   const head = source.startsWith('---') ? HEAD.exec(source) : null;
   const text = head === null ? source : source.slice(head[0].length);
   const used = placesOf(text);
-  const { description, variables, faults } = readHead(head?.[1] ?? '');
+  const { description, variables, faults } = await readHead(head?.[1] ?? '');
   const unused = [...variables.keys()].filter((each) => !used.includes(each));
   const all = [
     ...faults,
@@ -50,7 +49,9 @@ interface Head {
   readonly faults: readonly string[];
 }
 
-function readHead(source: string): Head {
+async function readHead(source: string): Promise<Head> {
+  // Imported here, so that a start does not pay for it.
+  const { parseDocument } = await import('yaml');
   const document = parseDocument(source);
   const faults = document.errors.map(({ message }) => message.split('\n', 1)[0] ?? '');
   const head: unknown = faults.length > 0 ? null : document.toJS({ maxAliasCount: 0 });
