@@ -1,7 +1,7 @@
 /** One call of the command line: finds the command, runs it, and makes an exit code of what happened. */
 import { Cli } from 'clipanion';
 import { SvcError, isSvcError } from '../engine/error.ts';
-import { nearest } from '../server/config/distance.ts';
+import { didYouMean } from '../server/config/distance.ts';
 import { isDiskFault, reasonOf } from '../stages/disk-reason.ts';
 import type { CliContext } from './context.ts';
 import { exitCodes } from './exit.ts';
@@ -85,8 +85,7 @@ async function help(
 }
 
 function noHelp(word: string, names: readonly string[]): SvcError {
-  const near = nearest(word, [...new Set(names)]);
-  const hint = near === undefined ? '' : `; did you mean \`svc help ${near}\`?`;
+  const hint = didYouMean(word, names, (near) => `\`svc help ${near}\``);
   return new SvcError('usage', `svc has no command '${word}' and no topic of that name${hint}`, {
     cure: '`svc help` lists both.',
   });

@@ -1,7 +1,7 @@
 /** Checks what a module exports as a plugin, and what the plugin brings; every fault is named with its place. */
 import { checkRecipe } from '../stages/compress/recipe/check.ts';
 import type { Recipe } from '../stages/compress/recipe/recipe.ts';
-import { checkMacro } from '../stages/macros/check.ts';
+import { checkMacro, macroPart } from '../stages/macros/check.ts';
 import type { Macro } from '../stages/macros/macro.ts';
 import { checkDefinition } from './check.ts';
 import { HOOK_NAMES } from './hooks.ts';
@@ -67,7 +67,7 @@ export function checkPlugin(exported: unknown): PluginDefinition {
 
 /** What stands beside the name, and what `setup` returned. Throws `PluginFaults`. */
 export function checkBrought(definition: PluginSetup, returned: unknown): Brought {
-  if (returned !== undefined && !isObject(returned))
+  if (!isObject(returned))
     throw new PluginFaults([
       {
         path: ['setup'],
@@ -76,14 +76,13 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
     ]);
   const faults: BroughtFault[] = [];
   const say: Say = (path, message) => void faults.push({ path, message });
-  if (returned !== undefined)
-    for (const part of Object.keys(returned))
-      if (!(PARTS as readonly string[]).includes(part))
-        say(
-          ['setup', part],
-          `setup: ${part} is no part of what it returns; known are ${PARTS.join(', ')}`,
-        );
-  const both = [definition, returned ?? {}] as readonly Partial<Record<string, unknown>>[];
+  for (const part of Object.keys(returned))
+    if (!(PARTS as readonly string[]).includes(part))
+      say(
+        ['setup', part],
+        `setup: ${part} is no part of what it returns; known are ${PARTS.join(', ')}`,
+      );
+  const both = [definition, returned] as readonly Partial<Record<string, unknown>>[];
   const listOf = (part: string): readonly unknown[] =>
     both.flatMap((from) => {
       const list = from[part];
@@ -107,7 +106,7 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
     const checked = checkMacro(one);
     if (checked.ok) return [checked.macro];
     for (const { path, message } of checked.faults)
-      say(['macros', ...path], `macros[${at}]: ${path.join('.')} ${message}`);
+      say(['macros', ...path], `macros[${at}]: ${macroPart(path)} ${message}`);
     return [];
   });
   refuseTwins('recipe', recipes, say);

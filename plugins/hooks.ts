@@ -79,6 +79,9 @@ function eachEvent(
     if (data === undefined) return [bytes];
     const changed = hook({ ...(event !== undefined && { event }), data: parsed(data) });
     if (changed === undefined) return [bytes];
+    // Such as a promise, which would stand in the stream as an event without data.
+    if (changed !== null && changed.data === undefined)
+      throw new TypeError('event returns an event with data, null or nothing, and no promise');
     isChanged = true;
     if (changed === null) return [];
     const { event: name, data: value } = changed;

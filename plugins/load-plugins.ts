@@ -19,6 +19,7 @@ import { lineOfPath } from './place-in-source.ts';
 import type { PluginStage } from './plugin-stage.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { stageTools } from './stage-tools.ts';
+import { timedStream } from './timed-stream.ts';
 import type { PluginView } from './view.ts';
 
 /** A plugin as configured: an absolute path, and what its own check gets. */
@@ -45,6 +46,9 @@ export interface LoadOptions {
   readonly view: PluginView;
   readonly runImport?: RunImport;
 }
+
+/** As long as a provider may take for the head of its answer. */
+const STREAM_TIMEOUT_MS = 30_000;
 
 /** Throws `config` (CONFIG_002) with every plugin that cannot be used, its file, its line where known, and why. */
 export async function loadPlugins(
@@ -92,9 +96,8 @@ async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlu
   const plugin = checkPlugin(exported);
   const { name, config, setup } = plugin;
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));
-  const returned: unknown = await setup?.({ config: checked, tools: stageTools, view });
-  // A `setup` that returns nothing has forgotten to.
-  if (setup !== undefined && returned === undefined) checkBrought(plugin, null);
+  const returned: unknown =
+    setup === undefined ? {} : await setup({ config: checked, tools: stageTools, view });
   const { stages, hooks, ...brought } = checkBrought(plugin, returned);
   const all = [...stages, ...hooks.flatMap((one) => toHookStages(name, one))];
   return {
@@ -125,7 +128,17 @@ function toInsertion(
     ...(needs !== undefined && { needs }),
     ...(answers !== undefined && { answers }),
     build() {
-      if ('transform' in stage) return { transform: (ctx) => unsized(stage.transform(ctx)) };
+      if ('transform' in stage)
+        return {
+          transform: (ctx) =>
+            timedStream(stage.transform(ctx), {
+              node: name,
+              timeoutMs: stage.timeoutMs ?? STREAM_TIMEOUT_MS,
+              clock,
+              report,
+              emitted: (frame) => (frame.kind === 'head' ? withoutSize(frame) : frame),
+            }),
+        };
       const { open, watch, settled } = stage;
       const on = guarded(name, stage, clock, report);
       return {
@@ -165,18 +178,6 @@ function unsizedHead(handle: HeadHandler = () => undefined): HeadHandler {
     if (handled instanceof Promise) return handled.then((value) => value ?? head);
     return handled ?? head;
   };
-}
-
-function unsized({
-  readable,
-  writable,
-}: ReadableWritablePair<ProxyFrame, ProxyFrame>): ReadableWritablePair<ProxyFrame, ProxyFrame> {
-  const heads = new TransformStream<ProxyFrame, ProxyFrame>({
-    transform(frame, controller) {
-      controller.enqueue(frame.kind === 'head' ? withoutSize(frame) : frame);
-    },
-  });
-  return { writable, readable: readable.pipeThrough(heads) };
 }
 
 /** Each fault with the module's file, and the line where it is known. */

@@ -38,6 +38,11 @@ export interface StreamStage extends Placed {
   readonly transform: (
     ctx: StageContext<undefined>,
   ) => ReadableWritablePair<ProxyFrame, ProxyFrame>;
+  /**
+   * Milliseconds that the client may wait for it while it neither takes a frame nor emits one;
+   * default 30000. Holding frames back until more of them come is no waiting.
+   */
+  readonly timeoutMs?: number;
 }
 
 export type PluginStage = HandlerStage | StreamStage;

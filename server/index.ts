@@ -153,10 +153,7 @@ async function openProxy(options: StartOptions) {
       runImport,
     });
     const insertions = plugins.flatMap((plugin) => plugin.insertions);
-    const recipes = await loadRecipes(
-      from.config.compression.recipes,
-      plugins.flatMap((plugin) => plugin.recipes),
-    );
+    const recipes = await loadRecipes(from.config.compression.recipes, plugins);
     const generation = compileGeneration({
       number,
       config: from.config,

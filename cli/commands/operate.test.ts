@@ -109,6 +109,22 @@ test('a rule whose provider is gone is reported as one that decides nothing', ()
     assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
   }));
 
+test('a rule may aim at a provider of a plugin, without a proxy too', () =>
+  inPlace(async (place) => {
+    const module = join(place.folder, 'shop.mjs');
+    writeFileSync(
+      module,
+      "export default { name: 'shop', providers: [{ name: 'shop-llm', kind: 'chat', baseUrl: 'http://127.0.0.1:1', auth: 'none' }] };",
+      { mode: 0o600 },
+    );
+    const config = join(place.folder, 'shop.yaml');
+    writeFileSync(config, 'plugins: [{ module: ./shop.mjs }]\n');
+    const aim = ['route', 'add', '--target', 'shop-llm/small', '--config', config];
+    const added = await run(place, aim);
+    assert.is(added.code, 0, added.stderr);
+    assert.is((await run(place, ['route', 'list', '--config', config])).stderr, '');
+  }));
+
 test('every fault of a rule is reported at once', () =>
   inPlace(async (place) => {
     const bad = [

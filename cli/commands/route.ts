@@ -5,7 +5,7 @@ import type { NewRule } from '../../stages/route/rules-store.ts';
 import type { RouteRule } from '../../stages/route/rules.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { toLoadOptions, toServeFlags } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { note, print, printJson } from '../screen/output.ts';
 import { controlIfRunning } from '../remote.ts';
 
@@ -26,20 +26,22 @@ abstract class RouteCommands extends Command<CliContext> {
     const answer = await controlIfRunning(home, 'route', command);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
     if (answer !== undefined) return { ...(answer as unknown as Done), isRunning: true };
-    const [{ loadConfig }, { ensurePrivateFolder }, { doRouteCommand, openRouteRules }] =
-      await Promise.all([
-        import('../../server/config/load.ts'),
-        import('../../server/config/home.ts'),
-        import('../../server/generation/route-rules.ts'),
-      ]);
-    const flags = toServeFlags(
-      { port: undefined, config: this.config, envFile: undefined },
-      context,
-    );
-    const { config } = await loadConfig(toLoadOptions(flags, context));
+    const [
+      { config },
+      { ensurePrivateFolder },
+      { configuredPlugins },
+      { doRouteCommand, openRouteRules },
+    ] = await Promise.all([
+      configOf(this.config, context),
+      import('../../server/config/home.ts'),
+      import('../../server/generation/configured-plugins.ts'),
+      import('../../server/generation/route-rules.ts'),
+    ]);
     if (command.do !== 'list') ensurePrivateFolder(home);
-    const custom = config.customProviders.map(({ name }) => name);
-    const store = openRouteRules(home, () => [...Object.keys(config.providers), ...custom]);
+    const plugins = await configuredPlugins(config, context.clock);
+    const code = [...config.customProviders, ...plugins.flatMap(({ providers }) => providers)];
+    const names = [...Object.keys(config.providers), ...code.map(({ name }) => name)];
+    const store = openRouteRules(home, () => names);
     const result = doRouteCommand(store, command);
     return { ...result, enabled: config.routing.enabled, isRunning: false };
   }

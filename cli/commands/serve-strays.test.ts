@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { test } from 'uvu';
@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 
 import { startUpstream } from '../../fixtures/upstream.ts';
 import { stored } from '../../fixtures/ledger/temp-ledger.ts';
+import { logFile } from '../../server/log/open-log.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, start } from '../../fixtures/cli/run.ts';
 
@@ -118,6 +119,51 @@ test('a module that throws later at its top level is stopped as well, from the s
     },
     "setTimeout(() => { throw new Error('early') }, 1);",
   ));
+
+test('what a plugin leaves running and throws is logged with its name, and hurts no request', async () => {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  const left = [
+    "setTimeout(() => { throw new Error('late timer') }, 5)",
+    "Promise.reject(new Error('late promise'))",
+  ];
+  const module = join(place.folder, 'ticking.mjs');
+  writeFileSync(
+    module,
+    `export default { name: 'ticking', stages: [{ before: 'route', on: { request() { ${left.join('; ')}; } } }] };`,
+    { mode: 0o600 },
+  );
+  const config = join(place.folder, 'config.yaml');
+  writeFileSync(config, 'plugins: [{ module: ./ticking.mjs }]\n', { mode: 0o600 });
+  const env = { CHATPROV_BASE_URL: upstream.url, CHATPROV_API_KEY: 'chat-key' };
+  const proxy = start(place, ['serve', '--port', '0', '--config', config], env);
+  try {
+    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    for (let count = 0; count < 2; count += 1) {
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
+        signal: AbortSignal.timeout(8000),
+      });
+      assert.is(answer.status, 200);
+      await answer.text();
+      await pause(100);
+    }
+    proxy.child.kill('SIGTERM');
+    assert.is((await proxy.ended).code, 0);
+    const log = readFileSync(logFile(place.home), 'utf8');
+    for (const what of ['late timer', 'late promise'])
+      assert.match(
+        log,
+        new RegExp(`plugin ticking: its code threw outside of its handlers: .*${what}`),
+      );
+  } finally {
+    proxy.child.kill('SIGKILL');
+    await upstream.close();
+    place.dispose();
+  }
+});
 
 test('a fault of ours ends the proxy with its stack, after the rows are written', async () => {
   const place = makePlace();

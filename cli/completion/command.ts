@@ -1,7 +1,7 @@
 /** `svc completion`: prints what makes a shell complete the commands and options of svc. */
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import { nearest } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/distance.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readTopics } from '../parse/topics.ts';
 import { completionScript, shells } from './scripts.ts';
@@ -26,14 +26,11 @@ class Completion extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const shell = shells.find((one) => one === this.shell);
-    if (shell === undefined) {
-      const near = nearest(this.shell, [...shells]);
-      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    if (shell === undefined)
       throw new SvcError(
         'usage',
-        `svc completes in bash, zsh and fish, not in '${this.shell}'${hint}`,
+        `svc completes in bash, zsh and fish, not in '${this.shell}'${didYouMean(this.shell, shells)}`,
       );
-    }
     context.stdout.write(completionScript(shell, await context.definitions(), topicNames()));
     return 0;
   }

@@ -6,11 +6,13 @@ import { withoutCredentials } from '../../stages/model/credential-shapes.ts';
 
 /** Members whose values are secrets, and maps of header fields, in which any may be one. */
 const SECRET_NAME = /(?:key|token|secret|password)_?\d*$|^(?:authorization|cookie|headers)$/i;
+/** The name and password in an address, such as that of a database or of a proxy. */
+const IN_ADDRESS = /(:\/\/)([^/?#\s]+)@/g;
 
 /**
  * `text` with each secret replaced by a short hash of it, so that a diff shows that one has changed
  * and not the secret. Secrets are found by the names above them, in block and in flow style, and by
- * the shapes of known keys anywhere, comments included.
+ * the shapes of known keys and in addresses anywhere, comments included.
  */
 export function masked(text: string): string {
   const document = parseDocument(text);
@@ -33,7 +35,10 @@ export function masked(text: string): string {
     // A block scalar ends behind its last line break.
     from = text[end - 1] === '\n' ? end - 1 : end;
   }
-  return withoutCredentials(shown + text.slice(from), nameOf);
+  return withoutCredentials(shown + text.slice(from), nameOf).replaceAll(
+    IN_ADDRESS,
+    (_, scheme: string, secret: string) => `${scheme}${nameOf(secret)}@`,
+  );
 }
 
 /** Nothing, or the name of a variable. */

@@ -1,7 +1,7 @@
 /** The clients that svc knows, and the settings that point each of them at it. */
 import { join } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import { nearest } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/distance.ts';
 import { claudeFolder, codexFolder } from '../../server/sessions/find.ts';
 import type { Change, Client } from './client.ts';
 import { modelChanges } from './model-lists.ts';
@@ -268,12 +268,8 @@ export function clientNamed(name: string): Client {
   const wanted = name.toLowerCase();
   const found = clients.find(({ id, aliases }) => id === wanted || aliases.includes(wanted));
   if (found !== undefined) return found;
-  const near = nearest(
-    wanted,
-    clients.flatMap(({ id, aliases }) => [id, ...aliases]),
-  );
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new SvcError('not_found', `svc knows no client '${name}'${hint}`, {
+  const names = clients.flatMap(({ id, aliases }) => [id, ...aliases]);
+  throw new SvcError('not_found', `svc knows no client '${name}'${didYouMean(wanted, names)}`, {
     cure: `It knows ${clients.map(({ id }) => id).join(', ')}.`,
   });
 }

@@ -15,7 +15,7 @@ import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { readInput } from '../input-file.ts';
-import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { configOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, counted, note, print, printJson, writeLine } from '../screen/output.ts';
 import { macroNamed, ownMacro, ownMacros, pluginMacros, usable } from './found.ts';
 import type { FoundMacro } from './found.ts';
@@ -26,12 +26,7 @@ const CONFIG = { description: 'Config file, for recipes and plugins' };
 /** The configuration, read when it is asked for the first time. */
 function lazyConfig(file: string | undefined, context: CliContext): () => Promise<Config> {
   let loaded: Promise<Config> | undefined;
-  return () => {
-    loaded ??= import('../../server/config/load.ts')
-      .then(({ loadConfig }) => loadConfig(toLoadOptions(configFlag(file), context)))
-      .then(({ config }) => config);
-    return loaded;
-  };
+  return () => (loaded ??= configOf(file, context).then(({ config }) => config));
 }
 
 const variablesOf = ({ variables }: Macro) =>
@@ -88,7 +83,9 @@ class List extends Command<CliContext> {
         ]),
       );
     }
-    if (trouble !== undefined) note(context, `! Macros of plugins are not listed. ${trouble}`);
+    if (trouble !== undefined)
+      for (const line of `! Macros of plugins are not listed. ${trouble}`.split('\n'))
+        note(context, line);
     return trouble !== undefined || found.some(({ macro }) => macro === undefined) ? 1 : 0;
   }
 }

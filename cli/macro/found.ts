@@ -1,6 +1,5 @@
 /** All macros: files of the home folder, and those that plugins bring. */
-import { SvcError } from '../../engine/error.ts';
-import { nearest } from '../../server/config/distance.ts';
+import { isSvcError } from '../../engine/error.ts';
 import type { Config } from '../../server/config/config.ts';
 import {
   macroFile,
@@ -13,6 +12,7 @@ import {
 import type { Macro } from '../../stages/macros/macro.ts';
 import { homeOf, shortPath } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { notThere } from '../not-there.ts';
 
 export interface FoundMacro {
   readonly name: string;
@@ -29,14 +29,20 @@ export interface FoundMacro {
 /** The macro of the home folder; undefined where there is none of that name. */
 export async function ownMacro(name: string, context: CliContext): Promise<FoundMacro | undefined> {
   const folder = macroFolder(homeOf(context));
-  const source = macroSource(folder, name);
-  if (source === undefined) return undefined;
   const file = macroFile(folder, name);
-  const read = await readMacro(name, source, shortPath(file, context));
-  return { name, plugin: null, file, ...read };
+  try {
+    const source = macroSource(folder, name);
+    if (source === undefined) return undefined;
+    const read = await readMacro(name, source, shortPath(file, context));
+    return { name, plugin: null, file, ...read };
+  } catch (thrown) {
+    // One file that cannot be read hides none of the others.
+    if (!isSvcError(thrown)) throw thrown;
+    return { name, plugin: null, file, macro: undefined, faults: [thrown.message] };
+  }
 }
 
-/** The macros of the configured plugins; those that the home folder has too are left out. */
+/** The macros of the configured plugins; those that the home folder has too are left out. Throws for plugins that cannot be loaded. */
 export async function pluginMacros(
   config: Config,
   context: CliContext,
@@ -52,7 +58,7 @@ export async function pluginMacros(
   );
 }
 
-/** Own ones first, each group in the order of names. Throws for plugins that cannot be loaded. */
+/** The macros of the home folder, in the order of their names. */
 export async function ownMacros(context: CliContext): Promise<readonly FoundMacro[]> {
   const names = macroNames(macroFolder(homeOf(context)));
   const found = await Promise.all(names.map((name) => ownMacro(name, context)));
@@ -71,13 +77,12 @@ export async function macroNamed(
   const found = brought.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = [...macroNames(macroFolder(homeOf(context))), ...brought.map((one) => one.name)];
-  const near = nearest(name, names);
-  throw new SvcError('not_found', `There is no macro ${name}`, {
-    cure:
-      near === undefined
-        ? '`svc macro list` shows those that there are; `svc macro create` makes one.'
-        : `Did you mean ${near}?`,
-  });
+  throw notThere(
+    'macro',
+    name,
+    names,
+    '`svc macro list` shows those that there are; `svc macro create` makes one.',
+  );
 }
 
 /** Throws `bad_request` with all its faults. */

@@ -1,49 +1,12 @@
-/** Macros from the command line: their files, their faults, and what each action does to a proxy that runs. */
+/** Macros from the command line: their files, their faults, their variables, and those of plugins. */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makePlace, run, start } from '../../fixtures/cli/run.ts';
-import type { Place, Ran } from '../../fixtures/cli/run.ts';
-import { closeClients, exchange, json, MESSAGE } from '../../fixtures/server/exchange.ts';
-import { startUpstream } from '../../fixtures/upstream.ts';
-import { ACTIONS } from '../../stages/macros/actions.ts';
+import { inPlace, macro, write } from '../../fixtures/cli/macros.ts';
+import { run } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
-
-test.after(closeClients);
-
-async function inPlace(use: (place: Place) => Promise<void>): Promise<void> {
-  const place = makePlace();
-  try {
-    await use(place);
-  } finally {
-    place.dispose();
-  }
-}
-
-const write = (place: Place, name: string, text: string): void =>
-  fs.writeFileSync(join(place.folder, name), text, { mode: 0o600 });
-
-const macro = (place: Place, ...argv: readonly string[]): Promise<Ran> =>
-  run(place, ['macro', ...argv]);
-
-/** Keeps steps as the macro `m`, and runs it. */
-async function runSteps(
-  place: Place,
-  steps: readonly string[],
-  ...flags: readonly string[]
-): Promise<Ran> {
-  const kept = await macro(
-    place,
-    'create',
-    'm',
-    '--force',
-    ...steps.flatMap((step) => ['--step', step]),
-  );
-  assert.is(kept.code, 0, kept.stderr);
-  return macro(place, 'run', 'm', ...flags);
-}
 
 test('a macro is kept privately, shown as it was written, listed and deleted', () =>
   inPlace(async (place) => {
@@ -158,10 +121,12 @@ test('a file that was broken by hand is listed with its fault, and does not run'
     assert.is(listed.code, 1);
     assert.match(listed.stdout, /broken .*cannot be used: .*broken\.yaml:3: step 2 "pausse"/);
     assert.match(listed.stdout, /sound/);
+    fs.writeFileSync(join(place.home, 'macros', 'huge.yaml'), '#'.repeat(300 * 1024));
+    assert.match((await macro(place, 'list')).stdout, /huge .*larger than.*\n.*sound/);
     const ran = await macro(place, 'run', 'broken');
     assert.is(ran.code, exitCodes.bad_request);
     assert.match(ran.stderr, /broken\.yaml:3: step 2 "pausse" is no action/);
-    assert.match((await macro(place, 'run', 'sounds')).stderr, /Did you mean sound\?/);
+    assert.match((await macro(place, 'run', 'sounds')).stderr, /did you mean sound\?/);
   }));
 
 test('a missing variable is named with how to give it, and an unknown one too', () =>
@@ -180,255 +145,6 @@ test('a missing variable is named with how to give it, and an unknown one too', 
     const dry = await macro(place, 'run', 'v', '--var', 'log={{log}}', '--dry-run');
     assert.match(dry.stdout, /would add \{\{log\}\} to the vault/, 'a value is data');
   }));
-
-const LOG = [
-  'my-tool 1.0',
-  'building',
-  ...Array.from({ length: 40 }, (_, at) => `  step ${at}: read all the files that there are`),
-  'warning: a slow disk',
-  'Done',
-].join('\n');
-const COMPRESS =
-  'compress: { file: build.log, recipe: my-tool.yaml, to: small.log, command: my-tool build }';
-
-async function withRecipe(use: (place: Place) => Promise<void>): Promise<void> {
-  await inPlace(async (place) => {
-    assert.is((await run(place, ['recipe', 'create', 'my-tool'])).code, 0);
-    write(place, 'build.log', LOG);
-    await use(place);
-  });
-}
-
-test('compress writes a new private file, and needs no proxy', () =>
-  withRecipe(async (place) => {
-    const dry = await runSteps(place, [COMPRESS], '--dry-run');
-    assert.is(dry.code, 0, dry.stderr);
-    assert.not.ok(fs.existsSync(join(place.folder, 'small.log')), 'nothing is written');
-    const ran = await runSteps(place, [COMPRESS]);
-    assert.is(ran.code, 0, ran.stderr);
-    assert.match(ran.stdout, /small\.log is written: \d+ → \d+ tokens/);
-    const small = fs.readFileSync(join(place.folder, 'small.log'), 'utf8');
-    assert.match(small, /warning: a slow disk/);
-    assert.not.match(small, /step 12/);
-    assert.is(fs.statSync(join(place.folder, 'small.log')).mode & 0o777, 0o600);
-    assert.is(fs.readFileSync(join(place.folder, 'build.log'), 'utf8'), LOG);
-    const again = await runSteps(place, [COMPRESS]);
-    assert.is(again.code, exitCodes.conflict);
-    assert.match(again.stderr, /nothing was done\n.*small\.log is there already\n--replace/);
-    assert.is((await runSteps(place, [COMPRESS], '--replace')).code, 0);
-  }));
-
-test('what cannot be done is said before anything is done', () =>
-  withRecipe(async (place) => {
-    const cases: readonly (readonly [step: string, reason: RegExp, code: number])[] = [
-      ['compress: { file: none.log, recipe: pytest, to: a }', /There is no file none\.log/, 5],
-      ['compress: { file: build.log, recipe: nobody, to: a }', /There is no recipe "nobody"/, 5],
-      ['compress: { file: build.log, recipe: pytest, to: ../a }', /not below the folder/, 7],
-      ['compress: { file: build.log, recipe: pytest, to: /tmp/a }', /not below the folder/, 7],
-      ['compress: { file: build.log, recipe: pytest, to: no/where }', /does not exist/, 5],
-      ['ingest: { file: home }', /home is a folder/, 8],
-      ['pause', /svc is not running/, 3],
-    ];
-    for (const [step, reason, code] of cases) {
-      const ran = await runSteps(place, [COMPRESS, step]);
-      assert.match(ran.stderr, reason);
-      assert.match(ran.stderr, /step 2 \(\w+\): /);
-      assert.is(ran.code, code, step);
-      assert.not.ok(fs.existsSync(join(place.folder, 'small.log')), `${step}: nothing was done`);
-    }
-    // A link inside the folder must not lead out of it.
-    fs.mkdirSync(join(place.folder, 'inside'));
-    const linked = { ...place, folder: join(place.folder, 'inside') };
-    fs.symlinkSync(place.folder, join(linked.folder, 'out'));
-    const ran = await runSteps(linked, [
-      'compress: { file: ../build.log, recipe: ../my-tool.yaml, to: out/small.log, command: my-tool build }',
-    ]);
-    assert.match(ran.stderr, /not below the folder/);
-  }));
-
-test('a step may use the file of an earlier one, and a recipe that is not meant for it fails', () =>
-  withRecipe(async (place) => {
-    const chained = await runSteps(place, [
-      COMPRESS,
-      'compress: { file: small.log, recipe: [my-tool.yaml, pytest], to: smaller.log, command: pytest }',
-    ]);
-    assert.is(chained.code, exitCodes.unprocessable);
-    assert.match(
-      chained.stderr,
-      /stopped at step 2 of 2 \(compress\): small\.log is left as it is/,
-    );
-    assert.match(chained.stderr, /done: step 1 \(compress\); deleting small\.log takes it back/);
-    const on = await macro(place, 'run', 'm', '--from', '2', '--dry-run');
-    assert.match(on.stdout, /1 of 2 +compress +is left out/);
-  }));
-
-const ROWS = Array.from({ length: 900 }, (_, n) => `ok ${n} - fetches page ${n % 7}`).join('\n');
-const CONVERSATION = {
-  messages: [
-    { role: 'user', content: 'Run the tests.' },
-    {
-      role: 'assistant',
-      content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'npm test' } }],
-    },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: ROWS }] },
-  ],
-};
-
-test('every action does to a running proxy what it says', async () => {
-  const upstream = await startUpstream();
-  const ended = inPlace(async (place) => {
-    const config = 'cache: { enabled: true }\n';
-    write(place, 'svc.yaml', config);
-    write(place, 'note.md', '# Limits\n\nThe limiter of turnips is in gate/turnip.ts.\n');
-    write(place, 'build.log', LOG);
-    await run(place, ['recipe', 'create', 'my-tool']);
-    const proxy = start(
-      place,
-      ['serve', '--port', '0', '--config', join(place.folder, 'svc.yaml')],
-      {
-        MSGPROV_BASE_URL: upstream.url,
-        MSGPROV_API_KEY: 'messages-key',
-        SVC_ROUTER_ENABLED: '1',
-        SVC_MAX_COMPRESSION_TIME_MS: '0',
-        SVC_WS_PORT: '0',
-      },
-    );
-    try {
-      const port = Number((await proxy.says(/127\.0\.0\.1:(\d+)/))[1]);
-      const step = async (one: string): Promise<string> => {
-        const ran = await runSteps(place, [one]);
-        assert.is(ran.code, 0, `${one}\n${ran.stderr}`);
-        return ran.stdout;
-      };
-      const asJson = async (...argv: readonly string[]) =>
-        JSON.parse((await run(place, [...argv, '--json'])).stdout) as Record<string, unknown>;
-      const ask = (more: object, headers = {}) =>
-        exchange(port, { headers, body: json(MESSAGE, more) });
-      const sentLength = async (): Promise<number> => {
-        await ask(CONVERSATION);
-        return upstream.requests.at(-1)!.body.length;
-      };
-      const effects: Record<keyof typeof ACTIONS, () => Promise<void>> = {
-        async compress() {
-          await step(COMPRESS);
-          assert.ok(fs.existsSync(join(place.folder, 'small.log')));
-        },
-        async ingest() {
-          assert.match(
-            await step('ingest: { file: note.md, id: turnips }'),
-            /in the vault as turnips/,
-          );
-        },
-        async search() {
-          assert.match(await step('search: { query: limiter of turnips }'), /gate\/turnip\.ts/);
-          const none = await runSteps(place, ['search: { query: zyzzyva }']);
-          assert.is(none.code, exitCodes.not_found);
-        },
-        async pause() {
-          assert.ok((await sentLength()) < ROWS.length);
-          await step('pause');
-          assert.ok((await sentLength()) > ROWS.length);
-        },
-        async resume() {
-          await step('resume');
-          assert.ok((await sentLength()) < ROWS.length);
-        },
-        async debug() {
-          await step('debug: { on: true }');
-          assert.equal(await asJson('debug', 'status'), { debug: true });
-          await step('debug: { on: false }');
-          assert.equal(await asJson('debug', 'status'), { debug: false });
-        },
-        async force_health() {
-          const health = async () => {
-            const { providers } = await asJson('provider-status', 'messages');
-            return (providers as Record<'messages', { health: { state: string } }>).messages.health
-              .state;
-          };
-          await step('force_health: { provider: messages, state: unhealthy }');
-          assert.is(await health(), 'unhealthy');
-          await step('force_health: { provider: messages, state: healthy }');
-          assert.is(await health(), 'healthy');
-        },
-        async route_add() {
-          await step('route_add: { id: night, target: messages/claude-mini, model: claude-night }');
-          await ask({ model: 'claude-night' });
-          assert.match(upstream.requests.at(-1)!.body.toString(), /"claude-mini"/);
-        },
-        async route_remove() {
-          await step('route_remove: { id: night }');
-          await ask({ model: 'claude-night' });
-          assert.match(upstream.requests.at(-1)!.body.toString(), /"claude-night"/);
-        },
-        async cache_clear() {
-          const cached = async () => {
-            const before = upstream.requests.length;
-            await ask({ top_k: 7 }, { 'x-svc-cache': 'on' });
-            return upstream.requests.length === before;
-          };
-          await cached();
-          assert.ok(await cached());
-          assert.match(await step('cache_clear'), /it held 1 answer$/m);
-          assert.not.ok(await cached());
-        },
-        async learn() {
-          const samples = async () => ((await asJson('learn', 'status'))['blocks'] ?? 0) as number;
-          await step('learn: { do: apply }');
-          await step('learn: { do: reset }');
-          assert.is(await samples(), 0);
-        },
-        async check_alerts() {
-          assert.match(await step('check_alerts'), /No alert rule is configured/);
-          write(
-            place,
-            'svc.yaml',
-            `${config}alerts: [{ name: any, when: { metric: disk_free_mb, above: 0 } }]\n`,
-          );
-          await step('reload');
-          const firing = await runSteps(place, ['check_alerts', 'pause']);
-          assert.is(firing.code, 1, firing.stderr);
-          assert.match(firing.stderr, /stopped at step 1 of 2 \(check_alerts\): .*disk/);
-          assert.match(firing.stderr, /nothing was done before it\n.*not run: step 2 \(pause\)/);
-        },
-        async reload() {
-          write(place, 'svc.yaml', `${config}compression: { mode: aggressive }\n`);
-          assert.match(await step('reload'), /in force: .*compression\.mode/);
-          write(place, 'svc.yaml', 'compression: { mode: odd }\n');
-          const refused = await runSteps(place, ['debug: { on: true }', 'reload', 'pause']);
-          assert.is(refused.code, exitCodes.config);
-          assert.match(refused.stderr, /stopped at step 2 of 3 \(reload\): .*odd/);
-          assert.match(refused.stderr, /done: step 1 \(debug\); `svc debug off` takes it back/);
-          assert.match(refused.stderr, /not run: step 3 \(pause\)/);
-          assert.match(refused.stderr, /`svc macro run m --from 2`/);
-          assert.match(refused.stdout, /^1 of 3 +debug +Debug logging is on$/m);
-        },
-      };
-      assert.equal(Object.keys(effects), Object.keys(ACTIONS));
-      for (const effect of Object.values(effects)) await effect();
-      const { steps, ok } = JSON.parse((await macro(place, 'run', 'm', '--json')).stdout) as {
-        ok: boolean;
-        steps: readonly { state: string }[];
-      };
-      assert.is(ok, false);
-      assert.equal(
-        steps.map(({ state }) => state),
-        ['done', 'failed', 'not_run'],
-      );
-      // Nothing that listens knows of macros.
-      for (const path of ['/macro', '/macros', '/macro/run', '/v1/svc/macros'])
-        for (const method of ['GET', 'POST', 'PUT'])
-          assert.is((await exchange(port, { path, method, body: '{}' })).status, 404, path);
-    } finally {
-      proxy.child.kill('SIGTERM');
-      await proxy.ended;
-    }
-  });
-  try {
-    await ended;
-  } finally {
-    await upstream.close();
-  }
-});
 
 test('a macro of a plugin is listed with its origin, runs, and is not deleted', () =>
   inPlace(async (place) => {
@@ -462,7 +178,7 @@ test('a macro of a plugin is listed with its origin, runs, and is not deleted', 
     );
     const broken = await macro(place, 'list', ...flags);
     assert.is(broken.code, 1);
-    assert.match(broken.stderr, /calm\.mjs:3: macros\[0\]: steps\.0 "resum" is no action/);
+    assert.match(broken.stderr, /^ {2}- .*calm\.mjs:3: macros\[0\]: step 1 "resum" is no action/m);
   }));
 
 test.run();

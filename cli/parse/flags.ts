@@ -1,7 +1,7 @@
 /** What `serve`, `start` and `restart` take, and the small parsers of typed options. */
 import { resolve } from 'node:path';
 import { SvcError } from '../../engine/error.ts';
-import type { LoadOptions } from '../../server/config/load.ts';
+import type { LoadedConfig, LoadOptions } from '../../server/config/load.ts';
 import type { CliContext } from '../context.ts';
 
 /** What a start may be asked for by a word alone. */
@@ -25,6 +25,15 @@ export interface ServeFlags extends Partial<Switches> {
 /** The flags of a command that takes `--config` alone. */
 export function configFlag(config: string | undefined): ServeFlags {
   return config === undefined ? {} : { config };
+}
+
+/** The configuration as a start with this `--config` would read it. */
+export async function configOf(
+  file: string | undefined,
+  context: CliContext,
+): Promise<LoadedConfig> {
+  const { loadConfig } = await import('../../server/config/load.ts');
+  return loadConfig(toLoadOptions(configFlag(file), context));
 }
 
 /** The flags as they were typed. */

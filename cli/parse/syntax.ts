@@ -1,7 +1,7 @@
 /** Turns a command line that means nothing into a message that says what was probably meant. */
 import type { Definition } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
-import { nearest } from '../../server/config/distance.ts';
+import { didYouMean } from '../../server/config/distance.ts';
 
 /** What the parser knows about a command that nearly matched. */
 interface Candidate {
@@ -25,8 +25,7 @@ export function explainSyntax(
   const wrong = unknownOption(argv, matching);
   const cure = `\`svc ${name} --help\` shows what it takes.`;
   if (wrong !== undefined) {
-    const near = nearest(wrong, optionNames(matching));
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    const hint = didYouMean(wrong, optionNames(matching));
     return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
   }
   const amount = wrongAmount(thrown, argv, matching);
@@ -87,12 +86,11 @@ function unknownCommand(
         cure: `\`svc ${first} --help\` shows what each does.`,
       });
     }
-    const near = nearest(words[1] ?? '', subcommands);
-    const hint = near === undefined ? `it has ${subcommands.join(', ')}` : `did you mean ${near}?`;
-    return new SvcError('usage', `svc ${first} has no '${typed}'; ${hint}`, { cure });
+    const hint = didYouMean(words[1] ?? '', subcommands) || `; it has ${subcommands.join(', ')}`;
+    return new SvcError('usage', `svc ${first} has no '${typed}'${hint}`, { cure });
   }
-  const near = nearest(first, [...new Set(paths.map((path) => path[0] ?? ''))]);
-  const hint = near === undefined ? '' : `; did you mean \`svc ${near}\`?`;
+  const names = paths.map((path) => path[0] ?? '');
+  const hint = didYouMean(first, names, (near) => `\`svc ${near}\``);
   return new SvcError('usage', `svc has no command '${first}'${hint}`, { cure });
 }
 

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { configFlag, toLoadOptions, toWhole } from '../parse/flags.ts';
+import { configOf, toWhole } from '../parse/flags.ts';
 import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
@@ -148,8 +148,7 @@ class List extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const { loadConfig } = await import('../../server/config/load.ts');
-    const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
+    const { config } = await configOf(this.config, context);
     const { listPlugins } = await import('./list.ts');
     const listed = await listPlugins(config, context.clock);
     if (this.json) printJson(context, { plugins: listed });

@@ -7,7 +7,8 @@ import { note } from '../screen/output.ts';
 
 /** With its recipes, and with what was learned and applied. */
 export async function jobOptions(config: Config, context: CliContext): Promise<JobOptions> {
-  const [{ loadRecipes }, { openLearned }] = await Promise.all([
+  const [{ configuredPlugins }, { loadRecipes }, { openLearned }] = await Promise.all([
+    import('../../server/generation/configured-plugins.ts'),
     import('../../server/recipes/recipes.ts'),
     import('../../stages/learned/learned.ts'),
   ]);
@@ -20,7 +21,8 @@ export async function jobOptions(config: Config, context: CliContext): Promise<J
     userProse,
     longResultsTokens,
   } = config.compression;
-  const recipes = await loadRecipes(config.compression.recipes);
+  const plugins = await configuredPlugins(config, context.clock);
+  const recipes = await loadRecipes(config.compression.recipes, plugins);
   const learned = await openLearned({
     file: join(config.home, 'learned.json'),
     clock: context.clock,

@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliCommand, CliContext } from '../context.ts';
-import { toLoadOptions } from '../parse/flags.ts';
+import { configOf } from '../parse/flags.ts';
 import { colorsFor, counted, note, print, printJson } from '../screen/output.ts';
 import { newRecipe } from './scaffold.ts';
 
@@ -20,27 +20,24 @@ class List extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const [{ loadConfig }, { bundledRecipes }, { readRecipes }] = await Promise.all([
-      import('../../server/config/load.ts'),
-      import('../../server/bundled-recipes.ts'),
+    const [{ config }, { configuredPlugins }, { knownRecipes }] = await Promise.all([
+      configOf(undefined, context),
+      import('../../server/generation/configured-plugins.ts'),
       import('../../server/recipes/recipes.ts'),
     ]);
-    const { config } = await loadConfig(toLoadOptions({}, context));
-    const named = [config.compression.recipes].flat();
-    const own = await readRecipes(named.filter((one) => one !== 'bundled' && one !== 'off'));
-    const runsBundled = named.includes('bundled');
-    const taken = new Set(own.map(({ name }) => name));
-    const rows = [
-      ...own.map((one) => ({ ...one, from: 'own', runs: true })),
-      ...bundledRecipes()
-        .filter(({ name }) => !taken.has(name))
-        .map((one) => ({ ...one, from: 'bundled', runs: runsBundled })),
-    ].map(({ name, description, from, runs }) => ({ name, from, runs, description }));
+    const plugins = await configuredPlugins(config, context.clock);
+    const known = await knownRecipes(config.compression.recipes, plugins);
+    const rows = known.map(({ recipe: { name, description }, from, runs }) => ({
+      name,
+      from,
+      runs,
+      description,
+    }));
     if (this.json) printJson(context, rows);
     else {
       for (const { name, from, description } of rows)
         print(context, `${name.padEnd(22)} ${from.padEnd(8)} ${description}`);
-      if (!runsBundled)
+      if (![config.compression.recipes].flat().includes('bundled'))
         note(context, 'The bundled ones do not run; `compression.recipes: bundled` turns them on.');
     }
     return 0;

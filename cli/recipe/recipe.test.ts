@@ -1,5 +1,5 @@
 /** A recipe as its author meets it: written, checked, tested, measured. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
@@ -39,6 +39,13 @@ test('`test` fails where an example does not hold, and `validate` names line and
   const wrong = await run(place, ['recipe', 'validate', 'my-tool.yaml']);
   assert.is(wrong.code, 1);
   assert.match(wrong.stdout, /my-tool\.yaml:\d+: .*"drop_linse" is no operation/);
+  writeFileSync(file, 'name: my-tool\noperations: [dedupe\n');
+  const broken = await run(place, ['recipe', 'validate', 'my-tool.yaml']);
+  assert.is(broken.code, 1, 'a file that is not YAML has a fault like any other');
+  assert.match(broken.stdout, /^ +my-tool\.yaml:\d+: /m);
+  const used = await run(place, ['recipe', 'test', 'my-tool.yaml']);
+  assert.match(used.stderr, /A recipe that cannot be used:\n {2}- my-tool\.yaml:\d+: /);
+  assert.not.match(broken.stdout + broken.stderr + used.stderr, /load config/);
   writeFileSync(file, good);
 });
 
@@ -80,6 +87,23 @@ test('`list`, `show` and `operations` print what there is', async () => {
   const listed = await run(place, ['recipe', 'list', '--json']);
   assert.ok((JSON.parse(listed.stdout) as unknown[]).length >= 40);
   assert.match((await run(place, ['recipe', 'show', 'pytest'])).stdout, /^name: pytest/);
+  const plugin =
+    "{ name: 'shop', recipes: [{ name: 'pytest', match: { program: 'shop' }, operations: ['strip_ansi'] }] }";
+  writeFileSync(join(place.folder, 'shop.mjs'), `export default ${plugin};`, { mode: 0o600 });
+  mkdirSync(place.home, { mode: 0o700 });
+  writeFileSync(
+    join(place.home, 'config.yaml'),
+    `plugins: [{ module: ${place.folder}/shop.mjs }]\n`,
+  );
+  const brought = JSON.parse((await run(place, ['recipe', 'list', '--json'])).stdout) as {
+    name: string;
+    from: string;
+  }[];
+  assert.equal(
+    brought.filter(({ name }) => name === 'pytest').map(({ from }) => from),
+    ['plugin shop'],
+    'one of a plugin stands in the place of a bundled one, as in the proxy',
+  );
   assert.match((await run(place, ['recipe', 'operations'])).stdout, /^keep_lines /m);
 });
 

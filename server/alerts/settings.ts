@@ -3,7 +3,7 @@ import type { type } from 'arktype';
 import { kind, TEXT } from '../../stages/settings/kind.ts';
 import { quote, setting } from '../../stages/settings/setting.ts';
 import type { Refusal } from '../../stages/settings/setting.ts';
-import { nearest } from '../config/distance.ts';
+import { didYouMean } from '../config/distance.ts';
 import { ALERT_METRICS, isAlertMetric } from './metrics.ts';
 import type { AlertMetric } from './metrics.ts';
 
@@ -68,9 +68,8 @@ function reasonAgainst({ when }: WrittenRule): string | undefined {
   const { metric, above, below, window_minutes: windowMinutes } = when;
   const known = Object.keys(ALERT_METRICS);
   if (!isAlertMetric(metric)) {
-    const near = nearest(metric, known);
-    const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`;
-    return `${quote(metric)} is not a metric; ${hint}`;
+    const hint = didYouMean(metric, known) || `; there are ${known.join(', ')}`;
+    return `${quote(metric)} is not a metric${hint}`;
   }
   if ((above === undefined) === (below === undefined)) return 'expected either above or below';
   if (windowMinutes !== undefined && ALERT_METRICS[metric] !== 'window')

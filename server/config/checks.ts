@@ -8,7 +8,7 @@ import {
 } from '../../stages/providers/settings.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Place } from '../../stages/settings/setting.ts';
-import { nearest } from './distance.ts';
+import { didYouMean, nearest } from './distance.ts';
 import { fault, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
 import type { Values } from './names.ts';
@@ -215,9 +215,8 @@ function unknownProvider(
   name: string,
   known: readonly string[],
 ): Fault {
-  const near = nearest(name, known);
-  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`;
-  return fault(place, key, `${key}: there is no provider ${quote(name)}; ${hint}`);
+  const hint = didYouMean(name, known) || `; known are ${known.join(', ')}`;
+  return fault(place, key, `${key}: there is no provider ${quote(name)}${hint}`);
 }
 
 function checkPorts(values: Values): readonly Fault[] {

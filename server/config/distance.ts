@@ -51,3 +51,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
+
+/** `; did you mean X?` for the candidate nearest to `word`, as `shown` writes it; empty where none is near. */
+export function didYouMean(
+  word: string,
+  candidates: Iterable<string>,
+  shown: (near: string) => string = (near) => near,
+): string {
+  const near = nearest(word, candidates);
+  return near === undefined ? '' : `; did you mean ${shown(near)}?`;
+}

@@ -4,6 +4,7 @@
  * of all sources are reported at once.
  */
 import { dirname, join } from 'node:path';
+import { isSvcError } from '../../engine/error.ts';
 import { allows } from '../../stages/settings/kind.ts';
 import { crossCheck } from './checks.ts';
 import { toConfig } from './config.ts';
@@ -206,7 +207,9 @@ function openEnvFile(
 
 async function readLayer(file: OpenFile, userHome: string, variables: Variables): Promise<Layer> {
   const folder = dirname(file.path);
-  const yaml = await readYaml(file.text, file.name);
+  const yaml = await readYaml(file.text, file.name).catch((thrown: unknown) => {
+    throw isSvcError(thrown) ? unreadable(thrown.message, thrown) : thrown;
+  });
   return fileLayer(yaml, {
     found: file.found,
     variables,

@@ -5,9 +5,10 @@
  * its size suggests.
  */
 import type { Node, Pair, YAMLMap } from 'yaml';
+import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
 import type { Place } from '../../stages/settings/setting.ts';
-import { fault, unreadable, type Fault } from './fault.ts';
+import { fault, type Fault } from './fault.ts';
 import { YamlFault, parseYaml } from './yaml-document.ts';
 import type { Lines, Yaml } from './yaml-document.ts';
 
@@ -35,14 +36,14 @@ export interface YamlFile {
 /**
  * Parses `text`, which stands in the file called `name`.
  *
- * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed.
+ * @throws SvcError `config` CONFIG_001 for a syntax error or a limit passed; it names the place alone.
  */
 export async function readYaml(text: string, name: string): Promise<YamlFile> {
   const { yaml, contents, lines } = await parseYaml(text, YAML_LIMITS).catch((thrown: unknown) => {
     if (!(thrown instanceof YamlFault)) throw thrown;
     const { at, message } = thrown;
     const line = at === undefined ? '' : `:${text.slice(0, at).split('\n').length}`;
-    throw unreadable(`${name}${line}: ${withoutSource(message)}`, thrown.cause);
+    throw malformed(`${name}${line}: ${withoutSource(message)}`, thrown.cause);
   });
   const walk = new Walk(yaml, name, lines);
   const data = contents === null ? null : walk.plain(contents, [], 0);
@@ -138,8 +139,12 @@ class Walk {
   }
 
   #refuse(node: Node, reason: string): never {
-    throw unreadable(`${this.#name}:${this.#lineOf(node)}: ${reason}`);
+    throw malformed(`${this.#name}:${this.#lineOf(node)}: ${reason}`);
   }
+}
+
+function malformed(reason: string, cause?: unknown): SvcError {
+  return new SvcError('config', reason, { code: 'CONFIG_001', cause });
 }
 
 /** The parser's words without the pieces of source in them, which may be a key's. */

@@ -9,8 +9,8 @@ import type { Config } from '../config/config.ts';
 const MOST_HITS = 1000;
 
 /**
- * The commands. Those that only ask are given `index_path` and `backend`, and answers `{ ready: false }` where the
- * proxy uses another index or has none that is whole and loaded: the caller then looks itself.
+ * The commands. Those that only ask get `index_path` and `backend`, and answer `{ ready: false }` where
+ * the proxy uses another index or has none that is whole and loaded: the caller then looks itself.
  */
 export function vaultCommands(
   vault: Vault,

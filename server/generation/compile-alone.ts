@@ -51,10 +51,7 @@ export async function compileAlone(options: AloneOptions): Promise<Generation> {
     ports: () => [],
     custom: withPluginProviders(custom, plugins, config, env),
     plugins,
-    recipes: await loadRecipes(
-      config.compression.recipes,
-      plugins.flatMap(({ recipes }) => recipes),
-    ),
+    recipes: await loadRecipes(config.compression.recipes, plugins),
     insertions: plugins.flatMap(({ insertions }) => insertions),
   });
   bound.bind(generation);

@@ -3,6 +3,7 @@ import { SvcError } from '../../engine/index.ts';
 import type { PriceOverride } from '../../stages/ledger/prices.ts';
 import type { Provider } from '../../stages/providers/provider.ts';
 import type { Config, ProviderConfig } from '../config/config.ts';
+import { didYouMean } from '../config/distance.ts';
 import type { CustomProvider, CustomProviders } from './plugins.ts';
 
 type ProviderSettings = Omit<ProviderConfig, 'baseUrl' | 'allowInsecure' | 'pricing'>;
@@ -139,7 +140,9 @@ export function refuseUnknown(config: Config, { byName, faults }: CustomProvider
   const faulty = named.flatMap(([key, name]) =>
     name === null || known.includes(name)
       ? []
-      : [`  - ${key}: there is no provider '${name}'; known are ${known.join(', ')}`],
+      : [
+          `  - ${key}: there is no provider '${name}'${didYouMean(name, known) || `; known are ${known.join(', ')}`}`,
+        ],
   );
   if (faulty.length === 0) return;
   throw new SvcError('config', `Config validation failed:\n${faulty.join('\n')}`, {

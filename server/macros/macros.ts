@@ -3,9 +3,10 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError, isSvcError } from '../../engine/index.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
-import { MACRO_NAME, checkMacro } from '../../stages/macros/check.ts';
+import { MACRO_NAME, checkMacro, macroPart } from '../../stages/macros/check.ts';
 import type { Macro } from '../../stages/macros/macro.ts';
-import { readYaml, YAML_LIMITS } from '../config/yaml.ts';
+import { readAuthored } from '../config/authored-yaml.ts';
+import { YAML_LIMITS } from '../config/yaml.ts';
 
 const EXTENSION = '.yaml';
 
@@ -61,34 +62,13 @@ export async function readMacro(
   | { readonly macro: Macro; readonly faults: readonly [] }
   | { readonly macro: undefined; readonly faults: readonly string[] }
 > {
-  let yaml;
-  try {
-    yaml = await readYaml(source, shown);
-  } catch (thrown) {
-    if (!isSvcError(thrown)) throw thrown;
-    // The reader's first words are about the configuration, for which it was made.
-    return { macro: undefined, faults: [thrown.message.replace(/^Failed to load config: /, '')] };
-  }
-  if (yaml.faults.length > 0)
-    return { macro: undefined, faults: yaml.faults.map((one) => one.text) };
-  const checked = checkMacro(yaml.data, name);
-  if (checked.ok) return { macro: checked.macro, faults: [] };
-  const { placeOf } = yaml;
-  const lineOf = (where: string): number => Number(/:(\d+)$/.exec(where)?.[1] ?? 0);
-  const faults = checked.faults
-    .map(({ path, message }) => ({ where: placeOf(path).where || shown, path, message }))
-    .toSorted((a, b) => lineOf(a.where) - lineOf(b.where))
-    .map(({ where, path, message }) => `${where}: ${nameOf(path)}${message}`);
-  return { macro: undefined, faults };
-}
-
-/** `steps.0.debug.on` as people count: `step 1 (debug): on `. */
-function nameOf(path: readonly string[]): string {
-  const [part, at, action, ...rest] = path;
-  if (part !== 'steps' || at === undefined) return path.length === 0 ? '' : `${path.join('.')} `;
-  const step = `step ${Number(at) + 1}`;
-  if (action === undefined) return `${step} `;
-  return rest.length === 0 ? `${step} (${action}) ` : `${step} (${action}): ${rest.join('.')} `;
+  const { read, faults } = await readAuthored(
+    source,
+    shown,
+    (data) => checkMacro(data, name),
+    macroPart,
+  );
+  return read === undefined ? { macro: undefined, faults } : { macro: read.macro, faults };
 }
 
 /** Throws `bad_request` with every fault, one a line. */

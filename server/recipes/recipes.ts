@@ -7,7 +7,7 @@ import type { Recipe, RecipeFile, RecipeSet } from '../../stages/compress/recipe
 import { toRecipeSet } from '../../stages/compress/recipe/set.ts';
 import { reasonOf } from '../../stages/disk-reason.ts';
 import { bundledRecipes } from '../bundled-recipes.ts';
-import { readYaml } from '../config/yaml.ts';
+import { readAuthored } from '../config/authored-yaml.ts';
 
 const isRecipeName = (name: string): boolean => /\.ya?ml$/.test(name);
 
@@ -33,22 +33,14 @@ export async function recipeFaults(file: string): Promise<readonly string[]> {
 async function checkFile(
   file: string,
 ): Promise<{ readonly faults: readonly string[]; readonly checked?: RecipeFile }> {
-  const name = basename(file);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (thrown) {
     return { faults: [`${file} ${reasonOf(thrown)}`] };
   }
-  const yaml = await readYaml(text, name);
-  if (yaml.faults.length > 0) return { faults: yaml.faults.map((one) => one.text) };
-  const checked = checkRecipe(yaml.data);
-  if (checked.ok) return { faults: [], checked: checked.file };
-  const faults = checked.faults.map(({ path, message }) => {
-    const { where } = yaml.placeOf(path);
-    return `${where === '' ? name : where}: ${path.join('.')} ${message}`;
-  });
-  return { faults };
+  const { read, faults } = await readAuthored(text, basename(file), checkRecipe);
+  return read === undefined ? { faults } : { faults, checked: read.file };
 }
 
 /** The recipe files that a path stands for: itself, or all of a folder, in the order of their names. */
@@ -69,23 +61,56 @@ export async function readRecipes(paths: readonly string[]): Promise<readonly Re
   return read.map(({ recipe }) => recipe);
 }
 
+/** A recipe, and where it comes from. */
+export interface KnownRecipe {
+  readonly recipe: Recipe;
+  /** `own`, `bundled`, or `plugin NAME`. */
+  readonly from: string;
+  /** False for bundled ones that the setting does not name. */
+  readonly runs: boolean;
+}
+
+/** What a plugin brings, as far as it matters here. */
+interface RecipeBringer {
+  readonly name: string;
+  readonly recipes: readonly Recipe[];
+}
+
 /**
- * The recipes that run: those that the setting names, then the plugins', then the bundled ones.
- * One that has the name of a later one stands in its place. Undefined where there are none.
+ * Every recipe: those that the setting names, then the plugins', then the bundled ones. One that
+ * has the name of a later one stands in its place. Throws `config` for a file that cannot be used.
  */
-export async function loadRecipes(
+export async function knownRecipes(
   setting: string | readonly string[],
-  ofPlugins: readonly Recipe[] = [],
-): Promise<RecipeSet | undefined> {
-  const named = typeof setting === 'string' ? [setting] : setting;
-  const paths = named.filter((one) => one !== 'bundled' && one !== 'off');
-  const own = [...(await readRecipes(paths)), ...ofPlugins];
-  const bundled = named.includes('bundled') ? bundledRecipes() : [];
+  plugins: readonly RecipeBringer[] = [],
+): Promise<readonly KnownRecipe[]> {
+  const named = [setting].flat();
+  const own = await readRecipes(named.filter((one) => one !== 'bundled' && one !== 'off'));
+  const runsBundled = named.includes('bundled');
   const names = new Set<string>();
-  const all = [...own, ...bundled].filter(({ name }) => {
+  return [
+    ...own.map((recipe) => ({ recipe, from: 'own', runs: true })),
+    ...plugins.flatMap(({ name, recipes }) =>
+      recipes.map((recipe) => ({ recipe, from: `plugin ${name}`, runs: true })),
+    ),
+    ...bundledRecipes().map((recipe) => ({ recipe, from: 'bundled', runs: runsBundled })),
+  ].filter(({ recipe: { name } }) => {
     const isFirst = !names.has(name);
     names.add(name);
     return isFirst;
   });
-  return all.length === 0 ? undefined : toRecipeSet(all, own.length > 0);
+}
+
+/** Those that run, in their order; undefined where there are none. */
+export async function loadRecipes(
+  setting: string | readonly string[],
+  plugins: readonly RecipeBringer[] = [],
+): Promise<RecipeSet | undefined> {
+  const known = await knownRecipes(setting, plugins);
+  const running = known.filter(({ runs }) => runs);
+  if (running.length === 0) return undefined;
+  return toRecipeSet(
+    running.map(({ recipe }) => recipe),
+    running.some(({ from }) => from !== 'bundled'),
+  );
 }

@@ -214,6 +214,28 @@ test('a hook that throws or hangs hurts its own request, or none where it says p
     }
   }));
 
+test('an event hook that gives a promise is a fault, and no event without data', () =>
+  withFolder((folder) =>
+    withProxy(
+      {
+        yaml: yamlOf(
+          write(
+            folder,
+            'late.mjs',
+            "export default { name: 'late', hooks: { onFault: 'pass', event: async (event) => event } };",
+          ),
+        ),
+      },
+      async (t) => {
+        const streamed = await ask(t, json(MESSAGE, { stream: true }));
+        assert.not.match(streamed.text, /undefined|^data: *$/m);
+        assert.match(streamed.text, /message_stop/);
+        const [row] = await t.rows(1);
+        assert.is(row?.outcome, 'ok');
+      },
+    ),
+  ));
+
 test('every fault of a plugin is named with file and line, and a reload leaves the running graph', () =>
   withFolder(async (folder) => {
     const good =
@@ -235,7 +257,7 @@ test('every fault of a plugin is named with file and line, and a reload leaves t
       ],
       [
         "export default {\n  name: 'g',\n  macros: [{ name: 'm',\n    steps: [{ debug: {\n      onn: true } }] }],\n};",
-        /g\.mjs:5: macros\[0\]: steps\.0\.debug\.onn is no parameter/,
+        /g\.mjs:5: macros\[0\]: step 1 \(debug\): onn is no parameter/,
       ],
       [
         "export default {\n  name: 'g',\n  hooks: {\n    requests() {} },\n};",

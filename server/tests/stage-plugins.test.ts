@@ -267,6 +267,63 @@ test('a slow stage and one with a huge answer delay nobody else', () =>
     });
   }));
 
+test('a stream that hangs ends its own request in time, wherever it stands', () =>
+  withFolder(async (folder) => {
+    const hangsAt = (kind: string, place: string) => `{ name: 'hangs-at-${kind}', ${place},
+      timeoutMs: 100, transform: () => {
+        let isStuck = false;
+        const hangs = () => new Promise(() => {});
+        return new TransformStream({
+          transform(frame, controller) {
+            if (frame.kind === 'head' || frame.kind === 'request')
+              isStuck = tools.modelOf(frame.request) === '${kind}';
+            if (isStuck && frame.kind === '${kind}') return hangs();
+            controller.enqueue(frame);
+          },
+          flush: () => (isStuck && '${kind}' === 'flush' ? hangs() : undefined),
+        });
+      } }`;
+    const kinds = ['request', 'head', 'chunk', 'flush'];
+    const stages = kinds.map((kind) =>
+      hangsAt(kind, kind === 'request' ? "before: 'route'" : "after: 'forward'"),
+    );
+    // Longer than the limit, but never idle: it holds frames back, then lets them go slowly.
+    stages.push(`{ name: 'buffers', after: 'forward', timeoutMs: 100, transform: () => {
+      const held = [];
+      let isHeld = false;
+      return new TransformStream({
+        transform(frame, controller) {
+          if (frame.kind === 'head') isHeld = tools.modelOf(frame.request) === 'held';
+          if (isHeld) held.push(frame);
+          else controller.enqueue(frame);
+        },
+        async flush(controller) {
+          for (const frame of held) {
+            await new Promise((resolve) => setTimeout(resolve, 60));
+            controller.enqueue(frame);
+          }
+        },
+      });
+    } }`);
+    const module = write(
+      folder,
+      'hangs.mjs',
+      `export default { name: 'hangs', setup: ({ tools }) => ({ stages: [${stages.join()}] }) };`,
+    );
+    await withProxy({ yaml: yamlOf(module) }, async (t) => {
+      for (const kind of kinds)
+        for (const stream of [false, true]) {
+          const stuck = await ask(t, json(MESSAGE, { model: kind, stream }));
+          const isUnderWay = stream && (kind === 'chunk' || kind === 'flush');
+          assert.is(stuck.status, isUnderWay ? 200 : 500, `${kind} ${stream}`);
+          assert.match(stuck.text, isUnderWay ? /event: error/ : /internal_error/);
+        }
+      const fine = await ask(t, json(MESSAGE, { model: 'held', stream: true }));
+      assert.is(fine.status, 200, fine.text);
+      assert.match(fine.text, /message_stop/);
+    });
+  }));
+
 test('a stream that hangs, and faults outside of handlers, hurt their own request', () =>
   withFolder(async (folder) => {
     const file = write(

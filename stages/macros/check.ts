@@ -143,6 +143,15 @@ function checkValues(
   }
 }
 
+/** The part at a path as people count: `steps.0.debug.on` is `step 1 (debug): on`. */
+export function macroPart(path: readonly string[]): string {
+  const [part, at, action, ...rest] = path;
+  if (part !== 'steps' || at === undefined) return path.join('.');
+  const step = `step ${Number(at) + 1}`;
+  if (action === undefined) return step;
+  return rest.length === 0 ? `${step} (${action})` : `${step} (${action}): ${rest.join('.')}`;
+}
+
 const lowered = ({ about }: Param): string => about.charAt(0).toLowerCase() + about.slice(1);
 
 /** The variables that stand in the texts of a step. */

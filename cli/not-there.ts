@@ -1,0 +1,16 @@
+/** The error for a name of something that does not exist. */
+import { SvcError } from '../engine/error.ts';
+import { didYouMean } from '../server/config/distance.ts';
+
+/** `not_found`, with the nearest of the names that there are; `cure` says where they are listed. */
+export function notThere(
+  what: string,
+  name: string,
+  known: Iterable<string>,
+  cure: string,
+): SvcError {
+  const typed = JSON.stringify(name.slice(0, 80));
+  return new SvcError('not_found', `There is no ${what} ${typed}${didYouMean(name, known)}`, {
+    cure,
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * A plugin's own stream with a time limit. It may hold frames back as long as more of them come, as
+ * one that buffers does. It may not keep the client waiting while it neither takes what it was given
+ * nor emits: a stream that hangs ends its own request with an error that names its node.
+ */
+import type { Clock } from '../engine/index.ts';
+import type { ProxyFrame } from '../stages/model/frame.ts';
+import type { ReportFault } from './guarded.ts';
+
+type Pair = ReadableWritablePair<ProxyFrame, ProxyFrame>;
+
+export interface TimedStreamOptions {
+  readonly node: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly report: ReportFault;
+  /** What becomes of each frame that the stream emits. */
+  readonly emitted: (frame: ProxyFrame) => ProxyFrame;
+}
+
+export function timedStream(pair: Pair, options: TimedStreamOptions): Pair {
+  const { node, timeoutMs, clock, report, emitted } = options;
+  const writer = pair.writable.getWriter();
+  const reader = pair.readable.getReader();
+  /** It has something to do: a frame that it has not taken yet, or the end of its input. */
+  let isGiven = false;
+  let isAwaited = false;
+  let stop: (() => void) | undefined;
+  let fail: (thrown: Error) => void = () => undefined;
+
+  function watch(): void {
+    stop?.();
+    stop = undefined;
+    if (!isGiven || !isAwaited) return;
+    stop = clock.after(timeoutMs, () => {
+      const thrown = new Error(`it held a request or an answer for longer than ${timeoutMs} ms`);
+      report(`${node}: ${thrown.message}`, thrown);
+      fail(thrown);
+    });
+  }
+
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch((thrown: unknown) => {
+    writer.abort(thrown).catch(() => undefined);
+    reader.cancel(thrown).catch(() => undefined);
+  });
+
+  /** While the input is open, taking a frame is enough; behind its end, what is left must come out. */
+  async function give(taken: Promise<void>, isLast: boolean): Promise<void> {
+    isGiven = true;
+    watch();
+    try {
+      await taken;
+    } finally {
+      isGiven = isLast;
+      watch();
+    }
+  }
+
+  return {
+    writable: new WritableStream<ProxyFrame>({
+      start: (controller) => {
+        failed.catch((thrown: unknown) => controller.error(thrown));
+      },
+      write: (frame) => give(writer.write(frame), false),
+      close: () => give(writer.close(), true),
+      abort: (reason) => writer.abort(reason),
+    }),
+    readable: new ReadableStream<ProxyFrame>(
+      {
+        start: (controller) => {
+          failed.catch((thrown: unknown) => controller.error(thrown));
+        },
+        async pull(controller) {
+          isAwaited = true;
+          watch();
+          try {
+            const { done, value } = await reader.read();
+            if (done) controller.close();
+            else controller.enqueue(emitted(value));
+          } finally {
+            isAwaited = false;
+            watch();
+          }
+        },
+        async cancel(reason) {
+          isAwaited = false;
+          watch();
+          await reader.cancel(reason);
+        },
+      },
+      { highWaterMark: 0 },
+    ),
+  };
+}

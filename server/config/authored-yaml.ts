@@ -1,0 +1,50 @@
+/** YAML that a user writes beside the config file, such as recipes and macros: its faults with their lines. */
+import { isSvcError } from '../../engine/error.ts';
+import { readYaml } from './yaml.ts';
+
+/** Something wrong: keys and list places down to it, and a sentence that goes on after them. */
+export interface AuthoredFault {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** What a check gives: what it read with `ok`, or everything that is wrong. */
+export type Checked<T> =
+  | (T & { readonly ok: true })
+  | { readonly ok: false; readonly faults: readonly AuthoredFault[] };
+
+/** What was read, or every fault as a sentence with its file and line, in the order of the lines. */
+export type Authored<T> =
+  | { readonly read: T & { readonly ok: true }; readonly faults: readonly [] }
+  | { readonly read: undefined; readonly faults: readonly string[] };
+
+/** Reads and checks `text`, which stands in the file called `name`. `nameOf` names the part at a path. */
+export async function readAuthored<T>(
+  text: string,
+  name: string,
+  check: (data: unknown) => Checked<T>,
+  nameOf: (path: readonly string[]) => string = (path) => path.join('.'),
+): Promise<Authored<T>> {
+  let yaml;
+  try {
+    yaml = await readYaml(text, name);
+  } catch (thrown) {
+    if (!isSvcError(thrown)) throw thrown;
+    return { read: undefined, faults: [thrown.message] };
+  }
+  if (yaml.faults.length > 0)
+    return { read: undefined, faults: yaml.faults.map((one) => one.text) };
+  const checked = check(yaml.data);
+  if (checked.ok) return { read: checked, faults: [] };
+  const { placeOf } = yaml;
+  const faults = checked.faults
+    .map(({ path, message }) => ({ where: placeOf(path).where, part: nameOf(path), message }))
+    .toSorted((a, b) => lineOf(a.where) - lineOf(b.where))
+    .map(({ where, part, message }) => `${where}: ${part}${part === '' ? '' : ' '}${message}`);
+  return { read: undefined, faults };
+}
+
+/** 0 where a place has no line. */
+function lineOf(where: string): number {
+  return Number(/:(\d+)$/.exec(where)?.[1] ?? 0);
+}
