@@ -80,13 +80,14 @@ void new MessagesAdapter({}).call({ model: 'm', messages: [] });
 test('a strict project compiles against every door', async () => {
   fs.writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes'];
-  const argv = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck'];
-  const { stdout } = await execute(
-    tool('tsc'),
-    [...argv, ...strict, '--types', 'node', 'consumer.ts'],
-    { cwd: folder },
-  ).catch((failed: { stdout: string }) => failed);
-  assert.is(stdout, '');
+  const argv = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+  const { stdout } = await execute(tool('tsc'), [...argv, ...strict, 'consumer.ts'], {
+    cwd: folder,
+  }).catch((failed: { stdout: string }) => failed);
+  // Our declarations are checked too; what is wrong in those of others is theirs.
+  const found = stdout.split('\n').filter((line) => line.includes('error TS'));
+  const ours = found.filter((line) => !/^[^(]*node_modules\/(?!svc\/)/.test(line));
+  assert.equal(ours, []);
 });
 
 test('publint and attw find nothing', async () => {

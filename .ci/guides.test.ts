@@ -11,6 +11,7 @@ import { projectRoot } from '../fixtures/paths.ts';
 import { claudeCodeLines } from '../fixtures/sessions.ts';
 import { startUpstream } from '../fixtures/upstream.ts';
 import { guideFiles, headingId, renderGuides } from './guides.ts';
+import { readTopics } from './topics.ts';
 
 const files = [...guideFiles().keys()];
 const textOf = (file: string) => fs.readFileSync(join(projectRoot, file), 'utf8');
@@ -65,13 +66,18 @@ test('every page is made, without anything that a browser would load or run', ()
 test('every command that is named in a text exists, with its options', async () => {
   const definitions = await allDefinitions();
   const paths = definitions.map((one) => ({ one, path: pathOf(one) }));
+  const topics = new Set(readTopics().map(({ name }) => name));
   for (const file of files.filter((one) => one !== 'CHANGELOG.md')) {
     // The generated table is the settings' own text.
     const text = proseOf(file).replace(/<!-- settings:begin -->[^]*<!-- settings:end -->/, '');
     for (const [, typed] of text.matchAll(/`svc ([a-z][^`]*)`/g)) {
       const words = typed!.split(/\s+/);
       // No command of its own: it shows the help of the others, and these documents.
-      if (words[0] === 'help') continue;
+      if (words[0] === 'help') {
+        const [, name = '<topic>'] = words;
+        assert.ok(name === '<topic>' || topics.has(name), `${file}: svc ${typed}`);
+        continue;
+      }
       const found = paths
         .filter(({ path }) => path.every((word, at) => words[at]?.split('|').includes(word)))
         .toSorted((a, b) => b.path.length - a.path.length)[0];

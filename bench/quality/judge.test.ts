@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgeQuality } from './judge.ts';
-import type { QualityReport } from './main.ts';
+import type { QualityReport } from './report.ts';
 
 const SAVED = {
   'json, all, as found': 0.01,

@@ -4,7 +4,7 @@
  */
 import { verdict, type Verdict } from '../bars.ts';
 import { ALL_AGENTS } from './breakpoints.ts';
-import type { QualityReport } from './main.ts';
+import type { QualityReport } from './report.ts';
 
 type Bar = Pick<Verdict, 'what' | 'unit' | 'direction' | 'bar'>;
 

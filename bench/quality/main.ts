@@ -14,16 +14,16 @@ import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../fixtures/compress/texts.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
-import { measureMarked, summariseMarked, type MarkedSummary } from './breakpoints.ts';
-import { labelledSamples, measureClasses, type ClassAccuracy } from './classes.ts';
+import { measureMarked, summariseMarked } from './breakpoints.ts';
+import { labelledSamples, measureClasses } from './classes.ts';
 import { loadCodeReader } from './code-tokens.ts';
 import { findCorpus } from './corpus.ts';
-import { measureEncodings, type EncodingResult } from './encodings.ts';
+import { measureEncodings } from './encodings.ts';
 import { measureForgetting, summariseForgetting, type ForgettingSummary } from './forgetting.ts';
-import { measureFirstSight, type FirstSight } from './first-sight.ts';
+import { measureFirstSight } from './first-sight.ts';
 import { strangeLines } from './kept-lines.ts';
 import { judgeQuality } from './judge.ts';
-import { measureLogs, readLogs, type LogResult } from './logs.ts';
+import { measureLogs, readLogs } from './logs.ts';
 import {
   measureNarrative,
   readLaterQuestions,
@@ -31,34 +31,17 @@ import {
   type NarrativeResult,
 } from './narrative.ts';
 import { printQuality } from './print.ts';
+import type { KeptLines, QualityReport } from './report.ts';
 import { measureSessions, printSessions } from './sessions.ts';
-import { measureRecipes, type RecipeFigures } from './recipes.ts';
-import { measureSpeed, type SpeedResult } from './speed.ts';
+import { measureRecipes } from './recipes.ts';
+import { measureSpeed } from './speed.ts';
 import {
   measureTranscript,
   readTranscripts,
   summarise,
   toBlocks,
-  type SourceSummary,
   type TranscriptResult,
 } from './transcripts.ts';
-
-/** Everything that was measured; parts that need a corpus are empty without one. */
-export interface QualityReport {
-  readonly corpus: boolean;
-  readonly classes: readonly ClassAccuracy[];
-  readonly encodings: readonly EncodingResult[];
-  readonly logs: readonly LogResult[];
-  readonly narrative: readonly NarrativeResult[];
-  readonly transcripts: readonly TranscriptResult[];
-  readonly sources: readonly SourceSummary[];
-  readonly marked: readonly MarkedSummary[];
-  readonly forgetting: ForgettingSummary | undefined;
-  readonly keptLines: KeptLines | undefined;
-  readonly recipes: RecipeFigures | undefined;
-  readonly speed: SpeedResult;
-  readonly firstSight: readonly FirstSight[];
-}
 
 const MODES: readonly Mode[] = ['hybrid', 'aggressive'];
 const BUDGETS = [3500, 2000];
@@ -122,12 +105,6 @@ function measureColdMoments(corpus: string, count: CountTokens): ForgettingSumma
 
 function measureMarkers(corpus: string, count: CountTokens) {
   return readTranscripts(corpus).map((transcript) => measureMarked(transcript, count));
-}
-
-/** Lines of all transcripts that went out changed, and those among them that the input does not hold. */
-export interface KeptLines {
-  readonly kept: number;
-  readonly strange: number;
 }
 
 function countStrange(corpus: string, commentLines: CommentLines): KeptLines {

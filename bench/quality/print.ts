@@ -1,6 +1,6 @@
 /** The quality report as tables for a terminal. */
 import Table from 'cli-table3';
-import type { QualityReport } from './main.ts';
+import type { QualityReport } from './report.ts';
 
 type Cells = readonly (string | number)[];
 type Section = (report: QualityReport) => string;

@@ -19,25 +19,27 @@ export function completionScript(
   definitions: readonly Definition[],
   topics: readonly string[],
 ): string {
-  const choices = [...choicesOf(definitions), helpChoices(definitions, topics)];
+  const choices = withHelp(choicesOf(definitions), topics);
   if (shell === 'fish') return fishScript(choices);
   return shell === 'zsh'
     ? `#compdef svc\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(choices)}`
     : bashScript(choices);
 }
 
-/** What `svc help` may be followed by: a topic, or the first word of a command. */
-function helpChoices(definitions: readonly Definition[], topics: readonly string[]): Choices {
-  const abouts = new Map(definitions.map((one) => [pathOf(one)[0] ?? '', one.description?.trim()]));
-  const names = new Set([...topics, ...abouts.keys()]);
-  return {
-    words: 'help',
-    subcommands: [...names].map((name) => ({
-      name,
-      about: abouts.get(name) ?? 'A page of the documentation',
-    })),
-    options: [],
-  };
+/** `svc help` may be followed by whatever stands at the top, or by a topic. */
+function withHelp(choices: readonly Choices[], topics: readonly string[]): readonly Choices[] {
+  return choices.flatMap((one) => {
+    if (one.words !== '') return [one];
+    const commands = new Set(one.subcommands.map(({ name }) => name));
+    const pages = topics
+      .filter((name) => !commands.has(name))
+      .map((name) => ({ name, about: 'A page of the documentation' }));
+    const help = { name: 'help', about: 'A command or a page of the documentation' };
+    return [
+      { ...one, subcommands: [...one.subcommands, help] },
+      { words: 'help', subcommands: [...one.subcommands, ...pages], options: [] },
+    ];
+  });
 }
 
 function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
@@ -54,15 +56,10 @@ function choicesOf(definitions: readonly Definition[]): readonly Choices[] {
     );
     return {
       words,
-      subcommands: [
-        ...below.map((path) => ({
-          name: path.split(' ').at(-1) ?? '',
-          about: known.get(path)?.description?.trim() ?? '',
-        })),
-        ...(words === ''
-          ? [{ name: 'help', about: 'A command or a page of the documentation' }]
-          : []),
-      ],
+      subcommands: below.map((path) => ({
+        name: path.split(' ').at(-1) ?? '',
+        about: known.get(path)?.description?.trim() ?? '',
+      })),
       options: [
         { name: '--help', about: 'What it takes' },
         ...(definition === undefined

@@ -24,7 +24,8 @@ export async function checkLedger({ context, loaded }: Examined): Promise<Findin
     try {
       if (statSync(file).size > MOST_CHECKED_BYTES)
         return [remark('Ledger', `${short} is too large for a quick check`)];
-      const found = String(database.pragma('quick_check(1)', { simple: true }));
+      const [row] = database.prepare('PRAGMA quick_check(1)').all([]) as [object];
+      const found = String(Object.values(row)[0]);
       if (found === 'ok') return [ok('Ledger', `${short} is sound`)];
       return [damaged(short, found)];
     } finally {

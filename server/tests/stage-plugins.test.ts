@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { fixturePath } from '../../fixtures/paths.ts';
 import { startTestProxy, withProxy } from '../../fixtures/proxy.ts';
 import type { TestProxy } from '../../fixtures/proxy.ts';
@@ -16,20 +17,6 @@ import {
   openAnswer,
 } from '../../fixtures/server/exchange.ts';
 import { talk } from '../../fixtures/server/websocket.ts';
-
-const NODES = [
-  'template',
-  'protect',
-  'compress',
-  'inject',
-  'route',
-  'lookup',
-  'spend',
-  'forward',
-  'keep',
-  'meter',
-  'trace',
-];
 
 test.after(closeClients);
 
@@ -85,16 +72,34 @@ test('a canned answer reaches no provider, and other models do', () =>
     );
   }));
 
-/** Nodes behind which frames are those of the answer. */
-const ANSWERED = new Set([
-  'after forward',
-  ...['keep', 'meter', 'trace'].flatMap((node) => [`before ${node}`, `after ${node}`]),
-]);
+/** Both sides of every node that is compiled, with the frames that pass there. */
+async function places(): Promise<
+  readonly { readonly side: string; readonly node: string; readonly frame: string }[]
+> {
+  const place = makePlace();
+  const { stdout } = await run(place, ['graph', '--json']);
+  place.dispose();
+  const { request, answers } = JSON.parse(stdout) as {
+    readonly request: readonly { readonly node: string }[];
+    readonly answers: readonly {
+      readonly from: string;
+      readonly segments: readonly { readonly nodes: readonly { readonly node: string }[] }[];
+    }[];
+  };
+  const behind = answers.find(({ from }) => from === 'forward')!;
+  const answered = new Set(behind.segments.flatMap(({ nodes }) => nodes.map(({ node }) => node)));
+  const nodes = new Set([...request.map(({ node }) => node), ...answered]);
+  const before = (node: string): string => (answered.has(node) ? 'chunk' : 'request');
+  return [...nodes].flatMap((node) => [
+    { side: 'before', node, frame: node === 'parse' ? 'body' : before(node) },
+    { side: 'after', node, frame: node === 'forward' ? 'chunk' : before(node) },
+  ]);
+}
 
-const counting = (side: string, node: string) => `export default {
+const counting = (side: string, node: string, frame: string) => `export default {
   name: 'counting',
   setup: () => ({ stages: [{ ${side}: '${node}', watch: {
-    ${ANSWERED.has(`${side} ${node}`) ? 'chunk' : 'request'}: (_frame, ctx) => ctx.note('seen', true),
+    ${frame}: (_frame, ctx) => ctx.note('seen', true),
   } }] }),
 };`;
 
@@ -117,21 +122,22 @@ const SINKS: Readonly<Record<string, (t: TestProxy) => Promise<string>>> = {
 
 test('a stage stands before and after every node, in every sink', () =>
   withFolder(async (folder) => {
-    for (const node of NODES)
-      for (const side of ['before', 'after']) {
-        const file = write(folder, `${side}-${node}.mjs`, counting(side, node));
-        await withProxy({ yaml: yamlOf(file) }, async (t) => {
-          for (const [sink, send] of Object.entries(SINKS)) {
-            const text = await send(t);
-            assert.match(text, sink === 'json' ? /"end_turn"/ : /message_stop/, `${sink}: ${text}`);
-            const trace = (await (await fetch(`${t.proxy.url}/trace/last`)).json()) as {
-              stages: readonly { node: string; seen?: boolean }[];
-            };
-            const own = trace.stages.find((stage) => stage.node === 'counting');
-            assert.is(own?.seen, true, `${side} ${node}, ${sink}`);
-          }
-        });
-      }
+    const all = await places();
+    assert.ok(all.length >= 2 * 12, `${all.length} places`);
+    for (const { side, node, frame } of all) {
+      const file = write(folder, `${side}-${node}.mjs`, counting(side, node, frame));
+      await withProxy({ yaml: yamlOf(file) }, async (t) => {
+        for (const [sink, send] of Object.entries(SINKS)) {
+          const text = await send(t);
+          assert.match(text, sink === 'json' ? /"end_turn"/ : /message_stop/, `${sink}: ${text}`);
+          const trace = (await (await fetch(`${t.proxy.url}/trace/last`)).json()) as {
+            stages: readonly { node: string; seen?: boolean }[];
+          };
+          const own = trace.stages.find((stage) => stage.node === 'counting');
+          assert.is(own?.seen, true, `${side} ${node}, ${sink}`);
+        }
+      });
+    }
   }));
 
 test('a faulty plugin stops the start, and says file, line and why', () =>

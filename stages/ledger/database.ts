@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CamelCasePlugin, Kysely, SqliteDialect } from 'kysely';
+import { CamelCasePlugin, Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
 import { SvcError } from '../../engine/index.ts';
 import { ownerOf } from './header.ts';
-import { addSpreadsTo } from './spreads.ts';
+import { latencySpreads } from './spreads.ts';
 import type { LedgerSchema } from './tables.ts';
 import { APPLICATION_ID, migrations } from './tables.ts';
 
@@ -30,13 +30,14 @@ export function openLedgerReader(file: string): LedgerReader {
 
 /**
  * The connection itself. Throws `not_found` if there is no ledger yet, `config` if it is not
- * one of this program's version, `unavailable` (RESOURCE_002) if it cannot be read.
+ * one of this program's version, `unavailable` (RESOURCE_002) if it cannot be read. Its type is
+ * not the driver's, whose types those who install this package do not have.
  */
-export function openReadOnly(file: string): Database.Database {
+export function openReadOnly(file: string): SqliteDatabase {
   const database = connect(file);
   try {
     checkReadable(database, file);
-    addSpreadsTo(database);
+    database.aggregate('latency_spreads', latencySpreads);
     return database;
   } catch (error) {
     database.close();

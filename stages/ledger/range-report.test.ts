@@ -182,7 +182,7 @@ test('the questions of a report themselves find it there, with what they are ask
   const database = openReadOnly(file);
   const plans = asked.map((node) => {
     const { sql, parameters } = reader.getExecutor().compileQuery(node, createQueryId());
-    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters);
     return (steps as { detail: string }[]).map(({ detail }) => detail).join('; ');
   });
   database.close();

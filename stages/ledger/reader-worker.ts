@@ -1,16 +1,14 @@
 /** The thread that answers a server's questions to the ledger, so that a long query holds up no request. */
-import type Database from 'better-sqlite3';
+import type { SqliteDatabase } from 'kysely';
 import { inodeOf } from '../private-file.ts';
 import { serveJobs } from '../threads/serve.ts';
 import { openReadOnly } from './database.ts';
 import type { ReaderProtocol } from './reader-thread.ts';
 
 serveJobs<ReaderProtocol, string>((file) => {
-  let open:
-    | { readonly database: Database.Database; readonly inode: bigint | undefined }
-    | undefined;
+  let open: { readonly database: SqliteDatabase; readonly inode: bigint | undefined } | undefined;
   /** The file that lies at the path now: the writer may have put a damaged one aside. */
-  const database = (): Database.Database => {
+  const database = (): SqliteDatabase => {
     const inode = inodeOf(file);
     if (open !== undefined && open.inode !== inode) {
       open.database.close();

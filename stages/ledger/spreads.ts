@@ -2,8 +2,6 @@
  * How latencies spread, as a function of the database: the values of a million rows stay in the
  * thread that reads them. Sorting them in SQL takes four times as long.
  */
-import type Database from 'better-sqlite3';
-
 /** Percentiles by nearest rank, in milliseconds: each is one that some request really had. */
 export interface LatencySpread {
   readonly p50Ms: number | null;
@@ -46,20 +44,18 @@ interface Collected {
   readonly runs: { readonly step: number; readonly from: number }[];
 }
 
-/** Adds `latency_spreads(step, latency_ms)` to a connection: an aggregate over rows with a latency. */
-export function addSpreadsTo(database: Database.Database): void {
-  database.aggregate<Collected>('latency_spreads', {
-    start: () => ({ values: new Numbers(), runs: [] }),
-    varargs: true,
-    step(collected, ...[step, latencyMs]: unknown[]) {
-      if (typeof latencyMs !== 'number' || typeof step !== 'number') return;
-      const { values, runs } = collected;
-      if (runs.at(-1)?.step !== step) runs.push({ step, from: values.values.length });
-      values.add(latencyMs);
-    },
-    result: (collected) => JSON.stringify(spreadsOf(collected)),
-  });
-}
+/** `latency_spreads(step, latency_ms)`: an aggregate over rows with a latency, for a connection. */
+export const latencySpreads = {
+  start: (): Collected => ({ values: new Numbers(), runs: [] }),
+  varargs: true,
+  step(collected: Collected, ...[step, latencyMs]: unknown[]): void {
+    if (typeof latencyMs !== 'number' || typeof step !== 'number') return;
+    const { values, runs } = collected;
+    if (runs.at(-1)?.step !== step) runs.push({ step, from: values.values.length });
+    values.add(latencyMs);
+  },
+  result: (collected: Collected): string => JSON.stringify(spreadsOf(collected)),
+};
 
 function spreadsOf({ values, runs }: Collected): Spreads {
   const all = values.values;

@@ -1,0 +1,34 @@
+/** What a run of the quality measures found. */
+import type { MarkedSummary } from './breakpoints.ts';
+import type { ClassAccuracy } from './classes.ts';
+import type { EncodingResult } from './encodings.ts';
+import type { FirstSight } from './first-sight.ts';
+import type { ForgettingSummary } from './forgetting.ts';
+import type { LogResult } from './logs.ts';
+import type { NarrativeResult } from './narrative.ts';
+import type { RecipeFigures } from './recipes.ts';
+import type { SpeedResult } from './speed.ts';
+import type { SourceSummary, TranscriptResult } from './transcripts.ts';
+
+/** Everything that was measured; parts that need a corpus are empty without one. */
+export interface QualityReport {
+  readonly corpus: boolean;
+  readonly classes: readonly ClassAccuracy[];
+  readonly encodings: readonly EncodingResult[];
+  readonly logs: readonly LogResult[];
+  readonly narrative: readonly NarrativeResult[];
+  readonly transcripts: readonly TranscriptResult[];
+  readonly sources: readonly SourceSummary[];
+  readonly marked: readonly MarkedSummary[];
+  readonly forgetting: ForgettingSummary | undefined;
+  readonly keptLines: KeptLines | undefined;
+  readonly recipes: RecipeFigures | undefined;
+  readonly speed: SpeedResult;
+  readonly firstSight: readonly FirstSight[];
+}
+
+/** Lines of all transcripts that went out changed, and those among them that the input does not hold. */
+export interface KeptLines {
+  readonly kept: number;
+  readonly strange: number;
+}
