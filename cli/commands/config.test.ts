@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
+import { settingsTable } from '../../server/config/document.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
@@ -14,7 +15,6 @@ interface Shown {
     readonly value: string;
     readonly source: string;
     readonly where: string;
-    readonly in_effect: boolean;
   }[];
 }
 
@@ -44,12 +44,24 @@ test('show says value, source and place, and never a key', async () => {
   place.dispose();
 });
 
-test('show marks what is not yet in effect', async () => {
+test('nothing is listed as not yet in effect, and what has no effect is refused', async () => {
   const place = makePlace();
-  const { stdout } = await run(place, ['config', 'show', '--json']);
-  const idle = (JSON.parse(stdout) as Shown).settings.filter((one) => !one.in_effect);
-  const text = (await run(place, ['config', 'show'])).stdout;
-  assert.is(text.match(/not yet in effect$/gm)?.length ?? 0, idle.length);
+  const { code, stdout } = await run(place, ['config', 'show']);
+  assert.is(code, 0);
+  assert.not.match(stdout, /not yet|no effect/i);
+  assert.not.match(settingsTable(), /not yet in effect/i);
+  const env = { ...place.env, SVC_REDIS_URL: 'redis://:s3cret@127.0.0.1:6379' };
+  for (const argv of [
+    ['config', 'validate'],
+    ['config', 'show'],
+    ['serve', '--port', '0'],
+  ]) {
+    const refused = await run(place, argv, { env });
+    assert.is(refused.code, 4, argv.join(' '));
+    const said = refused.stdout + refused.stderr;
+    assert.match(said, /shared\.redis_url: .* not supported by this version.*\(SVC_REDIS_URL\)/);
+    assert.not.match(said, 's3cret');
+  }
   place.dispose();
 });
 

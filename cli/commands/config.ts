@@ -62,7 +62,7 @@ class Show extends ConfigOptions {
     if (this.json) {
       printJson(context, {
         config_file: loaded.configFile ?? null,
-        settings: rows.map(({ inEffect, ...row }) => ({ ...row, in_effect: inEffect })),
+        settings: rows,
         warnings: loaded.warnings,
       });
       return 0;
@@ -74,12 +74,11 @@ class Show extends ConfigOptions {
     const cut = (text: string) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
     printTable(
       context,
-      ['setting', 'value', 'from', ''],
+      ['setting', 'value', 'from'],
       rows.map((row) => [
         row.key,
         cut(row.value),
         row.source === 'default' ? colors.dim('default') : `${row.source} ${row.where}`.trim(),
-        row.inEffect ? '' : colors.yellow('not yet in effect'),
       ]),
     );
     for (const warning of loaded.warnings) note(context, `! ${warning}`);
@@ -204,9 +203,7 @@ abstract class Check extends ConfigOptions {
     const what = checked === null ? 'The configuration' : shortPath(checked, context);
     for (const warning of loaded?.warnings ?? []) note(context, `! ${warning}`);
     if (faults.length === 0) {
-      const idle = loaded?.notInEffect ?? [];
-      const later = idle.length === 0 ? '' : ` (not yet in effect: ${idle.join(', ')})`;
-      print(context, `${colors.green('ok')} ${what} is valid${later}`);
+      print(context, `${colors.green('ok')} ${what} is valid`);
       return;
     }
     for (const fault of faults) print(context, `${colors.red('✗')} ${fault.text}`);
@@ -312,7 +309,6 @@ function resultJson(
     file,
     faults,
     warnings: loaded?.warnings ?? [],
-    not_in_effect: loaded?.notInEffect ?? [],
   };
 }
 

@@ -119,7 +119,6 @@ function factsJson(facts: ServeFacts) {
     home: facts.home,
     config_file: facts.configFile,
     keys: facts.keys,
-    not_in_effect: facts.notInEffect,
     warnings: facts.warnings,
     ledger: facts.ledger,
     log: facts.log,

@@ -17,8 +17,6 @@ export interface ServeFacts {
   readonly configFile: string | null;
   /** Per provider with configured keys, where each key comes from. Never a key. */
   readonly keys: readonly { readonly provider: string; readonly from: readonly string[] }[];
-  /** Settings that somebody set and that do nothing yet. */
-  readonly notInEffect: readonly string[];
   readonly warnings: readonly string[];
   readonly ledger: string;
   readonly log: string;
@@ -44,7 +42,7 @@ export function factsOf(
   proxy: { readonly url: string; readonly wsPort: number },
   own: { readonly version: string; readonly logFile: string },
 ): ServeFacts {
-  const { config, configFile, notInEffect, warnings } = loaded;
+  const { config, configFile, warnings } = loaded;
   const { logging, ledger } = config;
   const file = logging.destination === 'stdout' ? 'stdout' : own.logFile;
   return {
@@ -55,7 +53,6 @@ export function factsOf(
     home: config.home,
     configFile: configFile ?? null,
     keys: keySources(loaded),
-    notInEffect,
     warnings,
     ledger: ledger.db,
     log: logging.enabled ? file : 'off',
@@ -66,13 +63,7 @@ export function factsOf(
 export function banner(facts: ServeFacts, context: CliContext, colors: Colors): string[] {
   const short = (path: string) => shortPath(path, context);
   const url = reachable(facts.url);
-  const notes = [
-    ...facts.warnings,
-    ...(facts.notInEffect.length === 0
-      ? []
-      : [`not yet in effect: ${facts.notInEffect.join(', ')}`]),
-    ...(endOfLifeNote(context.nodeVersion) ?? []),
-  ];
+  const notes = [...facts.warnings, ...(endOfLifeNote(context.nodeVersion) ?? [])];
   return [
     `${colors.bold('svc')} ${facts.version} listens on ${colors.cyan(facts.url)} ${colors.dim(`(WebSocket ${facts.wsUrl})`)}`,
     '',

@@ -28,6 +28,12 @@ const BAD: readonly BadCase[] = [
     'ledger.db: a ledger in Postgres is not supported by this version; give the path of a file, or leave it out',
   ],
   env(
+    'SVC_REDIS_URL',
+    'redis://:pass@db:6379',
+    'shared.redis_url: sharing state through Redis is not supported by this version; each proxy keeps its own, so leave it out (SVC_REDIS_URL)',
+  ),
+  file('shared: {redis_url: "redis://db"}', 'shared.redis_url: sharing state through Redis is not'),
+  env(
     'HTTPS_PROXY',
     'http://',
     'outbound.https_proxy: it is not the address of a proxy; write http://host:port or https://host:port, or unset it (HTTPS_PROXY)',

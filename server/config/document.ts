@@ -1,6 +1,5 @@
 /** The settings as documents show them. */
 import type { Setting } from '../../stages/settings/setting.ts';
-import { isInEffect } from './not-yet.ts';
 import { settings } from './settings.ts';
 
 /** The table of all settings in Markdown, one row a setting, in the order of the table. */
@@ -37,7 +36,6 @@ function meaning(row: Setting): string {
     row.about,
     aliases === '' ? '' : `Also ${aliases}.`,
     row.needsRestart === true ? 'Needs a restart.' : '',
-    isInEffect(row.key) ? '' : 'Not yet in effect.',
   ]
     .filter((part) => part !== '')
     .join(' ');

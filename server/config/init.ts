@@ -1,7 +1,6 @@
 /** The text of a fresh config file. */
 import type { Setting } from '../../stages/settings/setting.ts';
 import { defaultOf } from './document.ts';
-import { isInEffect } from './not-yet.ts';
 import { settings } from './settings.ts';
 
 const HEAD = `# Configuration of svc.
@@ -40,10 +39,10 @@ export function freshConfig(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a setting does, what holds while it is unset, and whether it does anything yet. */
+/** What a setting does, and what holds while it is unset. */
 function aboutOf(row: Setting): string {
   const unset = row.default === null ? ` Unset: ${defaultOf(row).replaceAll('`', '')}.` : '';
-  return `${row.about}${unset}${isInEffect(row.key) ? '' : ' Not yet in effect.'}`;
+  return `${row.about}${unset}`;
 }
 
 /** How many sections of `path` are open already. */

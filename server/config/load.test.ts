@@ -212,14 +212,6 @@ test('the names that users already have are read; base URLs of clients never are
   );
 });
 
-test('settings without a feature yet are accepted and named', async () => {
-  const { notInEffect } = await loadText({
-    file: 'metrics: {retention_days: 3}\nserver: {port: 1}',
-    env: { SVC_REDIS_URL: 'redis://r' },
-  });
-  assert.equal(notInEffect, ['shared.redis_url']);
-});
-
 test('warnings: a misspelt variable, a moved provider, a file with keys that others may read', async () => {
   const { warnings } = await loadText({
     file: 'providers: {chat: {api_key: abc}}',

@@ -22,7 +22,6 @@ import { foundChanges, withoutLoosening } from './found-file.ts';
 import { absolutePath, resolveHome } from './home.ts';
 import { fileLayer, mergeLayers, type Entry, type Layer, type Provenance } from './layer.ts';
 import { complete, type Values } from './names.ts';
-import { isInEffect } from './not-yet.ts';
 import { readConfigFile, type ReadFile, type TextFile } from './read-file.ts';
 import { findSetting } from './settings.ts';
 import { readYaml, YAML_LIMITS } from './yaml.ts';
@@ -51,8 +50,6 @@ export interface LoadedConfig {
   readonly provenance: ReadonlyMap<string, Provenance>;
   /** Things that work but that the user should know. */
   readonly warnings: readonly string[];
-  /** Concrete keys that the user set but that have no feature behind them yet. */
-  readonly notInEffect: readonly string[];
   /** The config file that was read. */
   readonly configFile: string | undefined;
 }
@@ -150,9 +147,6 @@ function settle(
         ),
       ),
     ],
-    notInEffect: said
-      .filter(([, { setting }]) => !isInEffect(setting.key))
-      .map(([concrete]) => concrete),
     configFile,
   };
   return { loaded, faults: [] };

@@ -5,7 +5,6 @@ import { allows } from '../../stages/settings/kind.ts';
 import { settingsTable } from './document.ts';
 import { allVariables } from './env.ts';
 import { freshConfig } from './init.ts';
-import { NOT_YET, isInEffect } from './not-yet.ts';
 import { settings, SPELLINGS } from './settings.ts';
 import { loadText } from '../../fixtures/server/config-text.ts';
 
@@ -20,17 +19,6 @@ test('every default is a value that the setting accepts', () => {
   for (const row of settings) {
     assert.ok(row.default === null || allows(row.type.definition, row.default), row.key);
   }
-});
-
-test('every line of the list of unbuilt features names settings', () => {
-  for (const entry of NOT_YET) {
-    assert.ok(
-      settings.some(({ key }) => key === entry || key.startsWith(`${entry}.`)),
-      entry,
-    );
-  }
-  assert.ok(isInEffect('server.port'));
-  assert.not.ok(isInEffect('shared.redis_url'));
 });
 
 test('secrets, paths and addresses of providers are guarded against a found file', () => {

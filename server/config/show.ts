@@ -2,7 +2,6 @@
 import type { Source } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
-import { isInEffect } from './not-yet.ts';
 import { shown } from './redact.ts';
 
 /** One setting as it stands. Holds no secret. */
@@ -15,8 +14,6 @@ export interface ShownSetting {
   readonly where: string;
   /** Variables that would set it, strongest first. */
   readonly variables: readonly string[];
-  /** False while the feature behind it is not built. */
-  readonly inEffect: boolean;
 }
 
 /** Every setting in the order of the table; with `changedOnly`, those that somebody set. */
@@ -32,6 +29,5 @@ export function showConfig(
       source: provenance.source,
       where: provenance.where,
       variables: variablesOf(key),
-      inEffect: isInEffect(provenance.setting.key),
     }));
 }

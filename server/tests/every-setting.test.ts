@@ -20,8 +20,6 @@ import type { SettingEffect } from '../../fixtures/server/effects/effect.ts';
 import { operationEffects } from '../../fixtures/server/effects/operation-effects.ts';
 import { routingEffects } from '../../fixtures/server/effects/routing-effects.ts';
 import { SPECIFIED_SETTINGS } from '../../fixtures/server/specified-settings.ts';
-import { loadConfig } from '../config/load.ts';
-import { showConfig } from '../config/show.ts';
 
 const EFFECTS: readonly SettingEffect[] = [
   ...compressionEffects,
@@ -166,20 +164,6 @@ test('logging.destination', async () => {
   };
   assert.is(await listening({}, line), false);
   assert.is(await listening({ yaml: 'logging: { destination: stdout }' }, line), true);
-});
-
-test('no setting of the specification is not yet in effect', async () => {
-  const loaded = await loadConfig({
-    env: {},
-    cwd: '/',
-    home: '/nowhere',
-    readFile: () => undefined,
-  });
-  const idle = showConfig(loaded).filter(({ inEffect }) => !inEffect);
-  assert.equal(
-    idle.map(({ key }) => key).filter((key) => SPECIFIED_SETTINGS.includes(key)),
-    [],
-  );
 });
 
 test.after(closeClients);

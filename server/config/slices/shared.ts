@@ -9,9 +9,17 @@ export const shared = slice({
     default: null,
     defaultText: 'in this process',
     env: ['SVC_REDIS_URL'],
-    about: 'Redis that shares rate limits, cooldowns, breakers and the response cache.',
+    about:
+      'A value is refused: sharing rate limits, cooldowns, breakers and the response cache through Redis is not supported yet.',
     secret: true,
     guarded: true,
-    needsRestart: true,
+    // Who sets it counts on limits that hold for all proxies together; ignoring it would break them.
+    refuse: () => [
+      {
+        reason:
+          'sharing state through Redis is not supported by this version; each proxy keeps its own, so leave it out',
+        expected: 'no value',
+      },
+    ],
   }),
 });
