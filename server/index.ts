@@ -322,9 +322,9 @@ async function takeCommands(
 }
 
 /** Loads what a generation's first request would wait for: in threads of their own, or not at all. */
-function prepare(services: ServerServices, { config }: Generation): void {
+function prepare(services: ServerServices, { config, recipes }: Generation): void {
   const { enabled, mode } = config.compression;
-  if (enabled && mode !== 'strict') services.compressor.prepare(mode);
+  if (enabled && mode !== 'strict') services.compressor.prepare({ mode, recipes });
   // What day and sessions have cost is only worth a look into the ledger where it is limited.
   if (config.budget.enabled) void recallSpending(services.spending, services.log);
 }

@@ -83,7 +83,7 @@ async function measureThread(
 ): Promise<ThreadTimes> {
   const thread = createCompressThread({ cacheEntries: 0, clock: systemClock });
   try {
-    if (isPrepared) thread.prepare('aggressive');
+    if (isPrepared) thread.prepare({ mode: 'aggressive', recipes: undefined });
     await timeOf(thread, 'hybrid', OTHER, 'notes.txt');
     await setTimeout(PREPARED_MS);
     const times: number[] = [];

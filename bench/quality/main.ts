@@ -13,6 +13,7 @@ import { projectRoot } from '../../fixtures/paths.ts';
 import { CODE_EXTENSIONS } from '../../stages/compress/code/code-tools.ts';
 import { loadCodeTools } from '../../fixtures/compress/texts.ts';
 import type { CommentLines, Mode } from '../../stages/compress/rule.ts';
+import type { Rewriter } from '../../stages/compress/rewrite.ts';
 import { loadTokenCounter, type CountTokens } from '../../stages/model/count-tokens.ts';
 import { measureMarked, summariseMarked } from './breakpoints.ts';
 import { labelledSamples, measureClasses } from './classes.ts';
@@ -33,7 +34,7 @@ import {
 import { printQuality } from './print.ts';
 import type { KeptLines, QualityReport } from './report.ts';
 import { measureSessions, printSessions } from './sessions.ts';
-import { measureRecipes } from './recipes.ts';
+import { bundledRewriter, measureRecipes } from './recipes.ts';
 import { measureSpeed } from './speed.ts';
 import {
   measureTranscript,
@@ -59,7 +60,9 @@ export async function measureQuality(
   const commentLines = await loadCodeTools(CODE_EXTENSIONS);
   const readCode = await loadCodeReader();
   const samples = labelledSamples(root, corpus);
-  const transcripts = corpus === undefined ? [] : measureAll(corpus, commentLines, count);
+  const rewriter = bundledRewriter();
+  const transcripts =
+    corpus === undefined ? [] : measureAll(corpus, { commentLines, rewriter }, count);
   return {
     corpus: corpus !== undefined,
     classes: measureClasses(samples),
@@ -72,8 +75,8 @@ export async function measureQuality(
     transcripts,
     sources: summarise(transcripts),
     marked: corpus === undefined ? [] : summariseMarked(measureMarkers(corpus, count)),
-    forgetting: corpus === undefined ? undefined : measureColdMoments(corpus, count),
-    keptLines: corpus === undefined ? undefined : countStrange(corpus, commentLines),
+    forgetting: corpus === undefined ? undefined : measureColdMoments(corpus, rewriter, count),
+    keptLines: corpus === undefined ? undefined : countStrange(corpus, { commentLines, rewriter }),
     recipes:
       corpus === undefined
         ? undefined
@@ -83,21 +86,31 @@ export async function measureQuality(
   };
 }
 
-function measureAll(
-  corpus: string,
-  commentLines: CommentLines,
-  count: CountTokens,
-): readonly TranscriptResult[] {
+/** What a proxy on its defaults rewrites with. */
+interface Tools {
+  readonly commentLines: CommentLines;
+  readonly rewriter: Rewriter;
+}
+
+function measureAll(corpus: string, tools: Tools, count: CountTokens): readonly TranscriptResult[] {
   return MODES.flatMap((mode) => {
-    const options = { ...SETTINGS, mode, ...(mode === 'aggressive' ? { commentLines } : {}) };
+    const options = optionsOf(mode, tools);
     return readTranscripts(corpus).map((transcript) =>
       measureTranscript(transcript, options, count),
     );
   });
 }
 
-function measureColdMoments(corpus: string, count: CountTokens): ForgettingSummary | undefined {
-  const options = { ...SETTINGS, mode: 'hybrid' } as const;
+function optionsOf(mode: Mode, { commentLines, rewriter }: Tools) {
+  return { ...SETTINGS, mode, rewriter, ...(mode === 'aggressive' ? { commentLines } : {}) };
+}
+
+function measureColdMoments(
+  corpus: string,
+  rewriter: Rewriter,
+  count: CountTokens,
+): ForgettingSummary | undefined {
+  const options = { ...SETTINGS, mode: 'hybrid', rewriter } as const;
   return summariseForgetting(
     readTranscripts(corpus).map((transcript) => measureForgetting(transcript, options, count)),
   );
@@ -107,10 +120,10 @@ function measureMarkers(corpus: string, count: CountTokens) {
   return readTranscripts(corpus).map((transcript) => measureMarked(transcript, count));
 }
 
-function countStrange(corpus: string, commentLines: CommentLines): KeptLines {
+function countStrange(corpus: string, tools: Tools): KeptLines {
   const counts = { kept: 0, strange: 0 };
   for (const mode of MODES) {
-    const options = { ...SETTINGS, mode, ...(mode === 'aggressive' ? { commentLines } : {}) };
+    const options = optionsOf(mode, tools);
     for (const transcript of readTranscripts(corpus)) {
       const { kept, strange } = strangeLines(toBlocks(transcript), options);
       counts.kept += kept;

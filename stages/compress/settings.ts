@@ -83,7 +83,7 @@ export const compression = slice({
     type: textOrList(
       '`bundled`, `off`, or a list of files and folders, and `bundled` for those too',
     ),
-    default: 'off',
+    default: 'bundled',
     about:
       'Recipes that shorten the output of known commands: the bundled ones, your own files and folders of them, or none.',
     guarded: true,

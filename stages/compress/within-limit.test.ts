@@ -234,7 +234,7 @@ test('a prepared thread does what another one does, and counts none of its prepa
   const { signal } = createCanceller();
   const clock = createManualClock();
   const [prepared, other] = [1, 2].map(() => createCompressThread({ cacheEntries: 10, clock }));
-  prepared!.prepare('aggressive');
+  prepared!.prepare({ mode: 'aggressive', recipes: undefined });
   const result = await prepared!.run(job, 0, signal);
   assert.equal(result, await other!.run(job, 0, signal));
   assert.ok('outcomes' in result && result.outcomes.some(({ by }) => by.includes('code')));

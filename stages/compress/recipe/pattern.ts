@@ -19,16 +19,24 @@ export interface Pattern {
 
 /** Why `source` cannot be used, as the end of a sentence; undefined where it can. */
 export function patternFault(source: string): string | undefined {
-  if (source.length > MAX_SOURCE_CHARS) return `is longer than ${MAX_SOURCE_CHARS} characters`;
+  const checked = check(source);
+  return 'fault' in checked ? checked.fault : undefined;
+}
+
+function check(source: string): { readonly fault: string } | { readonly isAnchored: boolean } {
+  if (source.length > MAX_SOURCE_CHARS)
+    return { fault: `is longer than ${MAX_SOURCE_CHARS} characters` };
   try {
     void new RegExp(bodyOf(source));
   } catch {
-    return 'is not a regular expression';
+    return { fault: 'is not a regular expression' };
   }
-  const { steps } = new CostReader(bodyOf(source)).read();
-  if (typeof steps === 'string') return steps;
-  if (steps <= MOST_STEPS) return undefined;
-  return 'may take too long on a line: begin it with ^, or bound its repetitions, as in .{0,80}';
+  const { steps, isAnchored } = new CostReader(bodyOf(source)).read();
+  if (typeof steps === 'string') return { fault: steps };
+  if (steps <= MOST_STEPS) return { isAnchored };
+  return {
+    fault: 'may take too long on a line: begin it with ^, or bound its repetitions, as in .{0,80}',
+  };
 }
 
 /** Compiles a pattern. Throws a RangeError for one that `patternFault` refuses. */
@@ -50,10 +58,10 @@ export function toPattern(source: string): Pattern {
 export function anyPattern(sources: readonly string[]): (line: string) => boolean {
   const groups = new Map<string, string[]>();
   for (const source of sources) {
-    const fault = patternFault(source);
-    if (fault !== undefined) throw new RangeError(`${source} ${fault}`);
+    const checked = check(source);
+    if ('fault' in checked) throw new RangeError(`${source} ${checked.fault}`);
+    const { isAnchored } = checked;
     const body = bodyOf(source);
-    const { isAnchored } = new CostReader(body).read();
     const kind = `${isAnchored ? '^' : ''} ${flagsOf(source)}`;
     groups.set(kind, [...(groups.get(kind) ?? []), `(?:${isAnchored ? body.slice(1) : body})`]);
   }
@@ -89,8 +97,8 @@ function seen(line: string): string {
 interface Part {
   /** Ways in which the part itself can match from one place. */
   readonly ways: number;
-  /** What a single character may be; undefined for groups and for what has no width. */
-  readonly chars: ReadonlySet<string> | undefined;
+  /** The source of what is a single character; undefined for groups and for what has no width. */
+  readonly atom: string | undefined;
   readonly least: number;
   readonly isLoop: boolean;
 }
@@ -107,6 +115,14 @@ const GROUP = /^\((?:\?(?::|=|!|<[=!]|<[A-Za-z]\w*>))?/;
 const ATOM =
   /^(?:\\(?:[pP]\{[^}]{1,40}\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Z]|[^])|\[(?:\\[^]|[^\]\\]){0,400}\]|[^])/;
 
+/** What a pattern may cost on a line. */
+interface Cost {
+  /** Ways to try it, or why it is refused. */
+  readonly steps: number | string;
+  /** True if it can only stand at the start of a line. */
+  readonly isAnchored: boolean;
+}
+
 /** Reads a pattern for how many ways there are to try it: the product over what can be long or short. */
 class CostReader {
   #at = 0;
@@ -117,8 +133,7 @@ class CostReader {
     this.#source = source;
   }
 
-  /** Ways to try it on one line, or why it is refused; and whether it can only stand at a line's start. */
-  read(): { readonly steps: number | string; readonly isAnchored: boolean } {
+  read(): Cost {
     const first = this.#sequence(true);
     const isAnchored = this.#source.startsWith('^') && this.#at >= this.#source.length;
     const ways = first + this.#furtherWays(true);
@@ -143,7 +158,7 @@ class CostReader {
     const parts: Part[] = [];
     while (this.#at < this.#source.length && !/[|)]/.test(this.#source.charAt(this.#at)))
       parts.push(this.#part());
-    const last = isWhole && parts.at(-1)?.chars !== undefined ? parts.length - 1 : parts.length;
+    const last = isWhole && parts.at(-1)?.atom !== undefined ? parts.length - 1 : parts.length;
     return parts.slice(0, last).reduce((ways, part, at) => ways * choices(part, parts[at + 1]), 1);
   }
 
@@ -170,7 +185,7 @@ class CostReader {
     const isSingle = open === undefined && !ZERO_WIDTH.test(atom);
     return {
       ways: ways * (most - least + 1),
-      chars: isSingle ? charsOf(atom) : undefined,
+      atom: isSingle ? atom : undefined,
       least,
       isLoop: most > least,
     };
@@ -183,10 +198,10 @@ class CostReader {
 
 /** A loop that ends where the next part begins has one way to be tried: it is never tried shorter in vain twice. */
 function choices(part: Part, next: Part | undefined): number {
-  const { chars } = part;
-  const begins = next?.least === 0 ? undefined : next?.chars;
-  if (!part.isLoop || chars === undefined || begins === undefined) return part.ways;
-  return [...begins].some((char) => chars.has(char)) ? part.ways : 1;
+  const begin = next?.least === 0 ? undefined : next?.atom;
+  if (!part.isLoop || part.atom === undefined || begin === undefined) return part.ways;
+  const chars = charsOf(part.atom);
+  return charsOf(begin).some((char) => chars.includes(char)) ? part.ways : 1;
 }
 
 function timesOf(quantifier: RegExpExecArray | null): readonly [least: number, most: number] {
@@ -200,7 +215,8 @@ function timesOf(quantifier: RegExpExecArray | null): readonly [least: number, m
   return [from, most === '' ? SEEN_CHARS : Math.min(Number(most), SEEN_CHARS)];
 }
 
-function charsOf(atom: string): ReadonlySet<string> {
+/** What a single character of a pattern may be. */
+function charsOf(atom: string): readonly string[] {
   const one = new RegExp(`^${atom === '/' ? '\\/' : atom}$`, 'i');
-  return new Set(ALPHABET.filter((char) => one.test(char)));
+  return ALPHABET.filter((char) => one.test(char));
 }

@@ -36,7 +36,7 @@ async function msOf(done: Promise<unknown>): Promise<number> {
 /** How many results were looked for in vain by the time that a job with one block is done. */
 async function missesAfter(first: { limitMs: number; isPrepared?: boolean }): Promise<number> {
   const thread = newThread();
-  if (first.isPrepared === true) thread.prepare('aggressive');
+  if (first.isPrepared === true) thread.prepare({ mode: 'aggressive', recipes: undefined });
   const client = createCanceller();
   const left = thread.run(jobOf('a', 'b', 'c'), first.limitMs, client.signal);
   client.abort('client_gone');
@@ -85,7 +85,7 @@ test('a small job goes to the thread while that is free, and waits for no other 
 test('a job that takes long is overtaken by a second thread, which ends when it is idle', async () => {
   const clock = createManualClock();
   const thread = createCompressThread({ cacheEntries: 10, clock });
-  thread.prepare('hybrid');
+  thread.prepare({ mode: 'hybrid', recipes: undefined });
   let isSlowDone = false;
   const slow = thread.run(jobOf(...SLOW), 0, stays).then((result) => {
     isSlowDone = true;
@@ -124,7 +124,7 @@ test('a thread that runs already is prepared when code comes to be expected', as
   const thread = newThread();
   assert.ok('outcomes' in (await thread.run(jobOf('d'), 0, stays)));
   const idleMs = cpuMs();
-  thread.prepare('aggressive');
+  thread.prepare({ mode: 'aggressive', recipes: undefined });
   // Compiling the grammars is the only work in this process meanwhile.
   for (let waits = 0; waits < 20 && cpuMs() - idleMs < GRAMMARS_MS; waits += 1)
     await setTimeout(250);

@@ -7,9 +7,8 @@
  */
 import type { CancelSignal, Clock } from '../../../engine/index.ts';
 import { WorkerPool } from '../../threads/pool.ts';
-import type { Mode } from '../rule.ts';
 import type { ConversationCompressor } from './conversation-compressor.ts';
-import type { CacheFigures, CompressJob, CompressProtocol, JobOutcome } from './job.ts';
+import type { CacheFigures, CompressJob, CompressProtocol, Expected, JobOutcome } from './job.ts';
 
 /** Up to this much text may be compressed on the event loop: some 2 ms. Loading parsers for code never is. */
 const INLINE_CHARS = 16 * 1024;
@@ -36,8 +35,8 @@ export type JobResult =
 export interface CompressThread {
   /** Compresses within `maxTimeMs` (0: no limit), time spent waiting included. Never rejects. */
   run(job: CompressJob, maxTimeMs: number, signal: CancelSignal): Promise<JobResult>;
-  /** Starts the thread and loads what `mode` needs, or that alone where it runs: the first request need not wait for it. */
-  prepare(mode: Mode): void;
+  /** Starts the thread and loads what `expected` needs, or that alone where it runs: the first request need not wait for it. */
+  prepare(expected: Expected): void;
   /** Hits and misses of the speed cache, as last heard. */
   figures(): CacheFigures;
   close(): Promise<void>;
@@ -96,8 +95,8 @@ class ThreadedCompressor implements CompressThread {
     }
   }
 
-  prepare(mode: Mode): void {
-    this.#pool.prepare(mode);
+  prepare(expected: Expected): void {
+    this.#pool.prepare(expected);
   }
 
   /** The algorithms are many files: to load them takes the event loop 100 ms, which few processes ever need. */

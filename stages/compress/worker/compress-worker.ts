@@ -2,33 +2,34 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { serveJobs } from '../../threads/serve.ts';
 import { createCodeTools } from '../code/code-tools.ts';
-import type { Mode } from '../rule.ts';
+import { createRecipeCompiler } from '../recipe/set.ts';
 import { createConversationCompressor } from './conversation-compressor.ts';
-import type { CompressProtocol } from './job.ts';
+import type { CompressProtocol, Expected } from './job.ts';
 import { warmUpJob } from './warm-up.ts';
 
 serveJobs<CompressProtocol, { readonly cacheEntries: number }>(({ cacheEntries }, port) => {
   const code = createCodeTools();
-  const compressor = createConversationCompressor(cacheEntries, code);
+  const compile = createRecipeCompiler();
+  const compressor = createConversationCompressor(cacheEntries, code, compile);
   let isAsked = false;
   /**
    * By a compressor of its own, so that none of it is found in the figures or the cache; a block
    * at a time, so that a first job does not wait for the rest, which it makes needless.
    */
-  async function warmUp(mode: Mode): Promise<void> {
+  async function warmUp(expected: Expected): Promise<void> {
     try {
-      const { blocks, options } = warmUpJob(mode);
+      const { blocks, options } = warmUpJob(expected);
       for (const block of blocks) {
-        await createConversationCompressor(0, code).compress({ blocks: [block], options });
+        await createConversationCompressor(0, code, compile).compress({ blocks: [block], options });
         await nextTurn();
-        if (isAsked && mode !== 'aggressive') return;
+        if (isAsked && expected.mode !== 'aggressive') return;
       }
     } catch {
       // What cannot be prepared will fail, and be reported, when it is needed.
     }
   }
   return {
-    prepare: (mode) => void warmUp(mode),
+    prepare: (expected) => void warmUp(expected),
     async run(job, report) {
       isAsked = true;
       let reported = 0;

@@ -9,7 +9,9 @@ import type { BlockOutcome, Watch } from '../conversation/conversation.ts';
 import { GrammarNeeded } from '../code/grammar-needed.ts';
 import type { CacheFigures, CompressJob, JobOutcome } from './job.ts';
 import { ConversationMemo } from '../conversation/memo.ts';
+import type { RecipeSet } from '../recipe/recipe.ts';
 import { createRecipeCompiler } from '../recipe/set.ts';
+import type { Rewriter } from '../rewrite.ts';
 
 /** Conversations whose state is kept for their next turn. */
 const MAX_CONVERSATIONS = 32;
@@ -25,13 +27,13 @@ export interface ConversationCompressor {
   figures(): CacheFigures;
 }
 
-/** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools. */
+/** A compressor with a speed cache of `cacheEntries` results. Several may share their `code` tools and what they `compile`. */
 export function createConversationCompressor(
   cacheEntries: number,
   code: CodeTools = createCodeTools(),
+  compile: (set: RecipeSet) => Rewriter = createRecipeCompiler(),
 ): ConversationCompressor {
   const cache = createBlockCache(cacheEntries);
-  const compile = createRecipeCompiler();
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   return {
     async compress({ blocks, options }, tell) {

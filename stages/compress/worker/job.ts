@@ -25,6 +25,12 @@ export interface CacheFigures {
   readonly misses: number;
 }
 
+/** What the jobs to come will ask for. */
+export interface Expected {
+  readonly mode: Mode;
+  readonly recipes: RecipeSet | undefined;
+}
+
 /**
  * What the thread does: outcomes by and by, in order, each once, before a block that may take
  * long and at the end; after each job its figures, before the job's end.
@@ -35,5 +41,5 @@ export interface CompressProtocol {
   /** The outcomes that were not reported before. */
   readonly result: readonly JobOutcome[];
   readonly event: CacheFigures;
-  readonly notice: Mode;
+  readonly notice: Expected;
 }

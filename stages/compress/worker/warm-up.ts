@@ -3,8 +3,7 @@
  * compiled: what tools print most, and, where code is touched, source code in the languages
  * most often seen and in the one with the largest grammar.
  */
-import type { CompressJob } from './job.ts';
-import type { Mode } from '../rule.ts';
+import type { CompressJob, Expected } from './job.ts';
 
 const FUNCTIONS = 40;
 
@@ -49,7 +48,7 @@ function printed(command: string, round: number): string {
 }
 
 /** The job of that conversation. Nobody needs its outcome. */
-export function warmUpJob(mode: Mode): CompressJob {
+export function warmUpJob({ mode, recipes }: Expected): CompressJob {
   const sources = mode === 'aggressive' ? Object.entries(SAMPLES) : [];
   const results = [
     ...Array.from({ length: ROUNDS }, (_, round) =>
@@ -71,5 +70,7 @@ export function warmUpJob(mode: Mode): CompressJob {
     role: 'user',
     kind: 'tool_result' as const,
   }));
-  return { blocks, options: { mode, maxChars: 120, thresholdTokens: 0, logBudgetTokens: 3500 } };
+  const given = recipes === undefined ? {} : { recipes };
+  const options = { mode, maxChars: 120, thresholdTokens: 0, logBudgetTokens: 3500, ...given };
+  return { blocks, options };
 }
