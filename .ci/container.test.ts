@@ -59,7 +59,7 @@ test('its command wants a key first, then serves, and its health check follows t
     const { key } = JSON.parse(made.stdout) as { readonly key: string };
     const proxy = start(place, argv, env);
     try {
-      const [, port] = await proxy.says(/listens on http:\S+:(\d+)/);
+      const [, port] = await proxy.prints(/listens on http:\S+:(\d+)/);
       assert.is((await run(place, health)).code, 0);
       const outside = { 'x-forwarded-for': '203.0.113.9' };
       const ask = (headers: Record<string, string>) =>

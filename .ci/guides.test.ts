@@ -167,7 +167,7 @@ function shell(line: string, cwd: string, env: Readonly<Record<string, string>>)
 }
 
 /** The id that the documents show for a capture. */
-const SHOWN_ID = 'TwLFV0';
+const PRINTED_ID = 'TwLFV0';
 
 async function newestCapture(cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { stdout } = await shell('svc replay list --json', cwd, env);
@@ -279,8 +279,8 @@ async function withShell(
     const started = await shell('svc start --background --json', place.folder, env);
     const { url } = JSON.parse(started.stdout) as { url: string };
     await use(async (line) => {
-      const kept = line.includes(SHOWN_ID) ? await newestCapture(place.folder, env) : '';
-      const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(SHOWN_ID, kept);
+      const kept = line.includes(PRINTED_ID) ? await newestCapture(place.folder, env) : '';
+      const typed = line.replaceAll('http://127.0.0.1:8766', url).replaceAll(PRINTED_ID, kept);
       const ran = await shell(typed, place.folder, env);
       assert.is(ran.code, 0, `${line}\n${ran.output}`);
       return ran.output;
@@ -298,7 +298,7 @@ test('every command line of every document runs, on the files that it shows', ()
     for (const line of [
       'ANTHROPIC_BASE_URL=http://127.0.0.1:8766 claude',
       'svc index ~/work/project',
-      `svc replay show ${SHOWN_ID} --save tests/slow.msgpack`,
+      `svc replay show ${PRINTED_ID} --save tests/slow.msgpack`,
     ])
       await runLine(line);
     let count = 0;

@@ -100,7 +100,7 @@ async function compareAll(options: Options, findings: Findings): Promise<void> {
   findings.comparisons = [];
   try {
     for (const workload of workloads.filter(({ name }) => options.only.includes(name))) {
-      const comparison = await compare(rig, workload, { ...options, onProgress: progress.say });
+      const comparison = await compare(rig, workload, { ...options, onProgress: progress.report });
       const verdicts = judge(comparison);
       findings.comparisons.push(comparison);
       findings.verdicts.push(...verdicts);
@@ -114,7 +114,7 @@ async function compareAll(options: Options, findings: Findings): Promise<void> {
 async function runMemory(options: Options, findings: Findings): Promise<void> {
   const rig = await startRig(['direct', 'svc']);
   try {
-    const memory = await measureMemory(rig, options.requests, progress.say);
+    const memory = await measureMemory(rig, options.requests, progress.report);
     const verdicts = judgeMemory(memory.rssBytes);
     findings.memory = memory;
     findings.verdicts.push(...verdicts);
@@ -135,7 +135,7 @@ async function runMemory(options: Options, findings: Findings): Promise<void> {
 async function runLoop(options: Options, findings: Findings): Promise<void> {
   const rig = await startRig(['direct', 'svc']);
   try {
-    const runs = await measureLoop(rig, options.seconds, progress.say);
+    const runs = await measureLoop(rig, options.seconds, progress.report);
     const verdicts = runs.map(judgeLoop);
     findings.loop = runs;
     findings.verdicts.push(...verdicts);
@@ -153,7 +153,7 @@ async function runStart(options: Options, findings: Findings): Promise<void> {
   const seconds: number[] = [];
   // The first start reads the files from the disk; the median leaves it out.
   while (seconds.length < options.rounds) {
-    progress.say(`start: ${seconds.length + 1} of ${options.rounds}`);
+    progress.report(`start: ${seconds.length + 1} of ${options.rounds}`);
     seconds.push(await startSeconds());
   }
   const verdict = judgeStart(median(seconds));
@@ -163,7 +163,7 @@ async function runStart(options: Options, findings: Findings): Promise<void> {
 }
 
 async function runVault(options: Options, findings: Findings): Promise<void> {
-  const found = await benchVault(options.files, progress.say);
+  const found = await benchVault(options.files, progress.report);
   findings.vault = found.run;
   findings.verdicts.push(...found.verdicts);
   show(options, found.text);

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 
 /** A line that is rewritten in place. */
 export interface Progress {
-  readonly say: (text: string) => void;
+  readonly report: (text: string) => void;
   readonly clear: () => void;
 }
 
@@ -11,5 +11,5 @@ export interface Progress {
 export function createProgress(stream: Writable): Progress {
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
   const write = (text: string): void => void (isTerminal && stream.write(`\r\u001b[K${text}`));
-  return { say: write, clear: () => write('') };
+  return { report: write, clear: () => write('') };
 }

@@ -67,49 +67,49 @@ export async function measureVault(
 ): Promise<VaultRun> {
   const top = mkdtempSync(join(tmpdir(), 'svc-vault-bench-'));
   const lines: string[] = [];
-  const say: Say = (what, figures) => void lines.push(`  ${what.padEnd(18)}${figures}`);
+  const addLine: AddLine = (what, figures) => void lines.push(`  ${what.padEnd(18)}${figures}`);
   try {
     onProgress('vault: prose');
-    const prose = await indexing(top, files, 'prose', say);
+    const prose = await indexing(top, files, 'prose', addLine);
     onProgress('vault: code');
-    const code = await indexing(top, files, 'code', say);
+    const code = await indexing(top, files, 'code', addLine);
     const runs: QueryRun[] = [];
     for (const backend of BACKENDS) {
       onProgress(`vault: queries, ${backend}`);
-      runs.push(...(await querying(prose.indexDir, backend, queries, say)));
+      runs.push(...(await querying(prose.indexDir, backend, queries, addLine)));
     }
-    forScale(prose.root, prose.indexDir, queries, say);
+    forScale(prose.root, prose.indexDir, queries, addLine);
     onProgress('vault: watching');
-    const watchSeconds = await watching(prose, say);
+    const watchSeconds = await watching(prose, addLine);
     return { indexing: [prose.run, code.run], queries: runs, watchSeconds, lines };
   } finally {
     rmSync(top, { recursive: true });
   }
 }
 
-type Say = (what: string, figures: string) => void;
+type AddLine = (what: string, figures: string) => void;
 
 async function indexing(
   top: string,
   files: number,
   kind: TreeKind,
-  say: Say,
+  addLine: AddLine,
 ): Promise<{ root: string; indexDir: string; run: IndexingRun }> {
   const root = join(top, kind);
   const indexDir = join(top, `${kind}-index`);
   const bytes = makeTree(root, files, kind, SEED);
-  say(kind, `${files} files, ${(bytes / 1e6).toFixed(1)} MB`);
+  addLine(kind, `${files} files, ${(bytes / 1e6).toFixed(1)} MB`);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const index = (): Promise<IndexReport> =>
     indexFolder({ ...base, root, indexDir, workers: WORKERS });
   const cold = await timed(index);
   const { blocks } = cold.result;
   const filesPerSecond = (files / cold.wallMs) * 1000;
-  say(`${kind} cold`, `${filesPerSecond.toFixed(0)} files/s, ${blocks} blocks, ${cost(cold)}`);
+  addLine(`${kind} cold`, `${filesPerSecond.toFixed(0)} files/s, ${blocks} blocks, ${cost(cold)}`);
   const perSecond = (files / cold.cpuMs) * 1000 * WORKERS;
-  say('', `= ${perSecond.toFixed(0)} files/s where two processors are free`);
+  addLine('', `= ${perSecond.toFixed(0)} files/s where two processors are free`);
   const warm = await timed(index);
-  say(`${kind} warm`, `${warm.result.unchanged} unchanged, ${cost(warm)}`);
+  addLine(`${kind} warm`, `${warm.result.unchanged} unchanged, ${cost(warm)}`);
   const run = { kind, blocks, filesPerSecond, unchangedSeconds: warm.wallMs / 1000 };
   return { root, indexDir, run };
 }
@@ -118,7 +118,7 @@ async function querying(
   indexDir: string,
   backend: BackendName,
   queries: number,
-  say: Say,
+  addLine: AddLine,
 ): Promise<QueryRun[]> {
   const vault = openVault({ ...base, indexDir, backend });
   let slowestStepMs = 0;
@@ -134,7 +134,7 @@ async function querying(
   const loaded = await timed(() => vault.status());
   loading = false;
   const step = `longest hold of the event loop ${slowestStepMs.toFixed(0)} ms`;
-  say(`${backend} load`, `${loaded.result.blocks} blocks, ${cost(loaded)}, ${step}`);
+  addLine(`${backend} load`, `${loaded.result.blocks} blocks, ${cost(loaded)}, ${step}`);
   for (const query of makeQueries(20, SEED + 7)) await vault.search(query);
   const runs: QueryRun[] = [];
   for (const length of ['short', 'long'] as const) {
@@ -148,13 +148,16 @@ async function querying(
     const { p50, p99 } = quantiles(times);
     runs.push({ backend, length, p50Ms: p50, p99Ms: p99 });
     const each = `${(hits / queries).toFixed(1)} hits each`;
-    say(backend, `${[...new Set(TERMS[length])].join('–')} terms: ${percentiles(times)}, ${each}`);
+    addLine(
+      backend,
+      `${[...new Set(TERMS[length])].join('–')} terms: ${percentiles(times)}, ${each}`,
+    );
   }
   await vault.close();
   return runs;
 }
 
-function forScale(root: string, indexDir: string, count: number, say: Say): void {
+function forScale(root: string, indexDir: string, count: number, addLine: AddLine): void {
   const queries = makeQueries(20, SEED);
   const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -167,7 +170,7 @@ function forScale(root: string, indexDir: string, count: number, say: Say): void
     else paths.filter((path) => holdsAny(readFileSync(path, 'utf8'), words));
     return performance.now() - startMs;
   });
-  say(hasRipgrep ? 'ripgrep' : 'plain scan', percentiles(scan));
+  addLine(hasRipgrep ? 'ripgrep' : 'plain scan', percentiles(scan));
   const database = new Database(':memory:');
   database.exec(`CREATE VIRTUAL TABLE bare USING fts5(text, tokenize='porter')`);
   const insert = database.prepare('INSERT INTO bare VALUES (?)');
@@ -188,13 +191,13 @@ function forScale(root: string, indexDir: string, count: number, say: Say): void
     );
     return performance.now() - startMs;
   });
-  say('FTS5 alone', percentiles(times));
+  addLine('FTS5 alone', percentiles(times));
   database.close();
 }
 
 async function watching(
   { root, indexDir }: { readonly root: string; readonly indexDir: string },
-  say: Say,
+  addLine: AddLine,
 ): Promise<number> {
   const watch = await watchFolder({ ...base, root, indexDir, workers: 1 });
   const vault = openVault({ ...base, indexDir, backend: 'json_blocks' });
@@ -209,7 +212,7 @@ async function watching(
     }
     times.push(performance.now() - startMs);
   }
-  say('watch', `from write to hit: ${percentiles(times)}`);
+  addLine('watch', `from write to hit: ${percentiles(times)}`);
   await vault.close();
   await watch.close();
   return Math.max(...times) / 1000;

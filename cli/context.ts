@@ -8,8 +8,8 @@ import { resolveHome } from '../server/config/home.ts';
 
 /** Signals, `exit` and `uncaughtException`, as the process emits them. */
 export interface ProcessEvents {
-  on(event: string, listener: (told: unknown) => void): unknown;
-  off(event: string, listener: (told: unknown) => void): unknown;
+  on(event: string, listener: (message: unknown) => void): unknown;
+  off(event: string, listener: (message: unknown) => void): unknown;
 }
 
 export interface CliContext extends BaseContext {
@@ -31,7 +31,7 @@ export interface CliContext extends BaseContext {
   readonly entry: string;
   readonly events: ProcessEvents;
   /** Notifies the process that started us in the background; absent when nobody waits. */
-  readonly tellParent?: (message: unknown) => void;
+  readonly notifyParent?: (message: unknown) => void;
 }
 
 export type CliCommand = CommandClass<CliContext>;

@@ -52,7 +52,7 @@ function processContext(): CliContext {
     ...(send === undefined
       ? {}
       : {
-          tellParent(message: unknown) {
+          notifyParent(message: unknown) {
             if (process.connected) send(message);
           },
         }),

@@ -93,12 +93,12 @@ function recount(rows: readonly LedgerRow[]) {
 }
 
 /** What is shown of these figures is equal, and at least `most` of them are shown. */
-function equal(shown: unknown, rows: readonly LedgerRow[], where: string, most: number): void {
+function equal(printed: unknown, rows: readonly LedgerRow[], where: string, most: number): void {
   const expected = recount(rows);
   let compared = 0;
   for (const [name, value] of Object.entries(expected)) {
-    if (!(name in (shown as Json))) continue;
-    assert.is((shown as Json)[name], value, `${where}: ${name}`);
+    if (!(name in (printed as Json))) continue;
+    assert.is((printed as Json)[name], value, `${where}: ${name}`);
     compared += 1;
   }
   assert.ok(compared >= most, `${where}: ${compared} figures are shown`);
@@ -212,11 +212,11 @@ test('the dashboard', async () => {
     ['by_model', (row: LedgerRow) => row.model],
     ['by_provider', (row: LedgerRow) => row.provider],
   ] as const)
-    for (const shown of report[key] as readonly (Json & { readonly name: string })[])
+    for (const printed of report[key] as readonly (Json & { readonly name: string })[])
       equal(
-        shown,
-        rows.filter((row) => of(row) === shown.name),
-        `${key} ${shown.name}`,
+        printed,
+        rows.filter((row) => of(row) === printed.name),
+        `${key} ${printed.name}`,
         8,
       );
   const steps = report['series'] as readonly Json[];
@@ -233,11 +233,11 @@ test('the commands', async () => {
   equal(ever, rows, 'svc stats, ever', 10);
   equal(today, rows, 'svc stats, today', 10);
   const { models } = await command(t, ['models']);
-  for (const shown of models as readonly (Json & { readonly model: string | null })[])
+  for (const printed of models as readonly (Json & { readonly model: string | null })[])
     equal(
-      shown,
-      rows.filter((row) => row.model === shown.model),
-      `svc models ${shown.model}`,
+      printed,
+      rows.filter((row) => row.model === printed.model),
+      `svc models ${printed.model}`,
       10,
     );
 });

@@ -110,7 +110,7 @@ test('help shows what is typed: the arguments, and the options that must be ther
   assert.match(await typed('search'), /\$ svc search <query> \.\.\. \[options\]\n/);
 });
 
-const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+const MISTAKES: readonly (readonly [argv: readonly string[], pattern: RegExp])[] = [
   [['stauts'], /no command 'stauts'; did you mean `svc status`\?/],
   [['xyzzy'], /no command 'xyzzy'\n/],
   [['--prot'], /no command/],
@@ -137,12 +137,12 @@ const MISTAKES: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
   [['validate-config'], /svc validate-config needs <file>\n/],
 ];
 
-for (const [argv, says] of MISTAKES) {
+for (const [argv, pattern] of MISTAKES) {
   test(`svc ${argv.join(' ')} is a usage error`, async () => {
     const { code, stdout, stderr } = await run(place, argv);
     assert.is(code, exitCodes.usage);
     assert.is(stdout, '');
-    assert.match(stderr, says);
+    assert.match(stderr, pattern);
     assert.match(stderr, /^error: /);
     assert.not.match(stderr, /\n\s+at /);
   });
@@ -170,16 +170,16 @@ test('without a proxy, what needs one says how to start it', async () => {
 
 test('colour appears on a terminal only, and never with NO_COLOR', async () => {
   const { PassThrough } = await import('node:stream');
-  const shown = async (env: Record<string, string>) => {
+  const printed = async (env: Record<string, string>) => {
     const stdout = Object.assign(new PassThrough(), { isTTY: true });
     let text = '';
     stdout.on('data', (piece: Buffer) => (text += piece.toString()));
     await run(place, ['--help'], { stdout, env: { ...place.env, ...env } });
     return text;
   };
-  assert.ok((await shown({ TERM: 'xterm' })).includes('\u001b['));
-  assert.not.ok((await shown({ TERM: 'xterm', NO_COLOR: '1' })).includes('\u001b['));
-  assert.not.ok((await shown({ TERM: 'dumb' })).includes('\u001b['));
+  assert.ok((await printed({ TERM: 'xterm' })).includes('\u001b['));
+  assert.not.ok((await printed({ TERM: 'xterm', NO_COLOR: '1' })).includes('\u001b['));
+  assert.not.ok((await printed({ TERM: 'dumb' })).includes('\u001b['));
   assert.not.ok((await run(place, ['--help'])).stdout.includes('\u001b['));
 });
 

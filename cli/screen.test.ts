@@ -100,7 +100,7 @@ async function withTraffic(use: (place: Place) => Promise<void>): Promise<void> 
     MSGPROV_API_KEY: 'messages-key',
   });
   try {
-    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     writeFileSync(join(place.folder, 'build.log'), LOG);
     await ask(url, HOSTILE, 'hi');
     await ask(url, LONG_MODEL, LOG);
@@ -155,7 +155,7 @@ function screen(): { readonly stream: PassThrough; text(): string } {
  * without a screen. Names may be folded behind their own signs; what was cut has a mark. Figures
  * and random ids differ from run to run.
  */
-function brokenParts(shown: string, whole: string): string[] {
+function brokenParts(printed: string, whole: string): string[] {
   const parts = (text: string) =>
     text
       .split(/\s+/)
@@ -163,7 +163,7 @@ function brokenParts(shown: string, whole: string): string[] {
       .flatMap((word) => word.match(/[^-/_:,]+/g) ?? [])
       .filter((part) => /^\p{L}+$/u.test(part));
   const known = new Set(parts(whole));
-  return [...new Set(parts(shown))].filter((part) => !known.has(part));
+  return [...new Set(parts(printed))].filter((part) => !known.has(part));
 }
 
 test('a word that is broken is seen', () => {
@@ -221,12 +221,12 @@ test('every command fits 80 columns and breaks no word', () =>
     const todo = [...COMMANDS];
     const work = async () => {
       for (let argv = todo.shift(); argv !== undefined; argv = todo.shift()) {
-        const shown = (await lines(argv)).map((line) => stripVTControlCharacters(line));
-        assert.ok(shown.join('').trim() !== '', argv.join(' '));
-        for (const line of shown)
+        const printed = (await lines(argv)).map((line) => stripVTControlCharacters(line));
+        assert.ok(printed.join('').trim() !== '', argv.join(' '));
+        for (const line of printed)
           if (line.length > COLUMNS) tooWide.push(`${argv.join(' ')}: ${line}`);
         const whole = await run(place, argv, REAL_VERSIONS);
-        for (const part of brokenParts(shown.join('\n'), `${whole.stdout}\n${whole.stderr}`))
+        for (const part of brokenParts(printed.join('\n'), `${whole.stdout}\n${whole.stderr}`))
           broken.push(`${argv.join(' ')}: ${part}`);
       }
     };

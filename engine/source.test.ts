@@ -150,7 +150,7 @@ test('a client that leaves while nothing comes ends the run, though the read nev
 });
 
 test('what is there is written together, and leaves before the next is waited for', async () => {
-  const said: string[] = [];
+  const events: string[] = [];
   const script = { frames: answerOf('a', 'b', 'c'), waits: [false, false, false, true] };
   const answering = stage(
     'answer',
@@ -159,12 +159,12 @@ test('what is there is written together, and leaves before the next is waited fo
   );
   const sink = {
     ...createCollectingSink<TestFrame>(),
-    write: (frame: TestFrame) => void said.push(frame.kind),
-    flush: () => void said.push('flush'),
-    end: () => void said.push('end'),
+    write: (frame: TestFrame) => void events.push(frame.kind),
+    flush: () => void events.push('flush'),
+    end: () => void events.push('end'),
   };
   await run(mustCompile(chain(testKinds, [reader, answering])), ASK, testRun(), sink);
-  assert.equal(said, ['open', 'part', 'part', 'flush', 'part', 'close', 'end']);
+  assert.equal(events, ['open', 'part', 'part', 'flush', 'part', 'close', 'end']);
 });
 
 test('an answer made with another copy of the engine is one too, and may throw when it is cancelled', async () => {

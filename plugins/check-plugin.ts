@@ -37,7 +37,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const PARTS = ['stages', 'hooks', 'providers', 'recipes', 'macros'] as const;
 const FIELDS = ['name', 'version', 'config', 'setup', ...PARTS];
 
-type Say = (path: readonly string[], message: string) => void;
+type ReportFault = (path: readonly string[], message: string) => void;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -47,19 +47,19 @@ export function checkPlugin(exported: unknown): PluginDefinition {
   if (!isObject(exported))
     throw new Error('its default export is not a plugin: an object with name and setup');
   const faults: BroughtFault[] = [];
-  const say: Say = (path, message) => void faults.push({ path, message });
+  const report: ReportFault = (path, message) => void faults.push({ path, message });
   for (const field of Object.keys(exported))
     if (!FIELDS.includes(field))
-      say([field], `${field} is no part of a plugin; known are ${FIELDS.join(', ')}`);
+      report([field], `${field} is no part of a plugin; known are ${FIELDS.join(', ')}`);
   const { name, config, setup } = exported;
   if (typeof name !== 'string' || !NAME.test(name))
-    say(['name'], 'name: letters, digits, - and _ are wanted');
+    report(['name'], 'name: letters, digits, - and _ are wanted');
   if (setup !== undefined && typeof setup !== 'function')
-    say(['setup'], 'setup: a function is wanted');
+    report(['setup'], 'setup: a function is wanted');
   if (config !== undefined && typeof config !== 'function')
-    say(['config'], 'config: an arktype type or a function is wanted');
+    report(['config'], 'config: an arktype type or a function is wanted');
   if (setup === undefined && PARTS.every((part) => exported[part] === undefined))
-    say([], `setup: a function is wanted, or one of ${PARTS.join(', ')} beside the name`);
+    report([], `setup: a function is wanted, or one of ${PARTS.join(', ')} beside the name`);
   if (faults.length > 0) throw new PluginFaults(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked above; its parts are checked by `checkBrought`
   return exported as unknown as PluginDefinition;
@@ -75,10 +75,10 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
       },
     ]);
   const faults: BroughtFault[] = [];
-  const say: Say = (path, message) => void faults.push({ path, message });
+  const report: ReportFault = (path, message) => void faults.push({ path, message });
   for (const part of Object.keys(returned))
     if (!(PARTS as readonly string[]).includes(part))
-      say(
+      report(
         ['setup', part],
         `setup: ${part} is no part of what it returns; known are ${PARTS.join(', ')}`,
       );
@@ -87,49 +87,49 @@ export function checkBrought(definition: PluginSetup, returned: unknown): Brough
     both.flatMap((from) => {
       const list = from[part];
       if (list === undefined || Array.isArray(list)) return (list ?? []) as unknown[];
-      say([part], `${part}: a list is wanted`);
+      report([part], `${part}: a list is wanted`);
       return [];
     });
-  const stages = listOf('stages').filter((one, at) => isStage(one, at, say));
+  const stages = listOf('stages').filter((one, at) => isStage(one, at, report));
   const hooks = both.flatMap(({ hooks: one }) =>
-    one === undefined || !isHooks(one, say) ? [] : [one],
+    one === undefined || !isHooks(one, report) ? [] : [one],
   );
-  const providers = listOf('providers').flatMap((one, at) => toProvider(one, at, say));
+  const providers = listOf('providers').flatMap((one, at) => toProvider(one, at, report));
   const recipes = listOf('recipes').flatMap((one, at) => {
     const checked = checkRecipe(one);
     if (checked.ok) return [checked.file.recipe];
     for (const { path, message } of checked.faults)
-      say(['recipes', ...path], `recipes[${at}]: ${path.join('.')} ${message}`);
+      report(['recipes', ...path], `recipes[${at}]: ${path.join('.')} ${message}`);
     return [];
   });
   const macros = listOf('macros').flatMap((one, at) => {
     const checked = checkMacro(one);
     if (checked.ok) return [checked.macro];
     for (const { path, message } of checked.faults)
-      say(['macros', ...path], `macros[${at}]: ${macroPart(path)} ${message}`);
+      report(['macros', ...path], `macros[${at}]: ${macroPart(path)} ${message}`);
     return [];
   });
-  refuseTwins('recipe', recipes, say);
-  refuseTwins('macro', macros, say);
-  refuseTwins('provider', providers, say);
+  refuseTwins('recipe', recipes, report);
+  refuseTwins('macro', macros, report);
+  refuseTwins('provider', providers, report);
   if (faults.length > 0) throw new PluginFaults(faults);
   return { stages, hooks, providers, recipes, macros };
 }
 
-function isStage(stage: unknown, at: number, say: Say): stage is PluginStage {
+function isStage(stage: unknown, at: number, report: ReportFault): stage is PluginStage {
   const has = (field: string) => isObject(stage) && stage[field] !== undefined;
   const path = ['stages', String(at)];
   if (!has('on') && !has('watch') && !has('transform') && !has('settled'))
-    say(path, `stages[${at}]: a stage has on, watch, settled or transform`);
+    report(path, `stages[${at}]: a stage has on, watch, settled or transform`);
   else if (has('before') === has('after'))
-    say(path, `stages[${at}]: a stage stands before or after a node, one of the two`);
+    report(path, `stages[${at}]: a stage stands before or after a node, one of the two`);
   else return true;
   return false;
 }
 
-function isHooks(hooks: unknown, say: Say): hooks is PluginHooks {
+function isHooks(hooks: unknown, report: ReportFault): hooks is PluginHooks {
   if (!isObject(hooks)) {
-    say(['hooks'], `hooks: an object with ${HOOK_NAMES.join(', ')} is wanted`);
+    report(['hooks'], `hooks: an object with ${HOOK_NAMES.join(', ')} is wanted`);
     return false;
   }
   const names: readonly string[] = HOOK_NAMES;
@@ -142,31 +142,35 @@ function isHooks(hooks: unknown, say: Say): hooks is PluginHooks {
       ];
     return typeof value === 'function' ? [] : [{ name, message: `${name}: a function is wanted` }];
   });
-  for (const { name, message } of wrong) say(['hooks', name], `hooks: ${message}`);
+  for (const { name, message } of wrong) report(['hooks', name], `hooks: ${message}`);
   return wrong.length === 0;
 }
 
 function toProvider(
   value: unknown,
   at: number,
-  say: Say,
+  report: ReportFault,
 ): readonly (ProviderDefinition & { readonly name: string })[] {
   const checked = checkDefinition(value);
   const faults = checked.ok ? [] : checked.faults;
   for (const fault of faults)
-    say(['providers', fault.split(':', 1)[0] ?? ''], `providers[${at}]: ${fault}`);
+    report(['providers', fault.split(':', 1)[0] ?? ''], `providers[${at}]: ${fault}`);
   if (!checked.ok) return [];
   const { definition } = checked;
   const { name } = definition;
   if (name !== undefined && NAME.test(name)) return [{ ...definition, name }];
-  say(['providers', 'name'], `providers[${at}]: name: letters, digits, - and _ are wanted`);
+  report(['providers', 'name'], `providers[${at}]: name: letters, digits, - and _ are wanted`);
   return [];
 }
 
-function refuseTwins(what: string, brought: readonly { readonly name: string }[], say: Say): void {
+function refuseTwins(
+  what: string,
+  brought: readonly { readonly name: string }[],
+  report: ReportFault,
+): void {
   const seen = new Set<string>();
   for (const { name } of brought) {
-    if (seen.has(name)) say([`${what}s`], `${what} ${name} stands there twice`);
+    if (seen.has(name)) report([`${what}s`], `${what} ${name} stands there twice`);
     seen.add(name);
   }
 }

@@ -17,7 +17,7 @@ import { refuseOtherMedia } from './http/media-type.ts';
 import { refusedRow } from './run/refused-row.ts';
 import type { Generation } from './generation/generation.ts';
 import type { ServerServices } from './services.ts';
-import { runAndTell } from './run/run-and-tell.ts';
+import { runAndReport } from './run/run-and-report.ts';
 import { HttpSink } from './sink/http.ts';
 import { acceptsLines, createLineEncoding } from './sink/lines.ts';
 import { createPacer } from './sink/pace.ts';
@@ -80,8 +80,8 @@ export async function proxy(call: ProxyCall): Promise<void> {
     refuse(call, toSvcError(thrown), info, sink);
     return;
   }
-  sayThatWorkBegins(call, body);
-  await runAndTell(call.generation.plan, body, info, sink, services);
+  writeInterimResponse(call, body);
+  await runAndReport(call.generation.plan, body, info, sink, services);
   if (!request.complete) request.resume();
 }
 
@@ -90,7 +90,7 @@ export async function proxy(call: ProxyCall): Promise<void> {
  * loop, so that neither client nor a proxy between takes the silence for a dead connection.
  * HTTP/1.0 has no interim answers (RFC 9110 §15.2).
  */
-function sayThatWorkBegins({ request, response, generation }: ProxyCall, body: BodyFrame): void {
+function writeInterimResponse({ request, response, generation }: ProxyCall, body: BodyFrame): void {
   const { compression } = generation.config;
   if (!compression.http100Keepalive || !compression.enabled) return;
   const isWork = body.endpoint.rewritable && body.untouchable === undefined;

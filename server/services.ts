@@ -173,7 +173,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
   const metrics = createMetrics(() => clock.monotonicMs());
   const traces = createTraces(undefined, (spans) => metrics.addStages(spans));
   const live = createLiveRequests();
-  const tell = createRequestLog(log, traces);
+  const logRequest = createRequestLog(log, traces);
   const captures = createCaptures({
     writer:
       options.captureWriter ??
@@ -199,7 +199,7 @@ export async function createServices(options: ServiceOptions): Promise<ServerSer
         if (audit.isEnabled) audit.add(requestEvent(row));
         captures.finish(row);
         if (telemetry.isEnabled) telemetry.end(row, traces.get(row.id));
-        tell(row, reason);
+        logRequest(row, reason);
       },
     },
     ledgerFile,

@@ -43,9 +43,9 @@ export function isDiskFault(thrown: unknown): thrown is NodeJS.ErrnoException {
 
 /** `error`, with the `path` that an error of SQLite lacks, and one of a file that is open. */
 export function named(error: unknown, path: string): unknown {
-  const { code, path: told } = (error ?? {}) as NodeJS.ErrnoException;
+  const { code, path: namedPath } = (error ?? {}) as NodeJS.ErrnoException;
   const isRefused = isDiskFault(error) || String(code).startsWith('SQLITE_');
-  return told === undefined && isRefused ? Object.assign(error as object, { path }) : error;
+  return namedPath === undefined && isRefused ? Object.assign(error as object, { path }) : error;
 }
 
 function knownReason(code: string | undefined): string | undefined {

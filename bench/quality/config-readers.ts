@@ -33,12 +33,12 @@ export function compareConfig(before: string, after: string): ConfigVerdict {
     if (before !== after && !isDeepStrictEqual(values, read(after)))
       faults.push(`read as ${format} it says otherwise`);
   }
-  if (formats.length === 0 && !isDeepStrictEqual(said(before), said(after)))
+  if (formats.length === 0 && !isDeepStrictEqual(written(before), written(after)))
     faults.push('a line that is no remark differs');
   return { formats, faults };
 }
 
-const said = (text: string): readonly string[] =>
+const written = (text: string): readonly string[] =>
   text.split('\n').filter((line) => !/^\s*(?:[#;!]|$)/.test(line));
 
 function toml(text: string): unknown {

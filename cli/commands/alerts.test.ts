@@ -21,7 +21,7 @@ test('it exits with 1 when a rule fires, with 0 when none does, with or without 
     configure(broken);
     const proxy = start(place, ['serve', '--port', '0', ...flags]);
     try {
-      await proxy.says(/http:\/\/127\.0\.0\.1:\d+/);
+      await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
       const calm = await run(place, ['check-alerts', '--json']);
       assert.is(calm.code, 0, calm.stdout);
       await run(place, ['provider-force-health', 'chat', 'unhealthy']);

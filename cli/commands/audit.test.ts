@@ -29,7 +29,7 @@ async function withRunning(yaml: string, use: (running: Running) => Promise<void
     MSGPROV_API_KEY: 'messages-key',
   });
   try {
-    const [, port] = await proxy.says(/http:\/\/127\.0\.0\.1:(\d+)/);
+    const [, port] = await proxy.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
     await use({ place, proxy, port: Number(port), configure });
   } finally {
     proxy.child.kill('SIGKILL');

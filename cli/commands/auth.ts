@@ -49,7 +49,7 @@ class Auth extends Command<CliContext> {
     const expiry = expires === undefined ? {} : { expiresInS: toSeconds(expires, '--expires') };
     const { key, stored } = (await storeOf(context)).create({ label, ...expiry });
     await noteKeyEvent(context, 'generated', stored);
-    if (this.json) printJson(context, { key, ...shown(stored, context.clock.wallMs()) });
+    if (this.json) printJson(context, { key, ...keyJson(stored, context.clock.wallMs()) });
     else print(context, key);
     note(context, `Key ${stored.id} is shown only once. Clients send it as X-Svc-Key.`);
     return 0;
@@ -69,7 +69,7 @@ class List extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const nowMs = context.clock.wallMs();
-    const keys = (await storeOf(context)).list().map((key) => shown(key, nowMs));
+    const keys = (await storeOf(context)).list().map((key) => keyJson(key, nowMs));
     if (this.json) {
       printJson(context, { keys });
       return 0;
@@ -112,7 +112,7 @@ class Revoke extends Command<CliContext> {
     const { context } = this;
     const revoked = (await storeOf(context)).revoke(this.key);
     await noteKeyEvent(context, 'revoked', revoked);
-    if (this.json) printJson(context, shown(revoked, context.clock.wallMs()));
+    if (this.json) printJson(context, keyJson(revoked, context.clock.wallMs()));
     else
       print(context, `Revoked ${revoked.id}${revoked.label === '' ? '' : ` (${revoked.label})`}`);
     return 0;
@@ -149,7 +149,7 @@ class Rotate extends Command<CliContext> {
     await noteKeyEvent(context, 'rotated', replaced);
     const nowMs = context.clock.wallMs();
     if (this.json)
-      printJson(context, { key, ...shown(stored, nowMs), replaced: shown(replaced, nowMs) });
+      printJson(context, { key, ...keyJson(stored, nowMs), replaced: keyJson(replaced, nowMs) });
     else print(context, key);
     const end = localMoment(replaced.expires ?? '');
     note(context, `Key ${stored.id} is shown only once. Key ${replaced.id} goes on until ${end}.`);
@@ -158,7 +158,7 @@ class Rotate extends Command<CliContext> {
 }
 
 /** A key as it may be shown: without its hash. */
-function shown(key: StoredKey, nowMs: number) {
+function keyJson(key: StoredKey, nowMs: number) {
   const { id, label, created, expires, revoked } = key;
   const isOver = expires !== undefined && Date.parse(expires) <= nowMs;
   const state = revoked === undefined ? (isOver ? 'expired' : 'live') : 'revoked';

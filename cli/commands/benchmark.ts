@@ -54,7 +54,7 @@ class Benchmark extends Command<CliContext> {
     const results = await measureLatency(bodies, {
       requests,
       rounds: ROUNDS,
-      onProgress: progress.say,
+      onProgress: progress.report,
     }).finally(progress.clear);
     if (this.json) printJson(context, { bodies: results.map(toJson) });
     else if (this.file === undefined) this.showAll(results);

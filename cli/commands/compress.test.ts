@@ -40,7 +40,7 @@ async function besideProxy(place: Place, use: (requestId: string) => Promise<voi
     SVC_COMPACT_THRESHOLD_TOKENS: '100',
   });
   try {
-    const [, port = ''] = await proxy.says(/listens on http:\S+:(\d+)/);
+    const [, port = ''] = await proxy.prints(/listens on http:\S+:(\d+)/);
     const empty = await run(place, ['diff']);
     assert.is(empty.code, exitCodes.not_found);
     const answer = await exchange(Number(port), { body: BODY, headers: { 'x-api-key': 'k' } });

@@ -64,10 +64,10 @@ class PreviewFile extends Command<CliContext> {
     const { context } = this;
     const preview = await this.preview();
     const last = preview.blocks.length - 1;
-    const shown = this.show === undefined ? undefined : toWhole(this.show, '--show', 0, last);
+    const visible = this.show === undefined ? undefined : toWhole(this.show, '--show', 0, last);
     const view = await import('../preview/preview.ts');
     if (this.json) {
-      printJson(context, view.previewJson(preview, this.file, shown));
+      printJson(context, view.previewJson(preview, this.file, visible));
       return 0;
     }
     const colors = colorsFor(context.stdout, context.env);
@@ -86,7 +86,7 @@ class PreviewFile extends Command<CliContext> {
     if (view.isHeldByThreshold(preview))
       note(context, '--threshold 0 shows what the same blocks lose further on in a conversation');
     for (const line of pairs(colors, view.totalPairs(preview.total))) print(context, line);
-    if (shown !== undefined) await this.showBlock(preview, shown);
+    if (visible !== undefined) await this.showBlock(preview, visible);
     return 0;
   }
 
@@ -124,14 +124,14 @@ class PreviewFile extends Command<CliContext> {
     });
   }
 
-  private async showBlock(preview: Preview, shown: number): Promise<void> {
+  private async showBlock(preview: Preview, visible: number): Promise<void> {
     const { context } = this;
-    const block = preview.blocks[shown];
+    const block = preview.blocks[visible];
     if (block === undefined) return;
     const { lineDiff } = await import('../preview/line-diff.ts');
     const colors = colorsFor(context.stdout, context.env);
     print(context);
-    if (!block.changed) print(context, `Block ${shown} would be sent unchanged.`);
+    if (!block.changed) print(context, `Block ${visible} would be sent unchanged.`);
     // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
     for (const line of lineDiff(block.before, block.after, { colors, full: this.full }))
       writeLine(context.stdout, line);
@@ -220,10 +220,10 @@ class Diff extends Command<CliContext> {
     ]);
     // Texts of users are shown as they are: nothing in them is ours to rewrite for the screen.
     const isCut = isTerminal(context.stdout) && !this.all && !this.full;
-    const shown = isCut ? lines.slice(0, MOST_LINES) : lines;
-    for (const line of shown) writeLine(context.stdout, line);
-    if (shown.length < lines.length)
-      note(context, `… ${counted(lines.length - shown.length, 'more line')}; --all shows them`);
+    const visible = isCut ? lines.slice(0, MOST_LINES) : lines;
+    for (const line of visible) writeLine(context.stdout, line);
+    if (visible.length < lines.length)
+      note(context, `… ${counted(lines.length - visible.length, 'more line')}; --all shows them`);
   }
 }
 

@@ -8,7 +8,7 @@ import { settingsTable } from '../../server/config/document.ts';
 import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 
-interface Shown {
+interface Printed {
   readonly config_file: string | null;
   readonly settings: readonly {
     readonly key: string;
@@ -27,9 +27,9 @@ test('show says value, source and place, and never a key', async () => {
   const argv = ['config', 'show', '--changed', '--config', 'svc.yaml'];
   const { code, stdout } = await run(place, [...argv, '--json'], { env });
   assert.is(code, 0);
-  const shown = JSON.parse(stdout) as Shown;
-  assert.is(shown.config_file, join(place.folder, 'svc.yaml'));
-  const by = new Map(shown.settings.map((one) => [one.key, one]));
+  const printed = JSON.parse(stdout) as Printed;
+  assert.is(printed.config_file, join(place.folder, 'svc.yaml'));
+  const by = new Map(printed.settings.map((one) => [one.key, one]));
   assert.equal([...by.keys()].toSorted(), [
     'providers.messages.api_key',
     'server.port',
@@ -58,9 +58,9 @@ test('nothing is listed as not yet in effect, and what has no effect is refused'
   ]) {
     const refused = await run(place, argv, { env });
     assert.is(refused.code, 4, argv.join(' '));
-    const said = refused.stdout + refused.stderr;
-    assert.match(said, /shared\.redis_url: .* not supported by this version.*\(SVC_REDIS_URL\)/);
-    assert.not.match(said, 's3cret');
+    const texts = refused.stdout + refused.stderr;
+    assert.match(texts, /shared\.redis_url: .* not supported by this version.*\(SVC_REDIS_URL\)/);
+    assert.not.match(texts, 's3cret');
   }
   place.dispose();
 });

@@ -189,11 +189,11 @@ abstract class Check extends ConfigOptions {
       ...(await codeFaults(loaded, context)),
     ];
     if (this.json) printJson(context, resultJson(checked, all, loaded));
-    else this.tell(checked, all, loaded);
+    else this.printChecked(checked, all, loaded);
     return all.length === 0 ? 0 : exitCodes.config;
   }
 
-  private tell(
+  private printChecked(
     checked: string | null,
     faults: readonly Fault[],
     loaded: LoadedConfig | undefined,

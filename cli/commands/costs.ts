@@ -75,8 +75,8 @@ class Timeline extends Command<CliContext> {
 function printTimeline(context: CliContext, days: readonly DayTotals[], metric: Metric): void {
   const { bold, dim } = colorsFor(context.stdout, context.env);
   const values = days.map(metric.value);
-  const shown = values.map(metric.show);
-  const width = Math.max(...shown.map((text) => text.length));
+  const texts = values.map(metric.show);
+  const width = Math.max(...texts.map((text) => text.length));
   const room = Math.max(
     10,
     Math.min(columnsOf(context.stdout), 100) - 'YYYY-MM-DD'.length - width - 4,
@@ -84,7 +84,7 @@ function printTimeline(context: CliContext, days: readonly DayTotals[], metric: 
   const most = Math.max(0, ...values.map((value) => value ?? 0));
   print(context, bold(`${metric.title}, ${counted(days.length, 'day')} (UTC)`));
   for (const [index, day] of days.entries()) {
-    const line = `${dim(day.date)}  ${shown[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
+    const line = `${dim(day.date)}  ${texts[index]!.padStart(width)}  ${bar(values[index] ?? 0, most, room)}`;
     print(context, line.trimEnd());
   }
 }

@@ -68,7 +68,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 interface Started {
   readonly place: Place;
   readonly npm: ChildProcess;
-  readonly said: () => string;
+  readonly output: () => string;
   /** The proxy's process. */
   readonly pid: number;
   readonly url: string;
@@ -86,15 +86,15 @@ async function withNpmStart(
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
-  let said = '';
-  npm.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
+  let output = '';
+  npm.stderr.on('data', (piece: Buffer) => (output += piece.toString()));
   let pid = 0;
   try {
-    await until('it listens', () => said.includes('listens on') || npm.exitCode !== null);
-    const [, url = ''] = /listens on (http:\S+)/.exec(said) ?? [];
-    assert.ok(url, said);
+    await until('it listens', () => output.includes('listens on') || npm.exitCode !== null);
+    const [, url = ''] = /listens on (http:\S+)/.exec(output) ?? [];
+    assert.ok(url, output);
     ({ pid } = JSON.parse(readFileSync(pidFile(place.home), 'utf8')) as { pid: number });
-    await use({ place, npm, said: () => said, pid, url });
+    await use({ place, npm, output: () => output, pid, url });
   } finally {
     if (pid !== 0 && runs(pid)) process.kill(pid, 'SIGKILL');
     npm.kill('SIGKILL');
@@ -104,12 +104,12 @@ async function withNpmStart(
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
   test(`${signal} to npm start ends the proxy too`, () =>
-    withNpmStart({}, async ({ place, npm, said, pid }) => {
+    withNpmStart({}, async ({ place, npm, output, pid }) => {
       npm.kill(signal);
       await until(`it ends with ${signal}`, () => !runs(pid));
       // It closed in order: whoever is killed leaves the file behind.
       assert.throws(() => readFileSync(pidFile(place.home)), /ENOENT/);
-      assert.not.match(said(), 'Stopping now');
+      assert.not.match(output(), 'Stopping now');
     }));
 
 test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
@@ -117,7 +117,7 @@ test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
   upstream.script(undefined, 'slow-drip', { bytes: 200, everyMs: 10_000 });
   try {
     const env = { MSGPROV_BASE_URL: upstream.url, MSGPROV_API_KEY: 'k' };
-    await withNpmStart(env, async ({ npm, said, pid, url }) => {
+    await withNpmStart(env, async ({ npm, output, pid, url }) => {
       const body = { model: 'm', max_tokens: 9, stream: true };
       const sent = fetch(`${url}/v1/messages`, {
         method: 'POST',
@@ -127,12 +127,12 @@ test('Ctrl-C reaches npm and the proxy, and counts once', async () => {
       const broken = sent.catch(() => 'broken');
       await upstream.nextRequest();
       process.kill(-npm.pid!, 'SIGINT');
-      await until('it drains', () => said().includes('Draining 1 request'));
+      await until('it drains', () => output().includes('Draining 1 request'));
       await new Promise((resolve) => setTimeout(resolve, 500));
-      assert.ok(runs(pid), said());
+      assert.ok(runs(pid), output());
       process.kill(-npm.pid!, 'SIGINT');
       await until('it ends', () => !runs(pid));
-      assert.match(said(), 'Stopping now');
+      assert.match(output(), 'Stopping now');
       await broken;
     });
   } finally {

@@ -39,7 +39,7 @@ async function withRunning(use: (place: Place) => Promise<void>, config?: string
         MSGPROV_API_KEY: 'messages-key',
       });
       try {
-        await proxy.says(/http:\/\/127\.0\.0\.1:\d+/);
+        await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
         await use(place);
       } finally {
         proxy.child.kill('SIGTERM');
@@ -253,7 +253,7 @@ test('what is commanded from outside is in the log', () =>
     await run(place, ['stop']);
     const { stdout } = await run(place, ['logs', '--json']);
     const lines = stdout.trim().split('\n');
-    const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    const texts = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
     for (const words of [
       /^paused by command/,
       /^resumed by command/,
@@ -261,12 +261,12 @@ test('what is commanded from outside is in the log', () =>
       /^the log level is now info/,
       /^a provider was set to a state by command/,
     ])
-      assert.is(said.filter((msg) => words.test(msg)).length, 1, `${words}: ${stdout}`);
+      assert.is(texts.filter((msg) => words.test(msg)).length, 1, `${words}: ${stdout}`);
     assert.match(stdout, /"provider":"messages","state":"unhealthy"/);
   }));
 
 test('logs says where the lines go that are not in its file', async () => {
-  const told = async (config: string): Promise<string> => {
+  const reported = async (config: string): Promise<string> => {
     let stderr = '';
     await withRunning(async (place) => {
       ({ stderr } = await run(place, ['logs']));
@@ -274,14 +274,14 @@ test('logs says where the lines go that are not in its file', async () => {
     return stderr;
   };
   assert.match(
-    await told('logging: { destination: stdout }\n'),
+    await reported('logging: { destination: stdout }\n'),
     /^The proxy \(pid \d+\) logs to stdout: see the terminal or the service/,
   );
   assert.match(
-    await told('logging: { enabled: false }\n'),
+    await reported('logging: { enabled: false }\n'),
     /writes no log: logging\.enabled is false/,
   );
-  assert.not.match(await told('logging: { level: info }\n'), /The proxy/);
+  assert.not.match(await reported('logging: { level: info }\n'), /The proxy/);
 });
 
 test('config reload says what changed, what waits for a restart, and what is wrong', () =>

@@ -42,7 +42,7 @@ const BODIES = {
   },
 } as const;
 
-interface Shown {
+interface Printed {
   readonly as: string;
   readonly tokenizer: string;
   readonly total: { readonly before: number; readonly after: number; readonly saved: number };
@@ -61,16 +61,16 @@ function write(place: Place, name: string, content: unknown): string {
   return name;
 }
 
-async function shown(place: Place, ...argv: readonly string[]): Promise<Shown> {
+async function printed(place: Place, ...argv: readonly string[]): Promise<Printed> {
   const ran = await run(place, ['preview', ...argv, '--json']);
   assert.is(ran.code, 0, ran.stderr);
-  return JSON.parse(ran.stdout) as Shown;
+  return JSON.parse(ran.stdout) as Printed;
 }
 
 test('each kind of request is known by its shape', async () => {
   const place = makePlace();
   for (const [kind, body] of Object.entries(BODIES)) {
-    const preview = await shown(place, write(place, `${kind}.json`, body), '--threshold', '0');
+    const preview = await printed(place, write(place, `${kind}.json`, body), '--threshold', '0');
     assert.is(preview.as, kind);
     assert.is(preview.tokenizer, kind === 'messages' ? 'claude' : 'o200k');
     assert.equal(
@@ -93,7 +93,7 @@ test('anything else is what a tool read', async () => {
     ['hits.txt', grepOutput],
     ['build.log', steps.join('\n')],
   ] as const) {
-    const preview = await shown(place, write(place, name, content), '--show', '0');
+    const preview = await printed(place, write(place, name, content), '--show', '0');
     assert.is(preview.as, 'text');
     assert.is(preview.blocks.length, 1);
     assert.is(preview.blocks[0]?.before, content);
@@ -101,9 +101,9 @@ test('anything else is what a tool read', async () => {
   }
   const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}`, state: 'open' }));
   const file = write(place, 'rows.json', JSON.stringify(rows, undefined, 2));
-  const [kept] = (await shown(place, file)).blocks;
+  const [kept] = (await printed(place, file)).blocks;
   assert.is(kept?.changed, false, 'an edit may have to match a file to the letter');
-  const smaller = await shown(place, file, '--mode', 'aggressive');
+  const smaller = await printed(place, file, '--mode', 'aggressive');
   assert.ok(smaller.total.saved > 0.2 * smaller.total.before);
   place.dispose();
 });
@@ -112,7 +112,7 @@ test('the config file that the proxy runs with may be named', async () => {
   const place = makePlace();
   const request = write(place, 'request.json', BODIES.messages);
   const config = write(place, 'mine.yaml', 'compression: { mode: strict }\n');
-  const preview = await shown(place, request, '--threshold', '0', '--config', config);
+  const preview = await printed(place, request, '--threshold', '0', '--config', config);
   assert.is(preview.total.saved, 0);
   place.dispose();
 });
@@ -129,7 +129,7 @@ test('saved is the difference, and never negative, in every mode', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
   for (const mode of ['strict', 'hybrid', 'aggressive']) {
-    const { blocks, total } = await shown(place, file, '--threshold', '0', '--mode', mode);
+    const { blocks, total } = await printed(place, file, '--threshold', '0', '--mode', mode);
     for (const { before, after, saved } of [total, ...blocks.map(({ tokens }) => tokens)]) {
       assert.is(saved, Math.max(0, before - after));
     }
@@ -141,7 +141,7 @@ test('saved is the difference, and never negative, in every mode', async () => {
 test('the threshold of the configuration holds for requests', async () => {
   const place = makePlace();
   const file = write(place, 'request.json', BODIES.messages);
-  const { blocks, total } = await shown(place, file);
+  const { blocks, total } = await printed(place, file);
   assert.is(total.saved, 0);
   assert.is(blocks[2]?.reason, 'below-threshold');
   const ran = await run(place, ['preview', file]);

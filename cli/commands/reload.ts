@@ -20,7 +20,7 @@ export class Reload extends Command<CliContext> {
 
   async execute() {
     const { context } = this;
-    const answer = await control(homeOf(context), 'reload').catch(tellUnchanged);
+    const answer = await control(homeOf(context), 'reload').catch(reportUnchanged);
     if (this.json) {
       printJson(context, answer);
       return 0;
@@ -34,16 +34,17 @@ export class Reload extends Command<CliContext> {
     ] as const;
     const changed = rows.filter(([, keys]) => keys.length > 0);
     print(context, `Read ${what} again${changed.length === 0 ? ': no setting has changed' : ''}`);
-    const shown = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
-    if (shown.length > 0)
-      for (const line of pairs(colorsFor(context.stdout, context.env), shown)) print(context, line);
+    const listed = changed.map(([name, keys]) => [name, keys.join(', ')] as const);
+    if (listed.length > 0)
+      for (const line of pairs(colorsFor(context.stdout, context.env), listed))
+        print(context, line);
     for (const warning of names('warnings')) note(context, `! ${warning}`);
     return 0;
   }
 }
 
 /** Whoever reads of a fault wants to know whether the proxy still runs. */
-function tellUnchanged(thrown: unknown): never {
+function reportUnchanged(thrown: unknown): never {
   if (!(thrown instanceof SvcError) || thrown.kind !== 'config') throw thrown;
   throw new SvcError('config', thrown.message, {
     cause: thrown,

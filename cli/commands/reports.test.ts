@@ -76,7 +76,7 @@ const sum = (list: readonly LedgerRow[], of: (row: LedgerRow) => number | null) 
   list.reduce((total, row) => total + (of(row) ?? 0), 0);
 
 /** Every figure of a group that the commands show, counted here. */
-function expectSums(shown: Json, list: readonly LedgerRow[], where: string): void {
+function expectSums(printed: Json, list: readonly LedgerRow[], where: string): void {
   const priced = list.filter((row) => row.costNanoUsd !== null).length;
   const unpriced = list.filter(
     (row) =>
@@ -101,11 +101,11 @@ function expectSums(shown: Json, list: readonly LedgerRow[], where: string): voi
     unpriced,
   };
   for (const [name, value] of Object.entries(expected))
-    assert.is(shown[name], value, `${where}: ${name}`);
-  if (cost === null) assert.is(shown['cost_without'], null, where);
+    assert.is(printed[name], value, `${where}: ${name}`);
+  if (cost === null) assert.is(printed['cost_without'], null, where);
   else
     assert.is(
-      Math.round(Number(shown['cost_without']) * 1e9),
+      Math.round(Number(printed['cost_without']) * 1e9),
       Math.round((cost + saved! - added!) * 1e9),
       `${where}: cost_without`,
     );
@@ -116,11 +116,11 @@ const today = '2026-11-20';
 
 test('stats: today and ever', () =>
   withReports(async (place) => {
-    const shown = await json(place, ['stats']);
-    assert.is(shown['session'], null, 'no proxy runs');
-    expectSums(shown['ever'] as Json, rows, 'ever');
+    const printed = await json(place, ['stats']);
+    assert.is(printed['session'], null, 'no proxy runs');
+    expectSums(printed['ever'] as Json, rows, 'ever');
     expectSums(
-      shown['today'] as Json,
+      printed['today'] as Json,
       rows.filter((row) => dayOf(row) === today),
       'today',
     );
@@ -260,16 +260,16 @@ test('compare: the last request, one by its id, its beginning or end, and none',
     const last = rows.find(({ inputTokensRaw }) => inputTokensRaw !== null);
     assert.is((await json(place, ['compare']))['request_id'], last?.id);
     const priced = rows.find((row) => row.costNanoUsd !== null && (row.savedTokens ?? 0) > 0)!;
-    const shown = await json(place, ['compare', priced.id]);
+    const printed = await json(place, ['compare', priced.id]);
     for (const part of [priced.id.slice(0, -1), priced.id.slice(-8)]) {
       const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(part) || id.endsWith(part));
       const { code, stderr } = await run(place, ['compare', part], { clock });
       assert.is(code, ids.length === 1 ? 0 : exitCodes.usage, part);
       if (ids.length > 1) assert.match(stderr, `is part of ${ids.length} request ids`);
     }
-    assert.is(shown['cost'], priced.costNanoUsd! / 1e9);
+    assert.is(printed['cost'], priced.costNanoUsd! / 1e9);
     assert.is(
-      Math.round(Number(shown['cost_without']) * 1e9),
+      Math.round(Number(printed['cost_without']) * 1e9),
       priced.costNanoUsd! + priced.costSavedNanoUsd! - priced.costAddedNanoUsd!,
     );
     const none = await run(place, ['compare', 'nobody'], { clock });

@@ -95,12 +95,12 @@ class Requests extends Command<CliContext> {
 
   /** Asks the ledger twice a second until the terminal says enough. Rows that began earlier may end later. */
   async #live(
-    shown: readonly LedgerRow[],
+    listed: readonly LedgerRow[],
     newest: (sinceMs: number) => Promise<LedgerRow[]>,
   ): Promise<void> {
     const { context } = this;
-    const seen = new Set(shown.map(({ id }) => id));
-    const startedMs = Math.min(context.clock.wallMs(), ...shown.map((row) => row.startedMs));
+    const seen = new Set(listed.map(({ id }) => id));
+    const startedMs = Math.min(context.clock.wallMs(), ...listed.map((row) => row.startedMs));
     if (!this.json)
       print(
         context,

@@ -59,7 +59,7 @@ async function withProviders(
   const env = { CHATPROV_BASE_URL: upstream.url, CHATPROV_API_KEY: 'chat-key' };
   const proxy = start(place, ['serve', '--port', '0', '--config', config], env);
   try {
-    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     await use({
       async ask(model) {
         const messages = [{ role: 'user', content: 'hi' }];
@@ -138,7 +138,7 @@ test('what a plugin leaves running and throws is logged with its name, and hurts
   const env = { CHATPROV_BASE_URL: upstream.url, CHATPROV_API_KEY: 'chat-key' };
   const proxy = start(place, ['serve', '--port', '0', '--config', config], env);
   try {
-    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     for (let count = 0; count < 2; count += 1) {
       const answer = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -177,7 +177,7 @@ test('a fault of ours ends the proxy with its stack, after the rows are written'
   };
   const proxy = start(place, ['serve', '--port', '0'], env);
   try {
-    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     const answer = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -32,7 +32,7 @@ test.after.each(() => {
 
 async function listening(place: Place, env: Readonly<Record<string, string>> = {}) {
   const proxy = start(place, ['serve', ...ANY_PORT], env);
-  const [, url = ''] = await proxy.says(URL_LINE);
+  const [, url = ''] = await proxy.prints(URL_LINE);
   return { proxy, url };
 }
 
@@ -77,7 +77,7 @@ test('serve says where it listens, answers, and svc stop ends it', async () => {
   const place = makePlace();
   const { proxy, url } = await listening(place, { OPENAI_API_KEY: 'key-nobody-may-see-1234' });
   // The first line may arrive before the others.
-  await proxy.says(/Log .*\n/);
+  await proxy.prints(/Log .*\n/);
   assert.is(proxy.output.stdout, '');
   assert.match(proxy.output.stderr, /WebSocket ws:\/\/127\.0\.0\.1:\d+\/ws/);
   assert.match(proxy.output.stderr, new RegExp(`ANTHROPIC_BASE_URL=${url} claude`));
@@ -149,7 +149,7 @@ test('SIGTERM lets a slow stream finish, refuses new requests, and ends with 0',
   const slow = await stream(url);
   assert.is(slow.status, 200);
   proxy.child.kill('SIGTERM');
-  await proxy.says(/Draining 1 request /);
+  await proxy.prints(/Draining 1 request /);
   assert.is((await stream(url)).status, 503);
   assert.match(await slow.ended, /event: message_stop/);
   const ended = await proxy.ended;
@@ -165,7 +165,7 @@ test('a second signal does not wait', async () => {
   const { proxy, url } = await listening(place, { MSGPROV_BASE_URL: upstream.url });
   const slow = await stream(url);
   proxy.child.kill('SIGINT');
-  await proxy.says(/press Ctrl-C again/);
+  await proxy.prints(/press Ctrl-C again/);
   const startedMs = performance.now();
   proxy.child.kill('SIGINT');
   assert.is((await proxy.ended).code, exitCodes.cancelled);
@@ -199,13 +199,13 @@ test('SIGHUP reads the configuration again and says how that went', async () => 
   const file = join(place.folder, 'svc.yaml');
   writeFileSync(file, 'logging:\n  level: info\n');
   const proxy = start(place, ['serve', ...ANY_PORT, '--config', 'svc.yaml']);
-  await proxy.says(URL_LINE);
+  await proxy.prints(URL_LINE);
   writeFileSync(file, 'logging:\n  level: warning\n');
   proxy.child.kill('SIGHUP');
-  await proxy.says(/Configuration reloaded/);
+  await proxy.prints(/Configuration reloaded/);
   writeFileSync(file, 'logging:\n  level: loud\n');
   proxy.child.kill('SIGHUP');
-  await proxy.says(/error: .*loud/);
+  await proxy.prints(/error: .*loud/);
   proxy.child.kill('SIGTERM');
   assert.is((await proxy.ended).code, 0);
   assert.match(

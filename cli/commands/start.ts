@@ -33,7 +33,7 @@ class Start extends ServeOptions {
   async execute() {
     const flags = this.flags();
     if (!this.background) return runForeground(this.context, flags);
-    return startAndTell(this.context, flags, this.context.cwd, this.json);
+    return startAndReport(this.context, flags, this.context.cwd, this.json);
   }
 }
 
@@ -85,11 +85,11 @@ class Restart extends ServeOptions {
     const stopped = await stopProxy(home, context, this.force);
     if (stopped === undefined) note(context, 'svc was not running; starting it.');
     const cwd = before?.cwd ?? context.cwd;
-    return startAndTell(context, { ...before?.flags, ...flags }, cwd, this.json);
+    return startAndReport(context, { ...before?.flags, ...flags }, cwd, this.json);
   }
 }
 
-async function startAndTell(
+async function startAndReport(
   context: CliContext,
   flags: ServeFlags,
   cwd: string,

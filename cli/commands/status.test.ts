@@ -30,7 +30,7 @@ test('status shows the newest retries with why, and what provider caches read', 
     MSGPROV_API_KEY: 'messages-key',
   });
   try {
-    const url = await proxy.says(/http:\/\/127\.0\.0\.1:\d+/);
+    const url = await proxy.prints(/http:\/\/127\.0\.0\.1:\d+/);
     assert.not.match((await run(place, ['status'])).stdout, /retries/i);
     upstream.script(undefined, '429', { times: 1 });
     await ask(url[0]);
@@ -56,8 +56,8 @@ test('status shows the newest retries with why, and what provider caches read', 
     assert.match(cache.stdout, /prompt cache of +tokens read/);
     assert.match(cache.stdout, /messages/);
     const json = await run(place, ['status', '--tip-cache', '--json']);
-    const { prompt_cache: told } = JSON.parse(json.stdout) as { prompt_cache: object };
-    assert.ok('providers' in told);
+    const { prompt_cache: reported } = JSON.parse(json.stdout) as { prompt_cache: object };
+    assert.ok('providers' in reported);
   } finally {
     proxy.child.kill('SIGTERM');
     await proxy.ended;

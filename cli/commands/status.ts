@@ -60,8 +60,8 @@ class Status extends Command<CliContext> {
     }
     if (!this.tipCache) return;
     const { printPromptCache } = await import('../screen/prompt-cache.ts');
-    const isShown = await printPromptCache(context, status.prompt_cache ?? {});
-    if (isShown) return;
+    const isPrinted = await printPromptCache(context, status.prompt_cache ?? {});
+    if (isPrinted) return;
     print(context);
     print(context, 'No provider has reported its prompt cache yet');
   }

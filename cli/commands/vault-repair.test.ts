@@ -71,14 +71,14 @@ test('damage that a search meets is repaired before it answers, or later if that
     damage();
     const events = new EventEmitter();
     const stderr = new PassThrough();
-    let said = '';
+    let output = '';
     stderr.on('data', (piece: Buffer) => {
-      said += piece.toString();
-      if (said.includes('read again')) events.emit('SIGINT');
+      output += piece.toString();
+      if (output.includes('read again')) events.emit('SIGINT');
     });
     const { context } = makeContext(place, { events, stderr });
-    assert.is(await runCli(['search', 'quorble'], context), exitCodes.cancelled, said);
-    assert.match(said, /`svc vault-health repair`/);
+    assert.is(await runCli(['search', 'quorble'], context), exitCodes.cancelled, output);
+    assert.match(output, /`svc vault-health repair`/);
     const health = await svc('vault-health');
     assert.is(health.code, exitCodes.internal);
     assert.match(health.stdout, /broken[^]*files has not been read again yet/);

@@ -36,8 +36,8 @@ test('status shows what is indexed, and how to begin where nothing is', async ()
       assert.match(none.stderr, /There is no index yet[^]*`svc index <folder>` makes one/);
     }
     await svc('index', 'files', '-w', '1');
-    const shown = await svc('index', '--status');
-    assert.match(shown.stdout, /folders +~\/files\n +files +5\n/);
+    const printed = await svc('index', '--status');
+    assert.match(printed.stdout, /folders +~\/files\n +files +5\n/);
     const status = json((await svc('index', '--status', '--json')).stdout);
     assert.equal([status['available'], status['files'], status['indexing']], [true, 5, false]);
   });
@@ -136,18 +136,18 @@ test('an interrupt keeps what was read, says so, and the next run goes on', asyn
     }
     const events = new EventEmitter();
     const stderr = Object.assign(new PassThrough(), { isTTY: true, columns: 90 });
-    let shown = '';
+    let printed = '';
     stderr.on('data', (piece: Buffer) => {
-      shown += piece.toString();
+      printed += piece.toString();
       // As soon as the bar moves.
-      if (/\] [1-9]\d* of/.test(shown)) events.emit('SIGINT');
+      if (/\] [1-9]\d* of/.test(printed)) events.emit('SIGINT');
     });
     const { context } = makeContext(place, { events, stderr });
     const code = await runCli(['index', 'files', '-w', '1'], context);
-    assert.is(code, exitCodes.cancelled, shown);
-    assert.match(shown, /\[#*-+\] \d+ of 605 files, \d+ files\/s, .* left/);
-    assert.match(shown, /Stopped\. \d+ of 605 files are in the index and kept\./);
-    assert.match(shown, /`svc index ~\/files` continues from there/);
+    assert.is(code, exitCodes.cancelled, printed);
+    assert.match(printed, /\[#*-+\] \d+ of 605 files, \d+ files\/s, .* left/);
+    assert.match(printed, /Stopped\. \d+ of 605 files are in the index and kept\./);
+    assert.match(printed, /`svc index ~\/files` continues from there/);
     assert.equal(events.eventNames(), []);
     const next = json((await svc('index', 'files', '-w', '1', '--json')).stdout);
     assert.ok(Number(next['unchanged']) > 0 && Number(next['indexed']) > 0);

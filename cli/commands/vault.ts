@@ -38,7 +38,7 @@ import {
   reportRows,
 } from '../vault/report.ts';
 import { searchRunning } from '../vault/running.ts';
-import type { ShownHit } from '../vault/running.ts';
+import type { HitView } from '../vault/running.ts';
 
 class Search extends VaultCommand {
   static override paths = [['search']];
@@ -66,7 +66,7 @@ class Search extends VaultCommand {
     const top = toWhole(this.top, '--top', 1, 1000);
     const config = await this.settings();
     const search = { query, top, includeUnsafe: this.all };
-    const hits: readonly ShownHit[] =
+    const hits: readonly HitView[] =
       (await searchRunning(config, search)) ??
       (await this.withVault(config, async (vault) => {
         const { available } = await vault.status();
@@ -145,13 +145,13 @@ abstract class Rebuilding extends VaultCommand {
       await this.withVault(config, (vault) => vault.status(), 'sqlite');
       health = await checkVault(config.vault.indexPath);
     }
-    this.tell(report, health.status);
+    this.printRebuilt(report, health.status);
     if (report.pending.length > 0) return exitCodes.cancelled;
     for (const path of health.inTheWay) throw strangersFile(path);
     return health.status === 'ok' ? 0 : exitCodes.internal;
   }
 
-  private tell(report: RebuildReport, status: string): void {
+  private printRebuilt(report: RebuildReport, status: string): void {
     const { context } = this;
     if (this.json) {
       printJson(context, {

@@ -11,7 +11,7 @@ import type { SettingsFile } from '../integrate/settings-file.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { openPrompts } from '../prompts/prompts.ts';
-import { absoluteLocation, fetchConfig, shownLocation } from './fetch.ts';
+import { absoluteLocation, fetchConfig, locationText } from './fetch.ts';
 import type { Source } from './fetch.ts';
 import { masked } from './masked.ts';
 import { readSource, writeSource } from './record.ts';
@@ -42,11 +42,11 @@ abstract class Fetch extends Command<CliContext> {
     if (this.json) {
       const { path, ref } = source;
       const { commit } = fetched;
-      const location = shownLocation(source.location);
+      const location = locationText(source.location);
       printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
       return 0;
     }
-    const from = `${shownLocation(source.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
+    const from = `${locationText(source.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
     print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
     if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makePlace, run } from '../../fixtures/cli/run.ts';
 import { exitCodes } from '../exit.ts';
-import { shownLocation } from './fetch.ts';
+import { locationText } from './fetch.ts';
 import { masked } from './masked.ts';
 
 function makeHome() {
@@ -68,17 +68,17 @@ test('a diff holds no secret, however it is written, and shows that one has chan
     'ledger: { db: "postgresql://me:hidden@k@db.example/svc" }',
   ];
   for (const text of shapeless) {
-    const shown = masked(text);
-    assert.not.match(shown, 'hidden', text);
-    assert.match(shown, /\(secret [0-9a-f]{6}\)/);
-    assert.is.not(shown, masked(text.replaceAll('hidden', 'altered')));
+    const printed = masked(text);
+    assert.not.match(printed, 'hidden', text);
+    assert.match(printed, /\(secret [0-9a-f]{6}\)/);
+    assert.is.not(printed, masked(text.replaceAll('hidden', 'altered')));
   }
   assert.match(masked(shapeless.at(-2)!), /http:\/\/\(secret \w+\)@proxy\.example:8080/);
   const open =
     'server: { port: 9000 }\nsecurity: { api_key: "${KEY}" }\nbudget: { max_tokens: 5 }\n';
   assert.is(masked(open), open);
   assert.match(masked(shapeless[4]!), '\nserver: { port: 1 }');
-  assert.is(shownLocation('https://me:hidden@host/a.git'), 'https://host/a.git');
+  assert.is(locationText('https://me:hidden@host/a.git'), 'https://host/a.git');
 });
 
 test('a faulty file, one that is missing, and a sync without a pull change nothing', async () => {

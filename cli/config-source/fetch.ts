@@ -40,7 +40,7 @@ export function absoluteLocation(typed: string, cwd: string, userHome: string): 
 }
 
 /** `text` without the name and password that an address in it may hold. */
-export function shownLocation(text: string): string {
+export function locationText(text: string): string {
   return text.replaceAll(/(https?:\/\/)[^/@\s]*@/gi, '$1');
 }
 
@@ -70,7 +70,7 @@ async function fetchByGit({ location, path, ref }: Source, env: Env): Promise<Fe
     if (found === undefined)
       throw new SvcError(
         'not_found',
-        `${shownLocation(location)} has no file ${names.join(' or ')}`,
+        `${locationText(location)} has no file ${names.join(' or ')}`,
         {
           cure: '--path names another one.',
         },
@@ -80,7 +80,7 @@ async function fetchByGit({ location, path, ref }: Source, env: Env): Promise<Fe
     if (!real.startsWith(realpathSync(where) + sep))
       throw new SvcError(
         'forbidden',
-        `${found} of ${shownLocation(location)} leads out of the repository`,
+        `${found} of ${locationText(location)} leads out of the repository`,
       );
     return { text: textOf(readSettingsFile(real)), commit };
   } finally {
@@ -100,7 +100,7 @@ function git(argv: readonly string[], env: Env): Promise<string> {
       if (error === null) return done(stdout);
       if (error.code === 'ENOENT')
         return reject(new SvcError('not_found', 'git is not on the path', { cause: error }));
-      const last = shownLocation(stderr.trim().split('\n').at(-1) ?? '');
+      const last = locationText(stderr.trim().split('\n').at(-1) ?? '');
       reject(
         new SvcError('bad_gateway', `git cannot get it: ${last}`, {
           cause: error,

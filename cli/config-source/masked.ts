@@ -27,15 +27,15 @@ export function masked(text: string): string {
       if (isScalar(scalar) && !isReference(scalar.value)) secrets.add(scalar);
     },
   });
-  let shown = '';
+  let maskedText = '';
   let from = 0;
   const ranges = [...secrets].flatMap(({ range }) => (range ? [range] : []));
   for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
-    shown += text.slice(from, start) + nameOf(text.slice(start, end));
+    maskedText += text.slice(from, start) + nameOf(text.slice(start, end));
     // A block scalar ends behind its last line break.
     from = text[end - 1] === '\n' ? end - 1 : end;
   }
-  return withoutCredentials(shown + text.slice(from), nameOf).replaceAll(
+  return withoutCredentials(maskedText + text.slice(from), nameOf).replaceAll(
     IN_ADDRESS,
     (_, scheme: string, secret: string) => `${scheme}${nameOf(secret)}@`,
   );

@@ -79,7 +79,7 @@ test('beside a proxy that runs all is well, and the exit code says so', () =>
     };
     const proxy = start(place, ['serve', '--port', '0'], env);
     try {
-      await proxy.says(/listens on/);
+      await proxy.prints(/listens on/);
       await run(place, ['integrate', 'claude', '--apply']);
       const result = await examine(place, ['--online-keys'], env);
       assert.is(result.code, 0, JSON.stringify(result.findings));

@@ -11,7 +11,7 @@ import type { SessionFlags } from './sessions.ts';
 /** A month. */
 const SPAN_MS = 30 * 86_400_000;
 /** Tools that are listed. */
-const MOST_SHOWN = 40;
+const MAX_LISTED = 40;
 const HEAD = [
   'client',
   'tool',
@@ -103,9 +103,9 @@ async function printPrefix(
   print(context);
   if (tools.length > 0) {
     const { printTable } = await import('../screen/table.ts');
-    printTable(context, HEAD, tools.slice(0, MOST_SHOWN).map(row));
-    if (tools.length > MOST_SHOWN)
-      print(context, `and ${counted(tools.length - MOST_SHOWN, 'tool')} more (--json has all)`);
+    printTable(context, HEAD, tools.slice(0, MAX_LISTED).map(row));
+    if (tools.length > MAX_LISTED)
+      print(context, `and ${counted(tools.length - MAX_LISTED, 'tool')} more (--json has all)`);
     print(context);
   }
   for (const line of offLines(tools)) print(context, line);

@@ -189,13 +189,13 @@ const WIRED_WORDS: Readonly<Record<Wiring['wired'], string>> = {
 /** One change that was taken back, in words. */
 export function printUndone(context: CliContext, { client, file, outcome, kept }: Undone): void {
   const path = shortPath(file, context);
-  const said = {
+  const wording = {
     restored: `${path} is as it was`,
     removed: `${path} is removed: svc had made it`,
     keys: `${path} was changed since, so only what svc wrote is taken out`,
     gone: `${path} no longer exists`,
   };
-  print(context, `${client}: ${said[outcome]}`);
+  print(context, `${client}: ${wording[outcome]}`);
   if (kept.length > 0) note(context, `Changed since and left alone: ${kept.join(', ')}`);
 }
 

@@ -229,9 +229,9 @@ test('every client shows what to set for the address of this proxy', () =>
     const { clients } = JSON.parse(stdout) as { clients: readonly { client: string }[] };
     assert.is(clients.length, 11);
     for (const { client } of clients) {
-      const shown = await run(place, ['integrate', client], { env });
-      assert.is(shown.code, 0);
-      assert.match(shown.stdout, client === 'cursor' ? /public host/ : /127\.0\.0\.1:9345/);
+      const printed = await run(place, ['integrate', client], { env });
+      assert.is(printed.code, 0);
+      assert.match(printed.stdout, client === 'cursor' ? /public host/ : /127\.0\.0\.1:9345/);
     }
   }));
 

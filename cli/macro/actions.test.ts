@@ -52,7 +52,7 @@ test('every action does to a running proxy what it says', async () => {
       },
     );
     try {
-      const port = Number((await proxy.says(/127\.0\.0\.1:(\d+)/))[1]);
+      const port = Number((await proxy.prints(/127\.0\.0\.1:(\d+)/))[1]);
       const step = async (one: string): Promise<string> => {
         const ran = await runSteps(place, [one]);
         assert.is(ran.code, 0, `${one}\n${ran.stderr}`);

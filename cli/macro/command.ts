@@ -37,7 +37,7 @@ const variablesOf = ({ variables }: Macro) =>
     about: each.about ?? null,
   }));
 
-const shownVariables = ({ variables }: Macro): string =>
+const variablesText = ({ variables }: Macro): string =>
   variables
     .map((each) => (each.default === undefined ? each.name : `${each.name}=${each.default}`))
     .join(', ');
@@ -78,7 +78,7 @@ class List extends Command<CliContext> {
         found.map(({ name, plugin, macro, faults }) => [
           name,
           plugin === null ? 'own' : `plugin ${plugin}`,
-          macro === undefined ? '' : shownVariables(macro),
+          macro === undefined ? '' : variablesText(macro),
           macro === undefined ? `cannot be used: ${faults.join('; ')}` : aboutOf(macro),
         ]),
       );
@@ -182,8 +182,8 @@ class Create extends Command<CliContext> {
     const path = macroFile(folder, name);
     const source = await this.source();
     const file = this.file === '-' ? 'stdin' : this.file;
-    const shown = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
-    const { macro, faults } = await readMacro(name, source, shown);
+    const fileName = file ?? (this.steps.length > 0 ? '--step' : `${name}.yaml`);
+    const { macro, faults } = await readMacro(name, source, fileName);
     if (macro === undefined) refuseMacro(name, faults);
     ensurePrivateFolder(folder);
     if (this.force) writePrivateFile(path, source);

@@ -20,8 +20,8 @@ test('a macro is kept privately, shown as it was written, listed and deleted', (
     const file = join(place.home, 'macros', 'mine.yaml');
     assert.is(fs.statSync(file).mode & 0o777, 0o600);
     assert.is(fs.statSync(join(place.home, 'macros')).mode & 0o777, 0o700);
-    const shown = await macro(place, 'show', 'mine');
-    assert.is(shown.stdout, fs.readFileSync(join(place.folder, 'mine.yaml'), 'utf8'));
+    const printed = await macro(place, 'show', 'mine');
+    assert.is(printed.stdout, fs.readFileSync(join(place.folder, 'mine.yaml'), 'utf8'));
     const { macros } = JSON.parse((await macro(place, 'list', '--json')).stdout) as {
       macros: readonly object[];
     };

@@ -38,7 +38,7 @@ export interface Done {
 
 interface Kind<A extends ActionName> {
   /** What it does, for `--dry-run`; goes on after "would ". */
-  says(step: StepOf<A>): string;
+  describe(step: StepOf<A>): string;
   /** Why it cannot be done now; `written` are the files that earlier steps make. Nothing is changed. */
   check?(step: StepOf<A>, tools: StepTools, written: ReadonlySet<string>): Promise<void> | void;
   do(step: StepOf<A>, tools: StepTools): Promise<Done>;
@@ -52,7 +52,8 @@ const MOST_INGEST_BYTES = 900_000;
 
 const KINDS: { readonly [A in ActionName]: Kind<A> } = {
   compress: {
-    says: ({ file, recipe, to }) => `make ${file} smaller by ${recipe.join(', ')} and write ${to}`,
+    describe: ({ file, recipe, to }) =>
+      `make ${file} smaller by ${recipe.join(', ')} and write ${to}`,
     async check({ file, recipe, to }, { context, config, replaces }, written) {
       checkInput(file, context, written);
       checkOutput(to, context, replaces, written);
@@ -61,7 +62,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     do: compress,
   },
   ingest: {
-    says: ({ file, id }) => `add ${file} to the vault${id === undefined ? '' : ` as ${id}`}`,
+    describe: ({ file, id }) => `add ${file} to the vault${id === undefined ? '' : ` as ${id}`}`,
     check: ({ file }, { context }, written) => checkInput(file, context, written),
     async do({ file, id }, { context }) {
       const content = readInput(resolve(context.cwd, file)).toString();
@@ -81,7 +82,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   search: {
-    says: ({ query }) => `search the vault for ${JSON.stringify(query)}`,
+    describe: ({ query }) => `search the vault for ${JSON.stringify(query)}`,
     async do({ query, top }, { context, config }) {
       const [{ searchRunning }, { hitJson, hitLines }, { colorsFor }] = await Promise.all([
         import('../vault/running.ts'),
@@ -105,15 +106,15 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   pause: {
-    says: () => 'send every request unchanged from then on',
+    describe: () => 'send every request unchanged from then on',
     do: (_step, tools) => pause(true, tools),
   },
   resume: {
-    says: () => 'make requests smaller again',
+    describe: () => 'make requests smaller again',
     do: (_step, tools) => pause(false, tools),
   },
   debug: {
-    says: ({ on }) =>
+    describe: ({ on }) =>
       on ? 'log every request step by step' : 'stop logging requests step by step',
     async do({ on }, { context }) {
       const home = homeOf(context);
@@ -127,7 +128,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   force_health: {
-    says: ({ provider, state }) => `set ${provider} to ${state} by hand`,
+    describe: ({ provider, state }) => `set ${provider} to ${state} by hand`,
     async do({ provider, state }, { context }) {
       const result = await control(homeOf(context), 'provider-force-health', { provider, state });
       const undo =
@@ -136,7 +137,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   route_add: {
-    says: ({ id, model, target }) =>
+    describe: ({ id, model, target }) =>
       `add the rule ${id}: ${model ?? 'every model'} goes to ${target}`,
     async do({ id, target, model, priority }, { context }) {
       const rule = { id, target, priority, ...(model !== undefined && { model }) };
@@ -150,7 +151,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   route_remove: {
-    says: ({ id }) => `remove the rule ${id}`,
+    describe: ({ id }) => `remove the rule ${id}`,
     async do({ id }, { context }) {
       const { changed } = await control(homeOf(context), 'route', { do: 'remove', id });
       const { target } = changed as { readonly target: string };
@@ -162,7 +163,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   cache_clear: {
-    says: () => 'forget all answers in the response cache',
+    describe: () => 'forget all answers in the response cache',
     async do(_step, { context }) {
       const result = await control(homeOf(context), 'cache-clear');
       const count = counted(Number(result['entries']), 'answer');
@@ -170,7 +171,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   learn: {
-    says: ({ do: what }) =>
+    describe: ({ do: what }) =>
       what === 'apply' ? 'apply what was learned to new conversations' : 'forget what was learned',
     async do({ do: what }, { context }) {
       const result = await control(homeOf(context), 'learn', what);
@@ -180,7 +181,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   check_alerts: {
-    says: () => 'evaluate the alert rules, and stop if one fires',
+    describe: () => 'evaluate the alert rules, and stop if one fires',
     async do(_step, { context }) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own proxy's answer
       const report = (await control(homeOf(context), 'check-alerts')) as unknown as AlertsJson;
@@ -198,7 +199,7 @@ const KINDS: { readonly [A in ActionName]: Kind<A> } = {
     },
   },
   reload: {
-    says: () => 'read the configuration again',
+    describe: () => 'read the configuration again',
     async do(_step, { context }) {
       const result = await control(homeOf(context), 'reload');
       const applied = (result['applied'] as readonly string[] | undefined) ?? [];
@@ -218,7 +219,7 @@ const kindOf = (step: MacroStep): Kind<ActionName> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
   KINDS[step.action] as unknown as Kind<ActionName>;
 
-export const describe = (step: MacroStep): string => kindOf(step).says(step);
+export const describe = (step: MacroStep): string => kindOf(step).describe(step);
 
 /** Throws why the step could not be done now. */
 export async function check(

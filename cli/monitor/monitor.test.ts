@@ -10,7 +10,7 @@ import type { Place, Spawned } from '../../fixtures/cli/run.ts';
 
 const serve = async (place: Place, env: Readonly<Record<string, string>> = {}) => {
   const proxy = start(place, ['serve', '--port', '0'], env);
-  const [, url = '', wsUrl = ''] = await proxy.says(/listens on (\S+) \(WebSocket (\S+?)\)/);
+  const [, url = '', wsUrl = ''] = await proxy.prints(/listens on (\S+) \(WebSocket (\S+?)\)/);
   return { proxy, url, wsUrl };
 };
 
@@ -20,7 +20,7 @@ async function end(spawned: Spawned): Promise<number> {
 }
 
 async function urlOf(monitor: Spawned): Promise<string> {
-  await monitor.says(/Ctrl-C ends it/);
+  await monitor.prints(/Ctrl-C ends it/);
   return monitor.output.stdout.trim();
 }
 
@@ -119,7 +119,7 @@ test('a proxy that starts gets the port of the monitor, which says where it is',
   assert.is(new URL(url).port, env.SVC_WS_PORT);
   const proxy = start(place, ['serve', '--port', '0'], env);
   try {
-    await proxy.says(/listens on/);
+    await proxy.prints(/listens on/);
     const { code, stderr } = await monitor.ended;
     assert.is(code, 0);
     assert.ok(stderr.includes(`goes on with it: ${url}`), stderr);

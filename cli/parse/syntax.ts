@@ -29,8 +29,8 @@ export function explainSyntax(
     return new SvcError('usage', `svc ${name} has no option ${wrong}${hint}`, { cure });
   }
   const amount = wrongAmount(thrown, argv, matching);
-  const said = amount === undefined ? `: ${reasonOf(thrown)}` : ` ${amount}`;
-  return new SvcError('usage', `svc ${name}${said}`, { cure, cause: thrown });
+  const detail = amount === undefined ? `: ${reasonOf(thrown)}` : ` ${amount}`;
+  return new SvcError('usage', `svc ${name}${detail}`, { cure, cause: thrown });
 }
 
 /** The words of a command: `config show` of `svc config show`. */

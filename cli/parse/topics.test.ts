@@ -40,8 +40,8 @@ test('a topic has every word of its page, and none of the marks', async () => {
     const page = readFileSync(join(projectRoot, `docs/${name}.md`), 'utf8')
       .replaceAll(/<!--[^]*?-->/g, '')
       .replaceAll(/\]\([^)\s]*\)/g, ']');
-    const shown = new Set(words(stdout));
-    const lost = words(page.replaceAll(/^ *```.*$/gm, '')).filter((word) => !shown.has(word));
+    const printed = new Set(words(stdout));
+    const lost = words(page.replaceAll(/^ *```.*$/gm, '')).filter((word) => !printed.has(word));
     assert.equal(lost, [], name);
     assert.not.match(stdout, /^(?:#{1,6} |\|)|^```|&(?:amp|lt|gt|quot|#\d+);|\]\(/m, name);
     // Two stars are no mark in code, where they stay: comments, patterns of files.

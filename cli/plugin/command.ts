@@ -43,12 +43,12 @@ class New extends Command<CliContext> {
     // Plugins that others may write to are refused, whatever the umask says.
     for (const [file, text] of files) writeFileSync(file, text, { mode: 0o644, flag: 'wx' });
     const { bold, dim } = colorsFor(context.stdout, context.env);
-    const shown = (file: string) => relative(context.cwd, file) || file;
-    for (const [file] of files) print(context, `wrote ${shown(file)}`);
+    const shortPath = (file: string) => relative(context.cwd, file) || file;
+    for (const [file] of files) print(context, `wrote ${shortPath(file)}`);
     const [[module] = ['']] = files;
     print(context);
     print(context, bold('Test it'));
-    print(context, `  ${context.program} plugin test ${shown(module)}`);
+    print(context, `  ${context.program} plugin test ${shortPath(module)}`);
     print(context);
     print(context, bold('Use it: in config.yaml'));
     for (const line of configurationOf(module).trimEnd().split('\n')) print(context, `  ${line}`);

@@ -50,9 +50,9 @@ test('`list` shows what is configured and where it stands, and what cannot be lo
       `plugins:\n  - { module: ${footer}, config: { ${settings} } }\ncustom_providers: [{ module: ${acme}, name: acme }]\n`,
     );
   configure('text: checked');
-  const shown = await run(place, ['plugin', 'list', '--config', config, '--json']);
-  assert.is(shown.code, 0, shown.stderr);
-  const { plugins } = JSON.parse(shown.stdout) as {
+  const printed = await run(place, ['plugin', 'list', '--config', config, '--json']);
+  assert.is(printed.code, 0, printed.stderr);
+  const { plugins } = JSON.parse(printed.stdout) as {
     plugins: readonly { name: string; brings: readonly string[] }[];
   };
   assert.equal(

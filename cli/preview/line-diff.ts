@@ -30,8 +30,8 @@ export function lineDiff(before: string, after: string, options: LineDiffOptions
     const old = `-${hunk.oldStart},${hunk.oldLines}`;
     const heading = `@@ ${old} +${hunk.newStart},${hunk.newLines} @@`;
     const lines = hunk.lines.filter((line) => !line.startsWith('\\'));
-    const shown = full ? lines : shortened(lines).map(cut);
-    return [colors.cyan(heading), ...shown.map((line) => paint(line, colors))];
+    const visible = full ? lines : shortened(lines).map(cut);
+    return [colors.cyan(heading), ...visible.map((line) => paint(line, colors))];
   });
 }
 

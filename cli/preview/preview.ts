@@ -51,7 +51,7 @@ export async function previewOf(
 }
 
 /** The preview as `--json` gives it; the texts of block `shown` only. */
-export function previewJson(preview: Preview, file: string, shown: number | undefined) {
+export function previewJson(preview: Preview, file: string, index: number | undefined) {
   return {
     file,
     as: preview.as,
@@ -72,7 +72,7 @@ export function previewJson(preview: Preview, file: string, shown: number | unde
       reason: block.reason,
       tokens: tokensJson(block.tokens),
       estimated_tokens: { before: block.tokensBefore, after: block.tokensAfter },
-      ...(block.index === shown && { before: block.before, after: block.after }),
+      ...(block.index === index && { before: block.before, after: block.after }),
     })),
   };
 }

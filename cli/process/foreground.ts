@@ -31,7 +31,7 @@ export async function runForeground(context: CliContext, flags: ServeFlags): Pro
     return await serve(context, flags);
   } catch (thrown) {
     const error = isSvcError(thrown) ? thrown : undefined;
-    if (error !== undefined) context.tellParent?.(toMessage(error));
+    if (error !== undefined) context.notifyParent?.(toMessage(error));
     throw thrown;
   }
 }
@@ -47,7 +47,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
   const loaded = await loadConfig(options);
   let current = loaded;
   const { home } = loaded.config;
-  const background = context.tellParent !== undefined;
+  const background = context.notifyParent !== undefined;
   const claim = claimHome(home, context, { flags, background });
   await monitorGone(home, context.clock);
   context.events.on('exit', claim.release);
@@ -77,7 +77,7 @@ async function serve(context: CliContext, flags: ServeFlags): Promise<number> {
     if (flags.debug === true) saves = await reloadOnSave(context, proxy, () => current);
     // Listens for signals before it says that it is there: whoever reads that may send one.
     const stopped = untilStopped(context, proxy, strays);
-    if (context.tellParent !== undefined) context.tellParent({ ready: facts });
+    if (context.notifyParent !== undefined) context.notifyParent({ ready: facts });
     else for (const line of banner(facts, context, errColors(context))) note(context, line);
     if (flags.dashboard === true) openBrowser(context, dashboardOf(facts.url));
     return await stopped;

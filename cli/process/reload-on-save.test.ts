@@ -20,7 +20,7 @@ test('a saved plugin or configuration is in force at once with --debug, and a fa
   configure('one');
   const proxy = start(place, ['serve', '--debug', '--port', '0', '--config', config]);
   try {
-    const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+    const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
     const ask = async () => {
       const body = JSON.stringify({ ...MESSAGE, model: 'canned' });
       const headers = { 'content-type': 'application/json' };
@@ -28,14 +28,14 @@ test('a saved plugin or configuration is in force at once with --debug, and a fa
     };
     assert.match(await ask(), /"one"/);
     configure('two');
-    await proxy.says(/config\.yaml saved[^]*Configuration reloaded/);
+    await proxy.prints(/config\.yaml saved[^]*Configuration reloaded/);
     assert.match(await ask(), /"two"/);
     const source = readFileSync(module, 'utf8');
     writeFileSync(module, source.replace('config.text ??', "'three' ??"));
-    await proxy.says(/canned\.mjs saved[^]*Configuration reloaded/);
+    await proxy.prints(/canned\.mjs saved[^]*Configuration reloaded/);
     assert.match(await ask(), /"three"/);
     writeFileSync(module, 'export default {');
-    await proxy.says(/cannot be used[^]*canned\.mjs/);
+    await proxy.prints(/cannot be used[^]*canned\.mjs/);
     assert.match(await ask(), /"three"/, 'the former goes on');
   } finally {
     proxy.child.kill('SIGINT');

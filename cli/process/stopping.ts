@@ -14,7 +14,7 @@ const DRAIN_MS = 35_000;
 /** What a forced end may take before the process is killed. */
 const FORCED_MS = 3000;
 const LOOK_MS = 50;
-const TELL_MS = 5000;
+const REPORT_MS = 5000;
 
 /**
  * Stops the proxy and waits until its process has ended; says on stderr what it
@@ -70,21 +70,21 @@ async function untilGone(
 ): Promise<void> {
   const { clock } = context;
   const startMs = clock.monotonicMs();
-  let nextTellMs = startMs + 300;
-  let told = -1;
+  let nextReportMs = startMs + 300;
+  let lastReported = -1;
   while (isRunning(target)) {
     const nowMs = clock.monotonicMs();
     if (nowMs - startMs > (force ? FORCED_MS : DRAIN_MS)) return kill(target, context);
-    if (nowMs >= nextTellMs) {
+    if (nowMs >= nextReportMs) {
       const running = (await controlIfRunning(home, 'status').catch(() => undefined))?.['running'];
-      if (typeof running === 'number' && running > 0 && running !== told) {
-        told = running;
+      if (typeof running === 'number' && running > 0 && running !== lastReported) {
+        lastReported = running;
         note(
           context,
           `Waiting for ${counted(running, 'request')} (at most 30 s; --force does not wait)…`,
         );
       }
-      nextTellMs = nowMs + (told < 0 ? 300 : TELL_MS);
+      nextReportMs = nowMs + (lastReported < 0 ? 300 : REPORT_MS);
     }
     await sleep(LOOK_MS);
   }

@@ -16,7 +16,7 @@ export function menuPrompts({ stdin: input, stderr: output }: CliContext): Promp
         await select({
           ...on,
           message: visible(question),
-          options: choices.map(shown),
+          options: choices.map(toOption),
           initialValue: initial,
         }),
       ),
@@ -25,7 +25,7 @@ export function menuPrompts({ stdin: input, stderr: output }: CliContext): Promp
         await multiselect({
           ...on,
           message: visible(question),
-          options: choices.map(shown),
+          options: choices.map(toOption),
           initialValues: choices.map(({ value }) => value),
           required: false,
         }),
@@ -41,7 +41,7 @@ function answered<T>(answer: T | Cancelled): T {
   return answer;
 }
 
-function shown({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
+function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   return {
     value,
     label: visible(label),

@@ -81,8 +81,8 @@ class Validate extends Command<CliContext> {
     let code = 0;
     for (const file of recipeFiles(resolve(context.cwd, this.file))) {
       const faults = await recipeFaults(file);
-      const shown = relative(context.cwd, file);
-      print(context, faults.length === 0 ? `${shown} ${colors.green('can be used')}` : shown);
+      const path = relative(context.cwd, file);
+      print(context, faults.length === 0 ? `${path} ${colors.green('can be used')}` : path);
       for (const fault of faults) print(context, `  ${colors.red(fault)}`);
       if (faults.length > 0) code = 1;
     }

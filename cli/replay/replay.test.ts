@@ -50,8 +50,8 @@ test('captures are listed, shown, saved, replayed and deleted', () =>
     assert.is(listed.captures.length, 2);
     const { id } = listed.captures[0];
     assert.match((await svc('list')).stdout, new RegExp(id.slice(-6)));
-    const shown = await svc('show', id.slice(-6));
-    assert.match(shown.stdout, /Attempt 0 +messages, .* 200 after .*, complete/);
+    const printed = await svc('show', id.slice(-6));
+    assert.match(printed.stdout, /Attempt 0 +messages, .* 200 after .*, complete/);
     const full = await svc('show', id, '--full');
     assert.match(full.stdout, /"content": "hello"/);
     assert.not.match(full.stdout, /own-key/);

@@ -37,8 +37,8 @@ export function colorsFor(stream: Writable, env: BaseContext['env']): Colors {
  * command the terminal, folded between words where the screen is too narrow for it.
  */
 export function writeLine(stream: Writable, line: string): void {
-  const shown = aroundColors(line, visible);
-  const lines = isTerminal(stream) ? wrap(shown, columnsOf(stream)) : [shown];
+  const painted = aroundColors(line, visible);
+  const lines = isTerminal(stream) ? wrap(painted, columnsOf(stream)) : [painted];
   stream.write(`${forTerminal(lines.join('\n'))}\n`);
 }
 

@@ -23,7 +23,7 @@ test('an address that others reach is named, and loopback is not', () => {
 test('the proxy makes a link as soon as there is a key, and only then', async () => {
   const place = makePlace();
   const proxy = start(place, ['serve', '--port', '0']);
-  const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+  const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
   try {
     const refused = await control(place.home, 'dashboard-link').catch((thrown: Error) => thrown);
     assert.match((refused as Error).message, /no proxy key/);

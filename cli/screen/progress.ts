@@ -31,20 +31,20 @@ export function createProgressView(context: CliContext): ProgressView {
 }
 
 function barView({ stderr, clock }: CliContext): ProgressView {
-  let shownMs = Number.NEGATIVE_INFINITY;
-  let isShown = false;
+  let drawnMs = Number.NEGATIVE_INFINITY;
+  let isDrawn = false;
   return {
     show(progress) {
       const nowMs = clock.monotonicMs();
-      if (nowMs - shownMs < BAR_MS && progress.done < progress.total) return;
-      shownMs = nowMs;
-      isShown = true;
+      if (nowMs - drawnMs < BAR_MS && progress.done < progress.total) return;
+      drawnMs = nowMs;
+      isDrawn = true;
       const line = `${barOf(progress)} ${progressText(progress)}`;
       stderr.write(`\r\u001b[K${line.slice(0, columnsOf(stderr) - 1)}`);
     },
     clear() {
-      if (isShown) stderr.write('\r\u001b[K');
-      isShown = false;
+      if (isDrawn) stderr.write('\r\u001b[K');
+      isDrawn = false;
     },
   };
 }

@@ -22,16 +22,16 @@ export function printTable(context: BaseContext, head: TableHead, rows: readonly
   const { stdout } = context;
   const { dim, bold } = colorsFor(stdout, context.env);
   const names = head.map((name) => name.replace(/^>/, ''));
-  const shown = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
+  const painted = rows.map((row) => row.map((cell) => aroundColors(cell, visible)));
   const columns = isTerminal(stdout) ? columnsOf(stdout) : Number.POSITIVE_INFINITY;
-  const widths = fittingWidths([names, ...shown], columns);
+  const widths = fittingWidths([names, ...painted], columns);
   const lines =
     widths === undefined
-      ? shown.flatMap((row, index) => [
+      ? painted.flatMap((row, index) => [
           ...(index > 0 ? [''] : []),
           ...blockOf(names, row, { dim, bold }),
         ])
-      : tableOf(head, [names, ...shown], widths, dim);
+      : tableOf(head, [names, ...painted], widths, dim);
   for (const line of lines) writeLine(stdout, line);
 }
 
@@ -68,8 +68,8 @@ function tableOf(
         .map((lines, at) => {
           const text = lines[line] ?? '';
           const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
-          const shown = index === 0 && text !== '' ? dim(text) : text;
-          return isRight[at] === true ? space + shown : shown + space;
+          const painted = index === 0 && text !== '' ? dim(text) : text;
+          return isRight[at] === true ? space + painted : painted + space;
         })
         .join(GAP)
         .trimEnd(),

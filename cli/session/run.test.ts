@@ -84,7 +84,7 @@ test('a client goes through a proxy that was started for it; exit code and recei
 test('a signal reaches the client, and its own end is passed on', () =>
   withProxy(async ({ place, client, env }) => {
     const running = start(place, ['run', '-q', '--', process.execPath, client, 'wait'], env);
-    await running.says(/waiting/);
+    await running.prints(/waiting/);
     running.child.kill('SIGTERM');
     assert.is((await running.ended).code, 42);
   }));

@@ -140,25 +140,28 @@ class Setup extends Command<CliContext> {
     const { context } = this;
     const { home } = found;
     const colors = colorsFor(context.stdout, context.env);
-    const tell = (name: string, text: string, error: string | null = null) => {
+    const printStep = (name: string, text: string, error: string | null = null) => {
       const sign = error === null ? colors.green('✓') : colors.red('✗');
       if (!this.json) print(context, `${sign} ${name.padEnd(8)}  ${error ?? text}`);
     };
     const config = await writeConfig(plan, found, context);
     const short = shortPath(config.path, context);
     const copy = config.backup === null ? '' : `; as it was: ${shortPath(config.backup, context)}`;
-    if (config.outcome !== 'kept') tell('Config', `${short} ${config.outcome}${copy}`);
+    if (config.outcome !== 'kept') printStep('Config', `${short} ${config.outcome}${copy}`);
     const proxy = await startProxy(config.outcome !== 'kept', found, context);
-    tell('Proxy', `${proxy.outcome} on ${proxy.url} (pid ${proxy.pid}), health ${proxy.health}`);
+    printStep(
+      'Proxy',
+      `${proxy.outcome} on ${proxy.url} (pid ${proxy.pid}), health ${proxy.health}`,
+    );
     const proof = await prove(plan.mode, context);
-    tell(
+    printStep(
       'Test',
       `answered with ${proof.status}; of ${figure(proof.inputTokens)} tokens ${figure(proof.savedTokens)} saved`,
     );
     const asked: Asked[] = [];
     for (const provider of plan.asked) {
       const one = await askProvider(home, provider);
-      tell(
+      printStep(
         'Provider',
         `${provider} takes the key and lists ${figure(one.models)} models`,
         one.error,
@@ -167,12 +170,12 @@ class Setup extends Command<CliContext> {
     }
     const clients = plan.clients.map((client) => pointClient(client, proxy.url, home, context));
     for (const { name, error } of clients)
-      tell('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
-    if (!this.json) this.tellNext(found, clients);
+      printStep('Client', `${name} goes through svc now; restart it`, error && `${name}: ${error}`);
+    if (!this.json) this.printNext(found, clients);
     return { config, proxy, proof, asked, clients };
   }
 
-  private tellNext({ keys }: Found, clients: readonly PointedClient[]): void {
+  private printNext({ keys }: Found, clients: readonly PointedClient[]): void {
     const { context } = this;
     note(context, '');
     if (clients.every(({ error }) => error !== null))

@@ -26,7 +26,7 @@ import { askModel } from './ask.ts';
 
 const folderOf = (context: CliContext): string => templateFolder(homeOf(context));
 
-const shownVariable = (each: TemplateVariable): string =>
+const variableText = (each: TemplateVariable): string =>
   each.default === undefined ? each.name : `${each.name}=${JSON.stringify(each.default)}`;
 
 class List extends Command<CliContext> {
@@ -73,7 +73,7 @@ class List extends Command<CliContext> {
         ['name', 'variables', ''],
         rows.map(({ name, description, variables, fault }) => [
           name,
-          variables.map(shownVariable).join(', '),
+          variables.map(variableText).join(', '),
           fault ?? description ?? '',
         ]),
       );
@@ -111,7 +111,7 @@ class Add extends Command<CliContext> {
     ensurePrivateFolder(folder);
     if (this.force) writePrivateFile(path, source);
     else this.create(path, source);
-    const needs = variables.map(shownVariable).join(', ');
+    const needs = variables.map(variableText).join(', ');
     print(context, `${name} added${needs === '' ? '' : `, with ${needs}`}`);
     return 0;
   }

@@ -77,7 +77,7 @@ test('with --model the answer comes through the proxy that runs', async () => {
     const env = { MSGPROV_BASE_URL: upstream.url, MSGPROV_API_KEY: 'k', SVC_WS_PORT: '0' };
     const proxy = start(place, ['serve', '--port', '0'], env);
     try {
-      await proxy.says(/127\.0\.0\.1:\d+/);
+      await proxy.prints(/127\.0\.0\.1:\d+/);
       const ran = await run(place, argv);
       assert.is(ran.code, 0, ran.stderr);
       assert.ok(ran.stdout.trim().length > 0);

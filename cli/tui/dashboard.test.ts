@@ -84,7 +84,7 @@ async function serve(place: Place, upstreamUrl: string): Promise<Spawned & { url
     MSGPROV_BASE_URL: upstreamUrl,
     MSGPROV_API_KEY: 'messages-key',
   });
-  const [, url = ''] = await proxy.says(/listens on (http:\S+)/);
+  const [, url = ''] = await proxy.prints(/listens on (http:\S+)/);
   return { ...proxy, url };
 }
 

@@ -257,8 +257,8 @@ test('an alert that fires, a long reason and old results left out are shown whol
     },
   };
   const live = { ...LIVE, providers } as unknown as LiveState;
-  const shown = textOf({ ...MODEL, live, tab: 'providers' }, SIZES[0]!);
-  assert.match(shown, /at last, tried again\s+in 12 s/);
+  const printed = textOf({ ...MODEL, live, tab: 'providers' }, SIZES[0]!);
+  assert.match(printed, /at last, tried again\s+in 12 s/);
   const savings = textOf({ ...MODEL, tab: 'savings' }, SIZES[0]!);
   assert.match(savings, /Saved by old results that were left out +−\$0\.2500/);
   assert.match(savings, /Old results left out +\$0\.2500 {2}7,000 tokens not sent in 2 requests/);
@@ -269,9 +269,9 @@ test('a cancelled request has no status, an answer that failed is an error', () 
     row(1, { outcome: 'cancelled', status_code: 200 }),
     row(2, { outcome: 'ok', status_code: 429, failed: true }),
   ];
-  const shown = textOf({ ...MODEL, requests, tab: 'requests' }, SIZES[0]!);
-  assert.match(shown, /cancelled$/m);
-  assert.match(shown, /error 429$/m);
+  const printed = textOf({ ...MODEL, requests, tab: 'requests' }, SIZES[0]!);
+  assert.match(printed, /cancelled$/m);
+  assert.match(printed, /error 429$/m);
 });
 
 test('columns go before figures are cut', () => {
@@ -297,9 +297,9 @@ test('the chosen request has a mark, stays chosen as others come, and opens with
   model = press(press(model, { name: 'g' }, 20) as Model, { name: 'down' }, 20) as Model;
   const opened = press(model, { name: 'return' }, 20) as Model;
   assert.is(opened.detail?.id, newest);
-  const shown = textOf(VIEWS.find(([name]) => name === 'request')![1], { columns: 80, rows: 40 });
-  assert.match(shown, /^parse {3}█·+ +1\.0 ms$/m);
-  assert.match(shown, /^x {7}·+×+ +60 ms$/m);
+  const printed = textOf(VIEWS.find(([name]) => name === 'request')![1], { columns: 80, rows: 40 });
+  assert.match(printed, /^parse {3}█·+ +1\.0 ms$/m);
+  assert.match(printed, /^x {7}·+×+ +60 ms$/m);
   assert.is((press(opened, { name: 'escape' }, 20) as Model).detail, undefined);
 });
 

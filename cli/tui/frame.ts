@@ -63,10 +63,10 @@ export function renderFrame(model: Model, { columns, rows }: Size, colors: Color
   const height = Math.max(0, rows - above.length - 1);
   const body = bodyOf(model, columns, height, colors);
   const scroll = Math.max(0, Math.min(model.scroll, body.length - height));
-  const shown = body.slice(scroll, scroll + height);
-  while (shown.length < height) shown.push('');
+  const visible = body.slice(scroll, scroll + height);
+  while (visible.length < height) visible.push('');
   const below = body.length - scroll - height;
-  const lines = [...above, ...shown, footer(model, columns, below, colors)].slice(0, rows);
+  const lines = [...above, ...visible, footer(model, columns, below, colors)].slice(0, rows);
   return { lines: lines.map((line) => fitted(line, columns)), scroll, height };
 }
 

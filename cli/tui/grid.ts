@@ -20,8 +20,8 @@ export function grid<T>(
       .map((cell, at) => {
         const text = cut(cell, widths[at]!);
         const space = ' '.repeat(Math.max(0, widths[at]! - widthOf(text)));
-        const shown = paint(at)(text);
-        return columns[at]!.isRight === true ? space + shown : shown + space;
+        const painted = paint(at)(text);
+        return columns[at]!.isRight === true ? space + painted : painted + space;
       })
       .join(GAP)
       .trimEnd();

@@ -21,7 +21,7 @@ export interface Screen {
 }
 
 export function openScreen(out: Writable): Screen {
-  let shown: readonly string[] = [];
+  let drawn: readonly string[] = [];
   let next: readonly string[] | undefined;
   let isWaiting = false;
   let isOpen = true;
@@ -36,8 +36,8 @@ export function openScreen(out: Writable): Screen {
     let text = '';
     // Erased first: behind a line that fills its row the cursor still stands on the last character.
     for (const [at, line] of lines.entries())
-      if (line !== shown[at]) text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
-    shown = lines;
+      if (line !== drawn[at]) text += `\u001b[${at + 1};1H\u001b[2K${forTerminal(line)}\u001b[0m`;
+    drawn = lines;
     if (text === '' || out.write(text)) return;
     isWaiting = true;
     out.once('drain', () => {
@@ -54,7 +54,7 @@ export function openScreen(out: Writable): Screen {
     }),
     draw,
     clear() {
-      shown = [];
+      drawn = [];
       if (isOpen) out.write('\u001b[2J');
     },
     leave() {

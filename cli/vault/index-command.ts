@@ -136,8 +136,8 @@ export class Index extends VaultCommand {
       },
     }).finally(() => view.clear());
     if (this.json) this.printRun(report);
-    else this.tell(report, config);
-    if (!report.complete) this.tellStopped(last, root);
+    else this.printReport(report, config);
+    if (!report.complete) this.printStopped(last, root);
     await this.bringDatabaseUp(config, signal);
     return report;
   }
@@ -154,7 +154,7 @@ export class Index extends VaultCommand {
     else printJson(this.context, reportJson(report));
   }
 
-  private tell(report: IndexReport, config: Config): void {
+  private printReport(report: IndexReport, config: Config): void {
     const { context } = this;
     const colors = colorsFor(context.stdout, context.env);
     const [from, to] = [report.root, config.vault.indexPath].map((path) =>
@@ -164,7 +164,7 @@ export class Index extends VaultCommand {
     for (const line of pairs(colors, reportRows(report))) print(context, line);
   }
 
-  private tellStopped(last: { done: number; total: number }, root: string): void {
+  private printStopped(last: { done: number; total: number }, root: string): void {
     const { context } = this;
     const how = last.total === 0 ? '' : ` ${figure(last.done)} of ${figure(last.total)} files are`;
     note(context, `Stopped.${how === '' ? ' What was read is' : how} in the index and kept.`);
@@ -182,7 +182,7 @@ export class Index extends VaultCommand {
       onError: (error) => printError(context, error),
       onIndexed: (report) => {
         const isQuiet = report.indexed === 0 && report.removed === 0;
-        if (!(isFirst && isQuiet) && report.complete) this.tellChange(report);
+        if (!(isFirst && isQuiet) && report.complete) this.printChange(report);
         isFirst = false;
       },
     });
@@ -197,7 +197,7 @@ export class Index extends VaultCommand {
     await watch.close();
   }
 
-  private tellChange(report: IndexReport): void {
+  private printChange(report: IndexReport): void {
     if (this.json) return this.printRun(report);
     const { indexed, removed, durationMs } = report;
     print(
@@ -213,8 +213,8 @@ export class Index extends VaultCommand {
     const calibrated = readCalibration(config.vault.indexPath)?.workers;
     const indexing = isIndexing(config.vault.indexPath);
     if (this.json) {
-      const { rebuilding: _, ...shown } = status;
-      printJson(context, { ...shown, indexing, calibrated_workers: calibrated ?? null });
+      const { rebuilding: _, ...fields } = status;
+      printJson(context, { ...fields, indexing, calibrated_workers: calibrated ?? null });
       return status.available ? 0 : exitCodes.not_found;
     }
     if (!status.available) throw this.noIndex(config);

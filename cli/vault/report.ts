@@ -12,7 +12,7 @@ import type { CliContext } from '../context.ts';
 import { counted, figure } from '../screen/output.ts';
 import type { Colors } from '../screen/output.ts';
 import { spanOf } from '../screen/progress.ts';
-import type { ShownHit } from './running.ts';
+import type { HitView } from './running.ts';
 
 /** Why files are left out, in words. */
 const LEFT_OUT: Readonly<Record<SkipReason, string>> = {
@@ -72,13 +72,13 @@ export function reportJson(report: IndexReport) {
 }
 
 /** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
-function placeOf(hit: ShownHit): string {
+function placeOf(hit: HitView): string {
   const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
 /** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
-export function hitLines(hit: ShownHit, context: CliContext, colors: Colors): string[] {
+export function hitLines(hit: HitView, context: CliContext, colors: Colors): string[] {
   const place = shortPath(placeOf(hit), context);
   const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
   const mark = colors.isWanted
@@ -89,18 +89,18 @@ export function hitLines(hit: ShownHit, context: CliContext, colors: Colors): st
   return [first, ...lines.map((line) => `    ${line.trimEnd()}`)];
 }
 
-function marked({ snippet: { text, hits } }: ShownHit, mark: (word: string) => string): string {
-  let shown = '';
+function marked({ snippet: { text, hits } }: HitView, mark: (word: string) => string): string {
+  let highlighted = '';
   let from = 0;
   for (const [start, end] of hits) {
-    shown += text.slice(from, start) + mark(text.slice(start, end));
+    highlighted += text.slice(from, start) + mark(text.slice(start, end));
     from = end;
   }
-  return shown + text.slice(from);
+  return highlighted + text.slice(from);
 }
 
 /** A hit as JSON. */
-export function hitJson(hit: ShownHit) {
+export function hitJson(hit: HitView) {
   const { snippet } = hit;
   return {
     block_id: hit.id,

@@ -4,7 +4,7 @@ import type { SearchHit, VaultStatus } from '../../stages/vault/index.ts';
 import { control } from '../remote.ts';
 
 /** A hit as it is shown, without all of its block. */
-export type ShownHit = Omit<SearchHit, 'content'>;
+export type HitView = Omit<SearchHit, 'content'>;
 
 /**
  * What the running proxy finds; undefined where none runs, or it uses another index, or has not
@@ -13,11 +13,11 @@ export type ShownHit = Omit<SearchHit, 'content'>;
 export async function searchRunning(
   config: Config,
   search: { readonly query: string; readonly top: number; readonly includeUnsafe: boolean },
-): Promise<readonly ShownHit[] | undefined> {
+): Promise<readonly HitView[] | undefined> {
   const { query, top, includeUnsafe } = search;
   const input = { query, top, include_unsafe: includeUnsafe };
   const answer = await ask(config, 'vault-search', input);
-  return Array.isArray(answer?.['hits']) ? (answer['hits'] as ShownHit[]) : undefined;
+  return Array.isArray(answer?.['hits']) ? (answer['hits'] as HitView[]) : undefined;
 }
 
 /** What the running proxy has loaded; undefined as for `searchRunning`. */

@@ -71,13 +71,13 @@ test('a node that answers only at times sends each half its own way', async () =
       { from: 'store', to: 'count' },
     ],
   };
-  const say = async (text: string) => {
+  const faultsOf = async (text: string) => {
     const sink = createCollectingSink<TestFrame>();
     await run(mustCompile(graph), { kind: 'ask', text }, testRun(), sink);
     return sink.frames.flatMap((frame) => (frame.kind === 'part' ? [frame.text] : []));
   };
-  assert.equal(await say('hit'), ['cached count']);
-  assert.equal(await say('miss'), ['miss store count']);
+  assert.equal(await faultsOf('hit'), ['cached count']);
+  assert.equal(await faultsOf('miss'), ['miss store count']);
 });
 
 test('every fault is reported, not the first one', () => {

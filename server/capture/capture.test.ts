@@ -148,9 +148,9 @@ test('canaries: no key of the client or the configuration reaches the disk, in a
     const unknown = `AKIA${'ABCD2345'.repeat(2)}`;
     // Begun and never ended: what stands behind the string is no part of it.
     const quoted = '-----BEGIN PRIVATE KEY-----';
-    const said = `${unknown} ${quoted} echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
-    const body = json(MESSAGE, { messages: [{ role: 'user', content: said }] });
-    const echo = gzipSync(JSON.stringify({ type: 'message', content: said, model: 'm' }));
+    const texts = `${unknown} ${quoted} echo ${OWN_KEY} chat-key-canary ${Buffer.from(OWN_KEY).toString('base64')}`;
+    const body = json(MESSAGE, { messages: [{ role: 'user', content: texts }] });
+    const echo = gzipSync(JSON.stringify({ type: 'message', content: texts, model: 'm' }));
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n';
     const raw = Buffer.concat([Buffer.from(`${head}content-length: ${echo.length}\r\n\r\n`), echo]);
     t.upstream.script('/v1/messages', 'raw', { raw, times: 1 });

@@ -126,9 +126,9 @@ function parseObject(body: string, requestId: string | undefined): JsonObject {
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
     return parsed as JsonObject;
-  const shown = body.trim().slice(0, 200);
+  const beginning = body.trim().slice(0, 200);
   throw new SvcAdapterError(
-    `The answer is not a JSON object: ${shown === '' ? '(empty)' : shown}`,
+    `The answer is not a JSON object: ${beginning === '' ? '(empty)' : beginning}`,
     {
       ...(requestId !== undefined && { requestId }),
     },

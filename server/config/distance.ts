@@ -56,8 +56,8 @@ function at(row: readonly number[], column: number): number {
 export function didYouMean(
   word: string,
   candidates: Iterable<string>,
-  shown: (near: string) => string = (near) => near,
+  format: (near: string) => string = (near) => near,
 ): string {
   const near = nearest(word, candidates);
-  return near === undefined ? '' : `; did you mean ${shown(near)}?`;
+  return near === undefined ? '' : `; did you mean ${format(near)}?`;
 }

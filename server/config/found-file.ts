@@ -32,7 +32,7 @@ export function foundChanges(
     const now = settled.get(entry.concrete);
     const before = valueBefore(entry, base);
     if (now?.where !== entry.where || sameValue(now.value, before)) return [];
-    return [`${entry.concrete} (${shown(before)} → ${shown(now.value)})`];
+    return [`${entry.concrete} (${printable(before)} → ${printable(now.value)})`];
   });
   if (changes.length === 0) return [];
   return [`proxy.yaml in this folder changes ${changes.join(', ')}`];
@@ -43,7 +43,7 @@ function valueBefore(entry: Entry, base: ReadonlyMap<string, Provenance>): unkno
 }
 
 /** A found file can set no secret, and neither can what stands here. */
-function shown(value: unknown): string {
+function printable(value: unknown): string {
   if (value === null) return 'unset';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 40 ? `${text.slice(0, 37)}...` : text;

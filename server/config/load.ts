@@ -130,7 +130,7 @@ function settle(
   );
   const faults = [...own, ...between];
   if (faults.length > 0) return { loaded: undefined, faults };
-  const said = [...values.all].filter(([, { source }]) => source !== 'default');
+  const configured = [...values.all].filter(([, { source }]) => source !== 'default');
   const loaded: LoadedConfig = {
     config: toConfig({ ...values, home }),
     provenance: values.all,
@@ -143,7 +143,7 @@ function settle(
       ...files.flatMap((file) =>
         looseFile(
           file,
-          said.map(([, one]) => one),
+          configured.map(([, one]) => one),
         ),
       ),
     ],
@@ -276,9 +276,9 @@ function hostChanges(values: Values): readonly string[] {
   });
 }
 
-function looseFile(file: OpenFile, said: readonly Provenance[]): readonly string[] {
+function looseFile(file: OpenFile, configured: readonly Provenance[]): readonly string[] {
   if ((file.mode & 0o077) === 0) return [];
-  const holdsSecret = said.some(
+  const holdsSecret = configured.some(
     ({ setting, where }) => setting.secret === true && where.startsWith(`${file.name}:`),
   );
   return holdsSecret

@@ -22,7 +22,7 @@ export interface Values extends Pick<Settled, 'find' | 'names'> {
 
 /** Completes what the sources set with the defaults. */
 export function complete(
-  said: ReadonlyMap<string, Provenance>,
+  configured: ReadonlyMap<string, Provenance>,
   chosen: readonly ChosenName[],
 ): Values {
   const names = new Map(
@@ -36,7 +36,7 @@ export function complete(
     const owners = setting.key.includes('<') ? names.get(setting.key.split('.', 1)[0]!)! : [''];
     for (const name of owners) {
       const concrete = fillName(setting.key, name);
-      all.set(concrete, said.get(concrete) ?? unset(setting));
+      all.set(concrete, configured.get(concrete) ?? unset(setting));
     }
   }
   const find = (setting: Setting, name: string) =>

@@ -5,13 +5,13 @@ import type { Provenance } from './layer.ts';
 const LONG_ENOUGH = 20;
 
 /** The value as one line of text; a secret as `set (…1a2b)`, or `set` when it is short. */
-export function shown({ setting, value }: Provenance): string {
+export function redacted({ setting, value }: Provenance): string {
   if (value === null) return setting.defaultText?.replaceAll('`', '') ?? 'none';
-  if (setting.secret === true) return shownSecret(value);
+  if (setting.secret === true) return redactedSecret(value);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function shownSecret(value: unknown): string {
+function redactedSecret(value: unknown): string {
   if (typeof value === 'string') {
     if (value.startsWith('/')) return value;
     if (/^[a-z+]+:\/\//i.test(value)) return 'set (a URL)';

@@ -2,10 +2,10 @@
 import type { Source } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
-import { shown } from './redact.ts';
+import { redacted } from './redact.ts';
 
 /** One setting as it stands. Holds no secret. */
-export interface ShownSetting {
+export interface SettingView {
   readonly key: string;
   /** Secrets as `set (…1a2b)`; an unset value as its default in words. */
   readonly value: string;
@@ -20,12 +20,12 @@ export interface ShownSetting {
 export function showConfig(
   loaded: Pick<LoadedConfig, 'provenance'>,
   { changedOnly = false }: { readonly changedOnly?: boolean } = {},
-): readonly ShownSetting[] {
+): readonly SettingView[] {
   return [...loaded.provenance]
     .filter(([, { source }]) => !changedOnly || source !== 'default')
     .map(([key, provenance]) => ({
       key,
-      value: shown(provenance),
+      value: redacted(provenance),
       source: provenance.source,
       where: provenance.where,
       variables: variablesOf(key),

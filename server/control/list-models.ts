@@ -103,9 +103,9 @@ async function fetchJson(
   if (bytes === undefined) throw new SvcError('bad_gateway', 'The list of models is too long');
   const json = parse(bytes.toString('utf8'));
   if (response.status === 200) return json;
-  const said = textAt(json, 'error', 'message');
+  const reason = textAt(json, 'error', 'message');
   const message = `Provider '${provider.name}' answered ${response.status}`;
-  throw new SvcError('bad_gateway', said === null ? message : `${message}: ${said}`);
+  throw new SvcError('bad_gateway', reason === null ? message : `${message}: ${reason}`);
 }
 
 function modelsIn(json: unknown, member: string, { name }: Provider): Listed[] {

@@ -56,8 +56,8 @@ async function ingest(vault: Vault, input: unknown) {
 
 /** A snippet is shown, and a thousand whole blocks would be a large answer. */
 function withoutContent(hit: SearchHit): Omit<SearchHit, 'content'> {
-  const { content: _, ...shown } = hit;
-  return shown;
+  const { content: _, ...fields } = hit;
+  return fields;
 }
 
 function isHitCount(value: unknown): value is number {

@@ -87,8 +87,8 @@ test('requests appear as they end, and figures follow', () =>
     const { total_net_cost_saved_usd: saved } = (await (
       await fetch(`${t.proxy.url}/savings`)
     ).json()) as { total_net_cost_saved_usd: number };
-    const shown = await overview.page.locator('[data-figure="net_cost_saved"]').textContent();
-    assert.is(shown, `$${saved.toFixed(4)}`);
+    const printed = await overview.page.locator('[data-figure="net_cost_saved"]').textContent();
+    assert.is(printed, `$${saved.toFixed(4)}`);
     assert.equal([...faults, ...overview.faults], []);
   }));
 

@@ -43,9 +43,9 @@ test('what is shown of a provider holds no key, and a forced one does not recove
   withProxy({}, async (t) => {
     const { states } = t.proxy.services;
     forceHealth(states, { provider: 'chat', state: 'unhealthy' });
-    const shown = JSON.stringify(statesJson(states));
-    assert.not.match(shown, 'chat-key');
-    assert.match(shown, '"reason":"forced","failures_in_row":0,"recovers_in_s":null');
+    const printed = JSON.stringify(statesJson(states));
+    assert.not.match(printed, 'chat-key');
+    assert.match(printed, '"reason":"forced","failures_in_row":0,"recovers_in_s":null');
     for (const input of [undefined, {}, { provider: 'chat', state: 'sick' }, { provider: 1 }])
       assert.throws(() => forceHealth(states, input), /healthy or unhealthy/);
     assert.throws(

@@ -71,9 +71,9 @@ test('what is spent is the real cost, and what failed costs nothing', () =>
       [spending.view().spentTodayNanoUsd, spending.view().heldNanoUsd],
       [row.costNanoUsd, 0],
     );
-    const shown = await budget(t);
-    assert.is(shown['spent_usd'], row.costNanoUsd / 1e9);
-    assert.is(shown['enabled'], true);
+    const printed = await budget(t);
+    assert.is(printed['spent_usd'], row.costNanoUsd / 1e9);
+    assert.is(printed['enabled'], true);
   }));
 
 test('requests that a client leaves hold nothing afterwards', () =>

@@ -45,24 +45,24 @@ test('Origin × Sec-Fetch-Site: the truth table', () => {
         'text/plain',
       ];
       const isLocal = row[index] === 'y';
-      const told = `${origin} ${site}`;
+      const reported = `${origin} ${site}`;
       for (const method of ['GET', 'POST']) {
         const sent = request({ method, path: '/v1/messages', headers });
-        assert.is(outcome(gate(sent)), isLocal ? 'local' : '401 AUTH_001', told);
+        assert.is(outcome(gate(sent)), isLocal ? 'local' : '401 AUTH_001', reported);
       }
       const reload = request({ method: 'POST', path: '/config/reload', headers });
-      assert.is(outcome(gate(reload)), isLocal ? 'local' : '403', told);
+      assert.is(outcome(gate(reload)), isLocal ? 'local' : '403', reported);
       const upgrade = request({ path: '/ws', headers });
-      assert.is(outcome(gate(upgrade, 'upgrade')), isLocal ? 'local' : '403', told);
+      assert.is(outcome(gate(upgrade, 'upgrade')), isLocal ? 'local' : '403', reported);
       const keyed = request({
         method: 'POST',
         path: '/v1/messages',
         headers: [...headers, 'x-svc-key', KEY],
       });
-      assert.is(outcome(gate(keyed)), isLocal ? 'local' : 'keyed', told);
+      assert.is(outcome(gate(keyed)), isLocal ? 'local' : 'keyed', reported);
       const trusting = gateWith({ trustBrowserOrigins: true });
-      assert.is(outcome(trusting(reload)), 'local', told);
-      assert.is(outcome(trusting(upgrade, 'upgrade')), 'local', told);
+      assert.is(outcome(trusting(reload)), 'local', reported);
+      assert.is(outcome(trusting(upgrade, 'upgrade')), 'local', reported);
     }
   }
 });

@@ -142,16 +142,16 @@ test('a module with a fault is named in /health, and the rest goes on', () =>
 
 test('a reload says which code it took up, and which it cannot use', () =>
   withAcme(at, async (t, write) => {
-    const told = async () => {
+    const reported = async () => {
       const { text } = await exchange(t.proxy.port, { path: '/config/reload' });
       const { applied, warnings } = JSON.parse(text) as Record<string, readonly string[]>;
       return { applied, warnings: warnings?.join() };
     };
-    assert.equal(await told(), { applied: [], warnings: '' });
+    assert.equal(await reported(), { applied: [], warnings: '' });
     write(at(t.upstream.url).replace("'demo'", "'other'"));
-    assert.equal(await told(), { applied: ['custom_providers.acme'], warnings: '' });
+    assert.equal(await reported(), { applied: ['custom_providers.acme'], warnings: '' });
     write('export default {');
-    const { applied, warnings } = await told();
+    const { applied, warnings } = await reported();
     assert.equal(applied, []);
     assert.match(warnings ?? '', /custom provider acme: .*acme\.mjs: Unexpected end of input/);
   }));
@@ -222,7 +222,7 @@ test('whatever a request hook leaves behind is reported as its fault, and never 
   withAcme(
     at,
     async (t, write) => {
-      for (const [fault, told] of REQUEST_FAULTS) {
+      for (const [fault, reported] of REQUEST_FAULTS) {
         write(at(t.upstream.url).replace('delete request.body.stream_options;', `${fault};`));
         await t.proxy.reload();
         const sent = { path: '/v1/chat/completions', body: json(CHAT) };
@@ -231,13 +231,13 @@ test('whatever a request hook leaves behind is reported as its fault, and never 
         assert.match(text, "The request hook of provider 'acme' failed: ", fault);
         assert.match(
           (JSON.parse(text) as { error: { message: string } }).error.message,
-          told,
+          reported,
           fault,
         );
       }
       assert.is(t.upstream.requests.length, 0);
-      const { breaker, health: shown } = t.proxy.services.states.view().get('acme')!;
-      assert.equal([breaker.state, breaker.failures, shown.state], ['closed', 0, 'healthy']);
+      const { breaker, health: printed } = t.proxy.services.states.view().get('acme')!;
+      assert.equal([breaker.state, breaker.failures, printed.state], ['closed', 0, 'healthy']);
     },
     'routing: { primary: acme }\n',
   ));
@@ -269,11 +269,11 @@ test('a response hook and an event hook likewise', () =>
         write(text.replace('return event.data.type', `${fault};\n    return event.data.type`));
         await t.proxy.reload();
         const body = json(CHAT, { stream: true });
-        const told = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
-        assert.match(told.text, "The event hook of provider 'acme' failed: ", fault);
+        const reported = await exchange(t.proxy.port, { path: '/v1/chat/completions', body });
+        assert.match(reported.text, "The event hook of provider 'acme' failed: ", fault);
       }
-      const { breaker, health: shown } = t.proxy.services.states.view().get('acme')!;
-      assert.equal([breaker.state, breaker.failures, shown.state], ['closed', 0, 'healthy']);
+      const { breaker, health: printed } = t.proxy.services.states.view().get('acme')!;
+      assert.equal([breaker.state, breaker.failures, printed.state], ['closed', 0, 'healthy']);
     },
     'routing: { primary: acme }\n',
   ));

@@ -44,10 +44,10 @@ test('who may read: the list, origin by origin', () => {
     [[NAMED], 'null', undefined, 'Origin'],
   ];
   for (const [allowed, origin, expected, vary] of table) {
-    const told = `${allowed.join(' ')} for ${origin ?? 'none'}`;
+    const reported = `${allowed.join(' ')} for ${origin ?? 'none'}`;
     const answer = fields(createCors(allowed).headers(origin));
-    assert.is(answer['access-control-allow-origin'], expected, told);
-    assert.is(answer['vary'], vary, told);
+    assert.is(answer['access-control-allow-origin'], expected, reported);
+    assert.is(answer['vary'], vary, reported);
     assert.is(preflight(allowed, origin)['access-control-allow-origin'], expected);
   }
 });

@@ -111,15 +111,15 @@ function createModel(limits: readonly Limit[]) {
         Math.floor(each.creditMs / each.limit.intervalMs);
       const isAllowed = buckets.every((each) => waitMs(each) <= 0);
       if (isAllowed) for (const each of buckets) each.creditMs -= each.limit.intervalMs;
-      const [told] = isAllowed
+      const [reported] = isAllowed
         ? buckets.toSorted((one, other) => free(one) - free(other))
         : buckets.toSorted((one, other) => waitMs(other) - waitMs(one));
       return {
         isAllowed,
-        limit: told!.limit.capacity,
-        remaining: free(told!),
-        resetEpochS: Math.ceil((wallMs + full(told!.limit) - told!.creditMs) / 1000),
-        retryAfterS: isAllowed ? 0 : Math.ceil(waitMs(told!) / 1000),
+        limit: reported!.limit.capacity,
+        remaining: free(reported!),
+        resetEpochS: Math.ceil((wallMs + full(reported!.limit) - reported!.creditMs) / 1000),
+        retryAfterS: isAllowed ? 0 : Math.ceil(waitMs(reported!) / 1000),
       };
     },
   };

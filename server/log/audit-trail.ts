@@ -118,13 +118,14 @@ export function audited(commands: ControlCommands, audit: AuditLog): ControlComm
 }
 
 /** Members of an input that say what it is about; what else is in it may be anything. */
-const TOLD = ['do', 'id', 'provider', 'state'];
+const RECORDED_FIELDS = ['do', 'id', 'provider', 'state'];
 
 function wordsOf(input: unknown): Record<string, AuditValue> {
   if (typeof input === 'string' || typeof input === 'boolean') return { input };
   if (typeof input !== 'object' || input === null) return {};
-  const told = Object.entries(input).filter(
-    (entry): entry is [string, string] => TOLD.includes(entry[0]) && typeof entry[1] === 'string',
+  const recorded = Object.entries(input).filter(
+    (entry): entry is [string, string] =>
+      RECORDED_FIELDS.includes(entry[0]) && typeof entry[1] === 'string',
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(recorded);
 }

@@ -101,8 +101,8 @@ test('a file is rotated by size, and what was rotated is private and whole', asy
     assert.is(statSync(join(folder, file)).mode & 0o777, 0o600);
   }
   const all = files.flatMap((file) => lines(readFileSync(join(folder, file), 'utf8')));
-  const said = all.map((line) => String(line['msg'])).toSorted();
-  assert.equal(said, Array.from({ length: 50 }, (_, i) => `line ${i}`).toSorted());
+  const texts = all.map((line) => String(line['msg'])).toSorted();
+  assert.equal(texts, Array.from({ length: 50 }, (_, i) => `line ${i}`).toSorted());
 });
 
 test('a file of an earlier day is set aside under that day', async ({ folder }) => {

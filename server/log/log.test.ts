@@ -135,9 +135,9 @@ test('bodies are written only when asked for, by direction', async () => {
     log.body('request', 'r1', bytes);
     log.body('response', 'r1', bytes);
     log.info('by accident', { bytes });
-    const said = lines(await text()).map((line) => line['msg']);
-    assert.is(said.includes('request body'), request);
-    assert.is(said.includes('response body'), response);
+    const texts = lines(await text()).map((line) => line['msg']);
+    assert.is(texts.includes('request body'), request);
+    assert.is(texts.includes('response body'), response);
   }
   const { log, text } = toMemory();
   log.info('by accident', { bytes, nested: [new Uint8Array(bytes)] });

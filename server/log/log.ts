@@ -149,7 +149,7 @@ export function createLog(options: LogOptions): Log {
     return settings[PARTS[part]] && isEnabled('info');
   }
 
-  function say(asked: LogLevel, message: string, fields?: LogFields): void {
+  function writeEntry(asked: LogLevel, message: string, fields?: LogFields): void {
     if (!isEnabled(asked)) return;
     const entry = { level: asked, message, fields, wallMs: options.clock.wallMs() };
     if (isClosed || waiting.length >= MOST_WAITING) dropped += 1;
@@ -177,14 +177,14 @@ export function createLog(options: LogOptions): Log {
     },
     isEnabled,
     wants,
-    debug: (message, fields) => say('debug', message, fields),
-    info: (message, fields) => say('info', message, fields),
-    warning: (message, fields) => say('warning', message, fields),
-    error: (message, fields) => say('error', message, fields),
+    debug: (message, fields) => writeEntry('debug', message, fields),
+    info: (message, fields) => writeEntry('info', message, fields),
+    warning: (message, fields) => writeEntry('warning', message, fields),
+    error: (message, fields) => writeEntry('error', message, fields),
     body(direction, requestId, bytes, sizeBytes = bytes.byteLength, secrets = []) {
       if (!wants(direction)) return;
       const text = redactor.without(textOf(bytes.subarray(0, MOST_BODY_BYTES)), secrets);
-      say('info', `${direction} body`, { requestId, sizeBytes, text });
+      writeEntry('info', `${direction} body`, { requestId, sizeBytes, text });
     },
     watch(listener) {
       for (const line of kept) listener(line);

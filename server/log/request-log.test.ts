@@ -62,13 +62,13 @@ test('what was refused before it ran, broke off, or was left by its client has i
     leave.abort();
     await left.catch(() => undefined);
     await t.rows(4);
-    const said = (await linesOf(t)).map(({ level, msg, error, reason }) => [
+    const texts = (await linesOf(t)).map(({ level, msg, error, reason }) => [
       level,
       msg,
       error,
       typeof reason,
     ]);
-    assert.equal(said, [
+    assert.equal(texts, [
       ['warning', 'request failed', 'VALIDATION_001', 'string'],
       ['warning', 'request failed', 'unsupported_media_type', 'string'],
       ['warning', 'answer broke off', 'bad_gateway', 'string'],
@@ -117,11 +117,11 @@ test('the whole trace is written when asked for, as it is shown elsewhere', () =
   withProxy({ yaml: 'advanced: { enable_trace_logs: true }' }, async (t) => {
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     await t.rows(1);
-    const shown = t.proxy.services.traces.last();
+    const printed = t.proxy.services.traces.last();
     const [line, ...more] = await linesOf(t);
     assert.equal(more, []);
     assert.equal([line?.['level'], line?.['msg']], ['info', 'trace']);
-    assert.equal(line?.['trace'], JSON.parse(JSON.stringify(shown)));
+    assert.equal(line?.['trace'], JSON.parse(JSON.stringify(printed)));
   }));
 
 const BODIES = 'logging: { include_request_body: true, include_response_body: true }';
@@ -133,9 +133,9 @@ test('bodies are written when asked for, streamed, whole and over WebSocket, and
     const whole = await exchange(t.proxy.port, { body: json(turn) });
     const path = '/v1/chat/completions';
     const streamed = await exchange(t.proxy.port, { body: json(CHAT, { stream: true }), path });
-    const told = await asked(t, MESSAGE, { api_key: 'client-key' });
-    await told.until(isEnd);
-    told.socket.close();
+    const reported = await asked(t, MESSAGE, { api_key: 'client-key' });
+    await reported.until(isEnd);
+    reported.socket.close();
     await t.rows(3);
     const lines = await linesOf(t);
     const texts = (what: string) =>

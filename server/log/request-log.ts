@@ -16,12 +16,12 @@ export type RequestLog = (row: LedgerRow, reason?: string) => void;
 export function createRequestLog(log: Log, traces: Pick<Traces, 'get'>): RequestLog {
   return (row, refusal) => {
     const level = levelOf(row);
-    const isTold = log.isEnabled(level);
+    const isLogged = log.isEnabled(level);
     const isTraced = log.wants('traces');
-    if (!isTold && !isTraced) return;
+    if (!isLogged && !isTraced) return;
     const trace = traces.get(row.id);
     const reason = trace?.error ?? refusal;
-    if (isTold) log[level](messageOf(row), fieldsOf(row, trace, reason, log.isEnabled('debug')));
+    if (isLogged) log[level](messageOf(row), fieldsOf(row, trace, reason, log.isEnabled('debug')));
     if (isTraced && trace !== undefined) log.info('trace', { requestId: row.id, trace });
   };
 }

@@ -57,14 +57,14 @@ export function macroSource(folder: string, name: string): string | undefined {
 export async function readMacro(
   name: string,
   source: string,
-  shown: string,
+  fileName: string,
 ): Promise<
   | { readonly macro: Macro; readonly faults: readonly [] }
   | { readonly macro: undefined; readonly faults: readonly string[] }
 > {
   const { read, faults } = await readAuthored(
     source,
-    shown,
+    fileName,
     (data) => checkMacro(data, name),
     macroPart,
   );

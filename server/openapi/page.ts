@@ -124,8 +124,8 @@ function typeText(schema: Schema): string {
     : typeof type === 'string'
       ? type
       : 'any';
-  const shown = format === 'date-time' ? 'ISO 8601' : word;
-  return nullable === true ? `${shown} or null` : shown;
+  const typeName = format === 'date-time' ? 'ISO 8601' : word;
+  return nullable === true ? `${typeName} or null` : typeName;
 }
 
 /** Words in backticks are code. */

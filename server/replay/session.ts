@@ -25,7 +25,7 @@ import type { Variables } from '../config/env.ts';
 import { silentLog } from '../log/silent.ts';
 import { pluginReasons } from '../generation/plugins.ts';
 import { routeRulesFile } from '../generation/route-rules.ts';
-import { runAndTell } from '../run/run-and-tell.ts';
+import { runAndReport } from '../run/run-and-report.ts';
 import { createServices } from '../services.ts';
 import { createRecordedUpstream } from './recorded-upstream.ts';
 
@@ -100,7 +100,7 @@ export async function openReplay(options: ReplayOptions): Promise<Replay> {
           signal: controller.signal,
         };
         const body = await toBody(record, config, options.ignoresMode === true);
-        await runAndTell(plan, body, info, NOWHERE, services);
+        await runAndReport(plan, body, info, NOWHERE, services);
         services.afterwards.flush();
         return catcher.take(record.id);
       },

@@ -91,8 +91,8 @@ test('what is no block is refused with the field that is wrong', async () => {
     ];
     for (const [path, body, status, code] of cases) {
       const answer = await call(rig, path, body);
-      const shown = `${path} ${JSON.stringify(body).slice(0, 60)}`;
-      assert.equal([answer.status, answer.json.error?.code], [status, code], shown);
+      const printed = `${path} ${JSON.stringify(body).slice(0, 60)}`;
+      assert.equal([answer.status, answer.json.error?.code], [status, code], printed);
     }
     const { json } = await call(rig, '/vault');
     assert.is(json['blocks'], Object.keys(FILES).length);
@@ -168,8 +168,8 @@ test('/vault, /health and /stats say what there is', async () => {
     assert.equal([first?.['source_path'], first?.['risk_class']], ['gate.md', 'safe']);
     assert.type(first?.['raw_tokens'], 'number');
     for (const where of ['/health', '/stats']) {
-      const { json: told } = await call(rig, where);
-      assert.equal(told['vault_index'], { available: true, blocks: 3, path }, where);
+      const { json: reported } = await call(rig, where);
+      assert.equal(reported['vault_index'], { available: true, blocks: 3, path }, where);
     }
     assert.is((await call(rig, '/health')).json['capsule_available'], false);
   });

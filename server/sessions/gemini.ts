@@ -73,14 +73,14 @@ function played(messages: Iterable<JsonObject>, counted: Set<string>) {
   const requests: SessionRequest[] = [];
   let unanswered: unknown[] = [];
   let atMs: number | null = null;
-  const say = (role: string, parts: readonly unknown[]): void => {
+  const addMessage = (role: string, parts: readonly unknown[]): void => {
     const last = items.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) items.push({ role, parts: [...parts] });
   };
   /** Older versions keep results in the call alone. */
   const answer = (): void => {
-    say('user', unanswered);
+    addMessage('user', unanswered);
     unanswered = [];
   };
   for (const message of messages) {
@@ -90,7 +90,7 @@ function played(messages: Iterable<JsonObject>, counted: Set<string>) {
       if (parts.some((part) => isObject(part) && isObject(part['functionResponse'])))
         unanswered = [];
       answer();
-      say('user', parts);
+      addMessage('user', parts);
       atMs = timeOf(message['timestamp']);
     } else if (type === 'gemini') {
       answer();
@@ -110,7 +110,7 @@ function played(messages: Iterable<JsonObject>, counted: Set<string>) {
       const named = calls.map(({ id: callId, name, args }) => ({
         functionCall: { id: callId, name, args },
       }));
-      say('model', [...partsOf(content), ...named]);
+      addMessage('model', [...partsOf(content), ...named]);
       unanswered = calls.flatMap(({ result }) => listOf(result));
     }
   }

@@ -26,8 +26,8 @@ export function failureIn(
   if (!isNamed && !isTyped && !isObject(error) && typeof error !== 'string') return undefined;
   if (isObject(error) && typeof error['message'] === 'string') return { text: data };
   const inner = isObject(response) && isObject(response['error']) ? response['error'] : {};
-  const told = textOf(error) ?? textOf(inner['message']) ?? textOf(message) ?? UNNAMED;
-  return { text: data, message: told };
+  const wording = textOf(error) ?? textOf(inner['message']) ?? textOf(message) ?? UNNAMED;
+  return { text: data, message: wording };
 }
 
 /** The failure that an answer with an error status reports. A page of HTML helps nobody. */
@@ -35,6 +35,6 @@ export function failureOfStatus(text: string, status: number): Failure {
   const payload = parseJson(text);
   const error = isObject(payload) ? payload['error'] : undefined;
   if (isObject(error) && typeof error['message'] === 'string') return { text };
-  const said = textOf(error) ?? (isObject(payload) ? textOf(payload['message']) : undefined);
-  return { message: said ?? `The provider answered with status ${status}` };
+  const detail = textOf(error) ?? (isObject(payload) ? textOf(payload['message']) : undefined);
+  return { message: detail ?? `The provider answered with status ${status}` };
 }

@@ -103,12 +103,12 @@ export class SocketSink implements Sink<ProxyFrame> {
     if (isMessagesTerminator(event, data)) return;
     const payload = parseJson(data);
     const failure = failureIn(event, data, payload);
-    if (failure !== undefined) return this.#tell(failure);
+    if (failure !== undefined) return this.#sendFailure(failure);
     // The client reads objects only: half an event, and what is no JSON at all, are none.
     if (isObject(payload)) await this.#send(data);
   }
 
-  async #tell({ text, message }: Failure): Promise<void> {
+  async #sendFailure({ text, message }: Failure): Promise<void> {
     this.#failed = true;
     if (text !== undefined) await this.#send(text);
     if (message === undefined) return;
@@ -134,7 +134,7 @@ export class SocketSink implements Sink<ProxyFrame> {
   #endDocument(): Promise<void> {
     const text = Buffer.concat(this.#document).toString('utf8');
     const status = this.#head?.status ?? 0;
-    if (status >= 400) return this.#tell(failureOfStatus(text, status));
+    if (status >= 400) return this.#sendFailure(failureOfStatus(text, status));
     if (text !== '' && parseJson(text) === undefined) {
       throw new SvcError('bad_gateway', 'The provider answered with something that is not JSON');
     }

@@ -21,7 +21,7 @@ import { toBodyFrame } from '../http/body-frame.ts';
 import { errorBody } from '../http/error-response.ts';
 import { refusedRow } from '../run/refused-row.ts';
 import type { Generations } from '../generation/generation.ts';
-import { runAndTell } from '../run/run-and-tell.ts';
+import { runAndReport } from '../run/run-and-report.ts';
 import type { Running } from '../run/running.ts';
 import type { ServerServices } from '../services.ts';
 import { SocketSink } from '../sink/ws.ts';
@@ -133,7 +133,7 @@ class Connection {
       : undefined;
   }
 
-  #say(error: SvcError, requestId: string): void {
+  #sendError(error: SvcError, requestId: string): void {
     if (this.#client.readyState === this.#client.OPEN) {
       this.#client.send(errorBody(error, requestId).toString('utf8'));
     }
@@ -152,7 +152,7 @@ class Connection {
 
   /** Answers a request that gets no run, and writes its row. */
   #refuse(info: RunInfo, error: SvcError): void {
-    this.#say(error, info.id);
+    this.#sendError(error, info.id);
     this.#record(info, error);
   }
 
@@ -185,7 +185,7 @@ class Connection {
       const paused = this.#options.paused();
       const received = { method: 'POST', target, headers: fields, endpoint, paused };
       const body = toBodyFrame(received, bytes, bytes, generation.config);
-      await runAndTell(generation.plan, body, info, sink, services);
+      await runAndReport(generation.plan, body, info, sink, services);
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
     } finally {

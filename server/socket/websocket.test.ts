@@ -14,8 +14,8 @@ test('events, then the usage, then the end, on both ports', () =>
         'x-other': 'not for the provider',
       });
       one.ask(MESSAGE, { stream: true, api_key: 'mine' });
-      const told = await one.until(isEnd);
-      const types = told.map(({ type }) => type);
+      const reported = await one.until(isEnd);
+      const types = reported.map(({ type }) => type);
       assert.is(types[0], 'message_start');
       assert.equal(types.slice(-3), ['message_delta', 'stats', 'message_stop']);
       assert.is(types.filter((type) => type === 'message_stop').length, 1);
@@ -26,7 +26,7 @@ test('events, then the usage, then the end, on both ports', () =>
       assert.is(request.header('x-other'), undefined);
       assert.is(request.header('sec-websocket-key'), undefined);
       const row = (await t.rows(n + 1)).at(-1)!;
-      const { usage } = told.at(-2)!;
+      const { usage } = reported.at(-2)!;
       assert.equal(usage, { input_tokens: row.inputTokensRaw, output_tokens: row.outputTokens });
       assert.is(row.outcome, 'ok');
       one.socket.terminate();
@@ -44,9 +44,9 @@ test('an empty key is none, as in a header: the configured one goes out', () =>
 test('a document comes as one object', () =>
   withProxy({}, async (t) => {
     const one = await asked(t, MESSAGE);
-    const told = await one.until(isEnd);
+    const reported = await one.until(isEnd);
     assert.equal(
-      told.map(({ type }) => type),
+      reported.map(({ type }) => type),
       ['message', 'stats', 'message_stop'],
     );
     one.socket.terminate();
@@ -59,10 +59,10 @@ test('other endpoints, and binary frames where the client asks for gzip', () =>
       endpoint: '/v1/chat/completions',
       gzip: true,
     });
-    const told = await one.until(isEnd);
+    const reported = await one.until(isEnd);
     assert.equal([...one.kinds], ['binary']);
-    assert.ok(told.some((each) => each['object'] === 'chat.completion.chunk'));
-    assert.is(told.at(-2)?.type, 'stats');
+    assert.ok(reported.some((each) => each['object'] === 'chat.completion.chunk'));
+    assert.is(reported.at(-2)?.type, 'stats');
     assert.is(t.upstream.requests[0]?.path, '/v1/chat/completions');
     assert.not.match(t.upstream.requests[0]?.body.toString() ?? '', /gzip|endpoint/);
     one.socket.terminate();
@@ -98,10 +98,10 @@ test('bad frames get an error and the connection lives on', () =>
   withProxy({}, async (t) => {
     const one = await talk(t.proxy.wsPort);
     for (const [name, frame, type, code] of BAD_FRAMES) {
-      const before = one.told.length;
+      const before = one.received.length;
       one.socket.send(frame);
       await one.until(isError, before + 1);
-      const { error } = one.told.at(-1)!;
+      const { error } = one.received.at(-1)!;
       assert.is(error?.type, type, name);
       if (code !== undefined) assert.is(error?.code, code, name);
       assert.is(t.upstream.requests.length, 0, name);
@@ -131,7 +131,7 @@ test('one runs, one waits, a third is refused', () =>
     }
     await one.until(isEnd, 2);
     stop();
-    const errors = one.told.filter(isError);
+    const errors = one.received.filter(isError);
     assert.is(errors.length, 1);
     assert.is(errors[0]?.error?.type, 'upstream_unreachable');
     const sent = t.upstream.requests.map(
@@ -148,17 +148,17 @@ test('an error of the provider is an object with its message', () =>
     for (const scenario of ['429', 'html-error', 'reset-before-head'] as const) {
       const stop = t.upstream.script(undefined, scenario);
       const one = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
-      const [told] = await one.until(isError);
-      assert.type(told?.error?.message, 'string', scenario);
-      assert.is(one.told.filter(isEnd).length, 0, scenario);
+      const [reported] = await one.until(isError);
+      assert.type(reported?.error?.message, 'string', scenario);
+      assert.is(one.received.filter(isEnd).length, 0, scenario);
       stop();
       one.socket.terminate();
     }
     const stop = t.upstream.script(undefined, 'close-mid-body', { atByte: 1700 });
     const broken = await asked(t, MESSAGE, { stream: true, api_key: 'mine' });
     await broken.until(isError);
-    assert.ok(broken.told.length > 1, 'after some events');
-    assert.not.ok(broken.told.some(isEnd));
+    assert.ok(broken.received.length > 1, 'after some events');
+    assert.not.ok(broken.received.some(isEnd));
     stop();
     const rows = await t.rows(4);
     assert.equal(

@@ -51,7 +51,7 @@ test('without its packages a start with telemetry ends with cause and cure, and 
     assert.match(stderr, /npm install --include=optional/);
     assert.not.match(stderr, /^ +at /m, 'no stack');
     const off = serve(false);
-    await off.says(/listens on http/);
+    await off.prints(/listens on http/);
     off.child.kill('SIGTERM');
     assert.is((await off.ended).code, 0);
   } finally {

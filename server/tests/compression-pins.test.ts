@@ -85,11 +85,11 @@ for (const [what, off] of [
       assert.equal([mode, to], ['strict', 'all conversations']);
       await again.close();
       const lines = readFileSync(logFile(home), 'utf8').trim().split('\n');
-      const said = lines.filter((line) =>
+      const logged = lines.filter((line) =>
         line.includes('running conversations are sent unchanged'),
       );
       // Once by each of the two proxies, however many conversations there are.
-      assert.is(said.length, 2, said.join('\n'));
+      assert.is(logged.length, 2, logged.join('\n'));
     }));
 }
 

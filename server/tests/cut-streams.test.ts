@@ -29,7 +29,7 @@ const START = { type: 'message_start', message: { stop_reason: null, usage: { in
 const DELTA = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hal' } };
 const STOPPED = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
 const CREATED = { type: 'response.created', response: { id: 'r', status: 'in_progress' } };
-const SAID = { type: 'response.output_text.delta', delta: 'Hal' };
+const TEXT_DELTA = { type: 'response.output_text.delta', delta: 'Hal' };
 const LONG = 'x'.repeat(9000);
 
 const CUT: readonly (readonly [name: string, sent: Sent, events: Events])[] = [
@@ -48,7 +48,7 @@ const CUT: readonly (readonly [name: string, sent: Sent, events: Events])[] = [
   ],
   ['chat, long', CHATS, Array.from({ length: 40 }, () => chunk({ content: LONG }, null))],
   ['chat, inside a long event', CHATS, [`data: {"choices":[{"delta":{"content":"${LONG}`]],
-  ['responses', RESPONSES, [CREATED, SAID]],
+  ['responses', RESPONSES, [CREATED, TEXT_DELTA]],
   ['generative', GENERATIVE, [candidate({})]],
 ];
 
@@ -85,13 +85,13 @@ const COMPLETE: readonly (readonly [name: string, sent: Sent, events: Events])[]
   ],
   ['chat, a long last event', CHATS, [{ ...chunk({}, 'stop'), citations: [LONG] }]],
   ['chat with CRLF', CHATS, [`data: ${JSON.stringify(chunk({}, 'stop'))}\r\n\r\n`]],
-  ['responses', RESPONSES, [CREATED, SAID, COMPLETED]],
+  ['responses', RESPONSES, [CREATED, TEXT_DELTA, COMPLETED]],
   ['responses, unnamed events', RESPONSES, [`data: ${JSON.stringify(COMPLETED)}\n\n`]],
   ['responses, incomplete', RESPONSES, [{ type: 'response.incomplete', response: {} }]],
   [
     'responses, very long',
     RESPONSES,
-    [SAID, { type: 'response.completed', response: { output: [LONG.repeat(200)] } }],
+    [TEXT_DELTA, { type: 'response.completed', response: { output: [LONG.repeat(200)] } }],
   ],
   ['generative', GENERATIVE, [candidate({}), candidate({ finishReason: 'STOP' })]],
   ['generative, blocked', GENERATIVE, [{ promptFeedback: { blockReason: 'SAFETY' } }]],

@@ -149,7 +149,7 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
   let sent = 0;
   for (const { name, path, body } of PLACES) {
     for (const [form, nested] of Object.entries(FORMS)) {
-      const told = `${name}, ${form}, ${kind ?? 'its own provider'}`;
+      const reported = `${name}, ${form}, ${kind ?? 'its own provider'}`;
       const got = await exchange(t.proxy.port, {
         path,
         body: JSON.stringify(body).replace(HERE, () => nested),
@@ -158,8 +158,8 @@ async function survives(t: TestProxy, kind: string | undefined, bypass: boolean)
       sent += 1;
       const isString = nested.startsWith('"');
       const isRead = !/count_tokens|completions$|embeddings/.test(path) || /chat/.test(path);
-      if (!isString && isRead) assert.is(got.status, 400, `${told}: ${got.text.slice(0, 200)}`);
-      else assert.ok(got.status < 500, `${told}: ${got.status} ${got.text.slice(0, 300)}`);
+      if (!isString && isRead) assert.is(got.status, 400, `${reported}: ${got.text.slice(0, 200)}`);
+      else assert.ok(got.status < 500, `${reported}: ${got.status} ${got.text.slice(0, 300)}`);
     }
   }
   const last = await exchange(t.proxy.port, { body: json(MESSAGE) });

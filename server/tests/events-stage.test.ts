@@ -41,7 +41,7 @@ async function withStage(
   }
 }
 
-const said = ['One ', 'two ', 'three.'].map((text, index) =>
+const texts = ['One ', 'two ', 'three.'].map((text, index) =>
   encodeEvent(
     'content_block_delta',
     JSON.stringify({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }),
@@ -49,7 +49,7 @@ const said = ['One ', 'two ', 'three.'].map((text, index) =>
 );
 const START = encodeEvent('message_start', '{"type":"message_start","message":{"usage":{}}}');
 const STOP = encodeEvent('message_stop', '{"type":"message_stop"}');
-const STREAM = Buffer.concat([START, ...said, STOP]);
+const STREAM = Buffer.concat([START, ...texts, STOP]);
 
 /** What the provider answers from now on, in pieces of `size` bytes. */
 function answers({ upstream }: TestProxy, bytes: Buffer, size = bytes.length, encoding?: string) {
@@ -122,7 +122,7 @@ test('events may be dropped, split and added to, and the rest keeps its bytes', 
   await withStage(on, async (t) => {
     answers(t, STREAM);
     const answer = await ask(t, streamed);
-    const expected = [START, said[0]!, said[2]!, said[2]!, STOP, footer];
+    const expected = [START, texts[0]!, texts[2]!, texts[2]!, STOP, footer];
     assert.is(answer.text, Buffer.concat(expected).toString());
     const [row] = await t.rows(1);
     assert.is(row?.outcome, 'ok');

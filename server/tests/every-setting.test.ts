@@ -125,7 +125,7 @@ async function listening<T>(
   const own = /port/.test(yaml) ? { SVC_WS_PORT: '0' } : free;
   const proxy = start(place, ['serve'], { ...own, ...env });
   try {
-    await proxy.says(/listens on http/);
+    await proxy.prints(/listens on http/);
     return await look({ stdout: () => proxy.output.stdout, stderr: () => proxy.output.stderr });
   } finally {
     proxy.child.kill('SIGTERM');

@@ -85,8 +85,8 @@ test('a mark that is cut between events, or escaped in arguments, is put back in
       t.upstream.script(undefined, replying('text/event-stream', streamOf(deltas)));
       const { text, whole } = await ask(t, body);
       assert.ok(whole);
-      const said = [...text.matchAll(/"text":"((?:[^"\\]|\\.)+)"/g)].map((match) => match[1]);
-      assert.is(said.join(''), `a < b, to ${ADDRESS} now <em`, `cut at ${cut}`);
+      const texts = [...text.matchAll(/"text":"((?:[^"\\]|\\.)+)"/g)].map((match) => match[1]);
+      assert.is(texts.join(''), `a < b, to ${ADDRESS} now <em`, `cut at ${cut}`);
     }
     const pieces = [`{"text":"${word.slice(0, 4)}`, `${word.slice(4)}"}`];
     const deltas = pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }));
@@ -114,8 +114,8 @@ test('personal data of chat clients comes back too', () =>
     const bytes = Buffer.from(`${events.join('')}data: [DONE]\n\n`);
     t.upstream.script(undefined, replying('text/event-stream', bytes));
     const { text } = await ask(t, body, {}, '/v1/chat/completions');
-    const said = [...text.matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]);
-    assert.is(said.join(''), ADDRESS);
+    const texts = [...text.matchAll(/"content":"([^"]*)"/g)].map((match) => match[1]);
+    assert.is(texts.join(''), ADDRESS);
     assert.match(text, /\[DONE\]/);
   }));
 

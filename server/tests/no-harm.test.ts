@@ -182,11 +182,11 @@ test('of a log within the budget nothing is left out', () =>
       ['git commit -am x', commit],
     ] as const) {
       const [out] = await results(t, body(`${ASK} ${command}`, [bash(command, text)]));
-      const said = new Set(out!.split('\n'));
+      const texts = new Set(out!.split('\n'));
       // What is folded is there in a form that decodes; what is left out would be announced.
       assert.not.match(out!, 'omitted', command);
       for (const line of text.split('\n').slice(-3))
-        assert.ok(said.has(line), `${command}: ${line}`);
+        assert.ok(texts.has(line), `${command}: ${line}`);
       assert.match(out!, text.split('\n')[0]!);
     }
   }));
@@ -216,7 +216,7 @@ test('of a longer log the ends, the totals, the exit status and the odd line sta
       'done.',
     ];
     const [out] = await results(t, body(ASK, [bash('npm test', lines.join('\n'))]));
-    const said = new Set(out!.split('\n'));
+    const texts = new Set(out!.split('\n'));
     assert.match(out!, '[svc omitted');
     for (const line of [
       ...lines.slice(0, 3),
@@ -226,7 +226,7 @@ test('of a longer log the ends, the totals, the exit status and the odd line sta
       '1..1800',
       '=> the print that I put there myself',
     ])
-      assert.ok(said.has(line), line);
+      assert.ok(texts.has(line), line);
   }));
 
 test('a run that prints the same again is sent again, as far as it decides anything', () =>
@@ -242,12 +242,12 @@ test('a run that prints the same again is sent again, as far as it decides anyth
       t,
       body(ASK, [bash('npm test', long), edit, bash('npm test', later)]),
     );
-    const said = again[2]!.split('\n');
+    const texts = again[2]!.split('\n');
     assert.ok(again[2]!.length < later.length / 2);
     const lines = later.split('\n').filter((line) => line.trim() !== '');
     for (const line of [...lines.slice(0, 3), ...lines.slice(-3), 'suite that changes: 7 ms'])
-      assert.ok(said.includes(line), line);
-    for (const line of said.filter((each) => each.startsWith('[svc ')))
+      assert.ok(texts.includes(line), line);
+    for (const line of texts.filter((each) => each.startsWith('[svc ')))
       assert.match(line, /result 1 \(npm test\)/);
   }));
 

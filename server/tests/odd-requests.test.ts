@@ -11,14 +11,14 @@ import {
   sendRaw,
 } from '../../fixtures/server/exchange.ts';
 
-interface Shown {
+interface Printed {
   readonly status: number;
   readonly type: string;
   readonly head: string;
 }
 
 /** The one answer in `text`, which must be an error of ours with an id. */
-function errorIn(text: string): Shown {
+function errorIn(text: string): Printed {
   const end = text.indexOf('\r\n\r\n');
   const head = text.slice(0, end);
   const body = JSON.parse(text.slice(end + 4)) as { type: string; error: { type: string } };
@@ -42,12 +42,12 @@ test('TRACE is answered nowhere and goes to nobody', () =>
       '/api/hello',
       '/v1beta/x',
     ]) {
-      const shown = errorIn(
+      const printed = errorIn(
         await sendRaw(port, `TRACE ${path} HTTP/1.1\r\n${H(port)}Connection: close\r\n\r\n`),
       );
-      assert.is(shown.status, 405, path);
-      assert.match(shown.head, /\r\nAllow: [A-Z, ]+\r\n/);
-      assert.not.match(shown.head, /TRACE/);
+      assert.is(printed.status, 405, path);
+      assert.match(printed.head, /\r\nAllow: [A-Z, ]+\r\n/);
+      assert.not.match(printed.head, /TRACE/);
     }
     assert.is(upstream.requests.length, 0);
   }));
@@ -96,9 +96,9 @@ test('an Expect that nobody knows is refused behind the gate', () =>
             door,
             `${method} ${path} HTTP/1.1\r\n${host}Expect: ${expect}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
           );
-        const shown = errorIn(await asks('GET', '/health', H(door)));
-        assert.is(shown.status, 417);
-        assert.is(shown.type, 'expectation_failed');
+        const printed = errorIn(await asks('GET', '/health', H(door)));
+        assert.is(printed.status, 417);
+        assert.is(printed.type, 'expectation_failed');
         assert.is(errorIn(await asks('POST', '/v1/messages', H(door))).status, 417);
         assert.is(errorIn(await asks('GET', '/stats', 'Host: evil.example\r\n')).status, 403);
         const forwarded = await asks('GET', '/stats', `${H(door)}X-Forwarded-For: 1.2.3.4\r\n`);
@@ -124,9 +124,9 @@ test('a body whose chunks cannot be read is answered 400, has its row, and ends 
     const head = (path: string) =>
       `POST ${path} HTTP/1.1\r\n${H(port)}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     for (const [at, body] of BROKEN.entries()) {
-      const shown = errorIn(await sendRaw(port, head('/v1/messages') + body));
-      assert.is(shown.status, 400, JSON.stringify(body));
-      assert.match(shown.head, /\r\nConnection: close/i);
+      const printed = errorIn(await sendRaw(port, head('/v1/messages') + body));
+      assert.is(printed.status, 400, JSON.stringify(body));
+      assert.match(printed.head, /\r\nConnection: close/i);
       assert.is(errorIn(await sendRaw(port, head('/ingest') + body)).status, 400);
       const rows = await t.rows(at + 1);
       assert.is(rows.length, at + 1);

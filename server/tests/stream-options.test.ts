@@ -8,7 +8,7 @@ const path = '/v1/chat/completions';
 
 test('what the client says of its stream options goes out as it came', () =>
   withProxy({}, async (t) => {
-    const said = [
+    const texts = [
       '{"include_usage":false}',
       '{"include_usage":true}',
       '{"include_usage":null}',
@@ -20,13 +20,13 @@ test('what the client says of its stream options goes out as it came', () =>
       '[]',
       '[{"include_usage":true}]',
     ];
-    for (const [at, options] of said.entries()) {
+    for (const [at, options] of texts.entries()) {
       const body = `${JSON.stringify({ ...CHAT, stream: true }).slice(0, -1)},"stream_options":${options}}`;
       await exchange(t.proxy.port, { path, body });
       assert.is(t.upstream.requests.at(-1)?.body.toString(), body);
       await t.rows(at + 1);
     }
-    const [row] = await t.rows(said.length);
+    const [row] = await t.rows(texts.length);
     assert.ok(row?.outputTokens !== null, 'without the usage chunk it is estimated');
     assert.is(row?.usageEstimated, true);
   }));

@@ -53,7 +53,7 @@ function expectUnreachable(origin: string, reason: RegExp): Promise<void> {
 }
 
 /** What a provider that speaks TLS saw: connections that came to nothing, none of which spoke plain HTTP. */
-function expectNothingSaid(provider: Upstream): void {
+function expectNothingSent(provider: Upstream): void {
   assert.is(provider.requests.length, 0);
   assert.ok(provider.failedHandshakes.length <= REQUESTS.length, 'one try each');
   assert.not.match(String(provider.failedHandshakes), 'HTTP_REQUEST');
@@ -75,7 +75,7 @@ test('a certificate that the machine trusts is enough', () =>
 test('a certificate that nobody vouches for is refused', () =>
   withProvider({ tls: {} }, async (provider) => {
     await expectUnreachable(provider.url, /TLS failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
-    expectNothingSaid(provider);
+    expectNothingSent(provider);
   }));
 
 test('a trusted certificate of another name is refused', () =>
@@ -87,14 +87,14 @@ test('a trusted certificate of another name is refused', () =>
       assert.match(got.text, /"code":"PROVIDER_003"/);
       assert.match(got.text, /TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
     });
-    expectNothingSaid(provider);
+    expectNothingSent(provider);
   }));
 
 test('an old version of TLS is not agreed to', () => {
   const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const;
   return withProvider({ tls: old }, async (provider) => {
     await expectUnreachable(provider.url, /TLS failed \(\w+\)/);
-    expectNothingSaid(provider);
+    expectNothingSent(provider);
   });
 });
 

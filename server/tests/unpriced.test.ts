@@ -16,7 +16,7 @@ async function read<T>(t: TestProxy, path: string): Promise<T> {
 }
 
 /** Cost and `unpriced` wherever the sums of the session are reported. */
-async function told(t: TestProxy) {
+async function reported(t: TestProxy) {
   const stats = await read<{ session: Sums; today: Sums; by_model: Record<string, Sums> }>(
     t,
     '/stats',
@@ -41,14 +41,14 @@ test('what nobody knows the price of costs an unknown amount, not nothing', () =
     stop();
     await t.rows(1);
     // Nothing was answered: there is nothing to pay, and no price that is missing.
-    assert.equal((await told(t)).slice(0, 2), [
+    assert.equal((await reported(t)).slice(0, 2), [
       ['session', 0, 0],
       ['today', 0, 0],
     ]);
 
     await exchange(t.proxy.port, { body: json(MESSAGE) });
     await t.rows(2);
-    assert.equal(await told(t), [
+    assert.equal(await reported(t), [
       ['session', null, 1],
       ['today', null, 1],
       [MESSAGE.model, null, 1],
@@ -62,7 +62,7 @@ test('what nobody knows the price of costs an unknown amount, not nothing', () =
     await exchange(t.proxy.port, { path: '/v1/chat/completions', body: json(CHAT) });
     const cost = (await t.rows(3)).at(-1)?.costNanoUsd;
     assert.ok(cost);
-    assert.equal(await told(t), [
+    assert.equal(await reported(t), [
       ['session', cost / 1e9, 1],
       ['today', cost / 1e9, 1],
       [MESSAGE.model, null, 1],

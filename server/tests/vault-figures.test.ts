@@ -61,8 +61,8 @@ test('raw is what the client sent; what was added has a figure and a price of it
       const [recent] = (await read(t, '/recent'))['recent'] as Json[];
       assert.is(recent?.['input_tokens'], row!.inputTokensRaw);
       assert.is(recent?.['net_tokens_saved'], saved - added);
-      const told = recent?.['vault_injection'] as Json;
-      assert.equal([told['tokens_added'], told['cost_added']], [added, cost]);
+      const reported = recent?.['vault_injection'] as Json;
+      assert.equal([reported['tokens_added'], reported['cost_added']], [added, cost]);
       const trace = await read(t, `/trace/${row!.id}`);
       has('/trace', trace['savings'] as Json);
     },

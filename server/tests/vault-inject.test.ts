@@ -146,9 +146,9 @@ test('the number of blocks, their size and the least score are what the settings
         else assert.is(parts, expected, setting);
         if (expected === 0) assert.is(received, JSON.stringify(raw), setting);
         await rig.rows(rig.proxy.services.window.totals().requests);
-        const { vault_injection: told } = await newest(rig.proxy.port);
-        assert.is(told?.chunks_injected ?? 0, parts);
-        if (expected === 'some') assert.ok(told!.tokens_injected <= 260);
+        const { vault_injection: reported } = await newest(rig.proxy.port);
+        assert.is(reported?.chunks_injected ?? 0, parts);
+        if (expected === 'some') assert.ok(reported!.tokens_injected <= 260);
       }
     },
     { files: MANY },
@@ -207,10 +207,10 @@ test('what was added is in /recent and in the trace', async () => {
   await withVault(async (rig) => {
     await sent(rig, MESSAGES.path, raw);
     const [row] = await rig.rows(1);
-    const { vault_injection: told } = await newest(rig.proxy.port);
-    assert.is(told?.chunks_injected, 1);
-    assert.is(told?.top_chunks.length, 1);
-    assert.ok((told?.tokens_injected ?? 0) > 20);
+    const { vault_injection: reported } = await newest(rig.proxy.port);
+    assert.is(reported?.chunks_injected, 1);
+    assert.is(reported?.top_chunks.length, 1);
+    assert.ok((reported?.tokens_injected ?? 0) > 20);
     const trace = await exchange(rig.proxy.port, { method: 'GET', path: `/trace/${row!.id}` });
     const { stages } = JSON.parse(trace.text) as { stages: Record<string, unknown>[] };
     const stage = stages.find((each) => each['name'] === 'vault_inject');

@@ -74,11 +74,11 @@ test('a stream that failed ends in an error and in nothing else', async () => {
     await withPlainUpstream({}, async (t, upstream) => {
       upstream.answer(streamOf(...events));
       const one = await talk(t.proxy.wsPort);
-      const told = await one.answered(frame);
-      assert.match(told.at(-1)?.error?.message ?? '', message, name);
-      assert.not.ok(told.some(isEnd), name);
+      const reported = await one.answered(frame);
+      assert.match(reported.at(-1)?.error?.message ?? '', message, name);
+      assert.not.ok(reported.some(isEnd), name);
       assert.not.ok(
-        told.some(({ type }) => type === 'stats'),
+        reported.some(({ type }) => type === 'stats'),
         name,
       );
       const [row] = await t.rows(1);
@@ -111,9 +111,9 @@ test('an encoded answer arrives decoded', () =>
         response.write(packed.subarray(0, 10));
         setTimeout(() => response.end(packed.subarray(10)), 10);
       });
-      const told = await one.answered(STREAM);
+      const reported = await one.answered(STREAM);
       assert.equal(
-        told.map(({ type }) => type),
+        reported.map(({ type }) => type),
         [
           'message_start',
           'content_block_delta',
@@ -124,8 +124,8 @@ test('an encoded answer arrives decoded', () =>
         ],
         coding,
       );
-      assert.equal(told[2], long);
-      assert.equal(told.at(-2)?.usage, { input_tokens: 3, output_tokens: 7 });
+      assert.equal(reported[2], long);
+      assert.equal(reported.at(-2)?.usage, { input_tokens: 3, output_tokens: 7 });
       upstream.answer((response) => {
         response.writeHead(200, {
           'content-type': 'application/json',
@@ -161,9 +161,9 @@ test('an encoded answer that is cut, corrupt or unreadable ends in an error', ()
         response.writeHead(200, { 'content-type': type, 'content-encoding': coding });
         response.end(body);
       });
-      const told = await one.answered(type === 'application/json' ? json(MESSAGE) : STREAM);
-      assert.is(told.at(-1)?.error?.type, 'bad_gateway', name);
-      assert.not.ok(told.some(isEnd), name);
+      const reported = await one.answered(type === 'application/json' ? json(MESSAGE) : STREAM);
+      assert.is(reported.at(-1)?.error?.type, 'bad_gateway', name);
+      assert.not.ok(reported.some(isEnd), name);
     }
     one.socket.terminate();
   }));
@@ -182,12 +182,12 @@ test('an answer with an error status ends in an error with a message', () =>
         response.writeHead(418, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
         response.end(gzipSync(body));
       });
-      const told = await one.answered(json(MESSAGE));
+      const reported = await one.answered(json(MESSAGE));
       assert.equal(
-        told.map(({ error }) => error?.message),
+        reported.map(({ error }) => error?.message),
         [message],
       );
-      assert.ok(isError(told[0]!));
+      assert.ok(isError(reported[0]!));
     }
     one.socket.terminate();
   }));

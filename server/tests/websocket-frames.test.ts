@@ -12,8 +12,8 @@ test('what no client could send over HTTP says nothing of the provider', () =>
     const one = await talk(t.proxy.wsPort);
     for (const endpoint of ['/v1/messages?x= y', '/v1/messages?\r\n', '/v1/messages?東']) {
       for (let n = 0; n < 5; n += 1) {
-        const [told] = await one.answered(json(MESSAGE, { endpoint }));
-        assert.is(told?.error?.type, 'bad_request');
+        const [reported] = await one.answered(json(MESSAGE, { endpoint }));
+        assert.is(reported?.error?.type, 'bad_request');
       }
     }
     assert.is((await exchange(t.proxy.port, { body: json(MESSAGE) })).status, 200);
@@ -85,7 +85,7 @@ test('a draining proxy finishes what runs and takes no frame', () =>
     idle.ask(MESSAGE);
     for (const each of [busy, idle]) {
       await each.until(isError);
-      assert.is(each.told.find(isError)?.error?.message, 'The proxy is shutting down');
+      assert.is(each.received.find(isError)?.error?.message, 'The proxy is shutting down');
     }
     await busy.until(isEnd);
     await stopped;
@@ -120,8 +120,8 @@ test('the type of a frame is named in the words of JSON', () =>
       ['{"endpoint":[]}', 'array'],
     ];
     for (const [frame, got] of cases) {
-      const [told] = await one.answered(frame);
-      assert.match(told?.error?.message ?? '', new RegExp(`, got ${got}$`), frame);
+      const [reported] = await one.answered(frame);
+      assert.match(reported?.error?.message ?? '', new RegExp(`, got ${got}$`), frame);
     }
     one.socket.terminate();
   }));

@@ -64,8 +64,8 @@ function isCut({ streaming, status, facts }: Case): boolean {
 
 /** The whole events of a stream that was cut, and an error event. */
 function expectCut(bytes: Buffer, text: string, name: string): void {
-  const shown = bytes.toString();
-  const blank = /^[^]*(?:\n\n|\r\n\r\n)/.exec(shown)?.[0] ?? '';
+  const printed = bytes.toString();
+  const blank = /^[^]*(?:\n\n|\r\n\r\n)/.exec(printed)?.[0] ?? '';
   assert.is(text.slice(0, blank.length), blank, `${name}: bytes differ`);
   assert.match(text.slice(blank.length), /ended in the middle of its answer[^\n]*\n\n$/, name);
 }
@@ -181,8 +181,8 @@ test('the usage that only we asked for is taken out again and counted', () =>
     let played = 0;
     let removed = 0;
     for (const wire of cases) {
-      const shown = withoutUsageChunk(wire.bytes);
-      if (shown.length < wire.bytes.length) removed += 1;
+      const printed = withoutUsageChunk(wire.bytes);
+      if (printed.length < wire.bytes.length) removed += 1;
       for (const sizes of [[wire.bytes.length], [1], [13, 1, 40]]) {
         const stop = t.upstream.script(undefined, play(wire, 'chunked', sizes));
         const answer = await exchange(t.proxy.port, {
@@ -193,8 +193,8 @@ test('the usage that only we asked for is taken out again and counted', () =>
         stop();
         played += 1;
         const name = `${wire.file} in pieces of ${sizes.join()}`;
-        if (isCut(wire)) expectCut(shown, answer.text, name);
-        else assert.is(answer.text, shown.toString(), name);
+        if (isCut(wire)) expectCut(printed, answer.text, name);
+        else assert.is(answer.text, printed.toString(), name);
       }
     }
     assert.ok(removed > 3, 'some cases have such a chunk');

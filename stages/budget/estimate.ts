@@ -29,7 +29,7 @@ export function estimateUsage(inputTokens: number, maxOutputTokens: number | und
 /** 402 `spending_limit`, with the limit, what is used of it, and how to go on all the same. */
 export function spendingFault(note: SpendingNote): SvcError {
   const { scope, limit, used, estimate } = note;
-  const amount = (value: number): string => shownAmount(scope, value);
+  const amount = (value: number): string => amountText(scope, value);
   const spent = scope === 'request' ? '' : `${amount(used)} of it is used and `;
   const per = scope === 'tokens' ? 'day' : scope;
   return spendingLimit(
@@ -38,7 +38,7 @@ export function spendingFault(note: SpendingNote): SvcError {
 }
 
 /** An amount of a limit in words: `$1.50`, or `12,000 tokens`. */
-export function shownAmount(scope: SpendingNote['scope'], value: number): string {
+export function amountText(scope: SpendingNote['scope'], value: number): string {
   if (scope === 'tokens') return `${value.toLocaleString('en-US')} tokens`;
   return `$${(value / 1e9).toFixed(value < 1e7 ? 4 : 2)}`;
 }

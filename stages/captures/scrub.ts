@@ -162,7 +162,7 @@ function cleanHeaders(headers: readonly string[], mask: Mask): string[] {
   return headers.map((value, index) => {
     if (index % 2 === 0) return value;
     if (!isCredentialField(headers[index - 1]!)) return mask(value);
-    const [shown = ''] = SCHEME.exec(value) ?? [];
-    return shown + maskOf(value.length - shown.length);
+    const [scheme = ''] = SCHEME.exec(value) ?? [];
+    return scheme + maskOf(value.length - scheme.length);
   });
 }

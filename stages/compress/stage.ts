@@ -248,12 +248,13 @@ function leaveOff(
 }
 
 function createNotes(log: Services['log']): Notes {
-  let isTold = false;
+  let isLogged = false;
   return {
     trouble: createTroubleNotes(log),
     strict(because) {
-      if (!isTold) log.warning('running conversations are sent unchanged from now on', { because });
-      isTold = true;
+      if (!isLogged)
+        log.warning('running conversations are sent unchanged from now on', { because });
+      isLogged = true;
     },
   };
 }

@@ -8,7 +8,7 @@ import { isObject, parseJson } from './json-kind.ts';
 const MAX_BYTES = 64 * 1024;
 const MEMBER = Buffer.from('"error"');
 /** What may stand behind the name of a member that says something. Answers of some dialects have `"error": null`. */
-const SAYS_SOMETHING = /^\s*:\s*(?:[{["1-9]|true)/;
+const HAS_CONTENT = /^\s*:\s*(?:[{["1-9]|true)/;
 /** Where the dialects have what was asked for. */
 const CONTENT = ['choices', 'content', 'candidates', 'output', 'input_tokens', 'totalTokens'];
 
@@ -26,7 +26,7 @@ export function isErrorDocument(bytes: Buffer): boolean {
 function mentionsError(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(MEMBER); at >= 0; at = bytes.indexOf(MEMBER, at + 1)) {
     const behind = at + MEMBER.length;
-    if (SAYS_SOMETHING.test(bytes.toString('latin1', behind, behind + 32))) return true;
+    if (HAS_CONTENT.test(bytes.toString('latin1', behind, behind + 32))) return true;
   }
   return false;
 }

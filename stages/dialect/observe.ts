@@ -16,7 +16,7 @@ export type AnswerObservers = (streaming: boolean) => UsageObserver;
 /** Less than this of a stream waits to be looked at with what comes next. */
 const HELD_BYTES = 4096;
 /** The first that is neither blank nor a byte order mark: a bracket begins no stream of events, whatever the head declares. */
-const FIRST_SAID = /[^\s\xef\xbb\xbf]/;
+const FIRST_CONTENT = /[^\s\xef\xbb\xbf]/;
 
 /** Gives observers for `reader`; each follows one answer and never throws. */
 export function createObservers(reader: AnswerReader): AnswerObservers {
@@ -84,7 +84,7 @@ class DecidingObserver implements UsageObserver {
   }
 
   #decide(bytes: Buffer): void {
-    const beginning = FIRST_SAID.exec(bytes.toString('latin1'))?.[0];
+    const beginning = FIRST_CONTENT.exec(bytes.toString('latin1'))?.[0];
     this.#isDecided = beginning !== undefined;
     if (beginning === '{' || beginning === '[')
       this.#observer = new DocumentObserver(this.#compiled);

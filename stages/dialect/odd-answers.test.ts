@@ -42,14 +42,14 @@ test('blanks in front, in whatever pieces, do not hide what an answer is', () =>
   for (const blanks of [0, 1, 31, 32, 40, 5000]) {
     const before = Array.from({ length: blanks }, () => Buffer.from('\n'));
     for (const read of [observe, observeEach]) {
-      const told = read(dialects.chat, true, [...before, document]);
-      assert.is(told.usage().inputTokens, 5, `${blanks} blanks`);
-      assert.is(told.model(), 'm');
+      const reported = read(dialects.chat, true, [...before, document]);
+      assert.is(reported.usage().inputTokens, 5, `${blanks} blanks`);
+      assert.is(reported.model(), 'm');
       const cut = event.indexOf('{');
       const stream = [event.subarray(0, cut), event.subarray(cut), Buffer.from('data: [DONE]\n\n')];
-      const said = read(dialects.chat, true, [...before, event, ...stream]);
-      assert.ok(said.terminated(), `${blanks} blanks`);
-      assert.not.ok(said.isCutShort(), `${blanks} blanks`);
+      const texts = read(dialects.chat, true, [...before, event, ...stream]);
+      assert.ok(texts.terminated(), `${blanks} blanks`);
+      assert.not.ok(texts.isCutShort(), `${blanks} blanks`);
     }
   }
 });

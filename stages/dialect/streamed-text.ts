@@ -8,7 +8,7 @@ import { estimateTokens } from '../model/tokens.ts';
 import { isObject, listOf, parseJson } from './json-kind.ts';
 
 /** Members whose text the model wrote, in the deltas of every dialect. */
-const SAID = new Set([
+const TEXT_MEMBERS = new Set([
   'text',
   'thinking',
   'partial_json',
@@ -48,7 +48,7 @@ function textUnder(value: unknown): string {
   if (!isObject(value)) return '';
   return Object.entries(value)
     .map(([name, member]) => {
-      if (typeof member === 'string') return SAID.has(name) ? member : '';
+      if (typeof member === 'string') return TEXT_MEMBERS.has(name) ? member : '';
       return name === 'args' ? JSON.stringify(member) : textUnder(member);
     })
     .join('');

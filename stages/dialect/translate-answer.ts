@@ -247,7 +247,7 @@ export function gatherStream(
 
 /** A stream's events as the whole answer that they make. Throws `bad_gateway` for a stream that failed. */
 function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
-  let answer: CanonicalResponse = { ...NOTHING_SAID };
+  let answer: CanonicalResponse = { ...EMPTY };
   const blocks: CanonicalBlock[] = [];
   let open: OpeningBlock | undefined;
   let text = '';
@@ -272,7 +272,7 @@ function gatherEvents(events: readonly CanonicalEvent[]): CanonicalResponse {
   return { ...answer, blocks };
 }
 
-const NOTHING_SAID = {
+const EMPTY = {
   id: '',
   model: '',
   blocks: [],

@@ -113,7 +113,7 @@ function parseSse(wire: string): WireEvent[] {
 }
 
 /** What counts of an answer: ids and dates are each dialect's own. */
-function said(response: CanonicalResponse): unknown {
+function texts(response: CanonicalResponse): unknown {
   const { blocks, stopReason, model } = response;
   const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens } = response.usage;
   const read = blocks.map((block) =>
@@ -129,7 +129,7 @@ for (const dialect of DIALECTS) {
       fc.property(answers, (response) => {
         const written = dialect.writeResponse(response, context());
         const wire = parseJson(JSON.stringify(written));
-        assert.equal(said(dialect.readResponse(wire, context())), said(response));
+        assert.equal(texts(dialect.readResponse(wire, context())), texts(response));
       }),
     );
   });
@@ -143,7 +143,7 @@ for (const dialect of DIALECTS) {
           .join('');
         const reader = dialect.createReader(context());
         const events = parseSse(wire).flatMap((event) => [...reader.read(event)]);
-        assert.equal(said(gather([...events, ...reader.end()])), said(response));
+        assert.equal(texts(gather([...events, ...reader.end()])), texts(response));
       }),
     );
   });

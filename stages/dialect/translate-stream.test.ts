@@ -19,10 +19,10 @@ test('chat → messages: real first types, no empty pieces, the end after the us
     index,
     content_block,
   });
-  const delta = (index: number, said: object): object => ({
+  const delta = (index: number, texts: object): object => ({
     type: 'content_block_delta',
     index,
-    delta: said,
+    delta: texts,
   });
   const stop = (index: number): object => ({ type: 'content_block_stop', index });
   const [start, ...rest] = datas(wire);

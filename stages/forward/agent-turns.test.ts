@@ -109,15 +109,15 @@ function itemOf(text: string, stream: boolean): JsonObject {
   const whole = stream
     ? (events.at(-1)!['response'] as JsonObject)
     : (JSON.parse(text) as JsonObject);
-  const [{ id, call_id, status: _status, ...said }] = whole['output'] as [JsonObject];
+  const [{ id, call_id, status: _status, ...texts }] = whole['output'] as [JsonObject];
   assert.type(call_id, 'string');
   if (stream) {
     for (const type of ['response.output_item.added', 'response.output_item.done']) {
       const { item } = events.find((event) => event['type'] === type) as { item: JsonObject };
-      assert.equal([item['id'], item['type'], item['call_id']], [id, said['type'], call_id]);
+      assert.equal([item['id'], item['type'], item['call_id']], [id, texts['type'], call_id]);
     }
   }
-  return said;
+  return texts;
 }
 
 test('the next turns go out as calls and results of the declared tools', () =>
@@ -173,12 +173,12 @@ test('what carries the meaning of the conversation makes the provider be passed 
 
 test('the log says once what is left out for a provider', () => {
   const lines: unknown[] = [];
-  const say = createLeftOutLog({ warning: (_text, fields) => void lines.push(fields) });
-  say('spare', []);
-  say('spare', ['a', 'b']);
-  say('spare', ['b']);
-  say('other', ['b']);
-  say('spare', ['b', 'c'.repeat(300)]);
+  const log = createLeftOutLog({ warning: (_text, fields) => void lines.push(fields) });
+  log('spare', []);
+  log('spare', ['a', 'b']);
+  log('spare', ['b']);
+  log('other', ['b']);
+  log('spare', ['b', 'c'.repeat(300)]);
   assert.equal(lines, [
     { provider: 'spare', changes: ['a', 'b'] },
     { provider: 'other', changes: ['b'] },

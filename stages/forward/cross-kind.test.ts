@@ -170,16 +170,16 @@ test('an event of any length is translated, and written in lines', () =>
 
 test('a client that asked for a document gets one, also from a provider that streams unasked', () =>
   withPair({ yaml: local('chat') }, async (t) => {
-    const say = (delta: object, finish_reason: string | null = null): Buffer =>
+    const chunkOf = (delta: object, finish_reason: string | null = null): Buffer =>
       toEvent({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] });
     const called = { index: 0, id: 'a', function: { name: NAME, arguments: '{"place":"Oslo"}' } };
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
     const pieces = [
-      say({ content: 'I l' }),
-      say({ content: 'ook' }),
-      say({ tool_calls: [called] }),
+      chunkOf({ content: 'I l' }),
+      chunkOf({ content: 'ook' }),
+      chunkOf({ tool_calls: [called] }),
     ];
-    const end = [say({}, 'tool_calls'), toEvent({ choices: [], usage }), toEvent('[DONE]')];
+    const end = [chunkOf({}, 'tool_calls'), toEvent({ choices: [], usage }), toEvent('[DONE]')];
     const stop = t.spare.script(
       undefined,
       answer(() => streamAnswer([...pieces, ...end])),

@@ -10,7 +10,7 @@ import {
   bodyOf,
   expectComplete,
   ownKey,
-  saidBy,
+  textBy,
   withPair,
   withSpare,
 } from '../../fixtures/forward/pair.ts';
@@ -70,11 +70,11 @@ for (const coding of Object.keys(CODINGS)) {
     withPair({ yaml: () => 'routing: { primary: chat }\n' }, async (t) => {
       t.upstream.script(undefined, encoded(coding, 'application/json', DOCUMENT));
       const whole = await send(t, 'messages', false);
-      assert.equal([whole.status, saidBy('messages', false, whole.text)], [200, 'Hallo']);
+      assert.equal([whole.status, textBy('messages', false, whole.text)], [200, 'Hallo']);
       assert.is(whole.headers['content-encoding'], undefined);
       t.upstream.script(undefined, encoded(coding, 'text/event-stream', STREAM));
       const streamed = await send(t, 'messages', true);
-      assert.is(saidBy('messages', true, streamed.text), 'Hallo');
+      assert.is(textBy('messages', true, streamed.text), 'Hallo');
       expectComplete('messages', streamed.text, coding);
       const error = { error: { message: 'context too long', type: 'invalid_request_error' } };
       const bytes = Buffer.from(JSON.stringify(error));
@@ -121,7 +121,7 @@ test('the chunk that was asked for here is taken out again', () =>
       body,
       headers: { ...ownKey('chat'), 'accept-encoding': 'gzip' },
     });
-    assert.is(saidBy('chat', true, got.text), 'Hallo');
+    assert.is(textBy('chat', true, got.text), 'Hallo');
     assert.not.match(got.text, 'prompt_tokens');
   }));
 

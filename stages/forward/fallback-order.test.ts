@@ -10,7 +10,7 @@ import {
   bodyOf,
   direct,
   ownKey,
-  saidBy,
+  textBy,
   traceOf,
   withPair,
   withSpare,
@@ -34,7 +34,7 @@ test("the documents' example of a fallback works as it stands there", () =>
     t.upstream.script(undefined, '529');
     const got = await exchange(t.proxy.port, { ...MESSAGES, headers: ownKey('messages') });
     assert.is(got.status, 200, got.text);
-    assert.ok(saidBy('messages', false, got.text).length > 0);
+    assert.ok(textBy('messages', false, got.text).length > 0);
     const asked = t.spare.requests[0]!;
     assert.is(asked.target, '/v1/chat/completions');
     assert.is((JSON.parse(asked.body.toString()) as { model: string }).model, 'qwen3');

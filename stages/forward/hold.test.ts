@@ -156,8 +156,11 @@ test('an error event is noticed in any split, and text about errors is not', () 
     }
     assert.ok(isNoticed(...[...all].map((byte) => Buffer.from([byte]))));
   }
-  const said = JSON.stringify({ type: 'text_delta', text: 'event: error\ndata: {"error":{}}\n\n' });
-  for (const text of [`data: ${said}\n\n`, 'data: {"error":null,"choices":[]}\n\n', TEXT]) {
+  const texts = JSON.stringify({
+    type: 'text_delta',
+    text: 'event: error\ndata: {"error":{}}\n\n',
+  });
+  for (const text of [`data: ${texts}\n\n`, 'data: {"error":null,"choices":[]}\n\n', TEXT]) {
     assert.not.ok(isNoticed(Buffer.from(text)), text);
   }
 });

@@ -13,7 +13,7 @@ import {
   bodyOf,
   direct,
   expectComplete,
-  saidBy,
+  textBy,
   traceOf,
   withPair,
   withSpare,
@@ -79,7 +79,7 @@ async function expectAnswer(
   assert.ok(got.whole, name);
   const isTranslated = from === 'spare' && spare !== dialect;
   if (!isTranslated) assert.ok(got.body.equals(original.body), `${name}: bytes`);
-  assert.is(saidBy(dialect, stream, got.text), saidBy(dialect, stream, original.text), name);
+  assert.is(textBy(dialect, stream, got.text), textBy(dialect, stream, original.text), name);
   if (stream) expectComplete(dialect, got.text, name);
 }
 

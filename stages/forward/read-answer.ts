@@ -112,7 +112,7 @@ function readDocument(
       if (!isErrorDocument(bytes)) return complete(answer, admission);
       admission.errorEvent();
       admission.release();
-      return saidToFail(prepared, head, answer);
+      return declaredFailure(prepared, head, answer);
     };
     const bytes = errorBytes(prepared, head, answer[1]);
     return bytes instanceof Promise ? bytes.then(describe) : describe(bytes);
@@ -148,7 +148,7 @@ function errorBytes(
 }
 
 /** An error under a status of success: another provider may take over, or the client sees it as it came. */
-function saidToFail(
+function declaredFailure(
   { provider }: Prepared,
   head: HeadFrame,
   [, ...rest]: readonly ProxyFrame[],

@@ -9,10 +9,14 @@ const questions = (messages: readonly object[], system?: unknown) =>
   questionsOf(dialects.messages.blocks({ model: 'm', max_tokens: 1, system, messages }));
 
 const ask = (content: unknown) => ({ role: 'user', content });
-const say = (content: unknown) => ({ role: 'assistant', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
 
 test('every user message with words of its own is a question; the newest is being asked', () => {
-  const found = questions([ask('first?'), say('yes'), ask([{ type: 'text', text: 'second?' }])]);
+  const found = questions([
+    ask('first?'),
+    assistant('yes'),
+    ask([{ type: 'text', text: 'second?' }]),
+  ]);
   assert.equal(
     found.map(({ message, texts, isLast }) => [message, texts[0], isLast]),
     [
@@ -24,19 +28,19 @@ test('every user message with words of its own is a question; the newest is bein
 
 test('a message that answers tool calls is no question, even with text behind it', () => {
   const result = { type: 'tool_result', tool_use_id: 't', content: 'out' };
-  const use = say([{ type: 'tool_use', id: 't', name: 'x', input: {} }]);
+  const use = assistant([{ type: 'tool_use', id: 't', name: 'x', input: {} }]);
   assert.is(questions([ask('q'), use, ask([result])]).length, 1);
   assert.is(questions([ask('q'), use, ask([result, { type: 'text', text: 'go on' }])]).length, 1);
 });
 
 test('a question is named by all that stands before it, and by nothing that follows', () => {
-  const one = questions([ask('a'), say('b'), ask('c')]);
-  const grown = questions([ask('a'), say('b'), ask('c'), say('d'), ask('e')]);
+  const one = questions([ask('a'), assistant('b'), ask('c')]);
+  const grown = questions([ask('a'), assistant('b'), ask('c'), assistant('d'), ask('e')]);
   assert.equal(
     grown.slice(0, 2).map((each) => each.prefix),
     one.map((each) => each.prefix),
   );
-  const other = questions([ask('a'), say('B'), ask('c')]);
+  const other = questions([ask('a'), assistant('B'), ask('c')]);
   assert.is(other[0]?.prefix, one[0]?.prefix);
   assert.is.not(other[1]?.prefix, one[1]?.prefix);
 });
@@ -60,16 +64,17 @@ test('a moved cache marker does not count', () => {
 
 test('reasoning that a client drops from later turns does not count', () => {
   const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
-  const answered = (content: unknown) => questions([ask('a'), say(content), ask('b')])[1]?.prefix;
+  const answered = (content: unknown) =>
+    questions([ask('a'), assistant(content), ask('b')])[1]?.prefix;
   const text = { type: 'text', text: 'x' };
   assert.is(answered([thinking, text]), answered([text]));
 });
 
 test('output that a client clears in later turns does not count, its call does', () => {
   const after = (id: string, content: string) => {
-    const use = say([{ type: 'tool_use', id, name: 'x', input: {} }]);
+    const use = assistant([{ type: 'tool_use', id, name: 'x', input: {} }]);
     const result = ask([{ type: 'tool_result', tool_use_id: id, content }]);
-    return questions([ask('a'), use, result, say('b'), ask('c')])[1]?.prefix;
+    return questions([ask('a'), use, result, assistant('b'), ask('c')])[1]?.prefix;
   };
   assert.is(after('t1', 'long output'), after('t1', '[cleared]'));
   assert.is.not(after('t1', 'out'), after('t2', 'out'));
@@ -149,7 +154,7 @@ test('a text of openings that never end is searched in no time', () => {
 test('the questions of 400 KB are found and named in a millisecond or so', () => {
   const turns = Array.from({ length: 200 }, (_, n) => [
     ask(`question ${n}`),
-    say([{ type: 'tool_use', id: `t${n}`, name: 'x', input: {} }]),
+    assistant([{ type: 'tool_use', id: `t${n}`, name: 'x', input: {} }]),
     ask([{ type: 'tool_result', tool_use_id: `t${n}`, content: `line ${n}\n`.repeat(200) }]),
   ]).flat();
   const blocks = dialects.messages.blocks({ messages: turns });

@@ -77,8 +77,8 @@ test('an answer that comes while the reader is being closed does not end the pro
   const endMs = performance.now() + 100;
   while (performance.now() < endMs);
   await reader.destroy();
-  const told = await last;
-  assert.ok(told instanceof Error || told.requests === 1);
+  const reported = await last;
+  assert.ok(reported instanceof Error || reported.requests === 1);
 });
 
 test('nothing can be written through a reader', async () => {

@@ -27,8 +27,8 @@ test('a disk that refuses costs rows only past the bound, is reported once, and 
     { ...writer.stats(), trouble: writer.stats().trouble?.code },
     { written: 0, queued: 120, dropped: 80, trouble: 'RESOURCE_002', replaced: undefined },
   );
-  const told = troubles.map((error) => error.message);
-  assert.is(new Set(told).size, told.length);
+  const reported = troubles.map((error) => error.message);
+  assert.is(new Set(reported).size, reported.length);
   rmSync(blocked);
   await until(() => writer.stats().queued === 0);
   assert.is((await stored(file)).length, 120);

@@ -66,9 +66,9 @@ test('a stream that is kept streams again, byte for byte', () =>
     );
     const chat = json(CHAT, { temperature: 0, stream: true });
     const path = '/v1/chat/completions';
-    const said = await send(t, chat, { authorization: 'Bearer mine' }, path);
+    const texts = await send(t, chat, { authorization: 'Bearer mine' }, path);
     const kept = await send(t, chat, { authorization: 'Bearer mine' }, path);
-    assert.ok(isHit(kept) && kept.body.equals(said.body));
+    assert.ok(isHit(kept) && kept.body.equals(texts.body));
   }));
 
 test('what a hit saves is the usage that the provider reported, also where the client did not get it', () =>

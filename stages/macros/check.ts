@@ -23,30 +23,30 @@ export const MOST_STEPS = 100;
 const FIELDS = ['name', 'description', 'variables', 'steps'];
 const VARIABLE_FIELDS = ['default', 'about'];
 
-type Say = (path: readonly string[], message: string) => void;
+type ReportFault = (path: readonly string[], message: string) => void;
 
 /** `name`: what it must be called; without it the macro says so itself. */
 export function checkMacro(value: unknown, name?: string): CheckedMacro {
   const faults: MacroFault[] = [];
-  const say: Say = (path, message) => void faults.push({ path, message });
+  const report: ReportFault = (path, message) => void faults.push({ path, message });
   if (!isObject(value))
     return { ok: false, faults: [{ path: [], message: 'it is no macro: a map with steps' }] };
   for (const field of Object.keys(value))
     if (!FIELDS.includes(field))
-      say([field], `is no part of a macro; known are ${FIELDS.join(', ')}`);
+      report([field], `is no part of a macro; known are ${FIELDS.join(', ')}`);
   const { name: written = name, description = '', variables: declared, steps: listed } = value;
   if (typeof written !== 'string' || !MACRO_NAME.test(written))
-    say(['name'], 'is of lower case letters, digits, - and _');
+    report(['name'], 'is of lower case letters, digits, - and _');
   else if (name !== undefined && written !== name)
-    say(['name'], `is ${JSON.stringify(written)}, but the macro is called ${name}`);
-  if (typeof description !== 'string') say(['description'], 'is a text');
-  const variables = checkVariables(declared, say);
-  const steps = checkSteps(listed, new Set(variables.map((each) => each.name)), say);
+    report(['name'], `is ${JSON.stringify(written)}, but the macro is called ${name}`);
+  if (typeof description !== 'string') report(['description'], 'is a text');
+  const variables = checkVariables(declared, report);
+  const steps = checkSteps(listed, new Set(variables.map((each) => each.name)), report);
   const used = new Set(steps.flatMap(({ values }) => namesIn(values)));
   // A step that is not understood may be the one that uses it.
   if (faults.length === 0)
     for (const { name: each } of variables)
-      if (!used.has(each)) say(['variables', each], 'stands in no step');
+      if (!used.has(each)) report(['variables', each], 'stands in no step');
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
@@ -54,21 +54,25 @@ export function checkMacro(value: unknown, name?: string): CheckedMacro {
   };
 }
 
-function checkVariables(declared: unknown, say: Say): readonly Variable[] {
+function checkVariables(declared: unknown, report: ReportFault): readonly Variable[] {
   if (declared === undefined || declared === null) return [];
   if (!isObject(declared)) {
-    say(['variables'], 'is a map of names, each with its default, or with default and about');
+    report(['variables'], 'is a map of names, each with its default, or with default and about');
     return [];
   }
   return Object.entries(declared).map(([name, given]) => {
     const path = ['variables', name];
-    if (!VARIABLE_NAME.test(name)) say(path, 'is no name: letters, digits, - and _ after a letter');
+    if (!VARIABLE_NAME.test(name))
+      report(path, 'is no name: letters, digits, - and _ after a letter');
     if (isObject(given)) {
       for (const [field, one] of Object.entries(given))
         if (!VARIABLE_FIELDS.includes(field) || !isScalar(one))
-          say([...path, field], 'is not understood; a variable has default and about, both texts');
+          report(
+            [...path, field],
+            'is not understood; a variable has default and about, both texts',
+          );
     } else if (given !== null && !isScalar(given))
-      say(path, 'is its default, or a map with default and about');
+      report(path, 'is its default, or a map with default and about');
     return toVariable(name, given);
   });
 }
@@ -76,31 +80,34 @@ function checkVariables(declared: unknown, say: Say): readonly Variable[] {
 function checkSteps(
   listed: unknown,
   variables: ReadonlySet<string>,
-  say: Say,
+  report: ReportFault,
 ): readonly WrittenStep[] {
   if (!Array.isArray(listed) || listed.length === 0 || listed.length > MOST_STEPS) {
-    say(['steps'], `is a list of 1 to ${MOST_STEPS} steps`);
+    report(['steps'], `is a list of 1 to ${MOST_STEPS} steps`);
     return [];
   }
   return (listed as unknown[]).flatMap((entry, at) => {
     const path = ['steps', String(at)];
     const [name, values] = stepOf(entry);
     if (name === undefined) {
-      say(path, 'is the name of an action, alone or as the only key of a map with its parameters');
+      report(
+        path,
+        'is the name of an action, alone or as the only key of a map with its parameters',
+      );
       return [];
     }
     if (!isActionName(name)) {
       const [place, subject] = isObject(entry)
         ? [[...path, name], '']
         : [path, `${JSON.stringify(name)} `];
-      say(place, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
+      report(place, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
       return [];
     }
     if (values === undefined) {
-      say([...path, name], 'is a map of its parameters');
+      report([...path, name], 'is a map of its parameters');
       return [];
     }
-    checkValues(name, values, variables, [...path, name], say);
+    checkValues(name, values, variables, [...path, name], report);
     return [{ action: name, values }];
   });
 }
@@ -121,25 +128,26 @@ function checkValues(
   values: StepValues,
   variables: ReadonlySet<string>,
   path: readonly string[],
-  say: Say,
+  report: ReportFault,
 ): void {
   const { params } = actionOf(name);
   const known = Object.keys(params).join(', ') || 'none';
   for (const given of Object.keys(values))
-    if (!Object.hasOwn(params, given)) say([...path, given], `is no parameter; known are ${known}`);
+    if (!Object.hasOwn(params, given))
+      report([...path, given], `is no parameter; known are ${known}`);
   for (const [param, one] of Object.entries(params)) {
     const value = values[param];
     if (value === undefined || value === null) {
-      if (one.default === undefined) say(path, `needs ${param}: ${lowered(one)}`);
+      if (one.default === undefined) report(path, `needs ${param}: ${lowered(one)}`);
       continue;
     }
     const undeclared = namesIn({ value }).filter((each) => !variables.has(each));
     for (const each of undeclared)
-      say([...path, param], `names the variable ${each}, which variables does not declare`);
+      report([...path, param], `names the variable ${each}, which variables does not declare`);
     // What a variable fills is known when the macro runs.
     if (namesIn({ value }).length > 0) continue;
     const read = readValue(one, value);
-    if (!read.ok) say([...path, param], read.message);
+    if (!read.ok) report([...path, param], read.message);
   }
 }
 

@@ -46,8 +46,8 @@ const isText = (value: unknown): value is string =>
   !/\p{Cc}/u.test(value);
 
 function refused(expected: string, value: unknown): ReadValue {
-  const shown = JSON.stringify(value) ?? String(value);
-  return { ok: false, message: `${expected}, not ${shown.slice(0, 80)}` };
+  const printable = JSON.stringify(value) ?? String(value);
+  return { ok: false, message: `${expected}, not ${printable.slice(0, 80)}` };
 }
 
 /**

@@ -94,8 +94,8 @@ test('what a translated provider does not report is unmeasured, and budgeted as 
 test('what a translated provider does report is metered', () =>
   withPair({ yaml: local }, async (t) => {
     const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
-    const told = JSON.stringify({ ...(JSON.parse(COMPLETION) as object), usage });
-    t.spare.script(undefined, answers('application/json', told));
+    const reported = JSON.stringify({ ...(JSON.parse(COMPLETION) as object), usage });
+    t.spare.script(undefined, answers('application/json', reported));
     await exchange(t.proxy.port, { path: '/v1/messages', body: bodyOf('messages', false) });
     const [row] = await t.rows(1);
     assert.equal([row?.inputTokensSent, row?.outputTokens, row?.costNanoUsd], [7, 3, 10e9]);
@@ -158,7 +158,7 @@ test('of a stream that the client left, what it had sent is estimated', async ()
 });
 
 test('the same of a chat stream, which had not reported its input either, and of a translated one', async () => {
-  const said = [
+  const texts = [
     ...Array.from({ length: 20 }, () => event(choice({ content: WORDS }))),
     event(choice({ content: 'END' })),
   ].join('');
@@ -167,7 +167,7 @@ test('the same of a chat stream, which had not reported its input either, and of
     ['messages', '/v1/messages'],
   ] as const) {
     await withPair({ yaml: local }, async (t) => {
-      t.spare.script(undefined, stalls(said));
+      t.spare.script(undefined, stalls(texts));
       await leaveAfter(t, dialect, path, 'END');
       const [row] = await t.rows(1);
       expectAbout(row, 20, dialect);

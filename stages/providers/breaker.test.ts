@@ -136,7 +136,7 @@ function createStory() {
     name: 'closed',
   };
   let chapter = 0;
-  const told = new Map<number, { chapter: number; probe: boolean; said: string[] }>();
+  const passes = new Map<number, { chapter: number; probe: boolean; results: string[] }>();
   const recent = (nowMs: number) =>
     events.filter((one) => one.second > Math.floor(nowMs / 1000) - 60);
   const turn = (next: typeof phase): void => {
@@ -149,14 +149,14 @@ function createStory() {
       if (phase.name !== 'closed' && nowMs < phase.untilMs) return `refused ${phase.name}`;
       const probe = phase.name !== 'closed';
       if (probe) turn({ name: 'probing', untilMs: nowMs + 30_000 });
-      told.set(id, { chapter, probe, said: [] });
+      passes.set(id, { chapter, probe, results: [] });
       return probe ? 'probe' : 'admitted';
     },
     settle(id: number, outcome: string, nowMs: number): void {
-      const entry = told.get(id)!;
-      const before = entry.said.join();
+      const entry = passes.get(id)!;
+      const before = entry.results.join();
       if (before !== '' && !(before === 'succeeded' && outcome === 'failed')) return;
-      entry.said.push(outcome);
+      entry.results.push(outcome);
       if (entry.chapter !== chapter) return;
       if (entry.probe && before === '') {
         if (outcome === 'abandoned') phase = { name: 'probing', untilMs: nowMs };
@@ -208,8 +208,11 @@ test('it does what the story of all events says, and never stays shut', () => {
         if (step.do === 'wait') clock.advance(step.ms);
         if (step.do === 'enter') {
           const pass = breaker.tryEnter();
-          const said = story.enter(passes.length, nowMs);
-          assert.is(pass.ok ? (pass.probe ? 'probe' : 'admitted') : 'refused', said.split(' ')[0]);
+          const results = story.enter(passes.length, nowMs);
+          assert.is(
+            pass.ok ? (pass.probe ? 'probe' : 'admitted') : 'refused',
+            results.split(' ')[0],
+          );
           if (pass.ok) passes.push(pass);
           if (pass.ok && pass.probe) probes += 1;
         }

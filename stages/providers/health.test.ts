@@ -78,7 +78,7 @@ type Event =
   | { readonly do: 'wait'; readonly ms: number };
 
 /** Whether the provider is healthy after these events, by the table row by row. */
-function tell(events: readonly Event[]): boolean {
+function isReported(events: readonly Event[]): boolean {
   let nowMs = 0;
   let row = 0;
   let bad: { untilMs: number } | undefined;
@@ -126,7 +126,7 @@ test('it does what its table says', () => {
         if (one.do === 'force') health.force(one.state);
         if (one.do === 'wait') clock.advance(one.ms);
       }
-      assert.is(health.isHealthy(), tell(events));
+      assert.is(health.isHealthy(), isReported(events));
     }),
     { numRuns: 500 },
   );

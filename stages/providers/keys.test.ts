@@ -159,9 +159,9 @@ function model(rotation: KeyRotation, names: string[]) {
       if (found !== undefined) last = names.indexOf(found);
       if (found !== undefined) return found;
       if (free.length > 0) return 'tried';
-      const said = names.map((name) => log.findLast((entry) => entry.name === name)!);
-      const limited = said.filter((entry) => entry.how === 'limited');
-      const waiting = limited.length > 0 ? limited : said;
+      const texts = names.map((name) => log.findLast((entry) => entry.name === name)!);
+      const limited = texts.filter((entry) => entry.how === 'limited');
+      const waiting = limited.length > 0 ? limited : texts;
       const waitMs = Math.min(...waiting.map((entry) => until(entry.name))) - nowMs;
       return `${limited.length > 0 ? 'cooling' : 'refused'} ${waitMs}`;
     },

@@ -92,9 +92,9 @@ test('what is shown names the open breaker, and no secret', () => {
       c: { state: 'open', open: true, failures: 5 },
     },
   });
-  const shown = JSON.stringify([...states.view()]);
-  assert.match(shown, /CHATPROV_API_KEY/);
-  assert.not.match(shown, /very-secret/);
+  const printed = JSON.stringify([...states.view()]);
+  assert.match(printed, /CHATPROV_API_KEY/);
+  assert.not.match(printed, /very-secret/);
 });
 
 test.run();

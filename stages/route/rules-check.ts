@@ -59,7 +59,7 @@ export interface RuleContext {
 /** Checks one rule. A `priority` that is not given becomes 0, and everything else must be there. */
 export function checkRule(value: unknown, context: RuleContext): CheckedRule {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ok: false, faults: [`a rule is an object, not ${shown(value)}`] };
+    return { ok: false, faults: [`a rule is an object, not ${printable(value)}`] };
   }
   const rule: Record<string, unknown> = { priority: 0, ...value };
   const faults = Object.keys(rule)
@@ -72,7 +72,7 @@ export function checkRule(value: unknown, context: RuleContext): CheckedRule {
     if (rule[name] === undefined && !isRequired) continue;
     const { expected, isValid } = FIELDS[name];
     if (!isValid(rule[name]))
-      faults.push(`${name}: found ${shown(rule[name])}, expected ${expected}`);
+      faults.push(`${name}: found ${printable(rule[name])}, expected ${expected}`);
   }
   if (faults.length === 0) faults.push(...contradictions(rule as unknown as RouteRule, context));
   if (faults.length > 0) return { ok: false, faults };
@@ -93,7 +93,7 @@ function contradictions(rule: RouteRule, { providers, ids = [] }: RuleContext): 
   return faults;
 }
 
-function shown(value: unknown): string {
+function printable(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;

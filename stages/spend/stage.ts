@@ -5,7 +5,7 @@
  */
 import { defineStage } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
-import { ALLOW_HEADER, shownAmount, spendingFault } from '../budget/estimate.ts';
+import { ALLOW_HEADER, amountText, spendingFault } from '../budget/estimate.ts';
 import type { Reservation, SpendingNote, SpendingRequest } from '../budget/spending.ts';
 import { clientSession, conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
@@ -62,7 +62,7 @@ function heldBy(
 
 /** Says each limit that is nearly used, to the trace always and to the log now and then. */
 function createWarner(services: Services) {
-  const saidMs = new Map<string, number>();
+  const reportedMs = new Map<string, number>();
   return (notes: readonly SpendingNote[], ctx: StageContext): void => {
     ctx.note(
       'spending',
@@ -70,19 +70,19 @@ function createWarner(services: Services) {
     );
     const nowMs = services.clock.monotonicMs();
     for (const { scope, used, limit } of notes) {
-      if (nowMs - (saidMs.get(scope) ?? -Infinity) < LOG_EVERY_MS) continue;
-      saidMs.set(scope, nowMs);
+      if (nowMs - (reportedMs.get(scope) ?? -Infinity) < LOG_EVERY_MS) continue;
+      reportedMs.set(scope, nowMs);
       services.log.warning('a spending limit is nearly reached', {
         scope,
-        used: shownAmount(scope, used),
-        limit: shownAmount(scope, limit),
+        used: amountText(scope, used),
+        limit: amountText(scope, limit),
       });
     }
   };
 }
 
 function nearly(scope: SpendingNote['scope'], used: number, limit: number): string {
-  return `${scope}: ${shownAmount(scope, used)} of ${shownAmount(scope, limit)} used before`;
+  return `${scope}: ${amountText(scope, used)} of ${amountText(scope, limit)} used before`;
 }
 
 function isAllowed({ original }: ProxyRequest): boolean {

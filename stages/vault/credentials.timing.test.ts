@@ -36,7 +36,7 @@ const CHARS = 16_384;
 /** A square grows sixteenfold over four times the size; this leaves room for a machine at work. */
 const MAX_GROWTH = 8;
 /** Less cannot be told from a clock's own grain and a collection of garbage. */
-const MIN_TOLD_MS = 8;
+const MIN_MEASURED_MS = 8;
 /** Of the larger text, some 25 µs a character: what is slow from the start need not grow to be a fault. */
 const MAX_MS = 1_600;
 
@@ -48,15 +48,15 @@ function leastMs(text: string, path: string): number {
 
 /** Undefined when the time grows with the text and is bearable; else what was measured, each time the same. */
 function growthOf(small: string, large: string, path: string): string | undefined {
-  let told: string | undefined;
+  let reported: string | undefined;
   for (let attempt = 0; attempt < 3; attempt++) {
     const largeMs = leastMs(large, path);
-    if (largeMs < MIN_TOLD_MS) return undefined;
+    if (largeMs < MIN_MEASURED_MS) return undefined;
     const smallMs = leastMs(small, path);
     if (largeMs <= MAX_MS && largeMs < smallMs * MAX_GROWTH) return undefined;
-    told = `${smallMs} ms, then ${largeMs} ms`;
+    reported = `${smallMs} ms, then ${largeMs} ms`;
   }
-  return told;
+  return reported;
 }
 
 test('four times the text takes no more than some four times as long to judge', () => {
@@ -67,8 +67,8 @@ test('four times the text takes no more than some four times as long to judge', 
   for (const path of ['notes.md', 'app.conf']) {
     for (const [start, piece] of texts) {
       const of = (chars: number): string => start + piece.repeat(chars / piece.length);
-      const told = growthOf(of(CHARS), of(4 * CHARS), path);
-      assert.is(told, undefined, `${JSON.stringify(start + piece)} in ${path}: ${told}`);
+      const reported = growthOf(of(CHARS), of(4 * CHARS), path);
+      assert.is(reported, undefined, `${JSON.stringify(start + piece)} in ${path}: ${reported}`);
     }
   }
 });

@@ -153,8 +153,8 @@ function reconcile(
 }
 
 /** Of two classes that must not be sent the newer one stays, unless the older says it is a secret. */
-function stricter(held: RiskClass, told: RiskClass): RiskClass {
-  return told === SAFE || held === 'secret' ? held : told;
+function stricter(held: RiskClass, given: RiskClass): RiskClass {
+  return given === SAFE || held === 'secret' ? held : given;
 }
 
 function text(fields: Record<string, unknown>, name: string): string | undefined {

@@ -215,8 +215,8 @@ test('no vault is empty, unavailable and harmless', () =>
     for (const backend of BACKENDS) {
       const vault = place.open(backend);
       assert.equal(await vault.search('anything'), []);
-      const { available, backend: told, roots } = await vault.status();
-      assert.equal([available, told, roots], [false, backend, []]);
+      const { available, backend: reported, roots } = await vault.status();
+      assert.equal([available, reported, roots], [false, backend, []]);
       assert.not.ok(existsSync(place.indexDir), backend);
       await place.index();
       assert.is((await vault.search('zebra')).length, 1);

@@ -227,7 +227,7 @@ class OpenVault implements OpenedVault {
       return openSqliteIndex(database);
     } catch (error) {
       if (!isDatabaseDamage(error)) throw this.#named(error);
-      this.#tellDatabase();
+      this.#notifyDatabase();
       return openSqliteIndex(database);
     }
   }
@@ -241,7 +241,7 @@ class OpenVault implements OpenedVault {
   async #mend(damage: unknown): Promise<void> {
     if (isDatabaseDamage(damage)) {
       await this.#letGo();
-      this.#tellDatabase();
+      this.#notifyDatabase();
       return;
     }
     refuseStranger(this.#layout);
@@ -262,7 +262,7 @@ class OpenVault implements OpenedVault {
     return named(error, this.#layout.database);
   }
 
-  #tellDatabase(): void {
+  #notifyDatabase(): void {
     refuseStrangersDatabase(this.#layout);
     const movedTo = moveDatabaseAside(this.#layout.database, this.#stamp());
     const what = 'The vault database was damaged; it is rebuilt from the log';

@@ -37,8 +37,8 @@ export function App() {
     void stayConnected(abort.signal);
     return () => abort.abort();
   }, []);
-  const shown = PARENTS[place.view] ?? place.view;
-  const title = VIEWS.find(([view]) => view === shown)?.[1];
+  const current = PARENTS[place.view] ?? place.view;
+  const title = VIEWS.find(([view]) => view === current)?.[1];
   useEffect(() => {
     document.title = title === undefined ? 'svc' : `${title} · svc`;
   }, [title]);
@@ -57,7 +57,7 @@ export function App() {
               key={view}
               href={addressOf(view)}
               onClick={follow}
-              {...(view === shown && { 'aria-current': 'page' as const })}
+              {...(view === current && { 'aria-current': 'page' as const })}
             >
               {name}
             </a>

@@ -53,7 +53,7 @@ const NAMES = { removed: 'removed', compressed: 'compressed to', kept: 'kept', g
 export function BlockDiff({ block }: { readonly block: Block }) {
   const lines = useMemo(() => linesOf(block), [block]);
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? lines : lines.slice(0, FIRST_LINES);
+  const visible = isWhole ? lines : lines.slice(0, FIRST_LINES);
   const { before, after } = block.tokens;
   const count = (kind: Line['kind']) => lines.filter((line) => line.kind === kind).length;
   return (
@@ -76,7 +76,7 @@ export function BlockDiff({ block }: { readonly block: Block }) {
         <span class="quiet">rest kept</span>
       </p>
       <div class="diff" tabIndex={0} role="group" aria-label="Lines">
-        {shown.map(({ kind, text }, index) => (
+        {visible.map(({ kind, text }, index) => (
           <div key={index} class={kind}>
             <span class="sign" aria-hidden="true">
               {SIGNS[kind]}
@@ -86,7 +86,7 @@ export function BlockDiff({ block }: { readonly block: Block }) {
           </div>
         ))}
       </div>
-      {shown.length < lines.length && (
+      {visible.length < lines.length && (
         <p class="inset">
           <button type="button" onClick={() => setWhole(true)}>
             Show all {whole(lines.length)} lines

@@ -17,7 +17,7 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
   const level = query.get('level') ?? 'debug';
   const words = (query.get('text') ?? '').toLowerCase();
   const least = Math.max(0, LEVELS.indexOf(level));
-  const shown = (held ?? lines)
+  const visible = (held ?? lines)
     .filter((line) => words === '' || line.toLowerCase().includes(words))
     .map(parsed)
     .filter((line) => LEVELS.indexOf(line.level ?? 'info') >= least)
@@ -58,16 +58,16 @@ export function LogView({ query }: { readonly query: URLSearchParams }) {
         >
           {held === undefined ? 'Hold' : 'Go on'}
         </button>
-        <output class="quiet count">{counted(shown.length, 'line')}</output>
+        <output class="quiet count">{counted(visible.length, 'line')}</output>
       </form>
       <div class="log" role="log" aria-live="off" tabIndex={0} aria-label="Log, newest first">
-        {shown.length === 0 && (
+        {visible.length === 0 && (
           <p class="quiet pad">
             <Words text={NO_LINES} /> Only the proxy’s own machine is sent the log.
           </p>
         )}
-        {shown.map((line, index) => (
-          <LogRow key={shown.length - index} line={line} />
+        {visible.map((line, index) => (
+          <LogRow key={visible.length - index} line={line} />
         ))}
       </div>
     </section>

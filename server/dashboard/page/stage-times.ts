@@ -10,7 +10,7 @@ export function extentOf(stage: Stage): readonly [startMs: number, endMs: number
 }
 
 /** Notes that stand in a column of their own already. */
-const SHOWN = new Set([
+const LISTED = new Set([
   'name',
   'node',
   'duration_ms',
@@ -28,7 +28,7 @@ export function lengthOf(trace: Trace): number {
 /** What a stage noted beside its times, as texts. */
 export function notesOf(stage: Stage): (readonly [name: string, value: string])[] {
   return Object.entries(stage)
-    .filter(([name]) => !SHOWN.has(name))
+    .filter(([name]) => !LISTED.has(name))
     .map(([name, value]) => [
       name.replaceAll('_', ' '),
       typeof value === 'string' ? value : JSON.stringify(value),

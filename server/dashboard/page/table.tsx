@@ -29,15 +29,15 @@ export function Table<T>({ columns, rows }: TableProps<T>) {
           {rows.map((row, index) => (
             <tr key={index}>
               {columns.map(({ head, isRight, text, tone, cell }, at) => {
-                const shown = cell === undefined ? text(row) : cell(row);
+                const content = cell === undefined ? text(row) : cell(row);
                 const kind = TONES[tone?.(row) ?? 'plain'];
                 return at === 0 ? (
                   <th key={head} scope="row">
-                    {shown}
+                    {content}
                   </th>
                 ) : (
                   <td key={head} class={`${isRight === true ? 'num ' : ''}${kind}`}>
-                    {shown}
+                    {content}
                   </td>
                 );
               })}

@@ -65,8 +65,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const current = Math.min(active, Math.max(last, 0));
   const from = Math.max(0, Math.floor(view.top / rowHeight) - SPARE);
   const to = Math.min(last, Math.ceil((view.top + view.height) / rowHeight) + SPARE);
-  const shown = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
-  if (last >= 0 && (current < from || current > to)) shown.push(current);
+  const visible = Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n);
+  if (last >= 0 && (current < from || current > to)) visible.push(current);
 
   useEffect(() => {
     if (to === last && last >= 0) onEnd?.();
@@ -118,7 +118,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
         {header}
       </div>
       <div class="list-body" role="rowgroup" style={{ height: `${items.length * rowHeight}px` }}>
-        {shown.map((index) => {
+        {visible.map((index) => {
           const item = items[index]!;
           return (
             <div

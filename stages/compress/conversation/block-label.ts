@@ -57,9 +57,9 @@ export function labelOf(
 ): string | undefined {
   if (block.kind === 'user_text') return `user text ${++counts.userTexts}`;
   if (!countResult(block, counts) || block.kind !== 'tool_result') return undefined;
-  const said =
+  const label =
     path ?? command?.slice(0, 300).match(FILE_NAME)?.[0] ?? command ?? toolName ?? 'tool';
-  const what = said.slice(said.lastIndexOf('/', said.length - 2) + 1);
+  const what = label.slice(label.lastIndexOf('/', label.length - 2) + 1);
   const short = what.length > LABEL_CHARS ? `${what.slice(0, LABEL_CHARS - 1)}…` : what;
   const part = counts.parts > 1 ? `part ${counts.parts} of ` : '';
   return `${part}result ${counts.results} (${short})`;

@@ -265,9 +265,9 @@ test('a run that fails again names the tests that failed', () => {
   ].join('\n');
   const out = printed(['pytest', run], ['pytest', run]);
   assert.ok(out[1]!.by.includes('repeats'));
-  const said = new Set(out[1]!.text.split('\n'));
+  const texts = new Set(out[1]!.text.split('\n'));
   assert.equal(
-    failed.filter((line) => !said.has(line)),
+    failed.filter((line) => !texts.has(line)),
     [],
   );
 });

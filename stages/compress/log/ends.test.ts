@@ -85,9 +85,9 @@ test('what a tool says at its end is there to the letter, at first and again', (
     });
     for (const [turn, outcome] of out.entries()) {
       shrunk += outcome.changed ? 1 : 0;
-      const said = new Set(outcome.text.split('\n').map(cleanLine));
+      const texts = new Set(outcome.text.split('\n').map(cleanLine));
       for (const line of endsOf(log))
-        if (!said.has(line))
+        if (!texts.has(line))
           missing.push(
             `${at} ${log.tool}, time ${turn + 1} (${outcome.classification?.kind}, ${outcome.by.join()}): ${line.slice(0, 90)}`,
           );
@@ -118,9 +118,9 @@ test('totals of any tool stay wherever they stand, at first and again', () => {
       logBudgetTokens: 1200,
     });
     for (const [turn, outcome] of out.entries()) {
-      const said = new Set(outcome.text.split('\n').map(cleanLine));
+      const texts = new Set(outcome.text.split('\n').map(cleanLine));
       for (const line of totals)
-        if (!said.has(line)) missing.push(`${tool}, time ${turn + 1}: ${line.slice(0, 90)}`);
+        if (!texts.has(line)) missing.push(`${tool}, time ${turn + 1}: ${line.slice(0, 90)}`);
     }
   }
   assert.equal(missing, []);

@@ -19,13 +19,13 @@ const EXIT_STATUS =
   /\bexit(?:ed|s|ing)?\b.{0,40}?\b(?:code|status|with)\b\D{0,6}\d|\bexit(?:code|_code|status)? ?[:=]? ?\d+$|\breturn ?code\D{0,4}\d|\bstatus[:=] ?\d+$|^rc ?= ?\d|\bterminated by signal\b/i;
 
 /** What a line reports about how something ended: totals, or a status. Colours and time stamps are looked through. */
-function endTold(line: string): 'totals' | 'status' | undefined {
+function endStated(line: string): 'totals' | 'status' | undefined {
   const cut = line.length > SEEN ? line.slice(0, SEEN) : line;
   const seen = cut.includes('\u001b') ? withoutColours(cut) : cut;
   const bare = seen.endsWith('\r') ? seen.slice(0, -1) : seen;
-  const said = bare.slice(stampLength(bare));
-  if (isTotals(said)) return 'totals';
-  return EXIT_STATUS.test(said) ? 'status' : undefined;
+  const message = bare.slice(stampLength(bare));
+  if (isTotals(message)) return 'totals';
+  return EXIT_STATUS.test(message) ? 'status' : undefined;
 }
 
 function unstamped(line: string): string {
@@ -37,26 +37,26 @@ function unstamped(line: string): string {
  * something, and those that show how it ended, from the last on; of those that say the same a few.
  */
 export function endingLines(lines: readonly string[]): ReadonlySet<number> {
-  const says = (at: number): boolean => lines[at]!.trim() !== '' && !lines[at]!.startsWith(MARK);
+  const hasText = (at: number): boolean => lines[at]!.trim() !== '' && !lines[at]!.startsWith(MARK);
   const first: number[] = [];
-  for (let at = 0; at < lines.length && first.length < ENDS; at++) if (says(at)) first.push(at);
+  for (let at = 0; at < lines.length && first.length < ENDS; at++) if (hasText(at)) first.push(at);
   const last: number[] = [];
-  const told: number[] = [];
+  const summaries: number[] = [];
   const seen = new Map<string, number>();
   for (let at = lines.length - 1; at >= 0; at--) {
-    if (!says(at)) continue;
+    if (!hasText(at)) continue;
     if (last.length < ENDS) {
       last.push(at);
       continue;
     }
-    const what = endTold(lines[at]!);
+    const what = endStated(lines[at]!);
     if (what === undefined) continue;
     const form = what === 'status' ? templateOf(lines[at]!) : unstamped(lines[at]!);
     const known = seen.get(form) ?? 0;
     seen.set(form, known + 1);
-    if (known < SAME) told.push(at);
+    if (known < SAME) summaries.push(at);
   }
-  return new Set([...last, ...first, ...told]);
+  return new Set([...last, ...first, ...summaries]);
 }
 
 /** How runners name a test that failed, in the list at the end or where it stands. */

@@ -92,14 +92,14 @@ function noise(): string[] {
 
 for (const budget of [3500, 2000]) {
   test(`what failed is kept at ${budget} tokens, wherever it stands`, () => {
-    for (const [name, said] of Object.entries(FAILURES)) {
+    for (const [name, texts] of Object.entries(FAILURES)) {
       for (const share of [0.25, 0.6, 0.98]) {
         const lines = noise();
-        lines.splice(Math.floor(lines.length * share), 0, ...said);
+        lines.splice(Math.floor(lines.length * share), 0, ...texts);
         const { text } = builtIn.apply(lines.join('\n'), makeLog(budget));
         const kept = new Set(text.split('\n'));
         assert.ok(kept.size < 500, name);
-        for (const line of said) assert.ok(kept.has(line), `${name} at ${share}: ${line}`);
+        for (const line of texts) assert.ok(kept.has(line), `${name} at ${share}: ${line}`);
       }
     }
   });

@@ -23,7 +23,7 @@ test('of states of the same progress the last one stays', () => {
     ['same words\rsame words', 'same words'],
     ['10% done\r        \rready', '10% done\rready'],
   ];
-  for (const [line, shown] of cases) assert.is(cleanLine(line), shown);
+  for (const [line, printed] of cases) assert.is(cleanLine(line), printed);
 });
 
 test('a piece that says something else stays, above all one that warns or fails', () => {

@@ -3,7 +3,7 @@
  * is read for its content: of pieces that show the same progress the last one stays, and
  * every other piece stays.
  */
-import { hasTellingNumber, hasTellingWord } from './score.ts';
+import { hasInformativeNumber, hasInformativeWord } from './score.ts';
 
 /** Longest part of a piece that is compared, in characters. */
 const COMPARED = 400;
@@ -25,19 +25,19 @@ export interface Redrawn {
 
 /** Leaves out redraws. A carriage return at the end of the line goes too. */
 export function dropRedraws(line: string): Redrawn {
-  const shown = shownEnd(line, line.length);
+  const visible = visibleEnd(line, line.length);
   // Every line of a file with Windows line ends comes here, and few hold more than one piece.
-  if (shown > 0 && line.lastIndexOf('\r', shown - 1) < 0)
-    return { text: line.slice(0, shown), dropped: 0 };
+  if (visible > 0 && line.lastIndexOf('\r', visible - 1) < 0)
+    return { text: line.slice(0, visible), dropped: 0 };
   const pieceOf = rememberPieces();
   const kept: string[] = [];
   let pieces = 0;
   let later: Piece | undefined;
   // From the end on: a piece goes for what the next one that shows something says.
-  for (let end = shown; end > 0;) {
+  for (let end = visible; end > 0;) {
     const start = line.lastIndexOf('\r', end - 1) + 1;
     const piece = pieceOf(line.slice(start, end));
-    end = shownEnd(line, start - 1);
+    end = visibleEnd(line, start - 1);
     pieces++;
     if (later === undefined || !isEarlier(piece, later)) kept.push(piece.text);
     later = piece;
@@ -46,7 +46,7 @@ export function dropRedraws(line: string): Redrawn {
 }
 
 /** Where the last piece before `end` ends that is not blank; 0 where there is none. */
-function shownEnd(line: string, end: number): number {
+function visibleEnd(line: string, end: number): number {
   let at = Math.max(0, end);
   while (at > 0 && isBlank(line.charCodeAt(at - 1))) at--;
   if (at === 0) return 0;
@@ -108,12 +108,12 @@ function isEarlier(piece: Piece, later: Piece): boolean {
   if (!piece.isProgress || form === undefined) return false;
   const next = later.form ?? { text: seenOf(later.text) };
   if (next === form) return true;
-  return saysAgain((form.shape ??= shapeOf(form.text)), (next.shape ??= shapeOf(next.text)));
+  return repeats((form.shape ??= shapeOf(form.text)), (next.shape ??= shapeOf(next.text)));
 }
 
 function isProgress({ text, form }: Piece): boolean {
-  if (form === undefined || hasTellingNumber(seenOf(text))) return false;
-  form.isQuiet ??= !WARNING.test(form.text) && !hasTellingWord(form.text);
+  if (form === undefined || hasInformativeNumber(seenOf(text))) return false;
+  form.isQuiet ??= !WARNING.test(form.text) && !hasInformativeWord(form.text);
   return form.isQuiet;
 }
 
@@ -127,6 +127,6 @@ function shapeOf(text: string): string {
 }
 
 /** The later piece says the same, or goes on where the earlier one ended: `done.` */
-function saysAgain(earlier: string, later: string): boolean {
+function repeats(earlier: string, later: string): boolean {
   return later === earlier || later.startsWith(`${earlier} `);
 }

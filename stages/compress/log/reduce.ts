@@ -74,9 +74,11 @@ function fill({ scores, lines, rest, always }: Scored, budget: number): Compress
     if (estimateTokens(next.text) > budget) break;
     best = next;
   }
-  const says = best.text.split('\n').some((line) => line.trim() !== '' && !line.startsWith(MARK));
+  const hasText = best.text
+    .split('\n')
+    .some((line) => line.trim() !== '' && !line.startsWith(MARK));
   const isCut = rest.some((line) => line.includes('\n'));
-  return says && (isCut || best.removed.length > 0) ? best : undefined;
+  return hasText && (isCut || best.removed.length > 0) ? best : undefined;
 }
 
 /** The lines of a log with what is known of them; `rest` is what would go out of each. */

@@ -125,18 +125,18 @@ const sum = (rules: readonly Weighted[], line: string): number =>
 /** True if a line holds a word that failures are stated with: few do, and only those are looked at closely. */
 export function isSuspicious(line: string): boolean {
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
-  return hasTellingNumber(text) || hasTellingWord(text);
+  return hasInformativeNumber(text) || hasInformativeWord(text);
 }
 
 /** True if one of those words is in it, whatever its numbers are. */
-export function hasTellingWord(text: string): boolean {
+export function hasInformativeWord(text: string): boolean {
   return (
     SUSPICIOUS.test(text) || ELSEWHERE.test(text) || (WIDE.test(text) && ELSEWHERE_WIDE.test(text))
   );
 }
 
 /** True if a number may be the level of a line or the status of an answer that failed. */
-export function hasTellingNumber(text: string): boolean {
+export function hasInformativeNumber(text: string): boolean {
   return SUSPICIOUS_NUMBER.test(text);
 }
 
@@ -148,10 +148,10 @@ export function scoreLine(line: string, suspicious = isSuspicious(line)): number
   const text = line.length > SCORED ? line.slice(0, SCORED) : line;
   if (text.trim() === '') return -3;
   if (isFine(text)) return -2;
-  const telling = suspicious ? withoutBenign(text) : text;
-  const failure = suspicious ? sum(FAILURE, telling) : 0;
-  const summary = sum(SUMMARY, telling);
-  if (telling !== text && Math.max(failure, summary) < STATED) return -2;
+  const scored = suspicious ? withoutBenign(text) : text;
+  const failure = suspicious ? sum(FAILURE, scored) : 0;
+  const summary = sum(SUMMARY, scored);
+  if (scored !== text && Math.max(failure, summary) < STATED) return -2;
   const place = sum(PLACE, text);
   const noise = NOISE.test(text) ? -5 : 0;
   return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;

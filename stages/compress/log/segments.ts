@@ -143,14 +143,14 @@ export function cutLine(segmented: SegmentedLine, maxTokens: number, skip = 0): 
     line.slice(Math.max(skip, ends[at - 1] ?? 0), Math.max(skip, ends[at]!));
   const isShort = (at: number): boolean =>
     part(at).length <= 2 * SEGMENT || fits(part(at), maxTokens);
-  const telling = scoredSegments(segmented)
+  const informative = scoredSegments(segmented)
     .filter(({ score }) => isFailure(score))
     .toSorted((a, b) => b.score - a.score || a.at - b.at)
     .map(({ at }) => at)
     .filter(isShort)
     .slice(0, MAX_KEPT);
   const outer = [0, ends.length - 1].filter(isShort);
-  const keep = [...new Set([...telling, ...outer])].toSorted((a, b) => a - b);
+  const keep = [...new Set([...informative, ...outer])].toSorted((a, b) => a - b);
   if (keep.length === 0 || keep.length === ends.length) return whole;
   let kept = 0;
   let out = '';

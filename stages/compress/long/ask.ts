@@ -164,8 +164,8 @@ function shellWords(call: ConversationBlock, whole: string): AskWords | undefine
     writtenBy({ ...call, kind: 'tool_use', toolInput: { command } }).length > 0
   )
     return undefined;
-  const [shown = [], ...others] = words.filter(([name]) => name !== 'cd');
-  const [name = '', ...args] = shown;
+  const [first = [], ...others] = words.filter(([name]) => name !== 'cd');
+  const [name = '', ...args] = first;
   const [file = '*', ...more] = operandsOf(args, NO_VALUES);
   if (others.length === 0 && ONE_FILE.has(name) && more.length === 0 && !PATTERN.test(file)) {
     const cds = words.filter(([program]) => program === 'cd');

@@ -48,7 +48,7 @@ export function withParts(
     writes.flatMap((names, at) => names.map((name) => [name, at] as const)),
   );
   const keys = resultKeys(blocks);
-  const shown = new Set<string>();
+  const visible = new Set<string>();
   const written = new Set<string>();
   const heldBack: string[] = [];
   const made = blocks.map((block, at): ConversationBlock => {
@@ -58,8 +58,8 @@ export function withParts(
     if (words === undefined) return block;
     const sources = sourcesOf(block);
     // What is asked for again is needed whole; so is what the agent has been working on.
-    const isKnown = sources.some((name) => shown.has(name) || written.has(name));
-    for (const name of sources) shown.add(name);
+    const isKnown = sources.some((name) => visible.has(name) || written.has(name));
+    for (const name of sources) visible.add(name);
     if (isKnown) return block;
     const key = keys[at]!;
     const before = decided.get(key);

@@ -82,8 +82,8 @@ function firstNumber(lines: readonly string[]): number | undefined {
   const widths = numberWidths(lines);
   if (widths === undefined) return 1;
   const firsts = lines.flatMap((line, at) => {
-    const shown = /\d+/.exec(line.slice(0, widths[at]))?.[0];
-    return shown === undefined ? [] : [Number(shown) - at];
+    const number = /\d+/.exec(line.slice(0, widths[at]))?.[0];
+    return number === undefined ? [] : [Number(number) - at];
   });
   return firsts.every((first) => first === firsts[0]) ? firsts[0] : undefined;
 }

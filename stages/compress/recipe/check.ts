@@ -45,7 +45,7 @@ export const MATCH_PARTS: Readonly<
 
 export function checkRecipe(value: unknown): CheckedRecipe {
   const faults: RecipeFault[] = [];
-  const say = (path: readonly string[], message: string): void =>
+  const report = (path: readonly string[], message: string): void =>
     void faults.push({ path, message });
   if (!isObject(value))
     return {
@@ -54,16 +54,16 @@ export function checkRecipe(value: unknown): CheckedRecipe {
     };
   for (const name of Object.keys(value))
     if (!FIELDS.includes(name))
-      say([name], `is no part of a recipe; known are ${FIELDS.join(', ')}`);
+      report([name], `is no part of a recipe; known are ${FIELDS.join(', ')}`);
   const { name, description = '', match, must_keep: mustKeep, operations, examples = [] } = value;
   if (!isText(name) || !RECIPE_NAME.test(name))
-    say(['name'], 'is of lower case letters, digits and -');
-  if (typeof description !== 'string') say(['description'], 'is a text');
-  checkMatch(match, say);
+    report(['name'], 'is of lower case letters, digits and -');
+  if (typeof description !== 'string') report(['description'], 'is a text');
+  checkMatch(match, report);
   const mustKeepFault = mustKeep === undefined ? undefined : patternsFault(mustKeep);
-  if (mustKeepFault !== undefined) say(['must_keep'], mustKeepFault);
-  const steps = checkOperations(operations, mustKeep === undefined, say);
-  const shown = checkExamples(examples, say);
+  if (mustKeepFault !== undefined) report(['must_keep'], mustKeepFault);
+  const steps = checkOperations(operations, mustKeep === undefined, report);
+  const checkedExamples = checkExamples(examples, report);
   if (faults.length > 0) return { ok: false, faults };
   const recipe: Recipe = {
     name: String(name),
@@ -77,14 +77,14 @@ export function checkRecipe(value: unknown): CheckedRecipe {
     mustKeep: listOf(mustKeep),
     operations: steps,
   };
-  return { ok: true, file: { recipe, examples: shown } };
+  return { ok: true, file: { recipe, examples: checkedExamples } };
 }
 
-type Say = (path: readonly string[], message: string) => void;
+type ReportFault = (path: readonly string[], message: string) => void;
 
-function checkMatch(match: unknown, say: Say): void {
+function checkMatch(match: unknown, report: ReportFault): void {
   if (!isObject(match) || Object.keys(match).length === 0)
-    return say(
+    return report(
       ['match'],
       `says which texts the recipe is for: ${Object.keys(MATCH_PARTS).join(', ')}`,
     );
@@ -93,11 +93,11 @@ function checkMatch(match: unknown, say: Say): void {
       ? MATCH_PARTS[part as keyof RecipeMatch]
       : undefined;
     if (known === undefined) {
-      say(['match', part], `is no condition; known are ${Object.keys(MATCH_PARTS).join(', ')}`);
+      report(['match', part], `is no condition; known are ${Object.keys(MATCH_PARTS).join(', ')}`);
       continue;
     }
     const fault = known.kind === 'patterns' ? patternsFault(value) : wordsFault(value, known.words);
-    if (fault !== undefined) say(['match', part], fault);
+    if (fault !== undefined) report(['match', part], fault);
   }
 }
 
@@ -110,16 +110,20 @@ function wordsFault(value: unknown, words: readonly string[] | undefined): strin
     : `cannot be ${JSON.stringify(strange)}; known are ${words!.join(', ')}`;
 }
 
-function checkOperations(value: unknown, isLossless: boolean, say: Say): Recipe['operations'] {
+function checkOperations(
+  value: unknown,
+  isLossless: boolean,
+  report: ReportFault,
+): Recipe['operations'] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_OPERATIONS) {
-    say(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
+    report(['operations'], `is a list of 1 to ${MOST_OPERATIONS} operations`);
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {
     const path = ['operations', String(at)];
     const [name, values] = operationOf(entry);
     if (name === undefined || values === undefined) {
-      say(
+      report(
         path,
         'is the name of an operation, alone or as the only key of a map with its parameters',
       );
@@ -127,12 +131,12 @@ function checkOperations(value: unknown, isLossless: boolean, say: Say): Recipe[
     }
     const operation = OPERATIONS.get(name);
     if (operation === undefined) {
-      say(path, `${JSON.stringify(name)} is no operation; \`svc recipe operations\` lists them`);
+      report(path, `${JSON.stringify(name)} is no operation; \`svc recipe operations\` lists them`);
       return [];
     }
-    for (const fault of argFaults(operation, values)) say([...path, name], `${name} ${fault}`);
+    for (const fault of argFaults(operation, values)) report([...path, name], `${name} ${fault}`);
     if (isLossless && operation.loss !== 'none')
-      say(
+      report(
         [...path, name],
         `${name} can lose something: say in must_keep which lines stay to the letter, or use operations that lose nothing (${losslessNames().join(', ')})`,
       );
@@ -154,29 +158,29 @@ function operationOf(entry: unknown): readonly [string | undefined, Values | und
 
 const EXAMPLE_TEXTS = ['command', 'tool', 'path', 'from', 'made', 'input', 'file', 'output'];
 
-function checkExamples(value: unknown, say: Say): readonly RecipeExample[] {
+function checkExamples(value: unknown, report: ReportFault): readonly RecipeExample[] {
   if (!Array.isArray(value)) {
-    say(['examples'], 'is a list');
+    report(['examples'], 'is a list');
     return [];
   }
   return (value as unknown[]).flatMap((entry, at) => {
     const path = ['examples', String(at)];
     if (!isObject(entry)) {
-      say(path, 'is a map with from, made, and input or file');
+      report(path, 'is a map with from, made, and input or file');
       return [];
     }
     for (const [name, one] of Object.entries(entry)) {
       if (EXAMPLE_TEXTS.includes(name) ? typeof one === 'string' : false) continue;
       if (name === 'keeps' && Array.isArray(one) && one.every(isText)) continue;
       if (name === 'saves' && typeof one === 'number' && one >= 0 && one <= 100) continue;
-      say(
+      report(
         [...path, name],
         `is not understood; an example has ${EXAMPLE_TEXTS.join(', ')}, keeps and saves`,
       );
     }
     const { from = '', made = 'run', input, file } = entry;
-    if (made !== 'run' && made !== 'hand') say([...path, 'made'], 'is run or hand');
-    if ((input === undefined) === (file === undefined)) say(path, 'has either input or file');
+    if (made !== 'run' && made !== 'hand') report([...path, 'made'], 'is run or hand');
+    if ((input === undefined) === (file === undefined)) report(path, 'has either input or file');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field was checked above
     return [{ ...entry, from, made } as unknown as RecipeExample];
   });

@@ -119,7 +119,7 @@ test('without must_keep only operations that lose nothing are allowed', () => {
 });
 
 test('every fault is said at once, with its place', () => {
-  const said = faultsOf({
+  const texts = faultsOf({
     name: 'A B',
     colour: 1,
     match: { klass: 'log', class: 'logg' },
@@ -141,7 +141,7 @@ test('every fault is said at once, with its place', () => {
     'examples.0.made is run or hand',
     'examples.0 has either input or file',
   ])
-    assert.ok(said.includes(part), `${part} is not in\n${said}`);
+    assert.ok(texts.includes(part), `${part} is not in\n${texts}`);
   assert.match(faultsOf([]), /is not a recipe/);
 });
 

@@ -83,18 +83,18 @@ export function render(
       removed: loss === 'none' ? [] : rangesWithout(there),
     };
   }
-  const said = removed.filter((range) => !isBlank(input, range));
+  const filled = removed.filter((range) => !isBlank(input, range));
   const changed = rows.filter(({ at, text }) => at !== undefined && text !== input[at]).length;
   const head =
     loss === 'text' && changed > 0
       ? [`${MARK}recipe ${name} shortened ${changed} of the lines below; the source is complete]`]
       : [];
-  const isOnce = said.length > MANY_GAPS && lost < said.length * SHORT_GAP;
-  const once = `${MARK}recipe ${name} left out ${lost} of ${input.length} lines in ${said.length} places; the source is complete]`;
+  const isOnce = filled.length > MANY_GAPS && lost < filled.length * SHORT_GAP;
+  const once = `${MARK}recipe ${name} left out ${lost} of ${input.length} lines in ${filled.length} places; the source is complete]`;
   return { text: [...head, ...withMarkers(rows, removed, mark)].join('\n'), removed };
 
   function mark(range: LineRange): string | undefined {
-    const place = said.indexOf(range);
+    const place = filled.indexOf(range);
     if (place < 0) return undefined;
     if (isOnce) return place === 0 ? once : undefined;
     return place === 0 ? omitted(range, input.length) : omittedMore(range);

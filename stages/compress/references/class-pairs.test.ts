@@ -226,7 +226,7 @@ function readOf(label: string, from: string, to?: string, first?: string): Read 
 
 const NUMBER = /^ *(\d+)\t/;
 /** A line without the number that a viewer put before it, and without white space at its end. */
-const said = (line: string): string => line.replace(NUMBER, '').trimEnd();
+const texts = (line: string): string => line.replace(NUMBER, '').trimEnd();
 const numberOf = (line: string | undefined): number | undefined => {
   const found = NUMBER.exec(line ?? '')?.[1];
   return found === undefined ? undefined : Number(found);
@@ -261,7 +261,7 @@ function checkReferences(
     const { text, by } = outcomes[at]!;
     if (text === block.text) return;
     const raw = block.text.split('\n');
-    const own = raw.map(said);
+    const own = raw.map(texts);
     const whole: string[] = [];
     let cursor = 0;
     for (const line of text.split('\n')) {
@@ -269,7 +269,7 @@ function checkReferences(
       if (read === undefined) {
         const times = AGAIN.exec(line)?.[1];
         if (times !== undefined) for (let n = 0; n < Number(times); n++) whole.push(whole.at(-1)!);
-        else if (!HEADER.test(line)) whole.push(said(line));
+        else if (!HEADER.test(line)) whole.push(texts(line));
         continue;
       }
       references++;
@@ -280,7 +280,7 @@ function checkReferences(
         continue;
       }
       const piece = blocks[named]!.text.split('\n')
-        .map(said)
+        .map(texts)
         .slice(read.from - 1, read.to);
       let place = isOwn ? Math.max(cursor, read.to) : cursor;
       do place = find(piece, own, place) + 1;

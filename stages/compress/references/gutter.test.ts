@@ -11,9 +11,9 @@ const view = (from: number, count: number, separator = '\t', width = 6): string 
 test('the first and every fifth line keep their number, and all come back', () => {
   const text = `before\n${view(8, 12)}\nafter`;
   const out = thinGutter(text)!;
-  const shown = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
+  const printed = out.split('\n').filter((line) => /^ *\d+\t/.test(line));
   assert.equal(
-    shown.map((line) => Number.parseInt(line, 10)),
+    printed.map((line) => Number.parseInt(line, 10)),
     [8, 10, 15],
   );
   assert.match(out, '[svc 12 lines, every fifth numbered]');
@@ -46,8 +46,10 @@ const SOURCE = Array.from({ length: 40 }, (_, at) =>
 test('the numbers of other agents are thinned out, and all come back', () => {
   for (const [name, number] of Object.entries(VIEWS)) {
     for (const from of [1, 6, 95]) {
-      const shown = SOURCE.map((line, at) => number(from + at) + line);
-      const text = ['<file>', ...shown, '', '(End of file - total 40 lines)', '</file>'].join('\n');
+      const printed = SOURCE.map((line, at) => number(from + at) + line);
+      const text = ['<file>', ...printed, '', '(End of file - total 40 lines)', '</file>'].join(
+        '\n',
+      );
       const out = thinGutter(text);
       assert.ok(out !== undefined && out.length < text.length, `${name} from ${from}`);
       assert.is(fillGutter(out), text, name);

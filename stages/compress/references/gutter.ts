@@ -9,7 +9,7 @@ import { MARK } from '../text/marker.ts';
 /** Shorter runs of numbered lines are left alone. */
 const MIN_RUN = 8;
 /** Numbers that are multiples of this are shown. */
-const SHOWN = 5;
+const EVERY = 5;
 /**
  * How viewers print a number before a line: what precedes the digits, the digits with their
  * padding, and what separates them from the line. Views with a colon and nothing behind it are
@@ -130,12 +130,12 @@ function thin(lines: readonly string[], { from, numbers, column }: Run): readonl
   return numbers.map((number, at) => {
     const line = lines[from + at]!;
     if (number === undefined) return line;
-    return isShown(numbers[at - 1], number) ? line : line.slice(prefix(number, column).length);
+    return isNumbered(numbers[at - 1], number) ? line : line.slice(prefix(number, column).length);
   });
 }
 
-function isShown(before: number | undefined, number: number): boolean {
-  return before === undefined || number % SHOWN === 0;
+function isNumbered(before: number | undefined, number: number): boolean {
+  return before === undefined || number % EVERY === 0;
 }
 
 function readRun(lines: readonly string[], from: number): Run | undefined {
@@ -180,7 +180,7 @@ export function fillGutter(text: string): string {
 /** Length of the line number that each line shows, whole or thinned out; undefined where the text has none. */
 export function numberWidths(lines: readonly string[]): readonly number[] | undefined {
   const thinned = readThinned(lines);
-  if (thinned !== undefined) return thinned.map(({ shown }) => shown);
+  if (thinned !== undefined) return thinned.map(({ digits }) => digits);
   return lineNumbering(lines) ?? runWidths(lines);
 }
 
@@ -210,10 +210,10 @@ function runWidths(lines: readonly string[]): readonly number[] | undefined {
 interface ThinnedLine {
   readonly header: boolean;
   readonly missing: string;
-  readonly shown: number;
+  readonly digits: number;
 }
 
-const PLAIN: ThinnedLine = { header: false, missing: '', shown: 0 };
+const PLAIN: ThinnedLine = { header: false, missing: '', digits: 0 };
 
 function readThinned(lines: readonly string[]): readonly ThinnedLine[] | undefined {
   const out: ThinnedLine[] = [];
@@ -244,6 +244,6 @@ function readBelow(lines: readonly string[]): readonly ThinnedLine[] {
     const before = last;
     last = before === undefined ? (readNumber(line)?.number ?? 0) : before + 1;
     const own = prefix(last, column);
-    return isShown(before, last) ? { ...PLAIN, shown: own.length } : { ...PLAIN, missing: own };
+    return isNumbered(before, last) ? { ...PLAIN, digits: own.length } : { ...PLAIN, missing: own };
   });
 }

@@ -14,7 +14,7 @@ const LEAST_SAVED = 40;
 /** Below this many estimated tokens a result is never references alone. */
 const SHORT_RESULT = 400;
 /** Nor is it mostly that: of its lines such a share stands there. */
-const SAID_SHARE = 0.1;
+const NEW_SHARE = 0.1;
 
 export interface RepeatContext {
   readonly mode: Mode;
@@ -51,9 +51,10 @@ export function nameRepeats(
   if (referred === undefined) return undefined;
   if (total < SHORT_RESULT) {
     // What a harness writes around a result says nothing of it.
-    const said = linesOf(openEnvelope(referred.text).body);
+    const referredLines = linesOf(openEnvelope(referred.text).body);
     const lines = linesOf(openEnvelope(text).body);
-    if (said <= Math.min(literal?.size ?? 0, lines) || said < lines * SAID_SHARE) return undefined;
+    if (referredLines <= Math.min(literal?.size ?? 0, lines) || referredLines < lines * NEW_SHARE)
+      return undefined;
   }
   return referred;
 }

@@ -53,12 +53,12 @@ test('a conversation in two languages is reported once, whatever had to be loade
     block(2, `package a\n${go}`, { command: 'cat c.go' }),
     block(3, PYTHON.replaceAll('function', 'method'), { command: 'cat d.py' }),
   ];
-  const told: number[] = [];
+  const reported: number[] = [];
   const all = await createConversationCompressor(0).compress(
     { blocks, options: OPTIONS },
-    (outcomes) => told.push(...outcomes.map(({ index }) => index)),
+    (outcomes) => reported.push(...outcomes.map(({ index }) => index)),
   );
-  assert.equal(told, [...new Set(told)]);
+  assert.equal(reported, [...new Set(reported)]);
   assert.equal(
     all.map(({ index, changed }) => [index, changed]),
     [
@@ -88,11 +88,11 @@ test('a grammar that cannot be loaded is tried once a job, and what it was neede
     block(2, PYTHON, { command: 'cat c.py' }),
     block(3, LOG, { command: 'make' }),
   ];
-  const told: JobOutcome[] = [];
+  const reported: JobOutcome[] = [];
   const job = { blocks, options: OPTIONS };
-  const first = await compressor.compress(job, (outcomes) => told.push(...outcomes));
+  const first = await compressor.compress(job, (outcomes) => reported.push(...outcomes));
   assert.equal(asked, ['python', 'rust']);
-  assert.equal(told, first.slice(0, told.length));
+  assert.equal(reported, first.slice(0, reported.length));
   assert.equal(
     first.map(({ changed, reason }) => reason ?? changed),
     ['undecided', true, 'undecided', true],

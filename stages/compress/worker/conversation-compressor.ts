@@ -22,7 +22,7 @@ export interface ConversationCompressor {
   /** The outcomes of all blocks. `tell` is called with those so far, each once, before a block that may take long. */
   compress(
     job: CompressJob,
-    tell?: (outcomes: readonly JobOutcome[]) => void,
+    report?: (outcomes: readonly JobOutcome[]) => void,
   ): Promise<readonly JobOutcome[]>;
   figures(): CacheFigures;
 }
@@ -36,7 +36,7 @@ export function createConversationCompressor(
   const cache = createBlockCache(cacheEntries);
   const memo = new ConversationMemo(cacheEntries > 0 ? MAX_CONVERSATIONS : 0);
   return {
-    async compress({ blocks, options }, tell) {
+    async compress({ blocks, options }, report) {
       code.forgetFailures();
       const isCodeTouched = options.mode === 'aggressive';
       const { recipes, ...plain } = options;
@@ -46,11 +46,11 @@ export function createConversationCompressor(
         ...(isCodeTouched && { commentLines: code.commentLines }),
         ...(recipes !== undefined && { rewriter: compile(recipes) }),
       };
-      let told = 0;
+      let reported = 0;
       const watch: Watch = (decided, next) => {
-        if (next.text.length < LONG_CHARS || decided.length <= told) return;
-        tell?.(decided.slice(told).map(withoutKeptText));
-        told = decided.length;
+        if (next.text.length < LONG_CHARS || decided.length <= reported) return;
+        report?.(decided.slice(reported).map(withoutKeptText));
+        reported = decided.length;
       };
       for (;;) {
         try {

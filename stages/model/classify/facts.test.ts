@@ -136,7 +136,7 @@ test('names, hits and changed lines are recognised for what they are', () => {
 });
 
 const BUILT = rows((n, word) => `   Compiling ${word}-${n} v0.${n}.1`, 90);
-const TOLD: Readonly<Record<string, string>> = {
+const STATED: Readonly<Record<string, string>> = {
   'uv pip freeze': rows((n, word) => `${word}-${n}==1.${n}.0`),
   'uv pip list': `Package Version\n------- -------\n${rows((n, word) => `${word}${n} 1.${n}.0`)}`,
   'npm run list-users': `\n> app@1.0.0 list-users\n> node list.js\n\n${rows((n, word) => `${n}) ${word} <u${n}@a.test>`, 14)}`,
@@ -155,7 +155,7 @@ const TOLD: Readonly<Record<string, string>> = {
   ),
 };
 
-for (const [command, text] of Object.entries(TOLD)) {
+for (const [command, text] of Object.entries(STATED)) {
   test(`what ${command} prints is no class that drops lines`, () => {
     const { kind } = classify(text, { command });
     assert.ok(!THINNED.includes(kind), kind);

@@ -144,14 +144,14 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
 );
 
 /** What tasks print that report something rather than do something. A project's own task may print anything. */
-const TELLING: ReadonlyMap<string, Role> = new Map([
+const ROLE_OF_ARGUMENT: ReadonlyMap<string, Role> = new Map([
   ...'mvn mvnw gradle gradlew sbt lein mix nx turbo lerna rush'
     .split(' ')
     .map((name) => [name, 'other'] as const),
   ...[...SCRIPT_RUNNERS, 'make', 'gmake', 'rake'].map((name) => [name, 'anything'] as const),
 ]);
 /** Words at either end of a task's name by which it reports something: `db:list`, `list-users`, `dependencyTree`. */
-const TELLS: ReadonlySet<string> = new Set(
+const HAS_ROLE: ReadonlySet<string> = new Set(
   'ls list show help info version versions tree routes status env environment describe stats tasks projects properties dependencies insight'.split(
     ' ',
   ),
@@ -163,7 +163,7 @@ const ONE_TASK: ReadonlySet<string> = new Set(['nx', 'turbo', 'lerna']);
 function states(task: string): boolean {
   const words = task.split(/[-:_.]|(?<=[a-z])(?=[A-Z])/);
   return [words[0], words.at(-1)].some(
-    (word) => word !== undefined && TELLS.has(word.toLowerCase()),
+    (word) => word !== undefined && HAS_ROLE.has(word.toLowerCase()),
   );
 }
 
@@ -176,7 +176,7 @@ export function roleOf(program: string, args: readonly string[]): Role | undefin
   const flag = args.findIndex((arg) => arg.startsWith('-'));
   const words = flag < 0 ? args : args.slice(0, flag);
   const tasks = ONE_TASK.has(program) ? words.slice(0, 1) : words;
-  const informative = tasks.some(states) ? TELLING.get(program) : undefined;
+  const informative = tasks.some(states) ? ROLE_OF_ARGUMENT.get(program) : undefined;
   return informative ?? ROLES.get(program);
 }
 

@@ -39,7 +39,7 @@ const LEAST_COVERED_NAMED = 0.55;
 /** Where the file or a folder of the block is named. */
 const LEAST_COVERED_SUBJECT = 0.45;
 /** A name that stands in more blocks than this tells none of them from the others. */
-const TELLING_SHARE = 0.25;
+const INFORMATIVE_SHARE = 0.25;
 /** A block must score so many times what blocks do on average, unless it holds nearly all of the question. */
 const LEAST_DISTANCE = 2;
 const NEARLY_ALL = 0.75;
@@ -89,14 +89,14 @@ export function aboutQuestion<T extends Ranked>(
   const heaviest = words.map(({ weight }) => weight).toSorted((a, b) => b - a);
   const weight = heaviest.slice(0, MAX_WEIGHED).reduce((sum, each) => sum + each, 0);
   if (weight === 0) return [];
-  const isTelling = (term: string): boolean => {
+  const isInformative = (term: string): boolean => {
     const blocks = liveCount(corpus, corpus.postings(term));
-    return blocks > 0 && blocks <= Math.max(RARE_BLOCKS, corpus.size * TELLING_SHARE);
+    return blocks > 0 && blocks <= Math.max(RARE_BLOCKS, corpus.size * INFORMATIVE_SHARE);
   };
   const named = new Map<string, boolean>();
   const judged = scored.map((each) => {
     const path = each.info.sourcePath;
-    const isSubject = named.get(path) ?? namesPath(tokenizer, asked, path, isTelling);
+    const isSubject = named.get(path) ?? namesPath(tokenizer, asked, path, isInformative);
     named.set(path, isSubject);
     return { each, evidence: { ...evidenceIn(words, weight, each), isSubject } };
   });

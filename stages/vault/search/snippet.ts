@@ -18,11 +18,11 @@ export function cutSnippet(content: string, hits: readonly Hit[], startLine: num
   const [first, last] = densest(hits);
   const from = wordStart(content, first?.start ?? 0, last?.end ?? 0);
   const to = wordEnd(content, Math.max(from + SNIPPET_CHARS, last?.end ?? 0));
-  const shown = hits.filter(({ start, end }) => start >= from && end <= to);
+  const visible = hits.filter(({ start, end }) => start >= from && end <= to);
   return {
     text: content.slice(from, to),
     line: startLine === 0 ? 0 : startLine + countLines(content, from),
-    hits: shown.map(({ start, end }) => [start - from, end - from] as const),
+    hits: visible.map(({ start, end }) => [start - from, end - from] as const),
   };
 }
 

@@ -33,14 +33,14 @@ export function namesPath(
   tokenizer: Tokenizer,
   words: readonly AskedWord[],
   path: string,
-  isTelling: (term: string) => boolean,
+  isInformative: (term: string) => boolean,
 ): boolean {
   const folders = path.split('/');
   const file = folders.pop() ?? '';
   const names = new Set([...folders, file, file.replace(EXTENSIONS, '')]);
   return [...names].some((name) => {
     const parts = partsOf(tokenizer, name);
-    if (!parts.some(isTelling)) return false;
+    if (!parts.some(isInformative)) return false;
     return parts.length === 1 ? isWord(name, words) : isRun(parts, words);
   });
 }

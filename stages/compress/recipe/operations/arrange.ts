@@ -192,11 +192,11 @@ function htmlText(html: string): string {
       out += '\n';
     else if (/^t[dh]$/.test(name)) out += ' ';
   }
-  const said = out.replaceAll(
+  const rewritten = out.replaceAll(
     /&(#39|[a-z]{2,5});/g,
     (whole, name: string) => ENTITIES[name] ?? whole,
   );
-  return said
+  return rewritten
     .split('\n')
     .map((line) => line.replaceAll(/[ \t]+/g, ' ').trim())
     .filter((line) => line !== '')

@@ -24,9 +24,9 @@ export const layoutOperations = {
     params: {},
     example: { with: {}, before: '    a:\n      b: 1', after: 'a:\n  b: 1' },
     make: () => (rows) => {
-      const said = rows.filter(({ text }) => text.trim() !== '');
-      if (said.some(({ stays, text }) => stays === true && !/^\s/.test(text))) return rows;
-      const widths = said.map(({ text }) => text.length - text.trimStart().length);
+      const filled = rows.filter(({ text }) => text.trim() !== '');
+      if (filled.some(({ stays, text }) => stays === true && !/^\s/.test(text))) return rows;
+      const widths = filled.map(({ text }) => text.length - text.trimStart().length);
       const width = Math.min(...widths);
       return width > 0 && Number.isFinite(width)
         ? changeRows(rows, (text) => (text.trim() === '' ? text : text.slice(width)))

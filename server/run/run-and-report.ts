@@ -10,7 +10,7 @@ import type { ServerServices } from '../services.ts';
 import { CopyingSink } from '../sink/copy.ts';
 
 /** Runs `received` through `plan` into `client`; records it, and writes both bodies into the log, where the user wants that. Never rejects. */
-export function runAndTell(
+export function runAndReport(
   plan: Plan<ProxyFrame>,
   received: BodyFrame,
   info: RunInfo,
