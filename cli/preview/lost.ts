@@ -68,7 +68,7 @@ export const lostHeader = ['>#', 'id', 'block', 'class', '>before', '>after', '>
 /** A row for each changed block. */
 export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
   return blocks.map((block) => [
-    String(block.index),
+    isDefinition(block) ? '–' : String(block.index),
     block.id,
     wordsOf(block),
     block.kind ?? '–',
@@ -82,11 +82,16 @@ export function lostRows({ blocks }: LostRequest, colors: Colors): string[][] {
 /** The title of a block's own part. */
 export function blockTitle(block: LostBlock, colors: Colors): string {
   const facts = `${block.kind ?? 'text'}, ${block.by.join(', ')}, original under /v1/svc/blocks/${block.id}`;
-  return `${colors.bold(`block ${block.index}: ${wordsOf(block)}`)} ${colors.dim(`(${facts})`)}`;
+  const place = isDefinition(block) ? '' : `block ${block.index}: `;
+  return `${colors.bold(`${place}${wordsOf(block)}`)} ${colors.dim(`(${facts})`)}`;
 }
 
-function wordsOf({ tool }: LostBlock): string {
-  return tool === null ? 'pasted text' : `result of ${tool}`;
+/** Definitions of tools stand before all blocks. */
+const isDefinition = ({ index }: LostBlock): boolean => index < 0;
+
+function wordsOf(block: LostBlock): string {
+  if (block.tool === null) return 'pasted text';
+  return `${isDefinition(block) ? 'definition' : 'result'} of ${block.tool}`;
 }
 
 function textOrNull(value: unknown): string | null {

@@ -117,6 +117,7 @@ const REPORT = {
     cache_breakpoints: { requests: 0, read_tokens: 0, written_tokens: 0, cost_saved_usd: 0 },
     forgetting: { requests: 2, tokens_saved: 7000, cost_saved_usd: 0.25 },
     long_results: { requests: 0, tokens_saved: 0, cost_saved_usd: null },
+    tools: { requests: 0, tokens_saved: 0, cost_saved_usd: null },
     response_cache: { requests: 0, cost_saved_usd: 0 },
     provider_cache: { read_tokens: 0, written_tokens: 0 },
   },

@@ -149,6 +149,11 @@ const lanes = object({
     tokens_saved: whole,
     cost_saved_usd: nullable(usd),
   }),
+  tools: object({
+    requests: about(whole, 'Requests in which definitions of tools were trimmed'),
+    tokens_saved: whole,
+    cost_saved_usd: nullable(usd),
+  }),
   response_cache: object({ requests: whole, cost_saved_usd: nullable(usd) }),
   provider_cache: about(
     object({ read_tokens: whole, written_tokens: whole }),

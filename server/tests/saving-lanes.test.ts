@@ -60,6 +60,7 @@ test('markers are credited with what the provider said that it read, less what w
     assert.equal(lanes['response_cache'], { requests: 0, cost_saved_usd: null });
     assert.equal(lanes['forgetting'], { requests: 0, tokens_saved: 0, cost_saved_usd: null });
     assert.equal(lanes['long_results'], { requests: 0, tokens_saved: 0, cost_saved_usd: null });
+    assert.equal(lanes['tools'], { requests: 0, tokens_saved: 0, cost_saved_usd: null });
     assert.equal(lanes['provider_cache'], { read_tokens: 9000, written_tokens: 1000 });
     assert.ok(isClose(all['total_cost_saved_usd'], SAVED_USD), 'the lanes are the sum');
     const [newest] = (await read(t, '/recent'))['recent'] as readonly Json[];

@@ -19,6 +19,8 @@ export interface Pinned {
 export type PinOptions = Omit<JobOptions, 'applied' | 'recipes'> & {
   readonly applied?: string;
   readonly recipes?: string;
+  /** What is done to the definitions of tools. */
+  readonly tools?: 'off' | 'trim';
 };
 
 /** How far a conversation was sent in its last turn, once some of it went out smaller. */
@@ -59,6 +61,11 @@ export function pinnedSent(decisions: Decisions, conversation: string): Sent | u
   return readPin(decisions, conversation)?.sent;
 }
 
+/** True if the tools of a pinned conversation are trimmed. */
+export function pinnedTools(decisions: Decisions, conversation: string): boolean {
+  return readPin(decisions, conversation)?.tools === 'trim';
+}
+
 /** Notes how far a pinned conversation is sent. */
 export function pinSent(decisions: Decisions, conversation: string, sent: Sent): void {
   const pin = readPin(decisions, conversation);
@@ -79,7 +86,7 @@ export function pinOptions(
   const pin = readPin(decisions, conversation);
   const { mode, maxChars, thresholdTokens, logBudgetTokens } = pin ?? wanted;
   // A conversation that began without rules goes on without them.
-  const { applied, recipes, userProse, longResultsTokens = 0 } = pin ?? wanted;
+  const { applied, recipes, userProse, longResultsTokens = 0, tools } = pin ?? wanted;
   const forgets = wanted.forgets === true || pin?.forgets === true;
   const options = {
     mode: asked ?? (wanted.mode === 'strict' ? 'strict' : mode),
@@ -89,6 +96,7 @@ export function pinOptions(
     ...(applied === undefined ? {} : { applied }),
     ...(recipes === undefined ? {} : { recipes }),
     ...(userProse === true ? { userProse } : {}),
+    ...(tools === 'trim' ? { tools } : {}),
     ...(longResultsTokens > 0 ? { longResultsTokens } : {}),
     ...(forgets ? { forgets } : {}),
   };

@@ -92,6 +92,12 @@ export const compression = slice({
         ? recipePath(value, absolute)
         : value.map((one) => recipePath(one, absolute)),
   }),
+  tools: setting('compression.tools', {
+    type: oneOf('off', 'trim'),
+    default: 'off',
+    about:
+      '`trim` takes out of the definitions of tools what they say twice: white space, and what their JSON Schemas repeat or have by default.',
+  }),
   coldTrimMs: setting('compression.cold_trim', {
     type: kind(['boolean', '|', PAUSE], 'true, false, on, off or a pause such as 20m'),
     default: false,

@@ -5,6 +5,7 @@
  */
 import { defineStage, SvcError } from '../../engine/index.ts';
 import type { StageContext } from '../../engine/index.ts';
+import type { ChangedBlock } from '../lost/lost-blocks.ts';
 import type { Block } from '../model/block.ts';
 import { conversationId } from '../model/conversation.ts';
 import type { ProxyFrame, RequestFrame } from '../model/frame.ts';
@@ -20,12 +21,13 @@ import type { JobOptions, JobOutcome } from './worker/job.ts';
 import { longDecisions, rememberLong, withParts } from './long/decide.ts';
 import { createTroubleNotes } from './note-trouble.ts';
 import { mayForget } from './may-forget.ts';
-import { pinOptions, pinStrict } from './pin.ts';
+import { pinnedTools, pinOptions, pinStrict } from './pin.ts';
 import type { PinOptions } from './pin.ts';
 import { samplesOf } from './samples.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
+import { createToolTrimmer } from './tools/trim.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
 import { COMPRESSION_VERSION } from './version.ts';
 import type { WithinLimit } from './within-limit.ts';
@@ -40,10 +42,28 @@ function askedMode(request: ProxyRequest): CompressConfig['mode'] | undefined {
 }
 
 /** Set where nothing is compressed, or nothing in this request can be eligible: a token is never shorter than a byte. */
-function offBecause(request: ProxyRequest, config: CompressConfig): string | undefined {
+function offBecause(
+  request: ProxyRequest,
+  config: CompressConfig,
+  services: Services,
+): string | undefined {
   if (!config.enabled) return 'compression.enabled is false';
   const isSmall = request.original.body.bytes.length < config.thresholdTokens;
-  return isSmall && askedMode(request) === undefined ? tooSmallBecause(config) : undefined;
+  const isPassed =
+    isSmall && askedMode(request) === undefined && !mayTrimTools(request, config, services);
+  return isPassed ? tooSmallBecause(config) : undefined;
+}
+
+/** Definitions of tools stand in front of every request of a conversation, however small the first ones are. */
+function mayTrimTools(
+  request: ProxyRequest,
+  { tools }: CompressConfig,
+  { decisions }: Services,
+): boolean {
+  if (!request.original.facts.hasTools) return false;
+  return (
+    tools === 'trim' || (decisions.size > 0 && pinnedTools(decisions, conversationId(request)))
+  );
 }
 
 function applied(
@@ -59,29 +79,31 @@ function applied(
   return { request: replaceTexts(request, texts), changed: texts.size };
 }
 
-/** What a built stage logs besides its trace. */
+/** What a built stage has besides its configuration: what it logs, and what it remembers of tools. */
 interface Notes {
   readonly trouble: ReturnType<typeof createTroubleNotes>;
+  readonly trimTools: ReturnType<typeof createToolTrimmer>;
   /** Logs once that running conversations are sent unchanged from now on. */
   readonly strict: (because: string) => void;
 }
 
 async function compressRequest(
-  request: ProxyRequest,
+  whole: ProxyRequest,
   config: CompressConfig,
   services: Services,
   ctx: StageContext,
   notes: Notes,
 ): Promise<ProxyRequest> {
-  const blocks = request.original.blocks();
-  const conversation = conversationId(request);
-  const asked = askedMode(request);
+  const { original } = whole;
+  const blocks = original.blocks();
+  const conversation = conversationId(whole);
+  const asked = askedMode(whole);
   const { recipes, ...settings } = config;
   const wanted = {
     ...settings,
     ...appliedId(services),
     ...(recipes !== undefined && { recipes: recipes.id }),
-    forgets: mayForget(request.original.json),
+    forgets: mayForget(original.json),
   };
   const { options: pinned, change } = pinOptions(services.decisions, conversation, wanted, asked);
   const options = withRules(pinned, config, services);
@@ -99,8 +121,11 @@ async function compressRequest(
   const report = { mode: options.mode };
   if (options.mode === 'strict') {
     ctx.note('not_compressed_because', 'the mode is strict');
-    return withReport(request, report);
+    return withReport(whole, report);
   }
+  const { request, changed: tools } =
+    pinned.tools === 'trim' ? notes.trimTools(whole) : { request: whole, changed: [] };
+  const ofTools = { ...report, ...noteTools(tools, ctx) };
   const limits: WithinLimit = {
     decisions: services.decisions,
     compressor: services.compressor,
@@ -116,8 +141,10 @@ async function compressRequest(
   if (isCold) ctx.note('cold', true);
   if (result.forgotten > 0) ctx.note('results_forgotten', result.forgotten);
   notes.trouble(result, ctx);
-  if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined)
-    return withReport(request, report);
+  if (result.outcomes.every((outcome) => !outcome.changed) && result.failed !== undefined) {
+    services.lost.keep(ctx.run.id, tools);
+    return withReport(request, ofTools);
+  }
   const { request: smaller, changed } = applied(request, blocks, result.outcomes);
   const before = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensBefore, 0);
   const after = result.outcomes.reduce((sum, outcome) => sum + outcome.tokensAfter, 0);
@@ -131,15 +158,29 @@ async function compressRequest(
   if (result.where !== undefined) ctx.note('where', result.where);
   for (const { classification, tokensBefore, tokensAfter } of result.outcomes)
     services.lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
-  services.lost.keep(ctx.run.id, toLost(blocks, result.outcomes));
+  services.lost.keep(ctx.run.id, [...tools, ...toLost(blocks, result.outcomes)]);
   services.learned.learnBlocks(samplesOf(blocks, result.outcomes, options.mode));
   return withReport(smaller, {
-    ...report,
+    ...ofTools,
     estimatedBefore: before,
     estimatedAfter: after,
     ...(leftOut > 0 && { estimatedLeftOut: leftOut }),
     ...(result.forgotten > 0 && { estimatedForgotten: Math.max(result.tokensForgotten, 0) }),
   });
+}
+
+/** What trimming the tools took away, for the trace and the report. */
+function noteTools(
+  tools: readonly ChangedBlock[],
+  ctx: StageContext,
+): { readonly estimatedTools?: number } {
+  if (tools.length === 0) return {};
+  const before = tools.reduce((sum, { tokensBefore }) => sum + tokensBefore, 0);
+  const after = tools.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
+  ctx.note('tools_trimmed', tools.length);
+  ctx.note('tools_tokens_before', before);
+  ctx.note('tools_tokens_after', after);
+  return { estimatedTools: Math.max(before - after, 0) };
 }
 
 /** The blocks, with what is decided about long results; `remember` keeps that for later turns. */
@@ -188,7 +229,7 @@ function appliedId({ learned }: Services): { applied?: string } {
 
 /** The pinned options with the rules behind their id. Rules that were forgotten hold no more. */
 function withRules(pinned: PinOptions, config: CompressConfig, services: Services): JobOptions {
-  const { applied: id, recipes: setId, ...options } = pinned;
+  const { applied: id, recipes: setId, tools: _, ...options } = pinned;
   const rules = id === undefined ? undefined : services.learned.rules(id);
   const recipes = setId === undefined ? undefined : recipesOf(setId, config, services);
   return {
@@ -251,6 +292,7 @@ function createNotes(log: Services['log']): Notes {
   let isLogged = false;
   return {
     trouble: createTroubleNotes(log),
+    trimTools: createToolTrimmer(),
     strict(because) {
       if (!isLogged)
         log.warning('running conversations are sent unchanged from now on', { because });
@@ -270,7 +312,7 @@ export const compress = defineStage<ProxyFrame, CompressConfig, Services>({
         request(frame, ctx): RequestFrame | undefined | Promise<RequestFrame> {
           const { request } = frame;
           const untouched = passedBecause(request);
-          const passed = untouched ?? offBecause(request, config);
+          const passed = untouched ?? offBecause(request, config, services);
           if (passed !== undefined) {
             if (asksModel(request)) ctx.note('not_compressed_because', passed);
             if (untouched === undefined && !config.enabled) leaveOff(request, services, ctx, notes);

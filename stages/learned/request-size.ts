@@ -48,6 +48,7 @@ export function createRequestSize(): RequestSize {
       report.injectedTokens ?? 0,
       sizeOfTools(json['tools']),
       sizeOfTools(json['functions']),
+      -(report.estimatedTools ?? 0),
       ...beside,
     ];
     return parts.reduce((sum, part) => sum + part, 0);

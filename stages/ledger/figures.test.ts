@@ -85,6 +85,8 @@ const anyRow = fc.record({
   costSavedByForgettingNanoUsd: fc.option(fc.nat()),
   longResultTokens: fc.option(fc.nat()),
   costSavedByLongResultsNanoUsd: fc.option(fc.nat()),
+  toolTokens: fc.option(fc.nat()),
+  costSavedByToolsNanoUsd: fc.option(fc.nat()),
   costAddedNanoUsd: fc.option(fc.nat()),
   // Quarters add up exactly in any order.
   latencyMs: fc.option(fc.nat(40_000).map((quarters) => quarters / 4)),

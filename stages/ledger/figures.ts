@@ -52,6 +52,12 @@ export interface Totals {
   readonly longResultTokens: number;
   /** The part of the cost saved that they brought. */
   readonly costSavedByLongResultsNanoUsd: number;
+  /** Requests in which definitions of tools were trimmed. */
+  readonly trimmedTools: number;
+  /** The part of `savedTokens` that these repeated. */
+  readonly toolTokens: number;
+  /** The part of the cost saved that they brought. */
+  readonly costSavedByToolsNanoUsd: number;
   /** The part of it that answers from the response cache brought. */
   readonly costSavedByAnswersNanoUsd: number;
   /** The same, of the added tokens; see `knownCostAdded`. */
@@ -95,6 +101,9 @@ export function emptyTotals(): RunningTotals {
     longResults: 0,
     longResultTokens: 0,
     costSavedByLongResultsNanoUsd: 0,
+    trimmedTools: 0,
+    toolTokens: 0,
+    costSavedByToolsNanoUsd: 0,
     costSavedByAnswersNanoUsd: 0,
     costAddedNanoUsd: 0,
     priced: 0,
@@ -138,6 +147,9 @@ export function addToTotals(totals: RunningTotals, row: LedgerRow): void {
   if (row.longResultTokens !== null) totals.longResults += 1;
   totals.longResultTokens += row.longResultTokens ?? 0;
   totals.costSavedByLongResultsNanoUsd += row.costSavedByLongResultsNanoUsd ?? 0;
+  if (row.toolTokens !== null) totals.trimmedTools += 1;
+  totals.toolTokens += row.toolTokens ?? 0;
+  totals.costSavedByToolsNanoUsd += row.costSavedByToolsNanoUsd ?? 0;
   if (row.cacheHit) totals.costSavedByAnswersNanoUsd += row.costSavedNanoUsd ?? 0;
   totals.costNanoUsd += row.costNanoUsd ?? 0;
   totals.costSavedNanoUsd += row.costSavedNanoUsd ?? 0;
@@ -165,7 +177,12 @@ export function knownCostSavedByCompression(totals: Totals): number | null {
   if (saved === null) return null;
   const { costSavedByBreakpointsNanoUsd: marked, costSavedByAnswersNanoUsd: answers } = totals;
   const leftOut = totals.costSavedByForgettingNanoUsd + totals.costSavedByLongResultsNanoUsd;
-  return saved - marked - answers - leftOut;
+  return saved - marked - answers - leftOut - totals.costSavedByToolsNanoUsd;
+}
+
+/** What trimming definitions of tools saved, likewise; `null` where none was. */
+export function knownCostSavedByTools(totals: Totals): number | null {
+  return totals.trimmedTools === 0 || isPriceless(totals) ? null : totals.costSavedByToolsNanoUsd;
 }
 
 /** What long results in parts saved, likewise; `null` where there were none. */

@@ -70,7 +70,14 @@ const LONG_RESULTS: Added = [
   ['cost_saved_by_long_results_nano_usd', known('cost_saved_by_long_results_nano_usd')],
 ];
 
-const ALL = [...ADDED, ...FORGETTING, ...LONG_RESULTS];
+/** Sums that came with definitions of tools that are trimmed. */
+const TRIMMED_TOOLS: Added = [
+  ['trimmed_tools', when('@tool_tokens IS NOT NULL')],
+  ['tool_tokens', known('tool_tokens')],
+  ['cost_saved_by_tools_nano_usd', known('cost_saved_by_tools_nano_usd')],
+];
+
+const ALL = [...ADDED, ...FORGETTING, ...LONG_RESULTS, ...TRIMMED_TOOLS];
 
 /** True for a request that failed, in SQL over its row. */
 export const FAILED_SQL = FAILED.replaceAll('@', '');
@@ -119,6 +126,15 @@ export const addLongResults: readonly string[] = [
   'ALTER TABLE requests ADD COLUMN long_result_tokens INTEGER',
   'ALTER TABLE requests ADD COLUMN cost_saved_by_long_results_nano_usd INTEGER',
   ...LONG_RESULTS.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
+  'DROP TRIGGER requests_into_hours',
+  intoHours([...ADDED, ...FORGETTING, ...LONG_RESULTS]),
+];
+
+/** The step that adds the figures of trimmed tools to rows and sums. */
+export const addTrimmedTools: readonly string[] = [
+  'ALTER TABLE requests ADD COLUMN tool_tokens INTEGER',
+  'ALTER TABLE requests ADD COLUMN cost_saved_by_tools_nano_usd INTEGER',
+  ...TRIMMED_TOOLS.map(([sum]) => `ALTER TABLE hours ADD COLUMN ${sum} INTEGER NOT NULL DEFAULT 0`),
   'DROP TRIGGER requests_into_hours',
   intoHours(ALL),
 ];

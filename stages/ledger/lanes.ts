@@ -8,6 +8,7 @@ import {
   knownCostSavedByCompression,
   knownCostSavedByForgetting,
   knownCostSavedByLongResults,
+  knownCostSavedByTools,
   toUsd,
 } from './figures.ts';
 import type { Totals } from './figures.ts';
@@ -17,7 +18,8 @@ import type { LedgerRow } from './row.ts';
 export function lanesJson(totals: Totals) {
   return {
     compression: {
-      tokens_saved: totals.savedTokens - totals.forgottenTokens - totals.longResultTokens,
+      tokens_saved:
+        totals.savedTokens - totals.forgottenTokens - totals.longResultTokens - totals.toolTokens,
       cost_saved_usd: toUsd(knownCostSavedByCompression(totals)),
     },
     cache_breakpoints: breakpointsJson(totals),
@@ -32,6 +34,12 @@ export function lanesJson(totals: Totals) {
       requests: totals.longResults,
       tokens_saved: totals.longResultTokens,
       cost_saved_usd: toUsd(knownCostSavedByLongResults(totals)),
+    },
+    /** Definitions of tools without what they say twice. */
+    tools: {
+      requests: totals.trimmedTools,
+      tokens_saved: totals.toolTokens,
+      cost_saved_usd: toUsd(knownCostSavedByTools(totals)),
     },
     response_cache: {
       requests: totals.cacheHits,

@@ -93,6 +93,8 @@ function toThirdVersion(file: string): void {
     DROP INDEX requests_injected; DROP INDEX requests_of_session;
     CREATE INDEX requests_started ON requests (started_ms);
     DROP TRIGGER requests_into_hours; DROP TABLE hours;
+    ALTER TABLE requests DROP COLUMN tool_tokens;
+    ALTER TABLE requests DROP COLUMN cost_saved_by_tools_nano_usd;
     ALTER TABLE requests DROP COLUMN long_result_tokens;
     ALTER TABLE requests DROP COLUMN cost_saved_by_long_results_nano_usd;
     ALTER TABLE requests DROP COLUMN forgotten_tokens;

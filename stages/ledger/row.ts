@@ -52,6 +52,10 @@ export interface LedgerRow {
   readonly longResultTokens: number | null;
   /** The part of `costSavedNanoUsd` that they would have cost. */
   readonly costSavedByLongResultsNanoUsd: number | null;
+  /** The part of `savedTokens` that definitions of tools repeated. */
+  readonly toolTokens: number | null;
+  /** The part of `costSavedNanoUsd` that they would have cost. */
+  readonly costSavedByToolsNanoUsd: number | null;
   /** Milliseconds from the first byte of the request to the end of the answer. */
   readonly latencyMs: number | null;
   /** Milliseconds until the first byte of the answer. */
@@ -122,6 +126,8 @@ export function ledgerRow(facts: LedgerFacts): LedgerRow {
     costSavedByForgettingNanoUsd: facts.costSavedByForgettingNanoUsd ?? null,
     longResultTokens: facts.longResultTokens ?? null,
     costSavedByLongResultsNanoUsd: facts.costSavedByLongResultsNanoUsd ?? null,
+    toolTokens: facts.toolTokens ?? null,
+    costSavedByToolsNanoUsd: facts.costSavedByToolsNanoUsd ?? null,
     latencyMs: facts.latencyMs ?? null,
     ttfbMs: facts.ttfbMs ?? null,
     attempts: facts.attempts ?? 0,

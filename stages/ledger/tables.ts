@@ -2,7 +2,13 @@
  * The ledger's schema: its types, its columns in the order in which a row
  * travels to the writer, and the numbered steps that lead to it.
  */
-import { addForgetting, addHours, addLongResults, addReportIndexes } from './hours.ts';
+import {
+  addForgetting,
+  addHours,
+  addLongResults,
+  addReportIndexes,
+  addTrimmedTools,
+} from './hours.ts';
 import type { StoredHour } from './hours.ts';
 import type { LedgerRow } from './row.ts';
 
@@ -67,6 +73,8 @@ export const ledgerColumns = [
   'cost_saved_by_forgetting_nano_usd',
   'long_result_tokens',
   'cost_saved_by_long_results_nano_usd',
+  'tool_tokens',
+  'cost_saved_by_tools_nano_usd',
 ] as const;
 
 /**
@@ -117,6 +125,8 @@ export function pushCells(cells: Cell[], row: LedgerRow): void {
     row.costSavedByForgettingNanoUsd,
     row.longResultTokens,
     row.costSavedByLongResultsNanoUsd,
+    row.toolTokens,
+    row.costSavedByToolsNanoUsd,
   );
 }
 
@@ -189,4 +199,5 @@ export const migrations: readonly Migration[] = [
   addForgetting,
   addReportIndexes,
   addLongResults,
+  addTrimmedTools,
 ];

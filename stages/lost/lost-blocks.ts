@@ -11,7 +11,7 @@ const MAX_CHARS = 16 * 1024 * 1024;
 const MAX_REQUESTS = 500;
 
 export interface ChangedBlock {
-  /** Position among the request's blocks. */
+  /** Position among the request's blocks; -1, -2 … for its first, second … definition of a tool. */
   readonly index: number;
   readonly toolName: string | null;
   /** Names of the algorithms that changed it, in order. */

@@ -137,7 +137,13 @@ function toRow(
     priced && forgotten !== null
       ? services.prices.savedNanoUsd(provider, model, usage, forgotten, at)
       : null;
-  const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, forgotten ?? 0);
+  const tools = partOf(saved, request?.report.estimatedTools, ratio, forgotten ?? 0);
+  const byTools =
+    priced && tools !== null
+      ? services.prices.savedNanoUsd(provider, model, usage, tools, at)
+      : null;
+  const taken = (forgotten ?? 0) + (tools ?? 0);
+  const leftOut = partOf(saved, request?.report.estimatedLeftOut, ratio, taken);
   const byLongResults =
     priced && leftOut !== null
       ? services.prices.savedNanoUsd(provider, model, usage, leftOut, at)
@@ -176,6 +182,8 @@ function toRow(
     costSavedByForgettingNanoUsd: cacheHit ? null : byForgetting,
     longResultTokens: cacheHit ? null : leftOut,
     costSavedByLongResultsNanoUsd: cacheHit ? null : byLongResults,
+    toolTokens: cacheHit ? null : tools,
+    costSavedByToolsNanoUsd: cacheHit ? null : byTools,
     mode: request?.report.mode ?? null,
     cacheHit,
     chunksInjected: request?.report.injected?.length ?? null,
@@ -206,11 +214,12 @@ function savedTokens(
   input: number | null,
   ratio: number,
 ): number | null {
-  const { estimatedBefore, estimatedAfter } = request?.report ?? {};
+  const { estimatedBefore, estimatedAfter, estimatedTools } = request?.report ?? {};
   if (request === undefined || input === null) return null;
-  if (estimatedBefore === undefined || estimatedAfter === undefined)
-    return mayBeRewritten(request) ? 0 : null;
-  return Math.round(Math.max(estimatedBefore - estimatedAfter, 0) * ratio);
+  const isMeasured = estimatedBefore !== undefined && estimatedAfter !== undefined;
+  if (!isMeasured && estimatedTools === undefined) return mayBeRewritten(request) ? 0 : null;
+  const ofBlocks = isMeasured ? Math.max(estimatedBefore - estimatedAfter, 0) : 0;
+  return Math.round((ofBlocks + (estimatedTools ?? 0)) * ratio);
 }
 
 /** The part of `saved`, less `taken` by another, that was estimated, likewise; null where nothing was. */

@@ -61,10 +61,18 @@ interface Edits {
   readonly texts: ReadonlyMap<number, string>;
   readonly params: ReadonlyMap<string, unknown>;
   readonly appended: ReadonlyMap<number, string>;
+  readonly values: readonly NewValue[];
   /** Places that get a cache marker: objects, and strings that become a text block for it. */
   readonly markers: readonly JsonPath[];
   /** Another path and query than the client's; undefined keeps it. */
   readonly target: string | undefined;
+}
+
+/** A value anywhere in the body, written anew. */
+export interface NewValue {
+  readonly path: JsonPath;
+  /** JSON text: what was read from the body keeps its numbers to the letter. */
+  readonly json: string;
 }
 
 /** What stages measured while they edited, in tokens of the fixed estimator. */
@@ -77,6 +85,8 @@ export interface RequestReport {
   readonly estimatedForgotten?: number;
   /** The part of what went that long results left out. */
   readonly estimatedLeftOut?: number;
+  /** The part of what went that definitions of tools repeated. */
+  readonly estimatedTools?: number;
   /** Ids of the vault blocks that were added, best first, and their size. */
   readonly injected?: readonly string[];
   readonly injectedTokens?: number;
@@ -114,6 +124,7 @@ const NO_EDITS: Edits = Object.freeze({
   texts: new Map<number, string>(),
   params: new Map<string, unknown>(),
   appended: new Map<number, string>(),
+  values: [],
   markers: [],
   target: undefined,
 });
@@ -215,7 +226,14 @@ export function appendText(request: ProxyRequest, message: number, text: string)
 /** The request with a top-level member set, in place of the one there or as a new one. */
 export function setParam(request: ProxyRequest, name: string, value: unknown): ProxyRequest {
   const params = new Map(request.edits.params).set(name, value);
-  return edited(request, { ...request.edits, params });
+  const values = request.edits.values.filter(({ path }) => path[0] !== name);
+  return edited(request, { ...request.edits, params, values });
+}
+
+/** The request with `values` in place of those at their paths, none of which lies in another or in a block. */
+export function setValues(request: ProxyRequest, values: readonly NewValue[]): ProxyRequest {
+  if (values.length === 0) return request;
+  return edited(request, { ...request.edits, values: [...request.edits.values, ...values] });
 }
 
 /** The request with a cache marker at each of `places`, which are paths into the body. */
@@ -283,13 +301,14 @@ export const VERBATIM_BECAUSE =
 
 /** True if `request` was made smaller for nothing: `isVerbatim` says that it goes out as it came in. */
 export function losesSaving(isVerbatim: boolean, { edits }: ProxyRequest): boolean {
-  return isVerbatim && edits.texts.size > 0;
+  return isVerbatim && edits.texts.size + edits.values.length > 0;
 }
 
 /** True if rendering would change the bytes. */
 export function isEdited(request: ProxyRequest): boolean {
-  const { texts, params, appended, markers } = request.edits;
-  return texts.size > 0 || params.size > 0 || appended.size > 0 || markers.length > 0;
+  const { texts, params, appended, values, markers } = request.edits;
+  const sizes = [texts.size, params.size, appended.size, values.length, markers.length];
+  return sizes.some((size) => size > 0);
 }
 
 /** The model that would go out now. */

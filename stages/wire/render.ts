@@ -4,9 +4,8 @@
 import { SvcError } from '../../engine/index.ts';
 import { findSpans } from './json-path.ts';
 import type { ByteSpan } from './json-path.ts';
-import type { JsonPath } from '../model/block.ts';
 import { isEdited, textOf } from '../model/request.ts';
-import type { ProxyRequest } from '../model/request.ts';
+import type { NewValue, ProxyRequest } from '../model/request.ts';
 import { insertMember, splice } from './splice.ts';
 import type { SpliceEdit } from './splice.ts';
 
@@ -30,7 +29,7 @@ export function render(request: ProxyRequest): Rendered {
     throw new SvcError('internal', 'An edited value has no place in the body');
   const edits: SpliceEdit[] = wanted.map((edit, index) => ({
     ...spans[index]!,
-    bytes: Buffer.from(JSON.stringify(edit.value)),
+    bytes: Buffer.from(edit.json),
   }));
   for (const at of markers.keys()) edits.push(...markerAt(body.bytes, spans[wanted.length + at]!));
   edits.push(...newParams(request));
@@ -52,27 +51,22 @@ function markerAt(bytes: Buffer, span: ByteSpan): readonly SpliceEdit[] {
   ];
 }
 
-interface PathEdit {
-  readonly path: JsonPath;
-  readonly value: unknown;
-}
-
 function hasMember(json: unknown, name: string): boolean {
   return typeof json === 'object' && json !== null && Object.hasOwn(json, name);
 }
 
-function editedPaths(request: ProxyRequest): PathEdit[] {
+function editedPaths(request: ProxyRequest): NewValue[] {
   const { original, edits } = request;
   const blocks = original.blocks();
-  const list: PathEdit[] = [];
+  const list: NewValue[] = [...edits.values];
   const byMessage = new Map(edits.appended);
   for (const [index, text] of edits.texts) {
     const path = blocks[index]?.path;
     if (path === undefined) continue;
-    list.push({ path, value: text });
+    list.push({ path, json: JSON.stringify(text) });
   }
   for (const [name, value] of edits.params) {
-    if (hasMember(original.json, name)) list.push({ path: [name], value });
+    if (hasMember(original.json, name)) list.push({ path: [name], json: JSON.stringify(value) });
   }
   for (const [message, text] of byMessage) list.push(appendEdit(request, message, text, list));
   return list;
@@ -83,8 +77,8 @@ function appendEdit(
   request: ProxyRequest,
   message: number,
   text: string,
-  list: PathEdit[],
-): PathEdit {
+  list: NewValue[],
+): NewValue {
   const tail = request.original
     .blocks()
     .findLast((block) => block.message === message && block.kind === 'text' && block.path);
@@ -93,7 +87,7 @@ function appendEdit(
   }
   const replaced = list.findIndex((edit) => edit.path === tail.path);
   if (replaced >= 0) list.splice(replaced, 1);
-  return { path: tail.path, value: textOf(request, tail) + text };
+  return { path: tail.path, json: JSON.stringify(textOf(request, tail) + text) };
 }
 
 function newParams(request: ProxyRequest): SpliceEdit[] {

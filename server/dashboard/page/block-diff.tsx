@@ -55,12 +55,13 @@ export function BlockDiff({ block }: { readonly block: Block }) {
   const [isWhole, setWhole] = useState(false);
   const visible = isWhole ? lines : lines.slice(0, FIRST_LINES);
   const { before, after } = block.tokens;
+  const place = block.index < 0 ? `Tool ${-block.index}` : `Block ${block.index}`;
   const count = (kind: Line['kind']) => lines.filter((line) => line.kind === kind).length;
   return (
-    <section class="card flush diff-card" aria-label={`Block ${block.index}`}>
+    <section class="card flush diff-card" aria-label={place}>
       <header>
         <h3>
-          Block {block.index} <span class="quiet">{orDash(block.tool)}</span>
+          {place} <span class="quiet">{orDash(block.tool)}</span>
         </h3>
         <span class="quiet">
           {orDash(block.kind)} · {block.by.join(', ')}

@@ -69,6 +69,7 @@ export function billOf({ totals, lanes }: ReportAnswer): readonly BillRow[] {
     saved('Saved by cache breakpoints that svc set', lanes.cache_breakpoints),
     saved('Saved by old results that were left out', lanes.forgetting),
     saved('Saved by long results in parts', lanes.long_results),
+    saved('Saved by trimmed tools', lanes.tools),
     saved('Saved by answers that were kept', lanes.response_cache),
     { name: 'Added from the vault', value: dollars(totals.cost_added) },
     { name: 'I paid', value: dollars(totals.cost) },
@@ -124,13 +125,15 @@ export function laneRows(
   { inputTokens, requests, answers }: LaneWhole = {},
 ): readonly LaneRow[] {
   const { compression = {}, cache_breakpoints: marked = {}, forgetting = {} } = lanes;
-  const { long_results: long = {}, response_cache: kept = {}, provider_cache: own = {} } = lanes;
+  const { long_results: long = {}, tools = {} } = lanes;
+  const { response_cache: kept = {}, provider_cache: own = {} } = lanes;
   const ofAll = (count: number | undefined, all: number | undefined): number | null =>
     count === undefined || all === undefined || all === 0 ? null : count / all;
   const partOf = (tokens: number | undefined): number => ofAll(tokens, inputTokens) ?? 0;
   const { requests: markedIn = 0 } = marked;
   const { requests: forgottenIn = 0 } = forgetting;
   const { requests: longIn = 0 } = long;
+  const { requests: toolsIn = 0 } = tools;
   return [
     {
       name: 'Our compression',
@@ -168,6 +171,16 @@ export function laneRows(
         longIn === 0
           ? 'none in parts'
           : `${short(long.tokens_saved)} tokens not sent in ${counted(longIn, 'request')}`,
+    },
+    {
+      name: 'Definitions of tools, trimmed',
+      color: 'good',
+      worth: dollars(tools.cost_saved_usd),
+      part: partOf(tools.tokens_saved),
+      words:
+        toolsIn === 0
+          ? 'none trimmed'
+          : `${short(tools.tokens_saved)} tokens not sent in ${counted(toolsIn, 'request')}`,
     },
     {
       name: 'Our response cache',

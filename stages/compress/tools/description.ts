@@ -1,0 +1,45 @@
+/**
+ * White space in descriptions of tools that says nothing: indentation that all lines share, ends of
+ * lines, runs of blank lines, two spaces after a sentence. What stands between fences stays.
+ */
+
+const FENCE = /^\s*(?:```|~~~)/;
+/** Text with these is an example or a table, whose spaces may mean something. */
+const LITERAL = /[`"'|]/;
+const AFTER_SENTENCE = /([.:;,!?)]) {2,}(?=\S)/g;
+
+/** The same words in the same lines. Doing it again changes nothing. */
+export function tidied(text: string): string {
+  const lines = dedented(text.replaceAll('\r\n', '\n').split('\n'));
+  const kept: string[] = [];
+  let fence: string | undefined;
+  for (const line of lines) {
+    const mark = FENCE.exec(line)?.[0].trim();
+    if (fence !== undefined) {
+      kept.push(line);
+      if (mark === fence) fence = undefined;
+      continue;
+    }
+    fence = mark;
+    const bare = line.trimEnd();
+    if (bare === '' && (kept.length === 0 || kept.at(-1) === '')) continue;
+    kept.push(
+      fence !== undefined || LITERAL.test(bare) ? bare : bare.replaceAll(AFTER_SENTENCE, '$1 '),
+    );
+  }
+  if (fence === undefined) while (kept.at(-1) === '') kept.pop();
+  return kept.join('\n');
+}
+
+/** Without the indentation that all lines share; below a summary and a blank line, that of the rest, as in a docstring. */
+function dedented(lines: readonly string[]): readonly string[] {
+  const from = lines.findIndex((line) => line.trim() !== '');
+  const [first = '', ...rest] = cut(lines.slice(Math.max(from, 0)));
+  return [first, ...(rest[0]?.trim() === '' ? cut(rest) : rest)];
+}
+
+function cut(lines: readonly string[]): readonly string[] {
+  const own = lines.filter((line) => line.trim() !== '').map((line) => /^ */.exec(line)![0].length);
+  const shared = own.length === 0 ? 0 : Math.min(...own);
+  return shared === 0 ? lines : lines.map((line) => line.slice(shared));
+}

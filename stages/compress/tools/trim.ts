@@ -1,0 +1,99 @@
+/**
+ * Definitions of tools without what they say twice, in white space or by default. What a definition
+ * becomes follows from itself alone, so that it is the same in every turn and after any restart.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ChangedBlock } from '../../lost/lost-blocks.ts';
+import { estimateTokens } from '../../model/tokens.ts';
+import type { JsonPath } from '../../model/block.ts';
+import { setValues } from '../../model/request.ts';
+import type { NewValue, ProxyRequest } from '../../model/request.ts';
+import { findSpans } from '../../wire/json-path.ts';
+import { printCompact, readJson } from '../json/lexer.ts';
+import { definitionsIn } from './definitions.ts';
+import type { Definition } from './definitions.ts';
+import { tidied } from './description.ts';
+import { shorterSchema } from './schema.ts';
+
+/** What one definition becomes. */
+interface Trimmed {
+  /** JSON text; undefined for what stays. */
+  readonly description: string | undefined;
+  readonly schema: string | undefined;
+  /** For whoever looks at it; undefined where nothing changes. */
+  readonly shown: ChangedBlock | undefined;
+}
+
+export interface TrimmedTools {
+  readonly request: ProxyRequest;
+  /** The definitions that changed. */
+  readonly changed: readonly ChangedBlock[];
+}
+
+/** 4 MB of definitions: an agent sends the same ones in every turn. */
+const MAX_CHARS = 2 * 1024 * 1024;
+
+/** Trims the tools of requests. It remembers what definitions became, which changes speed only. */
+export function createToolTrimmer(): (request: ProxyRequest) => TrimmedTools {
+  const known = new LRUCache<string, Trimmed>({
+    maxSize: MAX_CHARS,
+    sizeCalculation: (_, key) => key.length + 100,
+  });
+  return (request) => {
+    const { body, json, dialect } = request.original;
+    const definitions = request.edits.params.has('tools') ? [] : definitionsIn(json, dialect.name);
+    const paths = definitions.flatMap(({ schema }) => (schema === undefined ? [] : [schema]));
+    const spans = new Map(findSpans(body.bytes, paths).map((span, at) => [paths[at]!, span]));
+    const values: NewValue[] = [];
+    const changed: ChangedBlock[] = [];
+    for (const [at, definition] of definitions.entries()) {
+      const span = definition.schema && spans.get(definition.schema);
+      const schema = span === undefined ? '' : body.bytes.toString('utf8', span.start, span.end);
+      const { name, description, isStrict } = definition;
+      const key = [isStrict, name, description?.text, schema].join('\0');
+      let trimmed = known.get(key);
+      if (trimmed === undefined) known.set(key, (trimmed = trim(definition, schema)));
+      if (trimmed.shown === undefined) continue;
+      changed.push({ ...trimmed.shown, index: -1 - at });
+      const add = (path: JsonPath | undefined, text: string | undefined): void => {
+        if (path !== undefined && text !== undefined) values.push({ path, json: text });
+      };
+      add(description?.path, trimmed.description);
+      add(definition.schema, trimmed.schema);
+    }
+    return { request: setValues(request, values), changed };
+  };
+}
+
+function trim({ name, description, isStrict }: Definition, schemaText: string): Trimmed {
+  const text = description?.text ?? '';
+  const short = tidied(text);
+  const schema = readJson(schemaText);
+  const before = schema === undefined ? '' : printCompact(schema);
+  const shorter = schema && shorterSchema(schema, { name, description: text, isStrict });
+  const after = shorter === undefined ? '' : printCompact(shorter);
+  if (short === text && after === before)
+    return { description: undefined, schema: undefined, shown: undefined };
+  return {
+    description: short === text ? undefined : JSON.stringify(short),
+    schema: after === before ? undefined : after,
+    shown: Object.freeze({
+      index: -1,
+      toolName: name,
+      by: ['tool-trim'],
+      kind: 'tool definition',
+      before: shown(text, before),
+      after: shown(short, after),
+      tokensBefore: estimateTokens(text) + estimateTokens(before),
+      tokensAfter: estimateTokens(short) + estimateTokens(after),
+    }),
+  };
+}
+
+/** A line for each member, so that what is gone can be seen. */
+function shown(description: string, schema: string): string {
+  const parsed: unknown = schema === '' ? undefined : JSON.parse(schema);
+  return [description, JSON.stringify(parsed, null, 2) ?? '']
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
