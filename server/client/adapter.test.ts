@@ -166,6 +166,10 @@ test('options and requests that lack something are config errors, and nothing is
       [{ model: 'm', messages: [], max_tokens: 1 }, /must contain a message/],
       [{ model: 'm', messages: 'hi', max_tokens: 1 }, /must be a list/],
       [{ model: 'm', messages: [{}], max_tokens: 1 }, /messages\[0\]/],
+      [
+        { model: 'm', messages: [...ASK, { role: 'user' }], max_tokens: 1 },
+        /messages\[1\] must have content/,
+      ],
       [{ model: '', messages: ASK, max_tokens: 1 }, /'model'/],
       [{ model: 'm', messages: ASK, max_tokens: 1.5 }, /'max_tokens'/],
     ];
