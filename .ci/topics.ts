@@ -41,7 +41,7 @@ function blocksOf(token: Token, depth: number): Block[] {
       return [
         {
           kind: 'table',
-          header: token.header.map(({ tokens }: Tokens.TableCell) => inline(tokens)),
+          head: token.header.map(({ tokens }: Tokens.TableCell) => inline(tokens)),
           rows: token.rows.map((row: Tokens.TableCell[]) =>
             row.map(({ tokens }) => inline(tokens)),
           ),

@@ -68,6 +68,36 @@ test('`benchmark` measures files of the author', async () => {
   assert.ok(Number(row['saved_percent']) > 50, ran.stdout);
   assert.is(row['must_keep_lines'], 2);
   assert.is(row['must_keep_missing'], 0);
+  assert.not.ok('text' in row);
+  const shown = await run(place, [
+    'recipe',
+    'benchmark',
+    'my-tool.yaml',
+    'out.log',
+    '--command=my-tool',
+    '--show',
+  ]);
+  assert.match(
+    shown.stdout,
+    /that must stay are there, [\d.]+ ms\nmy-tool 1\.0\n[^]*\nerror: x\nDone\n\n$/,
+  );
+});
+
+test('`test` says which tool printed each example, and with --show what goes out in its place', async () => {
+  const tested = await run(place, ['recipe', 'test', 'pytest']);
+  assert.match(tested.stdout, /^ok +pytest: pytest -v \S+ \(pytest \d[\d.]+\): /m);
+  assert.match(
+    (await run(place, ['recipe', 'test', 'kubectl-get'])).stdout,
+    /\(kubectl get, made by hand\)/,
+  );
+  assert.not.match(tested.stdout, /1 failed, 85 passed/);
+  const shown = await run(place, ['recipe', 'test', 'pytest', '--show']);
+  assert.match(shown.stdout, /1 failed, 85 passed/);
+  const [row] = JSON.parse(
+    (await run(place, ['recipe', 'test', 'pytest', '--show', '--json'])).stdout,
+  ) as [Record<string, unknown>];
+  assert.match(String(row['from']), /^pytest \d/);
+  assert.match(String(row['text']), /1 failed, 85 passed/);
 });
 
 test('the schema accepts every bundled recipe, and no operation that there is not', async () => {

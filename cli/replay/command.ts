@@ -19,10 +19,10 @@ import { lineDiff } from '../preview/line-diff.ts';
 import { capturesIn, capturesNamed, keptCaptures } from './captures.ts';
 import {
   captureJson,
-  compareHeader,
+  compareHead,
   compareJson,
   compareRow,
-  listHeader,
+  listHead,
   listJson,
   listRow,
   pairsOf,
@@ -55,7 +55,7 @@ class List extends Command<CliContext> {
       const nowMs = context.clock.wallMs();
       printTable(
         context,
-        listHeader(nowMs),
+        listHead(nowMs),
         records.map((record) => listRow(record, nowMs)),
       );
     }
@@ -274,7 +274,7 @@ class Run extends Command<CliContext> {
     const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
-      compareHeader,
+      compareHead,
       comparisons.map((comparison) => compareRow(comparison, colors)),
     );
     for (const [index, { id, differences }] of comparisons.entries()) {

@@ -5,7 +5,7 @@ import { SvcError } from '../../engine/error.ts';
 /** Settings by their keys, such as `server.port`. */
 export type Chosen = Readonly<Record<string, string | number>>;
 
-const PREAMBLE = `# Configuration of svc, begun by \`svc setup\`.
+const HEAD = `# Configuration of svc, begun by \`svc setup\`.
 # \`svc config show\` lists every setting with its value.
 # \`svc config validate\` checks this file.
 `;
@@ -31,7 +31,7 @@ export function withChosen(text: string, chosen: Chosen): string {
     }
     const written = document.toString({ lineWidth: 0 });
     if (!isBare) return written;
-    return `${text === '' ? PREAMBLE : text.replace(/\n?$/, '\n')}\n${written}`;
+    return `${text === '' ? HEAD : text.replace(/\n?$/, '\n')}\n${written}`;
   } catch (cause) {
     throw new SvcError('config', `The config file has no place for ${Object.keys(chosen)[0]}`, {
       cause,

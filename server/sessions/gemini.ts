@@ -57,7 +57,7 @@ class GeminiReader implements LineReader {
           client: 'gemini-cli',
           sessionId,
           dialect: 'generative',
-          params: {},
+          head: {},
           items,
           requests,
           vendor: 'google',

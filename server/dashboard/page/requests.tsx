@@ -41,14 +41,14 @@ function RequestList({ rows, onEnd }: ListProps) {
       keyOf={(row) => row.request_id}
       rowHeight={isNarrow ? NARROW_ROW_PX : ROW_PX}
       label="Requests, newest first"
-      header={<RequestHeader />}
+      header={<RequestHead />}
       render={(row, isFirstStop) => <RequestCells row={row} isFirstStop={isFirstStop} />}
       {...(onEnd && { onEnd })}
     />
   );
 }
 
-const HEADERS = [
+const HEADS = [
   ['time', 'Time'],
   ['model', 'Model'],
   ['provider', 'Provider'],
@@ -61,10 +61,10 @@ const HEADERS = [
   ['outcome', 'Outcome'],
 ] as const;
 
-export function RequestHeader() {
+export function RequestHead() {
   return (
     <>
-      {HEADERS.map(([name, title]) => (
+      {HEADS.map(([name, title]) => (
         <span key={name} class={`cell ${name}`} role="columnheader">
           {title}
         </span>

@@ -18,9 +18,9 @@ export function Table<T>({ columns, rows }: TableProps<T>) {
       <table>
         <thead>
           <tr>
-            {columns.map(({ header, isRight }) => (
-              <th key={header} scope="col" class={isRight === true ? 'num' : ''}>
-                {header}
+            {columns.map(({ head, isRight }) => (
+              <th key={head} scope="col" class={isRight === true ? 'num' : ''}>
+                {head}
               </th>
             ))}
           </tr>
@@ -28,15 +28,15 @@ export function Table<T>({ columns, rows }: TableProps<T>) {
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>
-              {columns.map(({ header, isRight, text, tone, cell }, at) => {
+              {columns.map(({ head, isRight, text, tone, cell }, at) => {
                 const content = cell === undefined ? text(row) : cell(row);
                 const kind = TONES[tone?.(row) ?? 'plain'];
                 return at === 0 ? (
-                  <th key={header} scope="row">
+                  <th key={head} scope="row">
                     {content}
                   </th>
                 ) : (
-                  <td key={header} class={`${isRight === true ? 'num ' : ''}${kind}`}>
+                  <td key={head} class={`${isRight === true ? 'num ' : ''}${kind}`}>
                     {content}
                   </td>
                 );
@@ -54,8 +54,8 @@ const TONES = { good: 'good', warn: 'warn', bad: 'bad-text', plain: '' } as cons
 /** `columns`, with `cell` in the one of this head. */
 export function withCell<T>(
   columns: readonly TableColumn<T>[],
-  header: string,
+  head: string,
   cell: (row: T) => ComponentChildren,
 ): readonly TableColumn<T>[] {
-  return columns.map((column) => (column.header === header ? { ...column, cell } : column));
+  return columns.map((column) => (column.head === head ? { ...column, cell } : column));
 }

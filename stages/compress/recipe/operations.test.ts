@@ -90,6 +90,14 @@ test('a sign that opens no tag is text', () => {
   ]);
 });
 
+test('what a page shows apart is apart in its text', () => {
+  const lines = ran('html_text', {}, [
+    '<div><button>All</button><button>New</button><label>Name</label><input><span>x</span><b>y</b></div>',
+    '<dl><dt>Since<dd>0.4</dl><nav>a</nav><footer>b</footer><blockquote>c</blockquote>d<hr>e',
+  ]);
+  assert.equal(lines, ['All New Name xy', 'Since', '0.4', 'a', 'b', 'c', 'd', 'e']);
+});
+
 test('a line is cut between characters', () => {
   const line = `${'a'.repeat(14)}😀${'b'.repeat(40)}😀${'c'.repeat(4)}`;
   assert.equal(ran('truncate_lines', { most: 20, tail: 5 }, [line]), [

@@ -44,11 +44,11 @@ export const arrangeOperations = {
     make: (args) => {
       const patterns = args.patterns('pattern');
       // A line that only begins so without its colours would lose something.
-      const groupOf = (line: string): string | undefined =>
+      const headOf = (line: string): string | undefined =>
         patterns
           .map((pattern) => pattern.exec(line))
           .find((found) => found?.index === 0 && line.startsWith(found[0]))?.[0];
-      return (rows) => grouped(rows, groupOf);
+      return (rows) => grouped(rows, headOf);
     },
   },
   sort_unique: {
@@ -115,23 +115,23 @@ function cellsOf(text: string): string {
 /** Three lines or more that begin alike stand indented under what they begin with. */
 function grouped(
   rows: readonly Row[],
-  groupOf: (line: string) => string | undefined,
+  headOf: (line: string) => string | undefined,
 ): readonly Row[] {
   if (rows.some(({ text, at }) => at === undefined || text.startsWith('\t'))) return rows;
-  const groupNames = rows.map(({ text, stays }) => (stays === true ? undefined : groupOf(text)));
+  const heads = rows.map(({ text, stays }) => (stays === true ? undefined : headOf(text)));
   const out: Row[] = [];
   let groups = 0;
   for (let from = 0; from < rows.length;) {
-    const name = groupNames[from];
+    const head = heads[from];
     let to = from + 1;
-    while (name !== undefined && to < rows.length && groupNames[to] === name) to++;
+    while (head !== undefined && to < rows.length && heads[to] === head) to++;
     if (to - from < 3) {
       out.push(...rows.slice(from, to));
     } else {
       groups++;
-      out.push({ text: name! });
+      out.push({ text: head! });
       for (const row of rows.slice(from, to))
-        out.push({ ...row, text: `\t${row.text.slice(name!.length)}` });
+        out.push({ ...row, text: `\t${row.text.slice(head!.length)}` });
     }
     from = to;
   }
@@ -143,6 +143,11 @@ function grouped(
 }
 
 const HIDDEN = ['script', 'style', 'noscript', 'svg', 'head', 'template'];
+/** Elements that a page shows on lines of their own. */
+const BLOCKS =
+  /^(?:p|div|br|hr|li|dt|dd|tr|h[1-6]|table|caption|ul|ol|dl|section|article|aside|header|footer|main|nav|form|fieldset|legend|details|summary|figure|figcaption|blockquote|address|pre|title|option)$/;
+/** Elements that stand in a line, apart from what is beside them. */
+const CONTROLS = /^(?:td|th|button|input|label|select|textarea)$/;
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -188,9 +193,8 @@ function htmlText(html: string): string {
         if (href !== undefined) out += ` (${href})`;
         href = undefined;
       } else href = /\bhref="([^"]{1,500})"/i.exec(tag.slice(0, 1000))?.[1];
-    } else if (/^(?:p|div|br|li|tr|h[1-6]|table|ul|ol|section|article|pre|title)$/.test(name))
-      out += '\n';
-    else if (/^t[dh]$/.test(name)) out += ' ';
+    } else if (BLOCKS.test(name)) out += '\n';
+    else if (CONTROLS.test(name)) out += ' ';
   }
   const rewritten = out.replaceAll(
     /&(#39|[a-z]{2,5});/g,
