@@ -23,14 +23,18 @@ export async function sendStream(
   }
   response.flushHeaders();
   const reader = body.getReader();
-  const stop = (): void => void reader.cancel().catch(() => undefined);
+  const gone = new AbortController();
+  const stop = (): void => {
+    gone.abort();
+    void reader.cancel().catch(() => undefined);
+  };
   response.once('close', stop);
   if (response.destroyed) stop();
   for (;;) {
     const { done, value } = await reader.read();
     if (done || response.destroyed) break;
     if (!response.write(value))
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined);
   }
   response.end();
 }

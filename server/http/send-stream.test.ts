@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isEventStream, sendStream } from './send-stream.ts';
+
+const PIECE = new Uint8Array(256 * 1024);
+
+/** A stream of `count` pieces (endless: it waits after them) that notes whether it was cancelled. */
+function pieces(count: number, isEndless = false) {
+  const seen = { cancelled: false, sent: 0 };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (seen.sent < count) controller.enqueue(PIECE);
+      else if (isEndless) return new Promise<void>(() => undefined);
+      else controller.close();
+      seen.sent += 1;
+      return undefined;
+    },
+    cancel() {
+      seen.cancelled = true;
+    },
+  });
+  const headers = { 'Content-Type': 'text/event-stream; charset=utf-8' };
+  return { seen, answer: new Response(body, { headers }) };
+}
+
+async function serving(
+  answer: Response,
+  use: (
+    port: number,
+    served: () => { response: ServerResponse; ended: Promise<void> },
+  ) => Promise<void>,
+): Promise<void> {
+  let found: { response: ServerResponse; ended: Promise<void> } | undefined;
+  const server = createServer((request, response) => {
+    found = { response, ended: sendStream(request, response, answer, []) };
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    await use((server.address() as AddressInfo).port, () => found!);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('a reader that is slower than the stream leaves nothing behind for each wait', async () => {
+  const { answer, seen } = pieces(40);
+  await serving(answer, async (port, served) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    let readBytes = 0;
+    const most = { close: 0, error: 0 };
+    while (readBytes < 40 * PIECE.length) {
+      const chunk = socket.read() as Buffer | null;
+      if (chunk === null) await sleep(1);
+      else readBytes += chunk.length;
+      const { response } = served() ?? {};
+      if (response === undefined) continue;
+      most.close = Math.max(most.close, response.listenerCount('close'));
+      most.error = Math.max(most.error, response.listenerCount('error'));
+    }
+    await served().ended;
+    assert.is(seen.sent, 41);
+    assert.ok(most.close < 8 && most.error < 8, JSON.stringify(most));
+    socket.destroy();
+  });
+});
+
+test('a reader that goes while the stream waits for it cancels the stream', async () => {
+  const { answer, seen } = pieces(1000, true);
+  await serving(answer, async (port, served) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    while (seen.sent < 2) await sleep(1);
+    await sleep(20);
+    socket.destroy();
+    await served().ended;
+    assert.ok(seen.cancelled);
+    assert.ok(seen.sent < 1000);
+  });
+});
+
+test('only server-sent events are streams of ours', () => {
+  assert.ok(isEventStream(pieces(0).answer));
+  assert.not(isEventStream(new Response('{}')));
+});
+
+test.run();
