@@ -62,11 +62,14 @@ function fitting<T>(
     columns = columns.filter((column) => column !== last);
   }
   let spare = width - total(columns);
-  const widths = columns.map((column) => {
-    const more = Math.max(0, Math.min(spare, natural(column) - least(column)));
+  const widths = columns.map(least);
+  const missing = (at: number): number => natural(columns[at]!) - widths[at]!;
+  // Whatever lacks little is shown whole before a long name takes all that is left.
+  for (const at of columns.map((_, place) => place).toSorted((a, b) => missing(a) - missing(b))) {
+    const more = Math.max(0, Math.min(spare, missing(at)));
     spare -= more;
-    return least(column) + more;
-  });
+    widths[at]! += more;
+  }
   return { columns, widths };
 }
 

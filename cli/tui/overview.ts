@@ -63,7 +63,7 @@ function charts(report: ReportAnswer, width: number, { dim, green }: Colors): st
   const full = seriesOf(report);
   const columns = Math.max(8, Math.min(CHART_COLUMNS, width - 14));
   const line = (name: string, values: (number | null)[], paint = (text: string) => text) =>
-    `${dim(name.padEnd(12))}${paint(
+    `${dim(name.padEnd(14))}${paint(
       spark(
         values.map((value) => value ?? 0),
         columns,

@@ -175,6 +175,22 @@ test('a request shows its stages, and line by line what compression changed', ()
     assert.equal(faults, []);
   }));
 
+test('a request that failed says so without an error of the page, and dashes where nothing was measured', () =>
+  withBrowser({ yaml: YAML }, async (t, open) => {
+    const undo = t.upstream.script(undefined, 'status', { status: 429 });
+    await ask(t, { log: 'short' });
+    undo();
+    const [row] = await t.rows(1);
+    const { page, faults } = await open();
+    await page.goto(`${t.proxy.url}/dashboard/request/${row!.id}`);
+    await page.getByText('Nothing was changed').waitFor();
+    const text = (await page.locator('main').textContent()) ?? '';
+    assert.match(text, /error 429/);
+    assert.not.match(text, /status 429/);
+    assert.match(text, /Input–Output–Paid–/);
+    assert.equal(faults, []);
+  }));
+
 const HOSTILE = [
   '<img src=x onerror="window.pwned=1">',
   '"><script>window.pwned=1</script>',

@@ -15,7 +15,7 @@ pre { overflow-x: auto; background: var(--soft); border-radius: .5rem; padding: 
 pre code { overflow-wrap: normal; }
 li code, p code, td code { background: var(--soft); border-radius: .25rem; padding: 0 .2rem; }
 .wide { overflow-x: auto; }
-main td:first-child code { overflow-wrap: break-word; }
+main :is(td, th) code { overflow-wrap: break-word; }
 [aria-current] { color: var(--ink); font-weight: 700; text-decoration: none; }
 .guides nav, .guides p { padding: 0 .8rem; }
 nav ul { columns: 16rem; padding: 0; list-style: none; }

@@ -65,7 +65,7 @@ export function App() {
         </nav>
         <div class="top-end">
           <Status />
-          <RangeChoice query={place.query} />
+          {!TIMELESS.has(place.view) && <RangeChoice query={place.query} />}
           <LogOut />
         </div>
       </header>
@@ -87,6 +87,9 @@ const PARENTS: Readonly<Record<string, string>> = {
   request: 'requests',
   conversation: 'conversations',
 };
+
+/** Views that show the present, or one thing whatever its time was. */
+const TIMELESS: ReadonlySet<string> = new Set(['log', 'login', 'request', 'conversation']);
 
 function View({ place: { view, id, query } }: { readonly place: Place }) {
   switch (view) {

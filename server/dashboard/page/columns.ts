@@ -25,6 +25,11 @@ export function figures<T>(
   return { head, isRight: true, rank, text, ...(tone !== undefined && { tone }) };
 }
 
+/** What saved nothing is not good news. */
+export function savedTone(tokens: number | null): Tone | undefined {
+  return (tokens ?? 0) > 0 ? 'good' : undefined;
+}
+
 export type Group = ReportAnswer['by_model'][number];
 
 /** Sums by `head`, which is what the rows are grouped by. */
@@ -38,7 +43,7 @@ export function groupColumns(head: string): readonly Column<Group>[] {
       'Saved',
       2,
       (group) => short(group.saved_tokens),
-      () => 'good',
+      (group) => savedTone(group.saved_tokens),
     ),
     figures('Share', 5, (group) => percent(group.saved_percent)),
     figures('Cache read', 9, (group) => short(group.provider_cache_read_tokens)),
@@ -59,7 +64,7 @@ export function classColumns(head: string): readonly Column<TextClass>[] {
       'Saved',
       4,
       (one) => short(one.tokens_before - one.tokens_after),
-      (one) => (one.tokens_before > one.tokens_after ? 'good' : undefined),
+      (one) => savedTone(one.tokens_before - one.tokens_after),
     ),
     figures('Share', 1, ({ tokens_before: before, tokens_after: after }) =>
       share(before === 0 ? null : (before - after) / before),
@@ -85,6 +90,14 @@ export const KEY_COLUMNS: readonly Column<Key>[] = [
 
 type Attempt = Trace['attempts'][number];
 
+/** The status, and why the attempt failed where the status is not the reason. */
+function resultOf({ status, failure }: Attempt): string {
+  const reason = failure === `status ${status}` ? null : failure;
+  return status === null
+    ? orDash(reason)
+    : [status, ...(reason === null ? [] : [reason])].join(' ');
+}
+
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { head: 'Provider', rank: 0, least: 8, text: (one) => one.provider },
   { head: 'Model', rank: 2, least: 10, text: (one) => orDash(one.model) },
@@ -95,7 +108,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
     head: 'Result',
     rank: 1,
     least: 8,
-    text: (one) => [one.status ?? '–', one.failure ?? ''].join(' ').trimEnd(),
+    text: resultOf,
     tone: (one) => (one.failure === null ? undefined : 'bad'),
   },
 ];

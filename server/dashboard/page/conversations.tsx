@@ -1,7 +1,7 @@
 /** Conversations as threads: turn by turn, how each grows, what it costs, and what the provider's cache gave. */
 import { useMemo } from 'preact/hooks';
 import type { ConversationsAnswer, RequestJson } from '../contract.ts';
-import { figures } from './columns.ts';
+import { figures, savedTone } from './columns.ts';
 import { counted } from './counted.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useFetched } from './fetched.ts';
@@ -45,7 +45,7 @@ const COLUMNS: readonly TableColumn<Conversation>[] = [
     'Saved',
     1,
     (one) => short(one.saved_tokens),
-    () => 'good',
+    (one) => savedTone(one.saved_tokens),
   ),
   figures('Share', 6, (one) => percent(one.saved_percent)),
   figures('Cache read', 10, (one) => short(one.provider_cache_read_tokens)),
@@ -199,8 +199,8 @@ function Turn({ turn, number, most, before }: TurnProps) {
       <p>
         {short(turn.input_tokens)} in
         {grown !== null && ` (${grown >= 0 ? '+' : '−'}${short(Math.abs(grown))})`} ·{' '}
-        <span class="good">{short(turn.tokens_saved)} saved</span> · {short(turn.output_tokens)} out
-        · {dollars(turn.cost)} · {duration(turn.latency_ms)}
+        <span class={savedTone(turn.tokens_saved)}>{short(turn.tokens_saved)} saved</span> ·{' '}
+        {short(turn.output_tokens)} out · {dollars(turn.cost)} · {duration(turn.latency_ms)}
       </p>
       <p class={prefix.kind === 'broken' ? 'warn' : 'quiet'}>
         Prompt cache: {short(read)} read

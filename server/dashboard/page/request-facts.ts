@@ -2,7 +2,7 @@
 import type { RequestJson } from '../contract.ts';
 import type { Tone } from './columns.ts';
 import { counted } from './counted.ts';
-import { dollars, duration, orDash, percent, short, whole } from './format.ts';
+import { NONE, dollars, duration, orDash, percent, short, whole } from './format.ts';
 
 /** The model that answered; before it the one that was asked for, where it is another. */
 export function modelOf({ model_requested: asked, model_resolved: resolved }: RequestJson): string {
@@ -26,22 +26,53 @@ type Fact = readonly [name: string, value: string];
 
 export function requestFacts(row: RequestJson): readonly Fact[] {
   const { input_tokens: raw, tokens_saved: saved } = row;
+  const { provider_cache_read_tokens: read, provider_cache_creation_tokens: written } = row;
   const part = raw === null || raw === 0 || saved === null ? null : (100 * saved) / raw;
   return [
     [
       'Input',
-      `${whole(raw)} tokens, ${whole(row.sent_input_tokens)} sent, ${whole(saved)} saved (${percent(part)})`,
+      known(
+        [raw, `${whole(raw)} tokens`],
+        [row.sent_input_tokens, `${whole(row.sent_input_tokens)} sent`],
+        [saved, `${whole(saved)} saved (${percent(part)})`],
+      ),
     ],
-    ['Output', `${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`],
-    ['Paid', `${dollars(row.cost)}, ${dollars(row.cost_without)} without svc`],
+    [
+      'Output',
+      known([
+        row.output_tokens,
+        `${whole(row.output_tokens)} tokens${row.usage_estimated ? ', estimated' : ''}`,
+      ]),
+    ],
+    [
+      'Paid',
+      known(
+        [row.cost, dollars(row.cost)],
+        [row.cost_without, `${dollars(row.cost_without)} without svc`],
+      ),
+    ],
     [
       'Provider’s prompt cache',
-      `${short(row.provider_cache_read_tokens)} read, ${short(row.provider_cache_creation_tokens)} written`,
+      known([read, `${short(read)} read`], [written, `${short(written)} written`]),
     ],
-    ['Time taken', `${duration(row.latency_ms)}, first byte after ${duration(row.ttfb_ms)}`],
+    [
+      'Time taken',
+      known(
+        [row.latency_ms, duration(row.latency_ms)],
+        [row.ttfb_ms, `first byte after ${duration(row.ttfb_ms)}`],
+      ),
+    ],
     ['Provider', `${orDash(row.provider)}${row.attempts > 1 ? `, ${row.attempts} attempts` : ''}`],
-    ['Agent', `${orDash(row.client)}, mode ${orDash(row.mode)}`],
+    ['Agent', `${orDash(row.client)}${row.mode === null ? '' : `, mode ${row.mode}`}`],
   ];
+}
+
+type Part = readonly [figure: number | null, words: string];
+
+/** The words of the figures that were measured; one dash where none was. */
+function known(...parts: readonly Part[]): string {
+  const words = parts.filter(([figure]) => figure !== null).map(([, text]) => text);
+  return words.length === 0 ? NONE : words.join(', ');
 }
 
 /** What the vault added to it. */

@@ -22,15 +22,20 @@ interface Loaded {
 
 async function load(id: string, signal: AbortSignal): Promise<Loaded> {
   const name = encodeURIComponent(id);
-  const [answer, lost] = await Promise.all([
-    getJson<RequestAnswer>(`/dashboard/api/request/${name}`, signal),
-    getJson<LostAnswer>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) => {
-      if (thrown instanceof AnswerError && thrown.status === 403)
-        return 'What was changed is shown on the proxy’s own machine alone.';
-      return '';
-    }),
-  ]);
+  const answer = await getJson<RequestAnswer>(`/dashboard/api/request/${name}`, signal);
+  if (!mayHaveChanged(answer)) return { answer, lost: '' };
+  const lost = await getJson<LostAnswer>(`/v1/svc/lost/${name}`, signal).catch((thrown: unknown) =>
+    thrown instanceof AnswerError && thrown.status === 403
+      ? 'What was changed is shown on the proxy’s own machine alone.'
+      : '',
+  );
   return { answer, lost };
+}
+
+/** What nothing was taken from is not asked for: each such answer is an error in the browser's console. */
+function mayHaveChanged({ request, trace }: RequestAnswer): boolean {
+  if (trace === null) return (request?.tokens_saved ?? 0) > 0;
+  return trace.stages.some((stage) => Number(stage['blocks_changed'] ?? 0) > 0);
 }
 
 export function RequestView({ id }: { readonly id: string }) {

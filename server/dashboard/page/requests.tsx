@@ -6,10 +6,9 @@ import { localMoment } from './local-time.ts';
 import { addressOf, follow } from './location.ts';
 import { outcomeOf, outcomeTone } from './request-facts.ts';
 import { useRequests } from './requests-data.ts';
-import { useMedia } from './media.ts';
+import { NARROW, useMedia } from './media.ts';
 import { VirtualList } from './virtual-list.tsx';
 
-const NARROW = '(max-width: 760px)';
 const ROW_PX = 34;
 const NARROW_ROW_PX = 60;
 

@@ -24,8 +24,10 @@ export function SavingsView({ query }: { readonly query: URLSearchParams }) {
           <div class="columns wide">
             <Bill report={report} />
             <CacheLanes live={live} report={report} />
-            <Added report={report} />
-            <Classes classes={live.classes} />
+            <div class="stack">
+              <Classes classes={live.classes} />
+              <Added report={report} />
+            </div>
           </div>
           <Groups title="By model" filter="model" groups={report.by_model} />
           <Groups title="By agent" filter="client" groups={report.by_client} />

@@ -1,6 +1,7 @@
 /** Rows as a table; the first column names each row. */
 import type { ComponentChildren } from 'preact';
 import type { Column } from './columns.ts';
+import { NARROW, useMedia } from './media.ts';
 
 /** A column of the page may show more than text, such as a link. */
 export interface TableColumn<T> extends Column<T> {
@@ -12,7 +13,9 @@ interface TableProps<T> {
   readonly rows: readonly T[];
 }
 
-export function Table<T>({ columns, rows }: TableProps<T>) {
+/** Where not all columns fit, those that matter most come first; the others are scrolled to. */
+export function Table<T>({ columns: all, rows }: TableProps<T>) {
+  const columns = useMedia(NARROW) ? all.toSorted((one, other) => one.rank - other.rank) : all;
   return (
     <div class="scroll">
       <table>
