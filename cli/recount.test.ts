@@ -18,12 +18,35 @@ const COUNT = Number(process.env['SVC_RECOUNT'] ?? 1500);
 const AT_ONCE = 16;
 
 const YAML = `cache: { enabled: true }
-compression: { threshold_tokens: 200 }
+compression: { threshold_tokens: 200, long_results_tokens: 1000 }
 providers:
   messages: { pricing: { input_cost_per_1m_tokens: 3.07, output_cost_per_1m_tokens: 15.13 } }
 `;
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** With it a model can have the rest of a file of which it got parts. */
+const READ = {
+  name: 'Read',
+  input_schema: {
+    type: 'object',
+    properties: Object.fromEntries(
+      ['file_path', 'offset', 'limit'].map((name) => [name, { type: 'number' }]),
+    ),
+  },
+};
+
+/** A file of some 3,000 tokens, as a coding agent reads it. */
+function longFile(tag: number): string {
+  const lines = Array.from({ length: 60 }, (_, at) => [
+    `/** Works on part ${tag} in its step ${at}. */`,
+    `export function part${tag}Step${at}(input: string, count = ${at}): string {`,
+    `  if (!input.includes('${tag * 7919 + at}')) throw new Error('no ${at * 31} in it');`,
+    '}',
+    '',
+  ]).flat();
+  return lines.map((line, at) => `${String(at + 1).padStart(6)}→${line}`).join('\n');
+}
 
 /** Whole and streamed, two dialects, priced and not, large and small, refused, failed and kept answers. */
 function requestOf(n: number): Parameters<typeof exchange>[1] {
@@ -38,17 +61,20 @@ function requestOf(n: number): Parameters<typeof exchange>[1] {
   if (kind === 3) return { body: '{"model": 7' };
   const failing = kind === 4 ? { 'x-upstream-scenario': 'no-such-scenario' } : {};
   const log = Array.from({ length: 60 }, () => '2026-11-01T10:00:07 INFO request done in 5 ms');
+  const isLong = kind === 9;
+  const called = isLong
+    ? { name: 'Read', input: { file_path: `/w/part-${n % 13}.ts` } }
+    : { name: 'Bash', input: {} };
+  const result = isLong ? longFile(n % 13) : log.join('\n');
   const large = [
     { role: 'user', content: text },
-    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }] },
-    {
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 't1', content: log.join('\n') }],
-    },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't1', ...called }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: result }] },
   ];
+  const tools = isLong ? { tools: [READ] } : {};
   const messages = kind > 7 ? large : [{ role: 'user', content: text }];
   const model = `claude-fixture-${1 + (n % 3)}`;
-  const body = JSON.stringify({ ...MESSAGE, model, stream, messages, temperature: 0 });
+  const body = JSON.stringify({ ...MESSAGE, model, stream, messages, ...tools, temperature: 0 });
   return { body, headers: failing };
 }
 
@@ -66,6 +92,9 @@ async function sendAll(t: TestProxy): Promise<void> {
 
 const sum = (rows: readonly LedgerRow[], of: (row: LedgerRow) => number | null): number =>
   rows.reduce((total, row) => total + (of(row) ?? 0), 0);
+
+const usdOf = (nanoUsd: number | null) => (nanoUsd === null ? null : nanoUsd / 1e9);
+const dayOf = (row: LedgerRow) => new Date(row.startedMs).toISOString().slice(0, 10);
 
 /** Every figure by the names that the surfaces give it. */
 function recount(rows: readonly LedgerRow[]) {
@@ -90,6 +119,62 @@ function recount(rows: readonly LedgerRow[]) {
     cost_saved: usd((row) => row.costSavedNanoUsd),
     cost_added: usd((row) => row.costAddedNanoUsd),
   };
+}
+
+/** The lanes of what was saved, each by itself. */
+function recountLanes(rows: readonly LedgerRow[]) {
+  const usd = (some: readonly LedgerRow[], of: (row: LedgerRow) => number | null) =>
+    some.every((row) => of(row) === null) ? null : sum(some, of) / 1e9;
+  const hits = rows.filter((row) => row.cacheHit);
+  const marked = rows.filter((row) => row.breakpoints !== null);
+  const parts = rows.filter((row) => row.longResultTokens !== null && row.longResultTokens > 0);
+  const forgotten = rows.filter((row) => (row.forgottenTokens ?? 0) > 0);
+  const byParts = sum(parts, (row) => row.longResultTokens);
+  const byForgetting = sum(forgotten, (row) => row.forgottenTokens);
+  const others = (row: LedgerRow) =>
+    (row.costSavedByBreakpointsNanoUsd ?? 0) +
+    (row.costSavedByForgettingNanoUsd ?? 0) +
+    (row.costSavedByLongResultsNanoUsd ?? 0);
+  const compressed = rows.filter((row) => !row.cacheHit && row.costSavedNanoUsd !== null);
+  return {
+    compression: {
+      tokens_saved: sum(rows, (row) => row.savedTokens) - byParts - byForgetting,
+      cost_saved_usd: sum(compressed, (row) => row.costSavedNanoUsd! - others(row)) / 1e9,
+    },
+    cache_breakpoints: {
+      requests: marked.length,
+      read_tokens: sum(marked, (row) => row.cacheReadTokens),
+      written_tokens: sum(marked, (row) => row.cacheWriteTokens),
+      cost_saved_usd: usd(marked, (row) => row.costSavedByBreakpointsNanoUsd),
+    },
+    forgetting: {
+      requests: forgotten.length,
+      tokens_saved: byForgetting,
+      cost_saved_usd: usd(forgotten, (row) => row.costSavedByForgettingNanoUsd),
+    },
+    long_results: {
+      requests: parts.length,
+      tokens_saved: byParts,
+      cost_saved_usd: usd(parts, (row) => row.costSavedByLongResultsNanoUsd),
+    },
+    response_cache: {
+      requests: hits.length,
+      cost_saved_usd: usd(hits, (row) => row.costSavedNanoUsd),
+    },
+    provider_cache: {
+      read_tokens:
+        sum(rows, (row) => row.cacheReadTokens) - sum(marked, (row) => row.cacheReadTokens),
+      written_tokens:
+        sum(rows, (row) => row.cacheWriteTokens) - sum(marked, (row) => row.cacheWriteTokens),
+    },
+  };
+}
+
+/** The latency that this share of the timed requests does not exceed, to two decimals. */
+function latencyOf(some: readonly LedgerRow[], share: number): number | null {
+  const sorted = some.flatMap(({ latencyMs }) => latencyMs ?? []).toSorted((a, b) => a - b);
+  const found = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  return found === undefined ? null : Math.round(found * 100) / 100;
 }
 
 /** What is shown of these figures is equal, and at least `most` of them are shown. */
@@ -142,7 +227,9 @@ test.after(async () => {
 test('the day has everything in it', () => {
   assert.is(rows.length, COUNT);
   const { errors, saved_tokens, cache_hits, unpriced, cost } = recount(rows);
-  for (const [name, figure] of Object.entries({ errors, saved_tokens, cache_hits, unpriced, cost }))
+  const parts = recountLanes(rows).long_results.requests;
+  const inIt = { errors, saved_tokens, cache_hits, unpriced, cost, parts };
+  for (const [name, figure] of Object.entries(inIt))
     assert.ok(Number(figure) > 0, `${name}: ${figure}`);
 });
 
@@ -165,6 +252,73 @@ test('/savings', async () => {
   assert.is(savings['total_cost_added_usd'], cost_added);
   assert.is(savings['total_tokens_added'], tokens_added);
   assert.is(savings['unpriced'], unpriced);
+  assert.equal(savings['lanes'], recountLanes(rows));
+  const equalGroups = (shown: unknown, of: (row: LedgerRow) => string) => {
+    for (const [name, some] of Object.entries(shown as Record<string, Json>)) {
+      const expected = recount(rows.filter((row) => of(row) === name));
+      assert.is(some['requests'], expected.requests, name);
+      assert.is(some['tokens_saved'], expected.saved_tokens, name);
+      assert.is(some['cost_saved_usd'], expected.cost_saved, name);
+      assert.is(some['net_tokens_saved'], expected.net_tokens_saved, name);
+    }
+  };
+  equalGroups(savings['savings_by_model'], (row) => row.model ?? 'unknown');
+  equalGroups(savings['savings_by_date_7d'], dayOf);
+  assert.equal(await command(t, ['savings']), savings);
+});
+
+test('/health, /stats/session, /stats/last and /recent', async () => {
+  const expected = recount(rows);
+  equal((await getJson(t, '/health'))['stats'], rows, 'health', 12);
+  const session = await getJson(t, '/stats/session');
+  assert.is(session['session_requests'], expected.requests);
+  assert.is(session['session_total_saved'], expected.cost_saved);
+  assert.is(session['tokens_saved'], expected.saved_tokens);
+  assert.is(session['tokens_sent'], expected.sent_input_tokens);
+  assert.is(session['tokens_raw'], expected.input_tokens);
+  assert.is(session['output_tokens'], expected.output_tokens);
+  assert.is(session['total_cost'], expected.cost);
+  assert.is(session['errors'], expected.errors);
+  const { recent } = (await getJson(t, '/recent')) as { readonly recent: readonly Json[] };
+  assert.is(recent.length, 50);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const shown of [...recent, await getJson(t, '/stats/last')]) {
+    const row = byId.get(String(shown['request_id']))!;
+    assert.is(shown['tokens_saved'], row.savedTokens, row.id);
+    assert.is(shown['input_tokens'] ?? shown['input_tokens_raw'] ?? null, row.inputTokensRaw);
+    assert.is(
+      shown['sent_input_tokens'] ?? shown['input_tokens_sent'] ?? null,
+      row.inputTokensSent,
+    );
+    assert.is(shown['output_tokens'], row.outputTokens);
+    if ('cost' in shown) assert.is(shown['cost'], usdOf(row.costNanoUsd));
+    assert.is(shown['cost_saved'], usdOf(row.costSavedNanoUsd));
+  }
+});
+
+test('/metrics/dashboard', async () => {
+  const shown = (await getJson(t, '/metrics/dashboard')) as Readonly<Record<string, Json>>;
+  const expected = recount(rows);
+  assert.is(shown['requests']!['total'], expected.requests);
+  assert.is(shown['errors']!['error_count'], expected.errors);
+  assert.is(shown['errors']!['error_rate'], expected.errors / expected.requests);
+  assert.equal(
+    { ...(shown['errors']!['top_failures'] as Json) },
+    Object.fromEntries(
+      [...group(rows.filter(isFailure), (row) => String(row.status ?? 'none'))].map(
+        ([status, some]) => [status, some.length],
+      ),
+    ),
+  );
+  const streams = rows.filter(({ stream }) => stream).length;
+  assert.is(shown['streaming']!['count'], streams);
+  assert.is(shown['window_24h']!['input_tokens'], expected.input_tokens);
+  assert.is(shown['window_24h']!['output_tokens'], expected.output_tokens);
+  assert.is(shown['window_24h']!['total_cost'], expected.cost);
+  assert.is(
+    shown['cache']!['read_tokens'],
+    sum(rows, (row) => row.cacheReadTokens),
+  );
 });
 
 test('/cache-stats', async () => {
@@ -219,6 +373,19 @@ test('the dashboard', async () => {
         `${key} ${printed.name}`,
         8,
       );
+  assert.equal(report['lanes'], recountLanes(rows));
+  const latency = report['latency'] as Json;
+  for (const [name, share] of [
+    ['p50_ms', 0.5],
+    ['p95_ms', 0.95],
+    ['p99_ms', 0.99],
+  ] as const)
+    assert.is(latency[name], latencyOf(rows, share), name);
+  const failures = report['failures'] as readonly Json[];
+  assert.is(
+    failures.reduce((total, cause) => total + Number(cause['requests']), 0),
+    recount(rows).errors,
+  );
   const steps = report['series'] as readonly Json[];
   for (const name of ['requests', 'input_tokens', 'saved_tokens', 'errors'] as const)
     assert.is(
@@ -226,6 +393,20 @@ test('the dashboard', async () => {
       recount(rows)[name],
       name,
     );
+});
+
+test('the live state that monitor and dashboard are sent', async () => {
+  const response = await fetch(`${t.proxy.url}/dashboard/events`);
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of response.body!) {
+    text += decoder.decode(piece, { stream: true });
+    if (/^event: state\ndata: .*\n\n/m.test(text)) break;
+  }
+  const data = /^event: state\ndata: (.*)\n\n/m.exec(text)?.[1] ?? '{}';
+  const state = JSON.parse(data) as Readonly<Record<string, Json>>;
+  equal(state['session'], rows, 'state', 12);
+  equal(state['health']!['stats'], rows, 'state health', 12);
 });
 
 test('the commands', async () => {
@@ -240,6 +421,52 @@ test('the commands', async () => {
       `svc models ${printed.model}`,
       10,
     );
+  const usage = await command(t, ['usage']);
+  equal(usage['totals'], rows, 'svc usage', 12);
+  for (const shown of usage['by_provider'] as readonly Json[])
+    equal(
+      shown,
+      rows.filter((row) => row.provider === shown['provider']),
+      'svc usage',
+      12,
+    );
+  const { attribution } = await command(t, ['attribution', '--by', 'agent,model']);
+  for (const shown of attribution as readonly Json[]) {
+    const isOne = (row: LedgerRow) => row.client === shown['agent'] && row.model === shown['model'];
+    equal(shown, rows.filter(isOne), 'svc attribution', 12);
+  }
+  for (const argv of [['timeline'], ['cost', '--week']])
+    for (const shown of (await command(t, argv))['days'] as readonly Json[])
+      equal(
+        shown,
+        rows.filter((row) => dayOf(row) === shown['date']),
+        argv.join(' '),
+        12,
+      );
+  equal((await command(t, ['cost', '--week']))['total'], rows, 'svc cost', 12);
+  const { day } = await command(t, ['report', '--date', dayOf(rows[0]!)]);
+  const onDay = rows.filter((row) => dayOf(row) === dayOf(rows[0]!));
+  equal(day, onDay, 'svc report', 12);
+  const { breakdown, total_cost: total } = await command(t, ['cost-breakdown']);
+  assert.is(total, recount(rows).cost);
+  for (const shown of breakdown as readonly Json[]) {
+    const isOne = (row: LedgerRow) =>
+      row.provider === shown['provider'] && row.model === shown['model'];
+    equal(shown, rows.filter(isOne), 'svc cost-breakdown', 12);
+  }
+  for (const shown of (await command(t, ['leaderboard']))['leaderboard'] as readonly Json[]) {
+    const some = rows.filter((row) => row.model === shown['model']);
+    equal(shown, some, 'svc leaderboard', 3);
+    assert.is(shown['error_rate'], recount(some).errors / some.length);
+  }
+  const { requests } = await command(t, ['requests', '-n', String(COUNT)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const shown of requests as readonly Json[]) {
+    const row = byId.get(String(shown['request_id']))!;
+    assert.is(shown['tokens_saved'], row.savedTokens);
+    assert.is(shown['cost'], usdOf(row.costNanoUsd));
+  }
+  assert.is((requests as readonly Json[]).length, COUNT);
 });
 
 test.run();

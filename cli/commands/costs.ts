@@ -193,7 +193,7 @@ class CostBreakdown extends Command<CliContext> {
     const { printTable } = await import('../screen/table.ts');
     printTable(
       context,
-      ['provider', 'model', '>input', '>output', '>cache read', '>cost', '>share'],
+      ['provider', 'model', '>sent', '>output', '>cache read', '>cost', '>share'],
       byCost.map((group) => {
         const part = share(group);
         return [

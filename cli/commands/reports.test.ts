@@ -317,6 +317,8 @@ test('tables for people: figures under heads, a dash for what is not known, and 
       assert.not.match(ran.stdout, /NaN|undefined|null|Infinity/, argv.join(' '));
       assert.ok(ran.stdout.split('\n').length > 3, argv.join(' '));
     }
+    const costs = await run(place, ['cost-breakdown'], { clock });
+    assert.match(costs.stdout, /provider +model +sent +output/, 'the figure that it shows');
     const chart = await run(place, ['timeline', '--metric', 'requests'], { clock });
     assert.match(chart.stdout, /2026-11-20 +\d+ +█/);
   });

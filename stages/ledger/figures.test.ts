@@ -165,6 +165,16 @@ test('savings: by model most first, seven days without a gap, since is inclusive
     );
     const since = await queries.savingsReport(reader, NOON, NOON - 6 * DAY_MS);
     assert.is(since.totals.savedTokens, 100);
+    const late = await queries.savingsReport(reader, NOON, NOON - DAY_MS);
+    assert.equal(
+      late.byDate7d.map(({ date, savedTokens }) => [date, savedTokens]),
+      [
+        ['2026-11-19', 0],
+        ['2026-11-20', 90],
+      ],
+      'no day that the totals leave out',
+    );
+    assert.equal((await queries.savingsReport(reader, NOON, NOON + DAY_MS)).byDate7d, []);
   });
 });
 

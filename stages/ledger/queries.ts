@@ -28,7 +28,7 @@ export interface SavingsReport {
   readonly totals: Totals;
   /** Most saved tokens first. */
   readonly byModel: readonly GroupTotals[];
-  /** The last seven UTC days up to today, oldest first, days without requests included. */
+  /** The last seven UTC days up to today, as far as the report goes back; oldest first, days without requests included. */
   readonly byDate7d: readonly DayTotals[];
 }
 
@@ -188,25 +188,31 @@ export async function savingsReport(
   const [totals, byModel, byDate7d] = await Promise.all([
     totalsOf(db, { sinceMs }),
     totalsBy(db, 'model', { sinceMs }),
-    lastDays(db, nowMs, 7),
+    lastDays(db, nowMs, 7, sinceMs),
   ]);
   byModel.sort((a, b) => b.savedTokens - a.savedTokens);
   return { totals, byModel, byDate7d };
 }
 
-/** The sums of the last `days` UTC days up to the one of `nowMs`, oldest first; a day without requests is all zeros. */
+/**
+ * The sums of the last `days` UTC days up to the one of `nowMs`, oldest first, and of them only
+ * what began at `sinceMs` or later; a day without requests is all zeros.
+ */
 export async function lastDays(
   db: LedgerReader,
   nowMs: number,
   days: number,
+  sinceMs = 0,
 ): Promise<DayTotals[]> {
-  const firstMs = startOfDay(nowMs) - (days - 1) * DAY_MS;
-  const span = { sinceMs: firstMs, untilMs: firstMs + days * DAY_MS };
+  const endMs = startOfDay(nowMs) + DAY_MS;
+  const span = { sinceMs: Math.max(endMs - days * DAY_MS, sinceMs), untilMs: endMs };
   const found = new Map((await totalsByDay(db, span)).map((day) => [day.date, day]));
-  return Array.from({ length: days }, (_, n) => {
-    const date = dateOf(firstMs + n * DAY_MS);
-    return found.get(date) ?? { date, ...emptyTotals() };
-  });
+  const shown: DayTotals[] = [];
+  for (let dayMs = startOfDay(span.sinceMs); dayMs < endMs; dayMs += DAY_MS) {
+    const date = dateOf(dayMs);
+    shown.push(found.get(date) ?? { date, ...emptyTotals() });
+  }
+  return shown;
 }
 
 /** How many requests of the span failed with each status, most first; `null` is no answer at all. */
