@@ -3,6 +3,7 @@ import { BACKENDS } from '../stages/vault/backends/block-index.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 import type { ArmName } from './arms.ts';
 import type { LoopRun } from './loop.ts';
+import type { CostRun } from './observability.ts';
 import type { Quality } from './vault-quality.ts';
 import type { QueryRun, VaultRun } from './vault-speed.ts';
 
@@ -96,6 +97,23 @@ export function judgeLoop({
   const isWhole = requests > 0 && failed === 0;
   return verdict(bar, isWhole ? p99Ms : Number.NaN, workload);
 }
+
+/** CPU a request that observing may add, and an open dashboard besides, as the upper end of the interval. */
+const COST_PERCENT = { observed: 10, recorded: 10, dashboard: 5 } as const;
+const COST_OF = {
+  observed: 'CPU by what settings turn off',
+  recorded: 'CPU by all that is recorded',
+  dashboard: 'CPU by an open dashboard',
+} as const;
+
+/** What observing adds to a request, all of them being answered. */
+export function judgeCost({ workload, what, upper, failed }: CostVerdictInput): Verdict {
+  const bar = { unit: '%', direction: 'at most', bar: COST_PERCENT[what] } as const;
+  const value = failed === 0 ? upper * 100 : Number.NaN;
+  return verdict({ ...bar, what: COST_OF[what] }, value, workload);
+}
+
+type CostVerdictInput = Pick<CostRun, 'workload' | 'what' | 'upper' | 'failed'>;
 
 /** Files a second of a first indexing. */
 const COLD_FILES = { prose: 1_500, code: 200 } as const;

@@ -7,6 +7,7 @@ import {
   medianRatio,
   quantile,
   quantiles,
+  upperMedian,
 } from './figures.ts';
 
 const oneToHundred = Array.from({ length: 100 }, (_, index) => index + 1);
@@ -30,6 +31,15 @@ test('the median of an even number is between the middle two', () => {
   assert.is(median([10, 1, 2]), 2);
   assert.is(median([4, 1, 10, 2]), 3);
   assert.ok(Number.isNaN(median([])));
+});
+
+test('the upper end of the interval of a median holds the median, and is one of the values', () => {
+  const values = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.9];
+  const upper = upperMedian(values);
+  assert.ok(upper >= median(values) && upper < 0.9, `${upper}`);
+  assert.is(upperMedian(values), upper);
+  assert.is(upperMedian([0.5, 0.5, 0.5]), 0.5);
+  assert.ok(Number.isNaN(upperMedian([])));
 });
 
 test('differences and ratios are taken within a round, then the median', () => {

@@ -1,4 +1,5 @@
 /** The arithmetic of the benchmarks: quantiles, medians, ratios. Pure. */
+import { createRandom } from '../fixtures/random.ts';
 
 /** Quantiles of one measurement, in the unit of its samples. */
 export interface Quantiles {
@@ -63,4 +64,20 @@ function pairwise(
 ): number[] {
   if (a.length !== b.length) throw new RangeError(`${a.length} rounds against ${b.length}`);
   return a.map((left, index) => combine(left, b[index]!));
+}
+
+/** How often the rounds are drawn anew, and from where the drawing starts. */
+const RESAMPLES = 10_000;
+const SEED = 1;
+
+/**
+ * The upper end of the 95 % interval of the median, by bootstrap over the rounds. Always the same
+ * for the same values; NaN of none.
+ */
+export function upperMedian(values: readonly number[]): number {
+  const random = createRandom(SEED);
+  const medians = Float64Array.from({ length: RESAMPLES }, () =>
+    median(values.map(() => values[Math.floor(random() * values.length)]!)),
+  );
+  return quantile(medians.toSorted(), 0.975);
 }

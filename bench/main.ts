@@ -5,6 +5,7 @@
  *   npm run bench -- memory --requests 100000
  *   npm run bench -- start --json
  *   npm run bench -- loop --seconds 5
+ *   npm run bench -- observability --rounds 72
  *   npm run bench -- vault --files 3000
  *   npm run bench -- retrieval
  *
@@ -12,7 +13,7 @@
  */
 import { parseArgs } from 'node:util';
 import { startRig } from './arms.ts';
-import { judge, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
+import { judge, judgeCost, judgeLoop, judgeMemory, judgeStart } from './bars.ts';
 import type { Verdict } from './bars.ts';
 import { compare } from './compare.ts';
 import type { Comparison } from './compare.ts';
@@ -21,14 +22,24 @@ import { measureLoop } from './loop.ts';
 import type { LoopRun } from './loop.ts';
 import { measureMemory } from './memory.ts';
 import type { MemoryRun } from './memory.ts';
+import { measureDashboard, measureObserved } from './observability.ts';
+import type { CostRun } from './observability.ts';
 import { createProgress } from './progress.ts';
-import { comparisonText, verdictText } from './report.ts';
+import { comparisonText, costText, verdictText } from './report.ts';
 import { startSeconds } from './startup.ts';
 import { benchRetrieval, benchVault, type RetrievalRun } from './vault-modes.ts';
 import type { VaultRun } from './vault-speed.ts';
 import { workloads } from './workloads.ts';
 
-const MODES = ['compare', 'memory', 'start', 'loop', 'vault', 'retrieval'] as const;
+const MODES = [
+  'compare',
+  'memory',
+  'start',
+  'loop',
+  'observability',
+  'vault',
+  'retrieval',
+] as const;
 type Mode = (typeof MODES)[number];
 
 interface Options {
@@ -46,6 +57,7 @@ interface Findings {
   comparisons?: Comparison[];
   memory?: MemoryRun;
   loop?: readonly LoopRun[];
+  observability?: readonly CostRun[];
   startSeconds?: readonly number[];
   vault?: VaultRun;
   retrieval?: RetrievalRun;
@@ -149,6 +161,19 @@ async function runLoop(options: Options, findings: Findings): Promise<void> {
   }
 }
 
+/** Short rounds, of which the promise about observing asks for twenty; `--rounds` may ask for more. */
+const LEAST_ROUNDS = 72;
+
+async function runObservability(options: Options, findings: Findings): Promise<void> {
+  const rounds = Math.max(LEAST_ROUNDS, options.rounds);
+  const how = { rounds, onProgress: progress.report };
+  const runs = [...(await measureObserved(how)), ...(await measureDashboard(how))];
+  const verdicts = runs.map(judgeCost);
+  findings.observability = runs;
+  findings.verdicts.push(...verdicts);
+  show(options, ['observability', ...runs.map(costText), ...verdicts.map(verdictText)].join('\n'));
+}
+
 async function runStart(options: Options, findings: Findings): Promise<void> {
   const seconds: number[] = [];
   // The first start reads the files from the disk; the median leaves it out.
@@ -193,6 +218,7 @@ async function main(): Promise<number> {
   const findings: Findings = { verdicts: [] };
   if (options.mode === 'memory') await runMemory(options, findings);
   else if (options.mode === 'loop') await runLoop(options, findings);
+  else if (options.mode === 'observability') await runObservability(options, findings);
   else if (options.mode === 'vault') await runVault(options, findings);
   else if (options.mode === 'retrieval') await runRetrieval(options, findings);
   else {

@@ -1,5 +1,6 @@
 /** Results as text for people: a table a workload, and every bar beside its figure. Pure. */
 import type { Verdict } from './bars.ts';
+import type { CostRun } from './observability.ts';
 import type { ArmFigures, Comparison } from './compare.ts';
 
 const HEAD = [
@@ -51,6 +52,23 @@ export function verdictText({ what, value, unit, bar, direction, met }: Verdict)
   const sign = direction === 'at least' ? '≥' : '≤';
   const figure = `${decimals(value, PLACES[unit])} ${unit}`;
   return `  ${met ? 'met   ' : 'MISSED'}  ${what}: ${figure} (bar ${sign} ${bar} ${unit})`;
+}
+
+/** One line: CPU a request without and with, and what is added, as mean and upper end of its interval. */
+export function costText({
+  workload,
+  what,
+  rounds,
+  withoutUs,
+  withUs,
+  added,
+  upper,
+}: CostRun): string {
+  const percent = (share: number): string => `${decimals(share * 100, 1)} %`;
+  return (
+    `  ${workload}, ${what}: ${decimals(withoutUs, 0)} → ${decimals(withUs, 0)} µs a request, ` +
+    `${percent(added)} more, at most ${percent(upper)} (${rounds} rounds)`
+  );
 }
 
 function armRow(arm: ArmFigures): readonly string[] {

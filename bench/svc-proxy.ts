@@ -6,8 +6,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Config } from '../server/config/config.ts';
 import { loadConfig } from '../server/config/load.ts';
 import { startProxy } from '../server/index.ts';
+import type { RunningProxy } from '../server/index.ts';
+import { logSettings } from '../server/log/open-log.ts';
 import { serveParent, usage } from './channel.ts';
 import type { Usage } from './channel.ts';
 import { createLoopWatch } from './loop-delay.ts';
@@ -15,8 +18,15 @@ import type { LoopDelay } from './loop-delay.ts';
 import { stageTimes } from './stages.ts';
 import type { StageTime } from './stages.ts';
 
+/** How much is observed: as by default, nothing that a setting turns off, or no row and no trace either. */
+export type Observed = 'default' | 'settings-off' | 'nothing';
+
 /** What the process answers to. */
 export type SvcCommands = {
+  /** Observes as asked from now on. */
+  observe: (how: Observed) => void;
+  /** Resolves when what was recorded so far is in the ledger's file. */
+  written: () => Promise<void>;
   usage: () => Usage;
   /** Medians by stage over the newest `count` requests (at most 200 are kept). */
   stages: (count: number) => readonly StageTime[];
@@ -29,6 +39,21 @@ security: {rate_limit_per_minute: 1000000000}
 rate_limit: {requests_per_second: 1000000, burst_size: 1000000}
 streaming: {max_concurrent_streams: 100000}
 `;
+
+/** Turns off and on what a reload with other settings does, and what no setting turns off. */
+function observer({ services }: RunningProxy, config: Config): SvcCommands['observe'] {
+  const { ledger, log, metrics, traces } = services;
+  const recording = { ledger: { ...ledger }, traces: { ...traces } };
+  const ignore = (): void => undefined;
+  return (how) => {
+    const isOn = how === 'default';
+    metrics.configure({ ...config.metrics, enabled: isOn });
+    log.configure({ ...logSettings(config), isEnabled: isOn });
+    const isRecorded = how !== 'nothing';
+    Object.assign(ledger, isRecorded ? recording.ledger : { record: ignore });
+    Object.assign(traces, isRecorded ? recording.traces : { add: ignore, correct: ignore });
+  };
+}
 
 async function main(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'svc-bench-'));
@@ -48,8 +73,9 @@ async function main(): Promise<void> {
       flags: { 'server.port': 0, 'server.ws_port': 0 },
       readFile: (path) => (path === file ? { text: SETTINGS, mode: 0o600 } : undefined),
     });
+  const loaded = await load();
   const proxy = await startProxy({
-    loaded: await load(),
+    loaded,
     reload: load,
     version: '0.0.0-bench',
     control: false,
@@ -61,6 +87,11 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop);
   serveParent(proxy.port, {
     usage,
+    observe: observer(proxy, loaded.config),
+    async written() {
+      proxy.services.afterwards.flush();
+      await proxy.services.ledgerFile.flush();
+    },
     stages: (count) => stageTimes(proxy.services.traces.list(count)),
     loopDelay: createLoopWatch(),
   } satisfies SvcCommands);

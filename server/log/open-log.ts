@@ -34,7 +34,8 @@ export function retuneLog(log: Log, config: Config, custom: CustomProviders): vo
   log.configure(logSettings(config));
 }
 
-function logSettings({ logging }: Config): LogSettings {
+/** What of the log the configuration may change while it is open. */
+export function logSettings({ logging }: Config): LogSettings {
   return {
     isEnabled: logging.enabled,
     level: logging.level,

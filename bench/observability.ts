@@ -1,0 +1,234 @@
+/**
+ * What observing costs: CPU a request with everything that the default settings observe, against
+ * the same without it, and with a dashboard open, against the same with none. One process is
+ * switched between both for short slices of equally many requests, so that neither compiled code,
+ * heap nor the machine's other load differ between neighbours. CPU is that of the whole process:
+ * the threads that write and read the ledger are in it, and what waits is written within its slice.
+ */
+import { pauseAfter } from '../server/dashboard/page/pace.ts';
+import { startChild, startUpstreamProcess } from './channel.ts';
+import type { Child, Started } from './channel.ts';
+import { median, upperMedian } from './figures.ts';
+import type { LoadCommands } from './load.ts';
+import type { Observed, SvcCommands } from './svc-proxy.ts';
+import { toolResults } from './tool-results.ts';
+import { workloads } from './workloads.ts';
+import type { Workload } from './workloads.ts';
+
+/** How much CPU more one way takes a request than the other, over pairs of neighbouring slices. */
+export interface CostRun {
+  readonly workload: string;
+  readonly what: 'observed' | 'recorded' | 'dashboard';
+  readonly rounds: number;
+  /** Medians, in microseconds. */
+  readonly withoutUs: number;
+  readonly withUs: number;
+  /** Median of the rounds' differences, and the upper end of its 95 % interval, as shares of `without`. */
+  readonly added: number;
+  readonly upper: number;
+  readonly requests: number;
+  readonly failed: number;
+}
+
+export interface CostOptions {
+  /** Pairs of slices; of the dashboard's, which last seconds, a third. */
+  readonly rounds: number;
+  readonly onProgress: (text: string) => void;
+}
+
+interface Slice {
+  readonly cpuUs: number;
+  readonly ok: number;
+  readonly failed: number;
+}
+
+interface Rig {
+  readonly load: Child<LoadCommands>;
+  readonly proxy: Child<SvcCommands>;
+}
+
+/** What to send, and how many in a slice: as much as takes some tenths of a second. */
+interface Load {
+  readonly workload: Workload;
+  readonly requests: number;
+}
+
+const byName = (name: string): Workload => workloads.find((each) => each.name === name)!;
+/** The smallest request, where observing weighs most; streams; and a turn of a coding agent. */
+const LOADS: readonly Load[] = [
+  { workload: byName('json'), requests: 1500 },
+  { workload: byName('sse-burst'), requests: 800 },
+  { workload: { ...toolResults(byName('json')), connections: 4 }, requests: 16 },
+];
+/** A person at work: some requests a second, each of a session's size. */
+const WATCHED: readonly Workload[] = [
+  byName('json-paced'),
+  { ...toolResults(byName('json')), connections: 4, rate: 10 },
+];
+const WARM_UP_SLICES = 20;
+/** A dashboard asks for its report anew after so long: every watched slice holds one question. */
+const WATCHED_SECONDS = (pauseAfter(0) + 500) / 1000;
+const WATCHED_PART = 3;
+
+const WITHOUT = { observed: 'settings-off', recorded: 'nothing' } as const;
+
+/** What is observed, as far as settings turn it off, and with the rows and traces that none does. */
+export async function measureObserved({
+  rounds,
+  onProgress,
+}: CostOptions): Promise<readonly CostRun[]> {
+  const runs: CostRun[] = [];
+  for (const { workload, requests } of LOADS) {
+    await withProxy(async (rig) => {
+      const send = () => sliceOf(rig, workload, { requests });
+      onProgress(`${workload.name}: warming up`);
+      for (let slice = 0; slice < WARM_UP_SLICES; slice += 1) await send();
+      for (const what of ['observed', 'recorded'] as const) {
+        const pairs = await inTurn(rounds, async (isWith, round) => {
+          onProgress(`${workload.name}, ${what}: round ${round + 1} of ${rounds}`);
+          const how: Observed = isWith ? 'default' : WITHOUT[what];
+          await rig.proxy.call('observe', how);
+          return send();
+        });
+        runs.push(costRun(workload.name, what, pairs));
+      }
+    });
+  }
+  return runs;
+}
+
+/** A dashboard, open in every other slice. */
+export async function measureDashboard({
+  rounds,
+  onProgress,
+}: CostOptions): Promise<readonly CostRun[]> {
+  const runs: CostRun[] = [];
+  const watched = Math.ceil(rounds / WATCHED_PART);
+  for (const workload of WATCHED) {
+    await withProxy(async (rig) => {
+      const send = () => sliceOf(rig, workload, { forMs: WATCHED_SECONDS * 1000 });
+      onProgress(`${workload.name}: warming up`);
+      await send();
+      await send();
+      const pairs = await inTurn(watched, async (isWith, round) => {
+        onProgress(`${workload.name}, dashboard: round ${round + 1} of ${watched}`);
+        const viewer = isWith ? await openDashboard(rig.proxy.port) : undefined;
+        const slice = await send();
+        await viewer?.close();
+        return slice;
+      });
+      runs.push(costRun(workload.name, 'dashboard', pairs));
+    });
+  }
+  return runs;
+}
+
+interface Pairs {
+  readonly with: readonly Slice[];
+  readonly without: readonly Slice[];
+}
+
+/** With, without; without, with; and so on. */
+async function inTurn(
+  rounds: number,
+  run: (isWith: boolean, round: number) => Promise<Slice>,
+): Promise<Pairs> {
+  const pairs = { with: [] as Slice[], without: [] as Slice[] };
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % 2 === 0;
+    for (const isWith of [first, !first])
+      pairs[isWith ? 'with' : 'without'].push(await run(isWith, round));
+  }
+  return pairs;
+}
+
+let sent = 0;
+
+async function sliceOf(
+  { load, proxy }: Rig,
+  { path, headers, body, connections, rate, serial }: Workload,
+  length: { readonly requests: number } | { readonly forMs: number },
+): Promise<Slice> {
+  const before = await proxy.call('usage');
+  const { ok, failed } = await load.call('run', {
+    port: proxy.port,
+    path,
+    headers,
+    body,
+    connections,
+    ...length,
+    ...(rate === undefined ? {} : { rate }),
+    ...(serial === undefined ? {} : { serial: { text: serial, first: sent } }),
+  });
+  await proxy.call('written');
+  const after = await proxy.call('usage');
+  sent += ok;
+  const lost = Object.values(failed).reduce((sum, each) => sum + each, 0);
+  return { cpuUs: (after.cpuUs - before.cpuUs) / ok, ok, failed: lost };
+}
+
+/** Reads as the first screen does: the line of events, and the report again and again. */
+async function openDashboard(port: number): Promise<{ close(): Promise<void> }> {
+  const abort = new AbortController();
+  const url = `http://127.0.0.1:${port}/dashboard`;
+  const get = (path: string) => fetch(`${url}${path}`, { signal: abort.signal });
+  const ask = async (): Promise<void> => {
+    const since = new Date(Date.now() - 24 * 3600 * 1000).toISOString();
+    const response = await get(`/api/report?since=${encodeURIComponent(since)}`);
+    if (!response.ok) throw new Error(`the report: status ${response.status}`);
+    await response.json();
+  };
+  const { body } = await get('/events');
+  const reader = body!.getReader();
+  await reader.read();
+  await ask();
+  const read = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+  };
+  const ended = read().catch(() => undefined);
+  let asked: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    asked = ask().catch(() => undefined);
+  }, pauseAfter(0));
+  return {
+    async close() {
+      clearInterval(timer);
+      await asked;
+      abort.abort();
+      await ended;
+    },
+  };
+}
+
+function costRun(workload: string, what: CostRun['what'], pairs: Pairs): CostRun {
+  const costs = (of: readonly Slice[]): number[] => of.map(({ cpuUs }) => cpuUs);
+  const added = pairs.with.map(({ cpuUs }, at) => cpuUs / pairs.without[at]!.cpuUs - 1);
+  const all = [...pairs.with, ...pairs.without];
+  return {
+    workload,
+    what,
+    rounds: added.length,
+    withoutUs: median(costs(pairs.without)),
+    withUs: median(costs(pairs.with)),
+    added: median(added),
+    upper: upperMedian(added),
+    requests: all.reduce((sum, { ok }) => sum + ok, 0),
+    failed: all.reduce((sum, { failed }) => sum + failed, 0),
+  };
+}
+
+async function withProxy(use: (rig: Rig) => Promise<void>): Promise<void> {
+  const opened: Started[] = [];
+  const keep = <T extends Started>(started: T): T => {
+    opened.unshift(started);
+    return started;
+  };
+  try {
+    const upstream = keep(await startUpstreamProcess());
+    const args = [String(upstream.port)];
+    const proxy = keep(await startChild<SvcCommands>('app/svc-proxy.js', { args }));
+    await use({ proxy, load: keep(await startChild<LoadCommands>('bench/load.js')) });
+  } finally {
+    for (const started of opened) await started.close();
+  }
+}
