@@ -15,7 +15,7 @@ import type { ReportFault } from './guarded.ts';
 import { toHookStages } from './hooks.ts';
 import { importDefault } from './module.ts';
 import type { RunImport } from './module.ts';
-import { lineOfPath } from './place-in-source.ts';
+import { lineOfPath } from './line-in-source.ts';
 import type { PluginStage } from './plugin-stage.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { stageTools } from './stage-tools.ts';
@@ -91,8 +91,8 @@ function refuseTwins(plugin: LoadedPlugin, loaded: readonly LoadedPlugin[]): voi
 
 async function load(entry: PluginEntry, options: LoadOptions): Promise<LoadedPlugin> {
   const { clock, report, view, runImport = (_module, work) => work() } = options;
-  const source = { module: entry.module, name: entry.module };
-  const { exported, version } = await importDefault(source, runImport);
+  const configured = { module: entry.module, name: entry.module };
+  const { exported, version } = await importDefault(configured, runImport);
   const plugin = checkPlugin(exported);
   const { name, config, setup } = plugin;
   const checked = config === undefined ? entry.config : checkConfig(config(entry.config ?? {}));

@@ -2,7 +2,7 @@
 import { checkDefinition } from './check.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { importDefault } from './module.ts';
-import type { PluginSource, RunImport } from './module.ts';
+import type { ConfiguredModule, RunImport } from './module.ts';
 
 /** Why a module gives no provider; `message` has one sentence a fault and names the file. */
 export interface PluginFault {
@@ -21,16 +21,16 @@ export interface LoadedPlugins {
 
 /** Loads every source. Never rejects. */
 export async function loadProviders(
-  sources: readonly PluginSource[],
+  modules: readonly ConfiguredModule[],
   runImport: RunImport = (_module, work) => work(),
 ): Promise<LoadedPlugins> {
   const definitions = new Map<string, ProviderDefinition>();
   const versions = new Map<string, string>();
   const faults: PluginFault[] = [];
-  for (const source of sources) {
-    const { module, name } = source;
+  for (const configured of modules) {
+    const { module, name } = configured;
     try {
-      const { exported, version } = await importDefault(source, runImport);
+      const { exported, version } = await importDefault(configured, runImport);
       const checked = checkDefinition(exported);
       if (!checked.ok) throw new Error(checked.faults.join('; '));
       definitions.set(name, checked.definition);

@@ -9,13 +9,13 @@ import { dirname, extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** A module as configured: an absolute path, and the name under which it is known. */
-export interface PluginSource {
+export interface ConfiguredModule {
   readonly module: string;
   readonly name: string;
 }
 
 /** A module as it is about to be imported. */
-export interface PluginModule extends PluginSource {
+export interface PluginModule extends ConfiguredModule {
   /** The hash of its content. */
   readonly version: string;
   /** What is imported: the file, with its version in the query. */
@@ -30,7 +30,7 @@ const IMPORT_MS = 5000;
 
 /** The default export of a module, undefined where it has none. Throws what is wrong as a sentence. */
 export async function importDefault(
-  { module, name }: PluginSource,
+  { module, name }: ConfiguredModule,
   runImport: RunImport,
 ): Promise<{ readonly exported: unknown; readonly version: string; readonly url: string }> {
   const path = await realpath(module).catch(() => {

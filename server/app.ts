@@ -185,8 +185,10 @@ class HttpApp implements App {
     // An open dashboard must not use up what the agents of the same machine may ask.
     if (verdict === 'local' && path.startsWith('/dashboard')) return undefined;
     if (path === '/health' || (request.method === 'HEAD' && PROBED.has(path))) return undefined;
-    const source = request.socket.remoteAddress ?? '';
-    return this.#options.services.limiter.take(verdict === 'public' ? `public ${source}` : source);
+    const address = request.socket.remoteAddress ?? '';
+    return this.#options.services.limiter.take(
+      verdict === 'public' ? `public ${address}` : address,
+    );
   }
 
   /** True for a path that a provider would have answered. */
@@ -225,13 +227,13 @@ class HttpApp implements App {
   }
 
   async #proxy(call: ProxyCall, release: () => void): Promise<void> {
-    const place = this.running.add(call.controller);
+    const slot = this.running.add(call.controller);
     try {
       await proxy(call);
     } catch (thrown) {
       this.#fail(call.request, call.response, toSvcError(thrown), call.requestId);
     } finally {
-      this.running.remove(place);
+      this.running.remove(slot);
       release();
     }
   }

@@ -35,7 +35,7 @@ export interface TraceLog {
 }
 
 /** Places for streams that run at the same time. */
-export interface StreamPlaces {
+export interface StreamSlots {
   /** Takes a place; the function returned gives it back. Undefined where none is free. */
   acquire(): (() => void) | undefined;
 }
@@ -56,7 +56,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly traces: TraceLog;
   readonly prices: Prices;
-  readonly streams: StreamPlaces;
+  readonly streams: StreamSlots;
   /** The response cache, and the equal requests that are in the air. */
   readonly answers: { readonly store: AnswerStore; readonly flights: Flights };
   readonly decisions: Decisions;

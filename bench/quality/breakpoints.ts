@@ -9,7 +9,7 @@ import type { CountTokens } from '../../stages/model/count-tokens.ts';
 import { toRequest } from '../../stages/model/request.ts';
 import { createConversations, LIFETIME_MS } from '../../stages/prompt-cache/conversations.ts';
 import { leastCachedTokens } from '../../stages/prompt-cache/known-models.ts';
-import { placesIn } from '../../stages/prompt-cache/places.ts';
+import { breakpointsIn } from '../../stages/prompt-cache/breakpoints.ts';
 import { median } from '../figures.ts';
 import { createPromptCache } from './prompt-cache.ts';
 import { toBlocks } from './transcripts.ts';
@@ -95,7 +95,7 @@ function markersOf(
   );
   if (!goesOn || isSlow) return [];
   const before = messages.map(({ content }) => (typeof content === 'string' ? 1 : content.length));
-  return placesIn(json, leastCachedTokens(MODEL)!).map(([list, at, , part]) => {
+  return breakpointsIn(json, leastCachedTokens(MODEL)!).map(([list, at, , part]) => {
     if (list === 'tools') return 0;
     if (list === 'system') return 1;
     const first = 2 + before.slice(0, Number(at)).reduce((sum, parts) => sum + parts, 0);

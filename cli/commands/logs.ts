@@ -35,7 +35,7 @@ class Logs extends Command<CliContext> {
   async execute() {
     const { context } = this;
     const count = toWhole(this.lines, '--lines', 0, 1_000_000);
-    const { path, why } = await this.place();
+    const { path, why } = await this.location();
     const colors = colorsFor(context.stdout, context.env);
     const show = (line: string) =>
       this.json
@@ -59,7 +59,7 @@ class Logs extends Command<CliContext> {
   }
 
   /** The file that holds the log, and where else the lines of the running proxy go. */
-  private async place(): Promise<{ readonly path: string; readonly why?: string }> {
+  private async location(): Promise<{ readonly path: string; readonly why?: string }> {
     const { context } = this;
     const home = homeOf(context);
     const log = join(home, 'logs', 'svc.log');

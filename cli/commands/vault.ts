@@ -78,8 +78,8 @@ class Search extends VaultCommand {
     } else {
       const colors = colorsFor(context.stdout, context.env);
       // A file's text is shown as it is, also where it mentions a command of ours.
-      for (const [place, hit] of hits.entries()) {
-        if (place > 0) writeLine(context.stdout, '');
+      for (const [index, hit] of hits.entries()) {
+        if (index > 0) writeLine(context.stdout, '');
         for (const line of hitLines(hit, context, colors)) writeLine(context.stdout, line);
       }
       if (hits.length === 0) note(context, 'Nothing found');

@@ -12,18 +12,18 @@ import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
 import { openPrompts } from '../prompts/prompts.ts';
 import { absoluteLocation, fetchConfig, locationText } from './fetch.ts';
-import type { Source } from './fetch.ts';
+import type { RemoteConfig } from './fetch.ts';
 import { masked } from './masked.ts';
-import { readSource, writeSource } from './record.ts';
+import { readRemote, writeRemote } from './record.ts';
 
 abstract class Fetch extends Command<CliContext> {
   yes = Option.Boolean('--yes,-y', false, { description: 'Apply it without asking' });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
 
-  protected async apply(source: Source): Promise<number> {
+  protected async apply(remote: RemoteConfig): Promise<number> {
     const { context } = this;
     const home = homeOf(context);
-    const fetched = await fetchConfig(source, context.env);
+    const fetched = await fetchConfig(remote, context.env);
     const file = readSettingsFile(join(home, 'config.yaml'));
     const before = textOf(file);
     const isEqual = file.bytes !== undefined && before === fetched.text;
@@ -33,20 +33,20 @@ abstract class Fetch extends Command<CliContext> {
       ? { backup: null, reloaded: false }
       : await replaceConfigFile(fetched.text, file, home, context);
     ensurePrivateFolder(home);
-    writeSource(home, {
-      ...source,
+    writeRemote(home, {
+      ...remote,
       commit: fetched.commit,
       written: fingerprint(Buffer.from(fetched.text)),
     });
     const outcome = isEqual ? 'unchanged' : 'applied';
     if (this.json) {
-      const { path, ref } = source;
+      const { path, ref } = remote;
       const { commit } = fetched;
-      const location = locationText(source.location);
+      const location = locationText(remote.location);
       printJson(context, { outcome, location, path, ref, commit, backup, reloaded });
       return 0;
     }
-    const from = `${locationText(source.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
+    const from = `${locationText(remote.location)}${fetched.commit === null ? '' : ` at ${fetched.commit.slice(0, 10)}`}`;
     const short = shortPath(file.path, context);
     print(context, isEqual ? `${short} is as in ${from}` : `${short} is now as in ${from}`);
     if (backup !== null) note(context, `The file as it was: ${shortPath(backup, context)}`);
@@ -67,7 +67,7 @@ abstract class Fetch extends Command<CliContext> {
     for (const line of lineDiff(masked(before), masked(after), { colors, full: true }))
       note(context, line);
     for (const warning of warnings) note(context, `! ${warning}`);
-    const known = readSource(homeOf(context));
+    const known = readRemote(homeOf(context));
     if (
       known !== undefined &&
       file.bytes !== undefined &&
@@ -129,12 +129,12 @@ class Sync extends Fetch {
   });
 
   execute() {
-    const source = readSource(homeOf(this.context));
-    if (source === undefined)
+    const remote = readRemote(homeOf(this.context));
+    if (remote === undefined)
       throw new SvcError('not_found', 'The config file was not pulled from anywhere yet', {
         cure: '`svc config pull <location>` does it the first time.',
       });
-    const { location, path, ref } = source;
+    const { location, path, ref } = remote;
     return this.apply({ location, path, ref });
   }
 }

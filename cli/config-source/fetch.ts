@@ -11,7 +11,7 @@ const FETCH_MS = 60_000;
 const NAMES = ['config.yaml', 'proxy.yaml'];
 
 /** Where a config file comes from. */
-export interface Source {
+export interface RemoteConfig {
   /** A path, or whatever git takes. Absolute where it is a path. */
   readonly location: string;
   /** The file within a repository. */
@@ -45,18 +45,18 @@ export function locationText(text: string): string {
 }
 
 /** @throws SvcError `not_found` where nothing is there, `bad_gateway` where git cannot get it. */
-export async function fetchConfig(source: Source, env: Env): Promise<Fetched> {
-  const stat = source.location.startsWith('/')
-    ? statSync(source.location, { throwIfNoEntry: false })
+export async function fetchConfig(remote: RemoteConfig, env: Env): Promise<Fetched> {
+  const stat = remote.location.startsWith('/')
+    ? statSync(remote.location, { throwIfNoEntry: false })
     : undefined;
   if (stat?.isFile() === true)
-    return { text: textOf(readSettingsFile(source.location)), commit: null };
-  if (source.location.startsWith('/') && stat === undefined)
-    throw new SvcError('not_found', `${source.location} does not exist`);
-  return fetchByGit(source, env);
+    return { text: textOf(readSettingsFile(remote.location)), commit: null };
+  if (remote.location.startsWith('/') && stat === undefined)
+    throw new SvcError('not_found', `${remote.location} does not exist`);
+  return fetchByGit(remote, env);
 }
 
-async function fetchByGit({ location, path, ref }: Source, env: Env): Promise<Fetched> {
+async function fetchByGit({ location, path, ref }: RemoteConfig, env: Env): Promise<Fetched> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-config-'));
   try {
     const branch = ref === null ? [] : ['--branch', ref];

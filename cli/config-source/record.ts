@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '../../server/config/home.ts';
-import type { Source } from './fetch.ts';
+import type { RemoteConfig } from './fetch.ts';
 
-export interface SourceRecord extends Source {
+export interface RemoteRecord extends RemoteConfig {
   /** The commit that was fetched; null for a file. */
   readonly commit: string | null;
   /** SHA-256 of the file as it was written: whether somebody has changed it since. */
@@ -14,7 +14,7 @@ export interface SourceRecord extends Source {
 const fileOf = (home: string) => join(home, 'config-source.json');
 
 /** The last source; undefined without one. */
-export function readSource(home: string): SourceRecord | undefined {
+export function readRemote(home: string): RemoteRecord | undefined {
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(fileOf(home), 'utf8'));
@@ -30,6 +30,6 @@ export function readSource(home: string): SourceRecord | undefined {
 }
 
 /** Remembers a source. */
-export function writeSource(home: string, record: SourceRecord): void {
+export function writeRemote(home: string, record: RemoteRecord): void {
   writePrivateFile(fileOf(home), `${JSON.stringify(record, undefined, 2)}\n`);
 }

@@ -38,7 +38,7 @@ export async function checkUpstreams({ context, loaded }: Examined): Promise<Fin
             signal: createCanceller().signal,
           });
           body.cancel(new Error('the head is enough'));
-          const at = headers.findIndex((one, place) => place % 2 === 0 && /^date$/i.test(one));
+          const at = headers.findIndex((one, index) => index % 2 === 0 && /^date$/i.test(one));
           const serverMs = Date.parse(headers[at + 1] ?? '');
           if (at >= 0 && !Number.isNaN(serverMs)) skewsMs.push(context.clock.wallMs() - serverMs);
           if (status < 500) return ok('Upstream', `${target.name} answers (${target.baseUrl})`);

@@ -87,21 +87,21 @@ const quoted = (text: string): string =>
 /** A flowchart of Mermaid: solid lines for requests, dotted ones for answers. */
 export function drawMermaid({ request, answers }: Drawing): readonly string[] {
   const lines = ['flowchart TD', '  client([client])'];
-  const idOf = new Map(request.map(({ name }, place) => [name, `r${place}`]));
-  for (const [place, stop] of request.entries()) {
+  const idOf = new Map(request.map(({ name }, index) => [name, `r${index}`]));
+  for (const [index, stop] of request.entries()) {
     const label = [stop.name, ...remarksOf(stop)].join(', ');
-    lines.push(`  ${place === 0 ? 'client' : `r${place - 1}`} --> r${place}[${quoted(label)}]`);
+    lines.push(`  ${index === 0 ? 'client' : `r${index - 1}`} --> r${index}[${quoted(label)}]`);
   }
   for (const [way, { from, segments }] of answers.entries()) {
     let last = idOf.get(from) ?? 'client';
     for (const [at, segment] of segments.entries()) {
-      const ids = segment.nodes.map((_, place) => `a${way}_${at}_${place}`);
+      const ids = segment.nodes.map((_, index) => `a${way}_${at}_${index}`);
       lines.push(
         `  subgraph a${way}_${at}[${quoted(`${segmentTitle(segment)}, answer of ${from}`)}]`,
       );
-      for (const [place, { name, plugin }] of segment.nodes.entries()) {
+      for (const [index, { name, plugin }] of segment.nodes.entries()) {
         const label = plugin === null ? name : `${name}, plugin ${plugin}`;
-        lines.push(`    ${ids[place]}[${quoted(label)}]`);
+        lines.push(`    ${ids[index]}[${quoted(label)}]`);
       }
       lines.push('  end');
       for (const id of ids) {

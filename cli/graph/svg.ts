@@ -44,10 +44,10 @@ export function drawSvg({ request, answers }: Drawing): string {
   };
 
   heading(MARGIN, 'Request');
-  for (const [place, stop] of request.entries()) {
-    const at = { x: MARGIN, y: MARGIN + HEADING + place * (BOX.height + GAP.y) };
+  for (const [index, stop] of request.entries()) {
+    const at = { x: MARGIN, y: MARGIN + HEADING + index * (BOX.height + GAP.y) };
     box(at, stop.name, remarksOf(stop).join(', '), stop.isStream);
-    if (place > 0)
+    if (index > 0)
       arrow({ x: MARGIN + BOX.width / 2, y: at.y - GAP.y }, { x: MARGIN + BOX.width / 2, y: at.y });
   }
   for (const [way, { from, segments }] of answers.entries()) {
@@ -63,9 +63,9 @@ export function drawSvg({ request, answers }: Drawing): string {
         `<text x="${middle}" y="${y + 14}" class="remark">${title}</text>`,
       );
       if (at > 0) arrow({ x: middle, y: y - GAP.y }, { x: middle, y });
-      for (const [place, node] of segment.nodes.entries()) {
-        const top = y + TITLE + place * (BOX.height + GAP.y);
-        if (place > 0) arrow({ x: middle, y: top - GAP.y }, { x: middle, y: top });
+      for (const [index, node] of segment.nodes.entries()) {
+        const top = y + TITLE + index * (BOX.height + GAP.y);
+        if (index > 0) arrow({ x: middle, y: top - GAP.y }, { x: middle, y: top });
         const remark = node.plugin === null ? '' : `plugin ${node.plugin}`;
         box({ x, y: top }, node.name, remark, segment.form === 'stream');
       }

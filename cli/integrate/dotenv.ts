@@ -4,30 +4,30 @@ import type { KeyPath, TextFormat } from './text-format.ts';
 
 export const dotenv: TextFormat = {
   find(text, path) {
-    const place = placeOf(text, path);
-    if (place === undefined) return undefined;
-    const raw = text.slice(place.start, place.end);
+    const span = spanOf(text, path);
+    if (span === undefined) return undefined;
+    const raw = text.slice(span.start, span.end);
     return { raw, value: raw.trim().replace(/^(["'])(.*)\1$/, '$2') };
   },
   put(text, path, raw) {
-    const place = placeOf(text, path);
-    return place === undefined
+    const span = spanOf(text, path);
+    return span === undefined
       ? `${withFinalNewline(text)}${path[0]}=${raw}${newlineOf(text)}`
-      : splice(text, place.start, place.end, raw);
+      : splice(text, span.start, span.end, raw);
   },
   remove(text, path) {
-    const place = placeOf(text, path);
-    return place === undefined
+    const span = spanOf(text, path);
+    return span === undefined
       ? text
-      : splice(text, lineStart(text, place.start), nextLine(text, place.end), '');
+      : splice(text, lineStart(text, span.start), nextLine(text, span.end), '');
   },
-  has: (text, path) => placeOf(text, path) !== undefined,
+  has: (text, path) => spanOf(text, path) !== undefined,
   isEmpty: () => false,
   encode: String,
 };
 
 /** The value of the last line that sets the variable: that one counts. */
-function placeOf(text: string, path: KeyPath): { start: number; end: number } | undefined {
+function spanOf(text: string, path: KeyPath): { start: number; end: number } | undefined {
   const line = new RegExp(
     String.raw`^([ \t]*(?:export[ \t]+)?${path[0]}[ \t]*=[ \t]*)([^\r\n]*)`,
     'gm',

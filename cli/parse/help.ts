@@ -88,7 +88,7 @@ export function commandHelp(
   const longest = Math.max(...above.map((one) => pathOf(one).length));
   const found = below.length > 0 ? below : above.filter((one) => pathOf(one).length === longest);
   if (found.length === 0) return undefined;
-  return found.flatMap((one, place) => [...(place > 0 ? [''] : []), ...oneCommand(one, context)]);
+  return found.flatMap((one, index) => [...(index > 0 ? [''] : []), ...oneCommand(one, context)]);
 }
 
 function oneCommand(definition: Definition, context: CliContext): string[] {

@@ -52,7 +52,7 @@ export function factsOf(
     wsUrl: socketUrl(proxy.url, proxy.wsPort),
     home: config.home,
     configFile: configFile ?? null,
-    keys: keySources(loaded),
+    keys: keyOrigins(loaded),
     warnings,
     ledger: ledger.db,
     log: logging.enabled ? file : 'off',
@@ -104,7 +104,7 @@ function keysLine(keys: ServeFacts['keys']): string {
 }
 
 /** Per provider with configured keys, where each comes from. */
-export function keySources({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
+export function keyOrigins({ config, provenance }: LoadedConfig): ServeFacts['keys'] {
   return Object.keys(config.providers).flatMap((provider) => {
     const from = KEY_SETTINGS.flatMap((name) => {
       const one = provenance.get(`providers.${provider}.${name}`);

@@ -12,7 +12,7 @@ export interface SaveWatch {
 }
 
 /** The files whose change is worth a reload. */
-function sourcesOf({ config, configFile }: LoadedConfig): readonly string[] {
+function watchedFiles({ config, configFile }: LoadedConfig): readonly string[] {
   const modules = [...config.plugins, ...config.customProviders].map(({ module }) => module);
   return [...(configFile === undefined ? [] : [configFile]), ...modules];
 }
@@ -23,7 +23,7 @@ export async function watchSaves(
   onSave: (files: readonly string[]) => void,
 ): Promise<SaveWatch> {
   const { watch } = await import('chokidar');
-  let followed = new Set(sourcesOf(first));
+  let followed = new Set(watchedFiles(first));
   const watcher = watch([...followed], { ignoreInitial: true });
   // With nothing to watch it is never ready.
   if (followed.size > 0)
@@ -42,7 +42,7 @@ export async function watchSaves(
   watcher.on('change', onChange).on('add', onChange);
   return {
     follow(loaded) {
-      const next = new Set(sourcesOf(loaded));
+      const next = new Set(watchedFiles(loaded));
       watcher.unwatch([...followed].filter((file) => !next.has(file)));
       watcher.add([...next].filter((file) => !followed.has(file)));
       followed = next;

@@ -7,7 +7,7 @@ import { homeOf } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { runningInstance } from '../process/daemon.ts';
 import type { Instance } from '../process/daemon.ts';
-import { keySources } from '../process/facts.ts';
+import { keyOrigins } from '../process/facts.ts';
 import type { ServeFacts } from '../process/facts.ts';
 import { toLoadOptions } from '../parse/flags.ts';
 import { readSettingsFile } from '../integrate/settings-file.ts';
@@ -51,7 +51,7 @@ export async function lookAround(context: CliContext): Promise<Found> {
     home,
     loaded,
     file: readSettingsFile(join(home, 'config.yaml')),
-    keys: keySources(loaded),
+    keys: keyOrigins(loaded),
     clients: readWiring(home, context, urlOf(host, port, running)).filter(
       ({ isInstalled }) => isInstalled,
     ),

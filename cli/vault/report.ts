@@ -72,20 +72,20 @@ export function reportJson(report: IndexReport) {
 }
 
 /** Where a hit stands, as `path:10-42`; absolute unless it was handed in at run time. */
-function placeOf(hit: HitView): string {
+function locationOf(hit: HitView): string {
   const path = hit.root === '' ? hit.sourcePath || hit.id : join(hit.root, hit.sourcePath);
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }
 
 /** The lines of one hit: where, how well it scored, and the snippet with the hits marked. */
 export function hitLines(hit: HitView, context: CliContext, colors: Colors): string[] {
-  const place = shortPath(placeOf(hit), context);
+  const location = shortPath(locationOf(hit), context);
   const never = hit.riskClass === SAFE ? '' : `  ${colors.yellow(`${hit.riskClass}, never sent`)}`;
   const mark = colors.isWanted
     ? (word: string) => colors.bold(colors.yellow(word))
     : (word: string) => `«${word}»`;
   const lines = marked(hit, mark).trimEnd().split('\n');
-  const first = `${colors.cyan(place)}  ${colors.dim(hit.score.toFixed(2))}${never}`;
+  const first = `${colors.cyan(location)}  ${colors.dim(hit.score.toFixed(2))}${never}`;
   return [first, ...lines.map((line) => `    ${line.trimEnd()}`)];
 }
 

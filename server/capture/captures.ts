@@ -11,7 +11,7 @@ import type { LedgerRow } from '../../stages/ledger/row.ts';
 import type { BodyFrame } from '../../stages/model/body.ts';
 import { headerValue } from '../../stages/model/headers.ts';
 import { credentialsOf } from '../log/credentials.ts';
-import { secretSources } from '../log/redact.ts';
+import { secretPatterns } from '../log/redact.ts';
 import { RunRecorder } from './recorder.ts';
 
 /** `on` records a request, `off` does not, whatever `capture.enabled` says. */
@@ -99,7 +99,7 @@ export function createCaptures(options: CapturesOptions): Captures {
     configure(next) {
       settings = next;
       const long = next.secrets.filter(({ length }) => length >= SHORTEST_SECRET);
-      known = secretSources(long);
+      known = secretPatterns(long);
       prune();
     },
     begin(body, run) {
@@ -118,7 +118,7 @@ export function createCaptures(options: CapturesOptions): Captures {
       if (recorder.gaveUp !== undefined) return drop(row.id, recorder.gaveUp);
       if (!writer.hasRoom) return drop(row.id, 'too many captures wait for the disk');
       const own = recorder.ownSecrets.filter(({ length }) => length >= SHORTEST_SECRET);
-      const secrets = { known: [...secretSources(own), ...known] };
+      const secrets = { known: [...secretPatterns(own), ...known] };
       const { maxBytes, retentionMs } = settings;
       const job = { record: recorder.record(row), secrets, limits: { maxBytes, retentionMs } };
       writer.write(job, (reason) => {

@@ -114,7 +114,7 @@ export abstract class SvcAdapter<Request extends object = JsonObject, Answer = J
   async *stream(request: Request, options: CallOptions = {}): AsyncGenerator<JsonObject, void> {
     const prepared = { ...this.prepareRequest(request), stream: true };
     yield* postForEvents(this.#transport, this.#call(prepared, options), (event) =>
-      this.dialectOfAnswer(event).placeOf(event),
+      this.dialectOfAnswer(event).positionOf(event),
     );
   }
 

@@ -71,7 +71,7 @@ function base64Of(data: Uint8Array | string): string {
   return btoa(binary);
 }
 
-function noPlace(part: PromptPart, dialect: string): never {
+function refusePart(part: PromptPart, dialect: string): never {
   const what =
     part.type === 'file' ? `a file of type ${part.mediaType}` : `a part of type ${part.type}`;
   throw new SvcConfigError(`The ${dialect} dialect has no place here for ${what}`);
@@ -169,7 +169,7 @@ function signatureOf(providerOptions: unknown): string | undefined {
 
 function toMedia(part: Extract<PromptPart, { type: 'file' }>): JsonObject {
   const isImage = part.mediaType.startsWith('image/');
-  if (!isImage && part.mediaType !== 'application/pdf') noPlace(part, 'messages');
+  if (!isImage && part.mediaType !== 'application/pdf') refusePart(part, 'messages');
   const mediaType = part.mediaType === 'image/*' ? 'image/jpeg' : part.mediaType;
   const source =
     part.data instanceof URL
@@ -249,7 +249,7 @@ function toAssistant(content: readonly PromptPart[]): JsonObject {
 
 function toChatPart(part: PromptPart): JsonObject {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  if (part.type !== 'file') return noPlace(part, 'chat');
+  if (part.type !== 'file') return refusePart(part, 'chat');
   const { data, mediaType, filename } = part;
   const url =
     data instanceof URL
@@ -258,5 +258,5 @@ function toChatPart(part: PromptPart): JsonObject {
   if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url } };
   if (mediaType === 'application/pdf' && !(data instanceof URL))
     return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data: url } };
-  return noPlace(part, 'chat');
+  return refusePart(part, 'chat');
 }

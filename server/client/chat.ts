@@ -54,7 +54,8 @@ export const chatDialect: WireDialect = {
     };
   },
   /** `[DONE]` ends the stream; some servers leave it out behind the last choice. */
-  placeOf: (event) => (typeof choiceOf(event)['finish_reason'] === 'string' ? 'may_end' : 'more'),
+  positionOf: (event) =>
+    typeof choiceOf(event)['finish_reason'] === 'string' ? 'may_end' : 'more',
   textOf(event) {
     const { content } = objectAt(choiceOf(event), 'delta');
     return typeof content === 'string' ? content : '';

@@ -2,7 +2,7 @@
  * What an adapter knows of a dialect: where a request goes, what it needs, and where an answer
  * or an event says what.
  */
-import type { EventPlace, JsonObject } from './transport.ts';
+import type { EventPosition, JsonObject } from './transport.ts';
 
 /** What an answer used, in tokens; null where the answer does not say. */
 export interface TokenCounts {
@@ -28,7 +28,7 @@ export interface WireDialect {
   prepare(request: JsonObject): JsonObject;
   isAnswer(response: JsonObject): boolean;
   tokensOf(response: JsonObject): TokenCounts;
-  placeOf(event: JsonObject): EventPlace;
+  positionOf(event: JsonObject): EventPosition;
   /** The text that an event adds to the answer; '' for none. */
   textOf(event: JsonObject): string;
 }

@@ -60,7 +60,7 @@ export const messagesDialect: WireDialect = {
       cache_creation_input_tokens: countAt(usage, 'cache_creation_input_tokens'),
     };
   },
-  placeOf: (event) => (event['type'] === 'message_stop' ? 'last' : 'more'),
+  positionOf: (event) => (event['type'] === 'message_stop' ? 'last' : 'more'),
   textOf(event) {
     const { type, text } = objectAt(event, 'delta');
     return type === 'text_delta' && typeof text === 'string' ? text : '';

@@ -157,7 +157,7 @@ async function* eventData(response: Response, deadline: Deadline): AsyncGenerato
 }
 
 /** Where an event stands: behind `may_end` the stream may close, behind `last` nothing is read. */
-export type EventPlace = 'more' | 'may_end' | 'last';
+export type EventPosition = 'more' | 'may_end' | 'last';
 
 /**
  * POSTs and yields every event's JSON object until one is the last, or `[DONE]` comes. Throws where the stream holds an error event, or ends before its end.
@@ -166,7 +166,7 @@ export type EventPlace = 'more' | 'may_end' | 'last';
 export async function* postForEvents(
   transport: Transport,
   call: Call,
-  placeOf: (event: JsonObject) => EventPlace,
+  positionOf: (event: JsonObject) => EventPosition,
 ): AsyncGenerator<JsonObject, void, undefined> {
   const deadline = new Deadline(transport.timeoutMs, call.signal);
   let mayEnd = false;
@@ -181,9 +181,9 @@ export async function* postForEvents(
       // The consumer's own time is not the proxy's.
       deadline.pause();
       yield event;
-      const place = placeOf(event);
-      if (place === 'last') return;
-      mayEnd ||= place === 'may_end';
+      const position = positionOf(event);
+      if (position === 'last') return;
+      mayEnd ||= position === 'may_end';
     }
     if (mayEnd) return;
     throw new SvcAdapterError('The stream ended before the answer was complete', {

@@ -36,9 +36,9 @@ export async function readAuthored<T>(
     return { read: undefined, faults: yaml.faults.map((one) => one.text) };
   const checked = check(yaml.data);
   if (checked.ok) return { read: checked, faults: [] };
-  const { placeOf } = yaml;
+  const { originOf } = yaml;
   const faults = checked.faults
-    .map(({ path, message }) => ({ where: placeOf(path).where, part: nameOf(path), message }))
+    .map(({ path, message }) => ({ where: originOf(path).where, part: nameOf(path), message }))
     .toSorted((a, b) => lineOf(a.where) - lineOf(b.where))
     .map(({ where, part, message }) => `${where}: ${part}${part === '' ? '' : ' '}${message}`);
   return { read: undefined, faults };

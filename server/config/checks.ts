@@ -7,7 +7,7 @@ import {
   PUBLIC_BASE_URLS,
 } from '../../stages/providers/settings.ts';
 import { quote } from '../../stages/settings/setting.ts';
-import type { Place } from '../../stages/settings/setting.ts';
+import type { Origin } from '../../stages/settings/setting.ts';
 import { didYouMean, nearest } from './distance.ts';
 import { fault, type Fault } from './fault.ts';
 import type { ChosenName } from './layer.ts';
@@ -15,7 +15,7 @@ import type { Values } from './names.ts';
 import { fillName, type SettingKey } from './settings.ts';
 
 /** For a name that only a flag set, which no file and line stands for. */
-const NOWHERE: Place = { source: 'flag', where: '' };
+const NOWHERE: Origin = { source: 'flag', where: '' };
 
 /** Every fault between settings. */
 export function crossCheck(values: Values, chosen: readonly ChosenName[]): readonly Fault[] {
@@ -77,21 +77,21 @@ function checkBuiltIn(values: Values, name: string): readonly Fault[] {
 
 function checkNamed(values: Values, name: string, chosen: readonly ChosenName[]): readonly Fault[] {
   const kind = values.get('providers.<name>.kind', name);
-  const place = chosen.find((one) => one.section === 'providers' && one.name === name) ?? NOWHERE;
+  const origin = chosen.find((one) => one.section === 'providers' && one.name === name) ?? NOWHERE;
   if (kind === null) {
     const key = `providers.${name}.kind`;
     const expected = `one of ${PROVIDER_KINDS.join(', ')}`;
     const near = nearest(name, PROVIDER_KINDS);
     const hint = near === undefined ? '' : `; or did you mean providers.${near}?`;
     const text = `Missing required field '${key}': ${expected}${hint}`;
-    return [fault(place, key, text, { expected })];
+    return [fault(origin, key, text, { expected })];
   }
   if (PUBLIC_BASE_URLS[kind] !== null || values.get('providers.<name>.base_url', name) !== null) {
     return [];
   }
   const key = `providers.${name}.base_url`;
   const text = `Missing required field '${key}': no public address belongs to ${kind}`;
-  return [fault(place, key, text)];
+  return [fault(origin, key, text)];
 }
 
 function checkBaseUrl(values: Values, name: string): readonly Fault[] {
@@ -210,13 +210,13 @@ function checkCustom(values: Values): readonly Fault[] {
 }
 
 function unknownProvider(
-  place: Parameters<typeof fault>[0],
+  origin: Parameters<typeof fault>[0],
   key: string,
   name: string,
   known: readonly string[],
 ): Fault {
   const hint = didYouMean(name, known) || `; known are ${known.join(', ')}`;
-  return fault(place, key, `${key}: there is no provider ${quote(name)}${hint}`);
+  return fault(origin, key, `${key}: there is no provider ${quote(name)}${hint}`);
 }
 
 function checkPorts(values: Values): readonly Fault[] {

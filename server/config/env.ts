@@ -7,8 +7,8 @@ import { parseEnv } from 'node:util';
 import { nearest } from './distance.ts';
 import { allows, formOf } from '../../stages/settings/kind.ts';
 import type { Form } from '../../stages/settings/kind.ts';
-import type { Place, Setting, Source } from '../../stages/settings/setting.ts';
-import { describe, unreadable, withPlace, wrongValue } from './fault.ts';
+import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
+import { describe, unreadable, withOrigin, wrongValue } from './fault.ts';
 import type { Entry, Layer } from './layer.ts';
 import { fillName, settings } from './settings.ts';
 
@@ -64,7 +64,7 @@ export function variablesOf(concrete: string): readonly string[] {
 export function readEnvFile(
   text: string,
   name: string,
-): { variables: Variables; places: Places; warnings: readonly string[] } {
+): { variables: Variables; originOf: OriginOf; warnings: readonly string[] } {
   const lines = text.split(/\r?\n/);
   const stray = strayLines(lines);
   let variables: Variables;
@@ -79,7 +79,7 @@ export function readEnvFile(
     warnings: [...stray].map(
       (line) => `${name}:${line + 1} is not a NAME=value line; it is ignored`,
     ),
-    places: (variable) => {
+    originOf: (variable) => {
       const definition = new RegExp(`^\\s*(export\\s+)?${variable}\\s*=`);
       // The last definition is the one that counts.
       const line = lines.findLastIndex((one) => definition.test(one));
@@ -110,10 +110,10 @@ function lastLineOf(value: string, lines: readonly string[], at: number): number
 }
 
 /** Where a variable stands. */
-export type Places = (variable: string) => Place;
+export type OriginOf = (variable: string) => Origin;
 
 /** The place of a variable of the process environment. */
-export const inEnvironment: Places = (variable) => ({ source: 'environment', where: variable });
+export const inEnvironment: OriginOf = (variable) => ({ source: 'environment', where: variable });
 
 /**
  * The settings that `variables` make. An empty variable counts as unset, since that is
@@ -121,8 +121,8 @@ export const inEnvironment: Places = (variable) => ({ source: 'environment', whe
  */
 export function variableLayer(
   variables: Variables,
-  source: Source,
-  places: Places,
+  kind: OriginKind,
+  originOf: OriginOf,
   absolute: (path: string) => string,
 ): Layer {
   const entries: Entry[] = [];
@@ -130,18 +130,18 @@ export function variableLayer(
   for (const variable of allVariables()) {
     const text = variables[variable.name];
     if (text === undefined || text === '') continue;
-    const place = places(variable.name);
+    const origin = originOf(variable.name);
     const parsed = fromText(text, variable.setting);
     if (parsed === undefined) {
       const found = describe(text, variable.setting.secret === true);
-      faults.push(wrongValue(place, variable.name, found, textExpected(variable.setting)));
+      faults.push(wrongValue(origin, variable.name, found, textExpected(variable.setting)));
       continue;
     }
     const value = variable.setting.resolve?.(parsed, absolute) ?? parsed;
     const { setting, concrete, rank } = variable;
-    entries.push({ ...place, setting, concrete, spelled: variable.name, rank, value });
+    entries.push({ ...origin, setting, concrete, spelled: variable.name, rank, value });
   }
-  return { source, entries, faults, names: [], warnings: misspelt(variables, places) };
+  return { source: kind, entries, faults, names: [], warnings: misspelt(variables, originOf) };
 }
 
 /** What `text` means for this setting, or undefined when it may not say that. */
@@ -182,7 +182,7 @@ function parseForm(text: string, form: Form): unknown {
   }
 }
 
-function misspelt(variables: Variables, places: Places): readonly string[] {
+function misspelt(variables: Variables, originOf: OriginOf): readonly string[] {
   const known = [...allVariables().map((variable) => variable.name), ...READ_ELSEWHERE];
   const taken = new Set(known);
   return Object.keys(variables).flatMap((name) => {
@@ -190,6 +190,12 @@ function misspelt(variables: Variables, places: Places): readonly string[] {
     const near = nearest(name, known);
     return near === undefined
       ? []
-      : [withPlace(`${name} is not a variable of svc; did you mean ${near}?`, name, places(name))];
+      : [
+          withOrigin(
+            `${name} is not a variable of svc; did you mean ${near}?`,
+            name,
+            originOf(name),
+          ),
+        ];
   });
 }

@@ -1,13 +1,13 @@
 /** What can be wrong with a configuration, and the one error that lists it all. */
 import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
-import type { Place } from '../../stages/settings/setting.ts';
+import type { Origin } from '../../stages/settings/setting.ts';
 import { visible } from '../log/visible.ts';
 import { nearest } from './distance.ts';
 import { findSetting, SPELLINGS } from './settings.ts';
 
 /** One thing that is wrong. */
-export interface Fault extends Place {
+export interface Fault extends Origin {
   /** The key as the user spelled it; empty for the file as a whole. */
   readonly key: string;
   /** What stands there; secrets are described, never quoted. */
@@ -21,37 +21,37 @@ export interface Fault extends Place {
 }
 
 /** A value of the wrong kind. */
-export function wrongValue(place: Place, key: string, found: string, expected: string): Fault {
-  return fault(place, key, `${key}: found ${found}, expected ${expected}`, { found, expected });
+export function wrongValue(origin: Origin, key: string, found: string, expected: string): Fault {
+  return fault(origin, key, `${key}: found ${found}, expected ${expected}`, { found, expected });
 }
 
 /** A key that is not a setting. */
-export function unknownKey(place: Place, path: readonly string[]): Fault {
+export function unknownKey(origin: Origin, path: readonly string[]): Fault {
   const key = path.join('.');
   if (path.some((segment) => segment.includes('.')) && findSetting(key.split('.')) !== undefined) {
     const nested = key.split('.').join(': {') + ': …' + '}'.repeat(key.split('.').length - 1);
-    return fault(place, key, `${key} is written as one key; sections are nested: ${nested}`, {
+    return fault(origin, key, `${key} is written as one key; sections are nested: ${nested}`, {
       nearest: key,
     });
   }
   const near = nearestKey(path);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   const details = near === undefined ? {} : { nearest: near };
-  return fault(place, key, `${key} is not a setting${hint}`, details);
+  return fault(origin, key, `${key} is not a setting${hint}`, details);
 }
 
 /** Anything else that is wrong with `key`; `text` is the whole sentence. */
 export function fault(
-  place: Place,
+  origin: Origin,
   key: string,
   text: string,
   details: Pick<Fault, 'found' | 'expected' | 'nearest'> = {},
 ): Fault {
-  return { ...place, key, ...details, text: visible(withPlace(text, key, place)) };
+  return { ...origin, key, ...details, text: visible(withOrigin(text, key, origin)) };
 }
 
 /** A sentence about `key` with its place, unless the key is the place already. */
-export function withPlace(text: string, key: string, { where }: Place): string {
+export function withOrigin(text: string, key: string, { where }: Origin): string {
   return where === '' || where === key ? text : `${text} (${where})`;
 }
 

@@ -5,14 +5,14 @@
  */
 import { allows, isMap, itemOf } from '../../stages/settings/kind.ts';
 import { quote } from '../../stages/settings/setting.ts';
-import type { Place, Setting, Source } from '../../stages/settings/setting.ts';
+import type { Origin, Setting, OriginKind } from '../../stages/settings/setting.ts';
 import { describe, fault, unknownKey, wrongValue, type Fault } from './fault.ts';
 import { findSetting, NAMED_SECTIONS } from './settings.ts';
 import type { Found } from './settings.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** One setting that a source makes. */
-export interface Entry extends Place {
+export interface Entry extends Origin {
   readonly setting: Setting;
   readonly concrete: string;
   /** The key, alias, variable or flag by which it was set. */
@@ -23,14 +23,14 @@ export interface Entry extends Place {
 }
 
 /** A name that the user chose, such as a provider's. */
-export interface ChosenName extends Place {
+export interface ChosenName extends Origin {
   readonly section: string;
   readonly name: string;
 }
 
 /** All that one source says. */
 export interface Layer {
-  readonly source: Source;
+  readonly source: OriginKind;
   readonly entries: readonly Entry[];
   readonly names: readonly ChosenName[];
   readonly faults: readonly Fault[];
@@ -38,7 +38,7 @@ export interface Layer {
 }
 
 /** A settled value and where it came from. */
-export interface Provenance extends Place {
+export interface Provenance extends Origin {
   readonly setting: Setting;
   readonly value: unknown;
 }
@@ -58,25 +58,26 @@ export function fileLayer(file: YamlFile, origin: FileOrigin): Layer {
   const names: ChosenName[] = [];
   const faults: Fault[] = [...file.faults];
   const visit = (value: unknown, path: readonly string[]): void => {
-    const place = file.placeOf(path);
+    const valueOrigin = file.originOf(path);
     const found = path.length === 0 ? 'section' : findSetting(path);
-    if (found === undefined) return void faults.push(unknownKey(place, path));
+    if (found === undefined) return void faults.push(unknownKey(valueOrigin, path));
     if (found !== 'section') {
       const key = path.join('.');
       const filled = fillVariables(found.setting, value, origin.variables);
       const wrong =
-        distrust(found.setting, key, place, origin) ??
-        unsetVariable(filled.unset, key, place) ??
-        check(found.setting, filled.value, key, place);
+        distrust(found.setting, key, valueOrigin, origin) ??
+        unsetVariable(filled.unset, key, valueOrigin) ??
+        check(found.setting, filled.value, key, valueOrigin);
       if (wrong !== undefined) return void faults.push(wrong);
-      entries.push(toEntry(found, key, filled.value, place, origin));
+      entries.push(toEntry(found, key, filled.value, valueOrigin, origin));
       return;
     }
-    if (path.length === 2) names.push({ ...place, section: path[0] ?? '', name: path[1] ?? '' });
+    if (path.length === 2)
+      names.push({ ...valueOrigin, section: path[0] ?? '', name: path[1] ?? '' });
     // A section whose lines are all commented out reads as null.
     if (value === null) return;
     if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
-    else faults.push(notASection(path, value, place));
+    else faults.push(notASection(path, value, valueOrigin));
   };
   visit(file.data, []);
   const chosen = names.filter(({ section }) => NAMED_SECTIONS.has(section));
@@ -114,10 +115,10 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function check(setting: Setting, value: unknown, key: string, place: Place): Fault | undefined {
+function check(setting: Setting, value: unknown, key: string, origin: Origin): Fault | undefined {
   if (value === null && setting.default === null) return undefined;
   if (allows(setting.type.definition, value)) return undefined;
-  return wrongValue(place, key, foundIn(value, setting), setting.type.text);
+  return wrongValue(origin, key, foundIn(value, setting), setting.type.text);
 }
 
 /** What is wrong with a value: of a list, its first bad element. */
@@ -155,44 +156,44 @@ function fillVariables(
   return { value: Object.fromEntries(filled), unset };
 }
 
-function unsetVariable(name: string | undefined, key: string, place: Place): Fault | undefined {
+function unsetVariable(name: string | undefined, key: string, origin: Origin): Fault | undefined {
   if (name === undefined) return undefined;
   const isName = /^[A-Za-z_]\w*$/.test(name);
   const text = isName
     ? `${key}: the variable ${name} is not set`
     : `${key}: ${quote(`\${${name}}`)} does not name a variable; write \${NAME}`;
-  return fault(place, key, text);
+  return fault(origin, key, text);
 }
 
 function distrust(
   setting: Setting,
   key: string,
-  place: Place,
+  valueOrigin: Origin,
   origin: FileOrigin,
 ): Fault | undefined {
   if (!origin.found || setting.guarded !== true) return undefined;
   const text =
     `${key} may not be set by a proxy.yaml that was merely found in the current folder; ` +
     'if you trust the file, pass --config proxy.yaml';
-  return fault(place, key, text);
+  return fault(valueOrigin, key, text);
 }
 
 function toEntry(
   { setting, concrete, isAlias }: Found,
   spelled: string,
   raw: unknown,
-  place: Place,
+  valueOrigin: Origin,
   origin: FileOrigin,
 ): Entry {
   const value = raw === null ? null : (setting.resolve?.(raw, origin.absolute) ?? raw);
   const aliasRank = setting.aliasesWin === true ? -1 : 1;
-  return { ...place, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };
+  return { ...valueOrigin, setting, concrete, spelled, rank: isAlias ? aliasRank : 0, value };
 }
 
-function notASection(path: readonly string[], value: unknown, place: Place): Fault {
+function notASection(path: readonly string[], value: unknown, origin: Origin): Fault {
   const key = path.join('.');
   const found = describe(value, true);
   return path.length === 0
-    ? fault(place, '', `The file contains ${found}, expected a map of settings`)
-    : wrongValue(place, key, found, 'a map of settings');
+    ? fault(origin, '', `The file contains ${found}, expected a map of settings`)
+    : wrongValue(origin, key, found, 'a map of settings');
 }

@@ -89,7 +89,7 @@ export async function inspectConfig(options: LoadOptions): Promise<Inspection> {
   const beside = found && withoutLoosening(await readLayer(found, options.home, variables), own);
   const layers = [own, beside].filter((layer) => layer !== undefined);
   if (fromFile !== undefined) {
-    const layer = variableLayer(fromFile.variables, 'env-file', fromFile.places, fromCwd);
+    const layer = variableLayer(fromFile.variables, 'env-file', fromFile.originOf, fromCwd);
     layers.push({ ...layer, warnings: [...fromFile.warnings, ...layer.warnings] });
   }
   layers.push(variableLayer(options.env, 'environment', inEnvironment, fromCwd));

@@ -91,7 +91,7 @@ test('the schema and a start give the same verdict on a file', async () => {
       const path = spelling.replace(/<.+>/, 'some').split('.');
       const data = path.reduceRight<unknown>((inner, segment) => ({ [segment]: inner }), value);
       const { faults } = fileLayer(
-        { data, faults: [], placeOf: () => ({ source: 'file', where: '' }) },
+        { data, faults: [], originOf: () => ({ source: 'file', where: '' }) },
         { found: false, variables: {}, absolute: (relative) => relative },
       );
       assert.is(accepts(data), faults.length === 0, JSON.stringify({ data, faults }));

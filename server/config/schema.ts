@@ -22,7 +22,7 @@ export async function configJsonSchema(): Promise<Json> {
   for (const setting of settings) {
     const { $schema: _, ...value } = type.raw(setting.type.definition).toJsonSchema();
     for (const spelling of [setting.key, ...(setting.aliases ?? [])])
-      place(root, spelling.split('.'), described(setting, value, spelling));
+      setAt(root, spelling.split('.'), described(setting, value, spelling));
   }
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'svc', ...root };
 }
@@ -42,7 +42,7 @@ function described(setting: Setting, value: object, spelling: string): Json {
   };
 }
 
-function place(root: Section, path: readonly string[], value: Json): void {
+function setAt(root: Section, path: readonly string[], value: Json): void {
   let at = root;
   for (const segment of path.slice(0, -1)) {
     if (segment.startsWith('<')) at = at.additionalProperties ||= section();

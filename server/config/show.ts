@@ -1,5 +1,5 @@
 /** The rows of `svc config show`. */
-import type { Source } from '../../stages/settings/setting.ts';
+import type { OriginKind } from '../../stages/settings/setting.ts';
 import { variablesOf } from './env.ts';
 import type { LoadedConfig } from './load.ts';
 import { redacted } from './redact.ts';
@@ -9,7 +9,7 @@ export interface SettingView {
   readonly key: string;
   /** Secrets as `set (…1a2b)`; an unset value as its default in words. */
   readonly value: string;
-  readonly source: Source;
+  readonly source: OriginKind;
   /** File and line, variable or flag; empty for a default. */
   readonly where: string;
   /** Variables that would set it, strongest first. */

@@ -42,8 +42,8 @@ test('a syntax error does not quote the source', async () => {
 test('aliases within the limits are followed, and brackets in text are no nesting', async () => {
   const file = await readYaml(`base: &base {x: 1}\na: *base\nb: "${'['.repeat(500)}"`, 'f');
   assert.equal(JSON.parse(JSON.stringify(file.data)).a, { x: 1 });
-  assert.is(file.placeOf(['a']).where, 'f:2');
-  assert.is(file.placeOf(['b', 'deeper']).where, 'f:3');
+  assert.is(file.originOf(['a']).where, 'f:2');
+  assert.is(file.originOf(['b', 'deeper']).where, 'f:3');
 });
 
 test('maps have no prototype', async () => {

@@ -7,7 +7,7 @@
 import type { Node, Pair, YAMLMap } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { quote } from '../../stages/settings/setting.ts';
-import type { Place } from '../../stages/settings/setting.ts';
+import type { Origin } from '../../stages/settings/setting.ts';
 import { fault, type Fault } from './fault.ts';
 import { YamlFault, parseYaml } from './yaml-document.ts';
 import type { Lines, Yaml } from './yaml-document.ts';
@@ -30,7 +30,7 @@ export interface YamlFile {
   readonly data: unknown;
   readonly faults: readonly Fault[];
   /** The place of the value at `path`, or of the nearest parent that has one. */
-  readonly placeOf: (path: readonly string[]) => Place;
+  readonly originOf: (path: readonly string[]) => Origin;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function readYaml(text: string, name: string): Promise<YamlFile> {
   });
   const walk = new Walk(yaml, name, lines);
   const data = contents === null ? null : walk.plain(contents, [], 0);
-  return { data, faults: walk.faults, placeOf: (path) => walk.placeOf(path) };
+  return { data, faults: walk.faults, originOf: (path) => walk.originOf(path) };
 }
 
 /** Turns nodes into plain data without a prototype, counting what it makes. */
@@ -57,7 +57,7 @@ class Walk {
   readonly #name: string;
   readonly #lines: Lines;
   readonly #anchors = new Map<string, Node>();
-  readonly #places = new Map<string, number>();
+  readonly #lineByPath = new Map<string, number>();
   #nodes = 0;
   #aliases = 0;
 
@@ -67,9 +67,9 @@ class Walk {
     this.#lines = lines;
   }
 
-  placeOf(path: readonly string[]): Place {
+  originOf(path: readonly string[]): Origin {
     for (let length = path.length; length > 0; length--) {
-      const line = this.#places.get(path.slice(0, length).join('\n'));
+      const line = this.#lineByPath.get(path.slice(0, length).join('\n'));
       if (line !== undefined) return { source: 'file', where: `${this.#name}:${line}` };
     }
     return { source: 'file', where: this.#name };
@@ -89,7 +89,7 @@ class Walk {
       if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
       return (node.items as (Node | null)[]).map((item, index) => {
         const below = [...path, `${index}`];
-        if (item !== null) this.#places.set(below.join('\n'), this.#lineOf(item));
+        if (item !== null) this.#lineByPath.set(below.join('\n'), this.#lineOf(item));
         return this.plain(item, below, depth + 1);
       });
     }
@@ -103,10 +103,10 @@ class Walk {
       const key = this.#keyOf(pair.key, node);
       const below = [...path, key];
       const line = this.#lineOf(pair.key);
-      this.#places.set(below.join('\n'), line);
+      this.#lineByPath.set(below.join('\n'), line);
       if (FORBIDDEN_NAMES.has(key)) {
         const text = `${below.join('.')}: ${quote(key)} may not be used as a name`;
-        this.faults.push(fault(this.placeOf(below), below.join('.'), text));
+        this.faults.push(fault(this.originOf(below), below.join('.'), text));
       } else if (key === '<<') {
         this.#refuse(pair.key, 'merge keys (<<) are not read');
       } else if (key in result) {

@@ -59,11 +59,11 @@ export async function validatePack(
   const notText = notUtf8(bytes);
   if (notText !== undefined) return { valid: false, faults: [notText] };
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  const places = createPlaces(text);
+  const lines = createLineMap(text);
   const parsed = format === 'json' ? parseJson(text) : await parsePack(text, MAX_DEPTH);
   if ('at' in parsed) {
     const fault = {
-      ...places.at(parsed.at),
+      ...lines.at(parsed.at),
       path: '',
       message: `is no ${format.toUpperCase()}: ${parsed.why}`,
     };
@@ -71,9 +71,9 @@ export async function validatePack(
   }
   const faults = [...faultsOf(parsed.value, contextPack), ...repeatedIds(parsed.value)];
   if (faults.length > 0 || parsed.repeated.length > 0) {
-    const located = faults.slice(0, MOST_FAULTS).map((fault) => locate(fault, parsed, places));
+    const located = faults.slice(0, MOST_FAULTS).map((fault) => locate(fault, parsed, lines));
     const twice = parsed.repeated.slice(0, MOST_FAULTS).map(({ path, at }) => ({
-      ...places.at(at),
+      ...lines.at(at),
       path: pathText(path),
       message: 'stands here a second time',
     }));
@@ -113,11 +113,11 @@ function notUtf8(bytes: Buffer): LocatedFault | undefined {
   }
 }
 
-interface Places {
+interface LineMap {
   at(offset: number): { readonly line: number; readonly column: number };
 }
 
-function createPlaces(text: string): Places {
+function createLineMap(text: string): LineMap {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return {
@@ -137,11 +137,11 @@ function createPlaces(text: string): Places {
 function locate(
   { path, message, isName }: PackFault,
   { values, names }: PlacedValue,
-  places: Places,
+  lines: LineMap,
 ): LocatedFault {
   const key = pathText(path);
   const offset = (isName === true ? names.get(key) : undefined) ?? values.get(key) ?? 0;
-  return { ...places.at(offset), path: key, message };
+  return { ...lines.at(offset), path: key, message };
 }
 
 /** `JSON.parse`, with the place of every value and of the fault where there is one. */

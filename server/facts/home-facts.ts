@@ -9,7 +9,7 @@ export interface HomeFactsOptions {
   readonly clock: Clock;
   /** Absolute path of the home folder. */
   readonly home: string;
-  readonly ledger: Pick<LedgerWriter, 'place'>;
+  readonly ledger: Pick<LedgerWriter, 'fileState'>;
   /** Absolute path of the ledger's file. */
   readonly ledgerFile: string;
 }
@@ -18,11 +18,11 @@ export interface HomeFactsOptions {
 export function createHomeFacts(options: HomeFactsOptions): () => Promise<readonly string[]> {
   const { home, ledger, ledgerFile } = options;
   return lastKnown<readonly string[]>(options.clock, [], async () => {
-    const [homeTrouble, place] = await Promise.all([troubleOf(home), ledger.place()]);
+    const [homeTrouble, fileState] = await Promise.all([troubleOf(home), ledger.fileState()]);
     const list = homeTrouble === undefined ? [] : [`home: ${homeTrouble}`];
-    if (place === 'gone')
+    if (fileState === 'gone')
       list.push(`ledger: the file ${ledgerFile} is gone; the next request begins a new one`);
-    if (place === 'replaced')
+    if (fileState === 'replaced')
       list.push(
         `ledger: the file ${ledgerFile} was replaced by another; the next request goes there`,
       );

@@ -32,9 +32,9 @@ export function openBindFaults(
   nowMs: number,
 ): readonly Fault[] {
   const reason = openBind(config, nowMs);
-  const place = provenance.get('server.host');
-  if (reason === undefined || place === undefined) return [];
-  return [fault(place, 'server.host', `server.host: ${reason}. ${CURE}`)];
+  const origin = provenance.get('server.host');
+  if (reason === undefined || origin === undefined) return [];
+  return [fault(origin, 'server.host', `server.host: ${reason}. ${CURE}`)];
 }
 
 function openBind({ home, server: { host }, security }: Config, nowMs: number): string | undefined {

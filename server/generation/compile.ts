@@ -27,7 +27,7 @@ import { createGate } from '../gate/gate.ts';
 import type { Generation } from './generation.ts';
 import { retuneLog, secretsOf } from '../log/open-log.ts';
 import type { LoadedPlugin } from '../../plugins/load-plugins.ts';
-import { lineOfText } from '../../plugins/place-in-source.ts';
+import { lineOfText } from '../../plugins/line-in-source.ts';
 import type { CustomProviders } from './plugins.ts';
 import { priceOverrides, refuseLoops, refuseUnknown, toProviders } from './providers.ts';
 import { openRouteRules } from './route-rules.ts';
@@ -124,12 +124,12 @@ function toPlan(
   );
   const { plan, faults } = compile(graph, { insertions });
   if (plan !== undefined) return plan;
-  const list = faults.map((fault) => `  - ${fault.message}${placeOf(fault, plugins)}`).join('\n');
+  const list = faults.map((fault) => `  - ${fault.message}${pluginOf(fault, plugins)}`).join('\n');
   throw new SvcError('config', `The stage graph cannot be built:\n${list}`, { code: 'CONFIG_002' });
 }
 
 /** The file of the plugin that a fault is about, and the line that names the node, where only one does. */
-function placeOf({ insertion }: GraphFault, plugins: readonly LoadedPlugin[]): string {
+function pluginOf({ insertion }: GraphFault, plugins: readonly LoadedPlugin[]): string {
   const module = plugins.find(({ name }) => name === insertion?.plugin)?.module;
   if (module === undefined) return '';
   const line = lineOfText(readFileSync(module, 'utf8'), insertion?.target ?? '');

@@ -38,7 +38,7 @@ export function createPluginWatch(): PluginWatch {
   let context: AsyncLocalStorage<PluginCode> | undefined;
   let listener: ((stray: PluginStray) => void) | undefined;
   const unheard: PluginStray[] = [];
-  const places = new Map<string, PluginCode>();
+  const codeOf = new Map<string, PluginCode>();
 
   function as<T>(code: PluginCode, work: () => T): T {
     context ??= new AsyncLocalStorage();
@@ -48,14 +48,14 @@ export function createPluginWatch(): PluginWatch {
   /** A microtask of its own has lost the context by the time its error arrives. */
   function byStack(thrown: unknown): PluginCode | undefined {
     const stack = stackOf(thrown);
-    for (const [place, code] of places) if (stack.includes(place)) return code;
+    for (const [url, code] of codeOf) if (stack.includes(url)) return code;
     return undefined;
   }
 
   return {
     as,
     importing(code, url, work) {
-      places.set(url, code);
+      codeOf.set(url, code);
       return as(code, work);
     },
     take(thrown) {

@@ -22,7 +22,7 @@ export interface RateLimits {
 export interface RateLimitOptions extends RateLimits {
   readonly clock: Clock;
   /** Sources remembered at least; at most twice as many are held. Default 10,000. */
-  readonly sources?: number;
+  readonly mostClients?: number;
 }
 
 /** What a source may still do. Of two limits, the tighter one is reported. */
@@ -40,7 +40,7 @@ export interface RateDecision {
 
 export interface RateLimiter {
   /** Takes one request from `source`, the address of the socket's peer. Undefined when nothing is limited. */
-  take(source: string): RateDecision | undefined;
+  take(client: string): RateDecision | undefined;
   /** Takes over other limits. What a source has used stays used, up to a full bucket. */
   configure(limits: RateLimits): void;
   /** Sources held in memory now. */
@@ -59,40 +59,40 @@ interface Buckets {
 }
 
 /** When each of the two buckets of a source is full again, in monotonic milliseconds. */
-interface Source {
+interface Client {
   firstFullMs: number;
   secondFullMs: number;
 }
 
-const DEFAULT_SOURCES = 10_000;
+const DEFAULT_CLIENTS = 10_000;
 
 /** A limiter in this process's memory. */
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   const { clock } = options;
   let buckets = toBuckets(options);
   let [first, second] = inOrder(buckets);
-  const sources = createSources(options.sources ?? DEFAULT_SOURCES);
+  const clients = createClientTable(options.mostClients ?? DEFAULT_CLIENTS);
   return {
     get size() {
-      return sources.size;
+      return clients.size;
     },
     take(name) {
       if (first === undefined) return undefined;
       const nowMs = clock.monotonicMs();
-      const source = sources.recall(name);
-      const firstMs = afterOneMore(first, source.firstFullMs, nowMs);
-      const secondMs = second === undefined ? 0 : afterOneMore(second, source.secondFullMs, nowMs);
+      const client = clients.recall(name);
+      const firstMs = afterOneMore(first, client.firstFullMs, nowMs);
+      const secondMs = second === undefined ? 0 : afterOneMore(second, client.secondFullMs, nowMs);
       const firstWaitMs = waitMs(first, firstMs, nowMs);
       const secondWaitMs = second === undefined ? 0 : waitMs(second, secondMs, nowMs);
       if (firstWaitMs > 0 || secondWaitMs > 0) {
         return second === undefined || firstWaitMs >= secondWaitMs
-          ? toDecision(first, source.firstFullMs - nowMs, clock, firstWaitMs)
-          : toDecision(second, source.secondFullMs - nowMs, clock, secondWaitMs);
+          ? toDecision(first, client.firstFullMs - nowMs, clock, firstWaitMs)
+          : toDecision(second, client.secondFullMs - nowMs, clock, secondWaitMs);
       }
-      source.firstFullMs = firstMs;
-      source.secondFullMs = secondMs;
+      client.firstFullMs = firstMs;
+      client.secondFullMs = secondMs;
       return second === undefined ||
-        freePlaces(first, firstMs - nowMs) <= freePlaces(second, secondMs - nowMs)
+        freeTokens(first, firstMs - nowMs) <= freeTokens(second, secondMs - nowMs)
         ? toDecision(first, firstMs - nowMs, clock, 0)
         : toDecision(second, secondMs - nowMs, clock, 0);
     },
@@ -100,23 +100,23 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
       const next = toBuckets(limits);
       const nowMs = clock.monotonicMs();
       if (!isSame(next.minute, buckets.minute) || !isSame(next.second, buckets.second))
-        for (const source of sources.all()) carryOver(source, buckets, next, nowMs);
+        for (const client of clients.all()) carryOver(client, buckets, next, nowMs);
       buckets = next;
       [first, second] = inOrder(next);
     },
   };
 }
 
-interface Sources {
+interface ClientTable {
   readonly size: number;
-  recall(name: string): Source;
-  all(): Iterable<Source>;
+  recall(name: string): Client;
+  all(): Iterable<Client>;
 }
 
 /** The sources seen lately, in two generations of at most `most` each. */
-function createSources(most: number): Sources {
-  let young = new Map<string, Source>();
-  let old = new Map<string, Source>();
+function createClientTable(most: number): ClientTable {
+  let young = new Map<string, Client>();
+  let old = new Map<string, Client>();
   return {
     get size() {
       return young.size + old.size;
@@ -128,22 +128,22 @@ function createSources(most: number): Sources {
         old = young;
         young = new Map();
       }
-      const source = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
-      young.set(name, source);
-      return source;
+      const client = old.get(name) ?? { firstFullMs: 0, secondFullMs: 0 };
+      young.set(name, client);
+      return client;
     },
     // A source that moved to the young generation stands in the old one too.
     all: () => new Set([...young.values(), ...old.values()]),
   };
 }
 
-function carryOver(source: Source, before: Buckets, after: Buckets, nowMs: number): void {
-  const minuteMs = before.minute === undefined ? 0 : source.firstFullMs;
-  const secondMs = before.minute === undefined ? source.firstFullMs : source.secondFullMs;
+function carryOver(client: Client, before: Buckets, after: Buckets, nowMs: number): void {
+  const minuteMs = before.minute === undefined ? 0 : client.firstFullMs;
+  const secondMs = before.minute === undefined ? client.firstFullMs : client.secondFullMs;
   const minute = refilledMs(minuteMs, before.minute, after.minute, nowMs);
   const second = refilledMs(secondMs, before.second, after.second, nowMs);
-  source.firstFullMs = after.minute === undefined ? second : minute;
-  source.secondFullMs = after.minute === undefined ? 0 : second;
+  client.firstFullMs = after.minute === undefined ? second : minute;
+  client.secondFullMs = after.minute === undefined ? 0 : second;
 }
 
 /** When the bucket `after` is full that has as many requests to refill as `before` had. */
@@ -233,13 +233,13 @@ function toDecision(bucket: Bucket, owedMs: number, clock: Clock, delayMs: numbe
   return {
     isAllowed: delayMs <= 0,
     limit: bucket.capacity,
-    remaining: freePlaces(bucket, owedMs),
+    remaining: freeTokens(bucket, owedMs),
     resetEpochS: Math.ceil((clock.wallMs() + Math.max(0, owedMs)) / 1000),
     retryAfterS: delayMs <= 0 ? 0 : Math.max(1, Math.ceil(delayMs / 1000)),
   };
 }
 
-function freePlaces(bucket: Bucket, owedMs: number): number {
+function freeTokens(bucket: Bucket, owedMs: number): number {
   // The same slack, in requests.
   return Math.max(0, Math.floor(bucket.capacity - Math.max(0, owedMs) / bucket.intervalMs + 1e-6));
 }

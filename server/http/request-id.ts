@@ -8,7 +8,7 @@ const RANDOM_DIGITS = 16;
 const RANDOM_AT = PREFIX.length + TIME_DIGITS;
 const ID_CHARS = RANDOM_AT + RANDOM_DIGITS;
 
-export interface RequestIdSources {
+export interface RequestIdInputs {
   /** Milliseconds since the epoch. */
   readonly wallMs: () => number;
   readonly randomBytes: (size: number) => Buffer;
@@ -19,7 +19,7 @@ export interface RequestIdSources {
  * `^[A-Za-z0-9_-]{1,64}$`. The ledger's rows are found by their ids; where those of one moment
  * lie side by side, a batch touches a few pages of the file instead of one a row.
  */
-export function createRequestIds({ wallMs, randomBytes }: RequestIdSources): () => string {
+export function createRequestIds({ wallMs, randomBytes }: RequestIdInputs): () => string {
   /** Random digits for the next ids. */
   let pool: Buffer = Buffer.alloc(0);
   let at = 0;

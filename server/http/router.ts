@@ -56,11 +56,11 @@ function climbs(path: string): boolean {
 
 function toPattern(path: string): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
-  const source = path.replaceAll(/:(\w+)(\*?)/g, (_whole, name: string, star: string) => {
+  const pattern = path.replaceAll(/:(\w+)(\*?)/g, (_whole, name: string, star: string) => {
     names.push(name);
     return star === '' ? '([^/]+)' : '(.*)';
   });
-  return { pattern: new RegExp(`^${source}$`), names };
+  return { pattern: new RegExp(`^${pattern}$`), names };
 }
 
 /** The methods of a path, `HEAD` and `OPTIONS` with them. */

@@ -42,9 +42,9 @@ const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u20
 const UNCLEAN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 // What every place below contains: most texts end here.
-const PLACE_HINT = /bearer|basic|:\/\/|[?&][a-z]|api-key|svc-key|authorization|cookie/i;
+const SECRET_HINT = /bearer|basic|:\/\/|[?&][a-z]|api-key|svc-key|authorization|cookie/i;
 /** Places in which credentials of any shape stand. */
-const PLACES: readonly (readonly [RegExp, string])[] = [
+const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
   [/([?&](?:key|api[-_]?key|access_token|token|secret)=)[^&\s"'#]+/gi, `$1${REDACTED}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi, `$1${REDACTED}@`],
@@ -69,17 +69,17 @@ export function createRedactor(secrets: Iterable<string> = []): Redactor {
 
 function without(value: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return value;
-  const sources = secrets.flatMap(secretForms).map((form) => form.source);
-  const known = new RegExp([...new Set(sources)].toSorted(byLength).join('|'), 'g');
+  const patterns = secrets.flatMap(secretForms).map((form) => form.source);
+  const known = new RegExp([...new Set(patterns)].toSorted(byLength).join('|'), 'g');
   return value.replace(ESCAPES, '').replace(CONTROLS, '').replace(known, REDACTED);
 }
 
 /** Sources of regular expressions that match `secrets` in each of their encodings in Latin-1 text, which any bytes can be read as. */
-export function secretSources(secrets: readonly string[]): string[] {
-  const sources = secrets.filter((secret) => secret !== '').flatMap(secretForms);
-  return [...new Set(sources.map(({ source }) => Buffer.from(source).toString('latin1')))].toSorted(
-    byLength,
-  );
+export function secretPatterns(secrets: readonly string[]): string[] {
+  const patterns = secrets.filter((secret) => secret !== '').flatMap(secretForms);
+  return [
+    ...new Set(patterns.map(({ source }) => Buffer.from(source).toString('latin1'))),
+  ].toSorted(byLength);
 }
 
 /** Longest first, so that a secret which begins with another is removed whole. */
@@ -89,7 +89,7 @@ function byLength(a: string, b: string): number {
 
 /** Cleans single texts. */
 function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
-  const sources = new Set<string>();
+  const patterns = new Set<string>();
   let known: RegExp | undefined;
   // Of an expression's source, which is never shorter than what it matches.
   let longestForm = 0;
@@ -97,11 +97,11 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
   return {
     addSecret(value) {
       for (const form of secretForms(value)) {
-        sources.add(form.source);
+        patterns.add(form.source);
         shortestForm = Math.min(shortestForm, form.length);
         longestForm = Math.max(longestForm, form.source.length);
       }
-      const ordered = [...sources].toSorted(byLength);
+      const ordered = [...patterns].toSorted(byLength);
       known = new RegExp(ordered.join('|'), 'g');
     },
     text(value) {
@@ -110,8 +110,9 @@ function createCleaner(): Pick<Redactor, 'addSecret' | 'text'> {
       // Escapes go first: inside a secret they would hide it.
       if (UNCLEAN.test(text)) text = text.replace(ESCAPES, '').replace(CONTROLS, '');
       if (known !== undefined && text.length >= shortestForm) text = text.replace(known, REDACTED);
-      if (PLACE_HINT.test(text)) {
-        for (const [place, replacement] of PLACES) text = text.replace(place, replacement);
+      if (SECRET_HINT.test(text)) {
+        for (const [pattern, replacement] of SECRET_PATTERNS)
+          text = text.replace(pattern, replacement);
       }
       text = withoutCredentials(text, REDACTED);
       if (!isLong && text.length <= LONGEST_TEXT) return text;
@@ -223,12 +224,12 @@ function secretForms(secret: string): { source: string; length: number }[] {
   }
   const unique = [...new Set(texts)].filter((text) => text !== '');
   return unique.map((text) => {
-    const source = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+    const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
     // A key of a few letters is part of many words, and is only meant where it stands alone.
     const isShort = text.length < SHORT;
     return {
       length: text.length,
-      source: isShort ? `(?<![A-Za-z0-9])${source}(?![A-Za-z0-9])` : source,
+      source: isShort ? `(?<![A-Za-z0-9])${escaped}(?![A-Za-z0-9])` : escaped,
     };
   });
 }

@@ -76,8 +76,8 @@ ${errors.length === 0 ? '' : `<p class="dim">Own error statuses: ${errors.join('
 
 function parametersHtml(parameters: readonly Parameter[]): string {
   const rows = parameters.map(
-    ({ name, in: place, description }) =>
-      `<tr><td><code>${escaped(name)}</code><td class="dim">${place}<td>${marked(description)}`,
+    ({ name, in: location, description }) =>
+      `<tr><td><code>${escaped(name)}</code><td class="dim">${location}<td>${marked(description)}`,
   );
   return `<table>${rows.join('\n')}</table>`;
 }

@@ -8,7 +8,7 @@ import { dialects } from '../../stages/dialect/registry.ts';
 import { isObject, parseJson } from '../../stages/dialect/json-kind.ts';
 import { totalInputTokens } from '../../stages/model/usage.ts';
 import { credentialsOf } from '../log/credentials.ts';
-import { secretSources } from '../log/redact.ts';
+import { secretPatterns } from '../log/redact.ts';
 import type { ForeignExchange } from './foreign.ts';
 import { readHar } from './import-har.ts';
 import { readSession } from './import-session.ts';
@@ -38,7 +38,7 @@ export async function importCaptures(bytes: Buffer): Promise<Imported> {
     if (record === undefined) left += 1;
     else {
       const own = credentialsOf(exchange.headers, exchange.target).filter((one) => one.length >= 8);
-      records.push(await scrubbed(record, { known: secretSources(own) }));
+      records.push(await scrubbed(record, { known: secretPatterns(own) }));
     }
   }
   if (left > 0) notes.push(`${left} of other requests than those that are proxied were left out`);

@@ -6,27 +6,27 @@
 import type { Canceller } from '../../engine/index.ts';
 
 export class Running {
-  readonly #places: (Canceller | undefined)[] = [];
+  readonly #slots: (Canceller | undefined)[] = [];
   readonly #free: number[] = [];
 
   get size(): number {
-    return this.#places.length - this.#free.length;
+    return this.#slots.length - this.#free.length;
   }
 
   /** Returns the place to give to `remove`, once, when the run has ended. */
   add(canceller: Canceller): number {
-    const place = this.#free.pop() ?? this.#places.length;
-    this.#places[place] = canceller;
-    return place;
+    const slot = this.#free.pop() ?? this.#slots.length;
+    this.#slots[slot] = canceller;
+    return slot;
   }
 
-  remove(place: number): void {
-    this.#places[place] = undefined;
-    this.#free.push(place);
+  remove(slot: number): void {
+    this.#slots[slot] = undefined;
+    this.#free.push(slot);
   }
 
   /** Aborts all of them; they are removed as they end. */
   abortAll(reason: unknown): void {
-    for (const canceller of this.#places) canceller?.abort(reason);
+    for (const canceller of this.#slots) canceller?.abort(reason);
   }
 }

@@ -67,7 +67,7 @@ class Connection {
   #client: WebSocket;
   #options: SocketOptions;
   #headers: readonly string[];
-  #source: string;
+  #address: string;
   #controller: Canceller | undefined;
   #waiting: Frame | undefined;
   #release: (() => void) | undefined;
@@ -76,7 +76,7 @@ class Connection {
     this.#client = client;
     this.#options = options;
     this.#headers = ownHeaders(request.rawHeaders);
-    this.#source = request.socket.remoteAddress ?? '';
+    this.#address = request.socket.remoteAddress ?? '';
     const { clock } = options.services;
     const stopTimer = clock.after(FIRST_FRAME_MS, () => client.close(POLICY, 'no frame arrived'));
     client.once('message', stopTimer);
@@ -123,7 +123,7 @@ class Connection {
   /** Why this frame is not even taken as a request, as HTTP has it. */
   #refusalOf({ data }: Frame): SvcError | undefined {
     const { generations, services, draining } = this.#options;
-    const decision = services.limiter.take(this.#source);
+    const decision = services.limiter.take(this.#address);
     if (decision?.isAllowed === false) return rateLimited(decision.retryAfterS);
     if (draining()) return shuttingDown();
     // The limit by which the library closes a connection is the one from when it opened.
@@ -167,7 +167,7 @@ class Connection {
     const controller = createCanceller();
     this.#controller = controller;
     const info = this.#begin(controller);
-    const place = running.add(controller);
+    const slot = running.add(controller);
     const { generation, release } = generations.pin();
     try {
       const headers = this.#headers;
@@ -189,7 +189,7 @@ class Connection {
     } catch (thrown) {
       this.#refuse(info, toSvcError(thrown));
     } finally {
-      running.remove(place);
+      running.remove(slot);
       release();
       this.#next();
     }

@@ -21,13 +21,13 @@ export function encodeRecord(record: CaptureRecord): Uint8Array {
 }
 
 function pack(value: unknown, blobs: Uint8Array[]): unknown {
-  if (value instanceof Uint8Array) return { blob: placeOf(value, blobs) } satisfies Blob;
+  if (value instanceof Uint8Array) return { blob: blobIndex(value, blobs) } satisfies Blob;
   if (Array.isArray(value)) return value.map((item) => pack(item, blobs));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, pack(item, blobs)]));
 }
 
-function placeOf(value: Uint8Array, blobs: Uint8Array[]): number {
+function blobIndex(value: Uint8Array, blobs: Uint8Array[]): number {
   const same =
     value.length < SHARED_BYTES ? -1 : blobs.findIndex((blob) => Buffer.compare(blob, value) === 0);
   return same >= 0 ? same : blobs.push(value) - 1;

@@ -15,7 +15,7 @@ import {
   takesPromptCacheKey,
 } from '../prompt-cache/known-models.ts';
 import { someMarker } from '../prompt-cache/markers.ts';
-import { placesIn, withMarkers } from '../prompt-cache/places.ts';
+import { breakpointsIn, withMarkers } from '../prompt-cache/breakpoints.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Services } from '../services.ts';
 import type { ForwardConfig } from './config.ts';
@@ -33,7 +33,7 @@ export type Caching =
 
 /** What a body gets. */
 type Wish =
-  | { readonly places: readonly JsonPath[] }
+  | { readonly breakpoints: readonly JsonPath[] }
   | { readonly key: string }
   | { readonly notBecause: string };
 
@@ -52,8 +52,8 @@ export function withCaching(
   const caching = toCaching(wish);
   if ('notBecause' in wish) return { request, caching };
   if ('key' in wish) return { request: setParam(request, CACHE_KEY, wish.key), caching };
-  const marked = setMarkers(request, wish.places);
-  return { request: withReport(marked, { breakpoints: wish.places.length }), caching };
+  const marked = setMarkers(request, wish.breakpoints);
+  return { request: withReport(marked, { breakpoints: wish.breakpoints.length }), caching };
 }
 
 /** The same for the body that a translation made of `request`. */
@@ -74,19 +74,19 @@ export function withCachingIn(
   if ('notBecause' in wish) return { body, request, caching };
   if ('key' in wish) return { body: { ...body, [CACHE_KEY]: wish.key }, request, caching };
   return {
-    body: withMarkers(body, wish.places),
-    request: withReport(request, { breakpoints: wish.places.length }),
+    body: withMarkers(body, wish.breakpoints),
+    request: withReport(request, { breakpoints: wish.breakpoints.length }),
     caching,
   };
 }
 
 function toCaching(wish: Wish): Caching {
-  return 'places' in wish ? { markers: wish.places.map(placeName) } : wish;
+  return 'breakpoints' in wish ? { markers: wish.breakpoints.map(pathName) } : wish;
 }
 
 /** `messages.4.content.1` of the path to it. */
-function placeName(place: JsonPath): string {
-  return place.join('.');
+function pathName(path: JsonPath): string {
+  return path.join('.');
 }
 
 function wishFor(
@@ -126,10 +126,10 @@ function markersFor(
   const { goesOn, isSlow } = conversations.turnOf(request);
   if (!goesOn) return { notBecause: 'it is the first request of its conversation' };
   if (isSlow) return { notBecause: 'the conversation pauses for longer than the cache lives' };
-  const places = placesIn(body, leastTokens);
-  if (places.length === 0)
+  const breakpoints = breakpointsIn(body, leastTokens);
+  if (breakpoints.length === 0)
     return { notBecause: `it has less than the ${leastTokens} tokens that the model caches` };
-  return { places };
+  return { breakpoints };
 }
 
 function keyFor(

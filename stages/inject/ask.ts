@@ -43,7 +43,7 @@ export async function askVault(
     for (const hit of hits) {
       const content = await capsuleOf(hit, query, config, services, ctx);
       const { id, root, sourcePath } = hit;
-      parts.push({ block: { id, root, sourcePath }, place: placeOf(hit), content });
+      parts.push({ block: { id, root, sourcePath }, location: locationOf(hit), content });
     }
     return { injection: toInjection(parts, room.budgetTokens) };
   } catch (thrown) {
@@ -79,7 +79,7 @@ function failed(thrown: unknown, { log }: Services): { readonly notBecause: stri
 }
 
 /** `path:10-42`, or the path alone for a text that came without lines. */
-function placeOf(hit: SearchHit): string {
+function locationOf(hit: SearchHit): string {
   const path = hit.sourcePath === '' ? hit.id : hit.sourcePath;
   return hit.startLine > 0 ? `${path}:${hit.startLine}-${hit.endLine}` : path;
 }

@@ -32,7 +32,7 @@ export function settingsOf(config: InjectConfig): string {
 export interface Part {
   readonly block: BlockSource;
   /** Path and lines, for the model to name or to open. */
-  readonly place: string;
+  readonly location: string;
   readonly content: string;
 }
 
@@ -51,7 +51,7 @@ const CLOSING = '[svc: end of what was added]';
 export function toInjection(parts: readonly Part[], budgetTokens: number): Injection | undefined {
   const taken: Part[] = [];
   for (const part of parts) {
-    if (hasOwnWords(part.content) || hasOwnWords(part.place)) continue;
+    if (hasOwnWords(part.content) || hasOwnWords(part.location)) continue;
     if (estimateTokens(textOf([...taken, part])) <= budgetTokens) taken.push(part);
   }
   if (taken.length === 0) return undefined;
@@ -69,12 +69,14 @@ function hasOwnWords(text: string): boolean {
 }
 
 /** One line, whatever the file is called: a name may have line ends in it. */
-function lineOf(place: string): string {
-  return place.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+function lineOf(location: string): string {
+  return location.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }
 
 function textOf(parts: readonly Part[]): string {
-  const listed = parts.map(({ place, content }) => `--- ${lineOf(place)}\n${content.trimEnd()}`);
+  const listed = parts.map(
+    ({ location, content }) => `--- ${lineOf(location)}\n${content.trimEnd()}`,
+  );
   return `\n\n${[OPENING, ...listed, CLOSING].join('\n')}`;
 }
 

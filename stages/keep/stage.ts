@@ -48,7 +48,7 @@ function isByFirst(request: ProxyRequest | undefined): boolean {
   return route?.provider === route?.targets[0]?.provider;
 }
 
-function placeOf(request: ProxyRequest | undefined): ProxyRequest['report']['cache'] {
+function cacheOf(request: ProxyRequest | undefined): ProxyRequest['report']['cache'] {
   return request?.report.cache;
 }
 
@@ -60,7 +60,7 @@ export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
     watch: {
       head(head, ctx) {
         const state: Keeping = ctx.state;
-        if (placeOf(head.request) === undefined || head.status !== 200) return;
+        if (cacheOf(head.request) === undefined || head.status !== 200) return;
         state.chunks = [];
         const isPlain =
           (headerValue(head.headers, 'content-encoding') ?? 'identity') === 'identity';
@@ -80,13 +80,13 @@ export const keep = defineStage<ProxyFrame, KeepConfig, Services>({
       },
     },
     settled(settlement, ctx) {
-      const place = placeOf(settlement.last.head?.request ?? settlement.last.request?.request);
-      if (place === undefined) return;
+      const cache = cacheOf(settlement.last.head?.request ?? settlement.last.request?.request);
+      if (cache === undefined) return;
       const answer = keptAnswer(settlement, ctx.state);
       if (answer !== undefined && isByFirst(settlement.last.head?.request)) {
-        services.answers.store.put(place.key, answer);
+        services.answers.store.put(cache.key, answer);
       }
-      place.land(answer);
+      cache.land(answer);
     },
   }),
 });

@@ -16,5 +16,5 @@ export const noLedgerWriter: LedgerWriter = Object.freeze<LedgerWriter>({
   prune: () => Promise.resolve(0),
   close: () => Promise.resolve(),
   stats: () => NOTHING,
-  place: () => Promise.resolve('kept' as const),
+  fileState: () => Promise.resolve('kept' as const),
 });

@@ -12,7 +12,7 @@ import type { Cell } from './tables.ts';
 import { diskError, replacedError, Trouble } from './trouble.ts';
 import type { WriterEvent, WriterProtocol, WriterSetup } from './writer-messages.ts';
 import type {
-  LedgerPlace,
+  LedgerFileState,
   LedgerWriter,
   LedgerWriterOptions,
   LedgerWriterStats,
@@ -160,7 +160,7 @@ export class ThreadedWriter implements LedgerWriter {
     };
   }
 
-  async place(): Promise<LedgerPlace> {
+  async fileState(): Promise<LedgerFileState> {
     if (this.#inode === undefined) return 'kept';
     const found = await stat(this.#options.file, { bigint: true }).catch(() => undefined);
     // The inode is read after the wait: the thread may have opened another file meanwhile.

@@ -39,7 +39,7 @@ export interface LedgerWriterStats {
  * Whether the path still leads to the open file: `gone` when it leads nowhere, `replaced` when to
  * another file. The next row goes to a new file then, or to that one. `kept` before the first opening.
  */
-export type LedgerPlace = 'kept' | 'gone' | 'replaced';
+export type LedgerFileState = 'kept' | 'gone' | 'replaced';
 
 export interface LedgerWriter {
   /** Takes a row and returns at once; never throws, never waits. */
@@ -58,5 +58,5 @@ export interface LedgerWriter {
   close(): Promise<void>;
   stats(): LedgerWriterStats;
   /** Looks at the disk for the file that rows were last written to. Never rejects. */
-  place(): Promise<LedgerPlace>;
+  fileState(): Promise<LedgerFileState>;
 }

@@ -51,7 +51,7 @@ export interface LostBlocks {
 }
 
 /** Where a kept block stands in a request. */
-interface Place {
+interface Position {
   readonly id: string;
   readonly index: number;
 }
@@ -67,7 +67,7 @@ export function createLostBlocks(): LostBlocks {
     maxSize: MAX_CHARS,
     sizeCalculation: (block) => block.before.length + block.after.length + 200,
   });
-  const requests = new LRUCache<string, readonly Place[]>({ max: MAX_REQUESTS });
+  const requests = new LRUCache<string, readonly Position[]>({ max: MAX_REQUESTS });
   let lastRequestId: string | undefined;
   // The compressor's own classes: a handful.
   const kinds = new Map<string, { tokensBefore: number; tokensAfter: number }>();
@@ -87,12 +87,12 @@ export function createLostBlocks(): LostBlocks {
         .toSorted((a, b) => b.tokensBefore - a.tokensBefore),
     keep(requestId, changed) {
       if (changed.length === 0) return;
-      const places = changed.map((block) => {
+      const positions = changed.map((block) => {
         const id = idOf(block);
         if (!blocks.has(id)) blocks.set(id, Object.freeze({ ...block, id }));
         return { id, index: block.index };
       });
-      requests.set(requestId, places);
+      requests.set(requestId, positions);
       lastRequestId = requestId;
     },
     ofRequest: (requestId) =>

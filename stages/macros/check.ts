@@ -1,6 +1,6 @@
 /** Checks what a macro is written as, and says everything that is wrong with it at once. */
 import { isObject } from '../dialect/json-kind.ts';
-import { isScalar, placesOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
+import { isScalar, placeholdersOf, toVariable, VARIABLE_NAME } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
 import { ACTIONS, actionOf, isActionName } from './actions.ts';
 import type { ActionName, Param } from './actions.ts';
@@ -97,10 +97,10 @@ function checkSteps(
       return [];
     }
     if (!isActionName(name)) {
-      const [place, subject] = isObject(entry)
+      const [where, subject] = isObject(entry)
         ? [[...path, name], '']
         : [path, `${JSON.stringify(name)} `];
-      report(place, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
+      report(where, `${subject}is no action; known are ${Object.keys(ACTIONS).join(', ')}`);
       return [];
     }
     if (values === undefined) {
@@ -166,5 +166,5 @@ const lowered = ({ about }: Param): string => about.charAt(0).toLowerCase() + ab
 function namesIn(values: StepValues): readonly string[] {
   return Object.values(values)
     .flat()
-    .flatMap((value) => (typeof value === 'string' ? placesOf(value) : []));
+    .flatMap((value) => (typeof value === 'string' ? placeholdersOf(value) : []));
 }

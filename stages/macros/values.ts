@@ -1,6 +1,6 @@
 /** The values of steps: read as their parameters want them, with variables filled in. */
 import { SvcError } from '../../engine/index.ts';
-import { fillPlaces, isScalar, valuesOf } from '../model/placeholders.ts';
+import { fillPlaceholders, isScalar, valuesOf } from '../model/placeholders.ts';
 import { actionOf } from './actions.ts';
 import type { Param } from './actions.ts';
 import type { Macro, MacroStep, WrittenStep } from './macro.ts';
@@ -87,7 +87,9 @@ function fillStep(
   const faults: string[] = [];
   const step: Record<string, unknown> = { action };
   const fill = (value: unknown): unknown =>
-    typeof value === 'string' ? fillPlaces(value, (name) => variables.get(name) ?? '') : value;
+    typeof value === 'string'
+      ? fillPlaceholders(value, (name) => variables.get(name) ?? '')
+      : value;
   for (const [name, param] of Object.entries(actionOf(action).params)) {
     const value = written[name] ?? param.default;
     if (value === undefined || value === null) continue;

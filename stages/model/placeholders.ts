@@ -12,17 +12,19 @@ export interface Variable {
 
 export const VARIABLE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-const PLACE = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
+const PLACEHOLDER = /\\?\{\{ *([A-Za-z][A-Za-z0-9_-]{0,63}) *\}\}/g;
 
 /** The names in a text, each once, in their order. */
-export function placesOf(text: string): readonly string[] {
-  const found = [...text.matchAll(PLACE)].filter(([place]) => !place.startsWith('\\'));
+export function placeholdersOf(text: string): readonly string[] {
+  const found = [...text.matchAll(PLACEHOLDER)].filter(
+    ([placeholder]) => !placeholder.startsWith('\\'),
+  );
   return [...new Set(found.map(([, name = '']) => name))];
 }
 
-export function fillPlaces(text: string, valueOf: (name: string) => string): string {
-  return text.replaceAll(PLACE, (place, name: string) =>
-    place.startsWith('\\') ? place.slice(1) : valueOf(name),
+export function fillPlaceholders(text: string, valueOf: (name: string) => string): string {
+  return text.replaceAll(PLACEHOLDER, (placeholder, name: string) =>
+    placeholder.startsWith('\\') ? placeholder.slice(1) : valueOf(name),
   );
 }
 

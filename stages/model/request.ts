@@ -237,8 +237,8 @@ export function setValues(request: ProxyRequest, values: readonly NewValue[]): P
 }
 
 /** The request with a cache marker at each of `places`, which are paths into the body. */
-export function setMarkers(request: ProxyRequest, places: readonly JsonPath[]): ProxyRequest {
-  return edited(request, { ...request.edits, markers: places });
+export function setMarkers(request: ProxyRequest, paths: readonly JsonPath[]): ProxyRequest {
+  return edited(request, { ...request.edits, markers: paths });
 }
 
 /** The request for another model, wherever its dialect names the model: in the body or in the path. */

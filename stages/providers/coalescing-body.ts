@@ -11,14 +11,14 @@ const MAX_PIECE_BYTES = 32 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
 const MAX_AHEAD_BYTES = 4 * 1024;
 
-export interface BodySource {
+export interface FlowControl {
   pause(): void;
   resume(): void;
   cancel(reason: unknown): void;
 }
 
 export class CoalescingBody extends Source<Buffer> {
-  #source: BodySource;
+  #flow: FlowControl;
   #turn: Gathering;
   #pieces: Buffer[] = [];
   #unreadBytes = 0;
@@ -30,9 +30,9 @@ export class CoalescingBody extends Source<Buffer> {
   /** What comes with the head cannot have been asked for yet. */
   #isAsked = false;
 
-  constructor(source: BodySource, turn: Gathering) {
+  constructor(flow: FlowControl, turn: Gathering) {
     super();
-    this.#source = source;
+    this.#flow = flow;
     this.#turn = turn;
   }
 
@@ -45,7 +45,7 @@ export class CoalescingBody extends Source<Buffer> {
       this.#paused = true;
       // A copy: each piece would keep the whole read alive that it was cut from.
       if (isAhead) this.#pieces = [Buffer.concat(this.#pieces)];
-      this.#source.pause();
+      this.#flow.pause();
     }
     this.#wake();
   }
@@ -79,7 +79,7 @@ export class CoalescingBody extends Source<Buffer> {
     this.#unreadBytes = 0;
     if (this.#paused) {
       this.#paused = false;
-      if (!this.#ended && this.#error === undefined) this.#source.resume();
+      if (!this.#ended && this.#error === undefined) this.#flow.resume();
     }
     return piece;
   }
@@ -100,6 +100,6 @@ export class CoalescingBody extends Source<Buffer> {
   cancel(reason: unknown): void {
     this.#pieces = [];
     this.#unreadBytes = 0;
-    if (!this.#ended && this.#error === undefined) this.#source.cancel(reason);
+    if (!this.#ended && this.#error === undefined) this.#flow.cancel(reason);
   }
 }

@@ -1,7 +1,7 @@
 /** `providers.*` and `keys.*`: the upstream providers, the built-in ones and those that the user names. */
 import { ENDPOINT_KINDS } from '../model/endpoint.ts';
 import { dollars, flag, kind, oneOf, seconds, secret, TEXT, words } from '../settings/kind.ts';
-import type { Place } from '../settings/setting.ts';
+import type { Origin } from '../settings/setting.ts';
 import { setting, toMs } from '../settings/setting.ts';
 import { each, slice } from '../settings/slice.ts';
 import type { SectionOf } from '../settings/slice.ts';
@@ -153,7 +153,7 @@ const named = each(
       }),
     }),
   },
-  ({ kind: written, baseUrl, apiKey, oauthToken, oauthToken2, ...rest }, { name, place }) => {
+  ({ kind: written, baseUrl, apiKey, oauthToken, oauthToken2, ...rest }, { name, origin }) => {
     // A name without a kind is one of the built-in ones; anything else was refused before.
     const speaks = written ?? (name as ProviderKind);
     const url = baseUrl ?? PUBLIC_BASE_URLS[speaks];
@@ -165,9 +165,9 @@ const named = each(
       baseUrl: url === null ? null : url.replace(/(?<!\/)\/+$/, ''),
       /** In the order of rotation; empty when only clients bring keys. */
       keys: [
-        ...toKey('api-key', apiKey, place('apiKey'), `providers.${name}.api_key`),
-        ...toKey('bearer', oauthToken, place('oauthToken'), `providers.${name}.oauth_token`),
-        ...toKey('bearer', oauthToken2, place('oauthToken2'), `providers.${name}.oauth_token2`),
+        ...toKey('api-key', apiKey, origin('apiKey'), `providers.${name}.api_key`),
+        ...toKey('bearer', oauthToken, origin('oauthToken'), `providers.${name}.oauth_token`),
+        ...toKey('bearer', oauthToken2, origin('oauthToken2'), `providers.${name}.oauth_token2`),
       ],
     };
   },
@@ -223,7 +223,7 @@ export interface ConfiguredKey {
 function toKey(
   scheme: ConfiguredKey['scheme'],
   value: string | null,
-  { source, where }: Place,
+  { source, where }: Origin,
   key: string,
 ): readonly ConfiguredKey[] {
   // Two keys may stand on one line of a file.

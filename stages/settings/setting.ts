@@ -2,11 +2,11 @@
 import type { Kind } from './kind.ts';
 
 /** Where a value came from, weakest first. */
-export type Source = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
+export type OriginKind = 'default' | 'file' | 'env-file' | 'environment' | 'flag';
 
 /** A place: the source, and in words the file and line, the variable or the flag. */
-export interface Place {
-  readonly source: Source;
+export interface Origin {
+  readonly source: OriginKind;
   /** `proxy.yaml:12`, `SVC_PORT`, `.env:3 (SVC_PORT)`, `--port`; empty for a default. */
   readonly where: string;
 }

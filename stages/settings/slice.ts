@@ -2,7 +2,7 @@
  * A slice: the settings of one part of the program, declared where that part lives, and the
  * shape in which it gets their values. Slices hold slices, up to the whole configuration.
  */
-import type { Place, Setting } from './setting.ts';
+import type { Origin, Setting } from './setting.ts';
 
 /** A setting, or settings in a slice of their own. */
 type Member = Setting | AnySlice;
@@ -20,7 +20,7 @@ export interface Asked<M> {
   /** The name that the user chose, below a slice of `each`; else empty. */
   readonly name: string;
   /** Where the value of a setting of this slice came from. */
-  readonly place: (field: keyof M & string) => Place;
+  readonly origin: (field: keyof M & string) => Origin;
 }
 
 export interface Slice<M extends Members, S> {
@@ -91,7 +91,7 @@ export function namedSections(of: AnySlice): ReadonlyMap<string, readonly string
 export interface Settled {
   readonly home: string;
   readonly names: (section: string) => readonly string[];
-  readonly find: (setting: Setting, name: string) => Place & { readonly value: unknown };
+  readonly find: (setting: Setting, name: string) => Origin & { readonly value: unknown };
 }
 
 /** What the program gets of `of`; values must be valid. */
@@ -119,7 +119,7 @@ function shaped(of: AnySlice, settled: Settled, name: string): unknown {
   return of.shape(Object.fromEntries(values), {
     home: settled.home,
     name,
-    place: (field) => {
+    origin: (field) => {
       const { source, where } = settled.find(members[field] as Setting, name);
       return { source, where };
     },

@@ -3,7 +3,7 @@
  * `---`, what its variables are. A value is data: what stands in it is never expanded again.
  */
 import { SvcError } from '../../engine/index.ts';
-import { fillPlaces, placesOf, toVariable, valuesOf } from '../model/placeholders.ts';
+import { fillPlaceholders, placeholdersOf, toVariable, valuesOf } from '../model/placeholders.ts';
 import type { Variable } from '../model/placeholders.ts';
 
 export type TemplateVariable = Variable;
@@ -27,7 +27,7 @@ const HEAD = /^---\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 export async function readTemplate(name: string, source: string): Promise<Template> {
   const head = source.startsWith('---') ? HEAD.exec(source) : null;
   const text = head === null ? source : source.slice(head[0].length);
-  const used = placesOf(text);
+  const used = placeholdersOf(text);
   const { description, variables, faults } = await readHead(head?.[1] ?? '');
   const unused = [...variables.keys()].filter((each) => !used.includes(each));
   const all = [
@@ -80,5 +80,5 @@ export function fillTemplate(
       'bad_request',
       `Template ${name} ${faults.join(', ')}. Its variables: ${variables.map((each) => each.name).join(', ') || 'none'}`,
     );
-  return fillPlaces(text, (each) => all.get(each) ?? '');
+  return fillPlaceholders(text, (each) => all.get(each) ?? '');
 }

@@ -46,10 +46,10 @@ export const vault = slice(
       needsRestart: true,
     }),
   },
-  ({ enabled, backend, namedPath, root, indexFile }, { home, place }) => {
+  ({ enabled, backend, namedPath, root, indexFile }, { home, origin }) => {
     // A variable beats `vault.root` with its file, which beat the key in a config file.
     const isOutranked =
-      place('namedPath').source === 'file' && (root !== null || indexFile !== null);
+      origin('namedPath').source === 'file' && (root !== null || indexFile !== null);
     const name = indexFile ?? '.index';
     const composed = isAbsolute(name) ? name : join(root ?? home, name);
     const indexPath = namedPath === null || isOutranked ? composed : namedPath;

@@ -46,10 +46,10 @@ export const limits = slice(
       loosens: isRaised,
     }),
   },
-  ({ perMinute, perSecond, burst, maxBytesInFlight, maxRequestBytes }, { place }) => {
+  ({ perMinute, perSecond, burst, maxBytesInFlight, maxRequestBytes }, { origin }) => {
     // Who sets a rate alone has not asked for the other limit to cap it.
-    const hasMinute = perSecond === null || place('perMinute').source !== 'default';
-    const isSizeSet = place('maxRequestBytes').source !== 'default';
+    const hasMinute = perSecond === null || origin('perMinute').source !== 'default';
+    const isSizeSet = origin('maxRequestBytes').source !== 'default';
     return {
       /** From one address; null for no limit. */
       requestsPerMinute: (hasMinute && perMinute) || null,

@@ -5,8 +5,8 @@ import { ConversationView, ConversationsView } from './conversations.tsx';
 import { KeyForm } from './key-form.tsx';
 import { spanOf } from './format.ts';
 import { connection, state, stayConnected } from './live.ts';
-import { addressOf, follow, setFilters, usePlace } from './location.ts';
-import type { Place } from './location.ts';
+import { addressOf, follow, setFilters, useRoute } from './location.ts';
+import type { Route } from './location.ts';
 import { LogView } from './log-view.tsx';
 import { MonitorView } from './monitor.tsx';
 import { Overview } from './overview.tsx';
@@ -30,14 +30,14 @@ const VIEWS = [
 ] as const;
 
 export function App() {
-  const place = usePlace();
+  const route = useRoute();
   const wantsKey = useStore(needsKey);
   useEffect(() => {
     const abort = new AbortController();
     void stayConnected(abort.signal);
     return () => abort.abort();
   }, []);
-  const current = PARENTS[place.view] ?? place.view;
+  const current = PARENTS[route.view] ?? route.view;
   const title = VIEWS.find(([view]) => view === current)?.[1];
   useEffect(() => {
     document.title = title === undefined ? 'svc' : `${title} · svc`;
@@ -65,17 +65,17 @@ export function App() {
         </nav>
         <div class="top-end">
           <Status />
-          {!TIMELESS.has(place.view) && <RangeChoice query={place.query} />}
+          {!TIMELESS.has(route.view) && <RangeChoice query={route.query} />}
           <LogOut />
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {place.view === 'login' ? (
+        {route.view === 'login' ? (
           <KeyForm link={location.hash.slice(1)} />
         ) : wantsKey ? (
           <KeyForm />
         ) : (
-          <View place={place} />
+          <View route={route} />
         )}
       </main>
     </>
@@ -91,7 +91,7 @@ const PARENTS: Readonly<Record<string, string>> = {
 /** Views that show the present, or one thing whatever its time was. */
 const TIMELESS: ReadonlySet<string> = new Set(['log', 'login', 'request', 'conversation']);
 
-function View({ place: { view, id, query } }: { readonly place: Place }) {
+function View({ route: { view, id, query } }: { readonly route: Route }) {
   switch (view) {
     case '':
       return <Overview />;

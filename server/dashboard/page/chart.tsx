@@ -27,7 +27,7 @@ interface ChartProps {
 const HEIGHT_PX = 140;
 
 export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
   const isDark = useMedia('(prefers-color-scheme: dark)');
@@ -39,7 +39,7 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
   );
 
   useEffect(() => {
-    const element = place.current!;
+    const element = container.current!;
     const styles = getComputedStyle(document.documentElement);
     const colorOf = (name: string): string => styles.getPropertyValue(`--${name}`).trim();
     // A sum belongs to its whole step of time: a sloping line would show figures that nobody had.
@@ -132,7 +132,7 @@ export function Chart({ title, times, stepSeconds, series, show }: ChartProps) {
           ))}
         </ul>
       </figcaption>
-      <div ref={place} aria-hidden="true" />
+      <div ref={container} aria-hidden="true" />
       <table class="hidden">
         <caption>{title}</caption>
         <thead>

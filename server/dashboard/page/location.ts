@@ -9,7 +9,7 @@ const MONITOR_VIEW = 'live';
 export const FILTERS = ['model', 'provider', 'client', 'session', 'outcome', 'failed'] as const;
 export type FilterName = (typeof FILTERS)[number];
 
-export interface Place {
+export interface Route {
   /** The first part of the path; empty for the overview. */
   readonly view: string;
   /** What follows, such as a request's id. */
@@ -18,9 +18,9 @@ export interface Place {
 }
 
 const listeners = new Set<() => void>();
-let place = read();
+let route = read();
 
-function read(): Place {
+function read(): Route {
   if (!location.pathname.startsWith(BASE))
     return { view: MONITOR_VIEW, id: '', query: new URLSearchParams(location.search) };
   const [view = '', ...rest] = location.pathname.slice(BASE.length + 1).split('/');
@@ -36,19 +36,19 @@ function decode(part: string): string {
 }
 
 function changed(): void {
-  place = read();
+  route = read();
   for (const listener of listeners) listener();
 }
 
 window.addEventListener('popstate', changed);
 
-export function usePlace(): Place {
+export function useRoute(): Route {
   return useWatched(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => place,
+    () => route,
   );
 }
 
@@ -57,7 +57,7 @@ export function addressOf(
   path: string,
   change: Readonly<Record<string, string | null>> = {},
 ): string {
-  const query = new URLSearchParams(place.query);
+  const query = new URLSearchParams(route.query);
   for (const [name, value] of Object.entries(change)) {
     if (value === null || value === '') query.delete(name);
     else query.set(name, value);
@@ -84,5 +84,5 @@ export function follow(event: MouseEvent & { currentTarget: EventTarget }): void
 
 /** Changes filters of the present view. */
 export function setFilters(change: Readonly<Record<string, string | null>>, replace = false): void {
-  go(addressOf(place.id === '' ? place.view : `${place.view}/${place.id}`, change), replace);
+  go(addressOf(route.id === '' ? route.view : `${route.view}/${route.id}`, change), replace);
 }

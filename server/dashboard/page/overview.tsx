@@ -8,7 +8,7 @@ import { causeOf, reasonsOf } from './conditions.ts';
 import { FirstRequest } from './first-request.tsx';
 import { dollars, duration, short, whole } from './format.ts';
 import { state } from './live.ts';
-import { addressOf, follow, usePlace } from './location.ts';
+import { addressOf, follow, useRoute } from './location.ts';
 import { ProviderList } from './providers.tsx';
 import { rangeOf } from './ranges.ts';
 import { useReport } from './report-data.ts';
@@ -52,7 +52,7 @@ interface Present {
 
 /** How things stand in the present range; until that is known, what stands in its place. */
 export function usePresent(): Present | { readonly pending: VNode } {
-  const { query } = usePlace();
+  const { query } = useRoute();
   const live = useStore(state);
   const { value: report, error } = useReport(query);
   const { rows } = useRequests(query);

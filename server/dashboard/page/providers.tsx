@@ -6,7 +6,7 @@ import { conditionOf, providerFacts } from './conditions.ts';
 import { counted } from './counted.ts';
 import { Facts } from './facts.tsx';
 import { state } from './live.ts';
-import { usePlace } from './location.ts';
+import { useRoute } from './location.ts';
 import { useReport } from './report-data.ts';
 import { useStore } from './store.ts';
 import { Table } from './table.tsx';
@@ -45,7 +45,7 @@ function ProviderLine({ name, provider }: ProviderProps) {
 }
 
 export function ProvidersView() {
-  const { query } = usePlace();
+  const { query } = useRoute();
   const live = useStore(state);
   const { value: report } = useReport(query);
   if (live === undefined) return <p class="quiet pad">Loading…</p>;

@@ -61,7 +61,7 @@ function keyOf(text: string, context: ApplyContext, rulesId: string): string {
   const { mode, query, maxChars, logBudgetTokens, hints, commentLines, applied } = context;
   const hasCode = commentLines !== undefined;
   const { linesBefore, linesAfter } = context;
-  const place = [linesBefore, linesAfter];
+  const position = [linesBefore, linesAfter];
   const rest = [
     mode,
     query,
@@ -70,7 +70,7 @@ function keyOf(text: string, context: ApplyContext, rulesId: string): string {
     hints,
     hasCode,
     applied?.id,
-    place,
+    position,
     rulesId,
   ];
   return createHash('sha1')

@@ -256,13 +256,13 @@ function rewriteBlock(
   const made: Rewritten[] = [
     { ...plain, repeatedLines: 0 },
     ...texts.filter(isSearched).flatMap((one) => {
-      const place = {
+      const options = {
         mode: known.mode,
         before: linesBefore,
         earlier: forgets !== true,
         isRun: known.hints.command !== undefined,
       };
-      const referred = nameRepeats(one, body, state.sent, place);
+      const referred = nameRepeats(one, body, state.sent, options);
       return referred === undefined ? [] : [withReferences(one, referred)];
     }),
   ];

@@ -60,14 +60,14 @@ function sameText(node: JsonNode, text: string): boolean {
 /** Keys by first appearance, if every row keeps that order and none has a key twice. */
 function mergedOrder(rows: readonly JsonObject[]): readonly string[] | undefined {
   const order: string[] = [];
-  const place = new Map<string, number>();
+  const columnOf = new Map<string, number>();
   for (const { keys } of rows) {
     for (const key of keys) {
-      if (!place.has(key)) place.set(key, order.push(key) - 1);
+      if (!columnOf.has(key)) columnOf.set(key, order.push(key) - 1);
     }
   }
   const ordered = rows.every(({ keys }) =>
-    keys.every((key, at) => at === 0 || place.get(keys[at - 1]!)! < place.get(key)!),
+    keys.every((key, at) => at === 0 || columnOf.get(keys[at - 1]!)! < columnOf.get(key)!),
   );
   return ordered ? order : undefined;
 }

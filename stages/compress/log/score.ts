@@ -75,7 +75,7 @@ const SUMMARY: readonly Weighted[] = [
   [6, /^(?:=+ (?:FAILURES|ERRORS) =+|_{3,} .{1,160} _{3,}$|-{4,} .{1,160} -{4,}$|• |●)/],
 ];
 
-const PLACE: readonly Weighted[] = [
+const LOCATION: readonly Weighted[] = [
   [4, /(?:^|[\s("'[])(?:[\w.@-]*\/)*[\w.@-]+\.[A-Za-z]\w{0,5}[:(]\d+/],
   [3, /^\s*(?:--> |File "|at .{1,200}:\d+)|\bon \S{1,200} line \d/],
   [4, /^\s*(?:left|right|expected|actual|received|got|want)\b ?[:=]|^\s*\d{1,3}\) \S/i],
@@ -152,9 +152,9 @@ export function scoreLine(line: string, suspicious = isSuspicious(line)): number
   const failure = suspicious ? sum(FAILURE, scored) : 0;
   const summary = sum(SUMMARY, scored);
   if (scored !== text && Math.max(failure, summary) < STATED) return -2;
-  const place = sum(PLACE, text);
+  const location = sum(LOCATION, text);
   const noise = NOISE.test(text) ? -5 : 0;
-  return Math.max(failure, summary) + Math.min(failure, summary) / 3 + place + noise;
+  return Math.max(failure, summary) + Math.min(failure, summary) / 3 + location + noise;
 }
 
 function isFine(text: string): boolean {

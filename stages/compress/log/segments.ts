@@ -46,12 +46,12 @@ function segmentEnd(line: string, from: number, redraw: number): number {
   if (redraw < reach) return behindRedraw(line, redraw);
   let between = -1;
   for (let at = reach; at > from; at--) {
-    const place = placeAt(line, at);
-    if (place === 'words' && (between < 0 || at > from + SEGMENT / 2)) return at;
-    if (place !== undefined && between < 0) between = at;
+    const cut = cutAt(line, at);
+    if (cut === 'words' && (between < 0 || at > from + SEGMENT / 2)) return at;
+    if (cut !== undefined && between < 0) between = at;
   }
   if (between > 0) return between;
-  for (let at = reach + 1; at < redraw; at++) if (placeAt(line, at) !== undefined) return at;
+  for (let at = reach + 1; at < redraw; at++) if (cutAt(line, at) !== undefined) return at;
   return behindRedraw(line, redraw);
 }
 
@@ -62,7 +62,7 @@ function behindRedraw(line: string, redraw: number): number {
 }
 
 /** What a cut before the character at `at` would part; undefined where it is one word or number. */
-function placeAt(line: string, at: number): 'words' | 'values' | undefined {
+function cutAt(line: string, at: number): 'words' | 'values' | undefined {
   const before = line.charCodeAt(at - 1);
   if (before === SPACE || before === TAB) return 'words';
   if (before < 128 ? SEPARATORS[before] === 0 : !WIDE_SEPARATORS.has(before)) return undefined;
@@ -82,8 +82,8 @@ const WIDE_SEPARATORS: ReadonlySet<number> = new Set(
 
 /** True if a digit stands at `at`; of two-byte letters the zeros between them are passed over. */
 function isDigit(line: string, at: number, step: 1 | -1): boolean {
-  const place = line.charCodeAt(at) === 0 ? at + step : at;
-  const code = line.charCodeAt(place);
+  const index = line.charCodeAt(at) === 0 ? at + step : at;
+  const code = line.charCodeAt(index);
   return code >= 48 && code <= 57;
 }
 

@@ -56,15 +56,15 @@ export function withParts(
     if (isLong[at] !== true) return block;
     const words = askWords(block, tools);
     if (words === undefined) return block;
-    const sources = sourcesOf(block);
+    const origins = originsOf(block);
     // What is asked for again is needed whole; so is what the agent has been working on.
-    const isKnown = sources.some((name) => visible.has(name) || written.has(name));
-    for (const name of sources) visible.add(name);
+    const isKnown = origins.some((name) => visible.has(name) || written.has(name));
+    for (const name of origins) visible.add(name);
     if (isKnown) return block;
     const key = keys[at]!;
     const before = decided.get(key);
     if (before === undefined && !mayDecide) return block;
-    const isEdited = sources.some((name) => (lastWrite.get(name) ?? -1) > at);
+    const isEdited = origins.some((name) => (lastWrite.get(name) ?? -1) > at);
     if (before === false || (before === undefined && isEdited)) {
       heldBack.push(key);
       return block;
@@ -86,7 +86,7 @@ function costsMore(block: ConversationBlock, longTokens: number): boolean {
 }
 
 /** Names of the files that a call shows; of one that names none the call itself. */
-function sourcesOf(block: ConversationBlock): readonly string[] {
+function originsOf(block: ConversationBlock): readonly string[] {
   const names = namedBy(block);
   return names.length > 0 ? names : [JSON.stringify([block.toolName, block.toolInput])];
 }

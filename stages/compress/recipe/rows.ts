@@ -19,11 +19,11 @@ export type Loss = 'none' | 'lines' | 'text';
 /** The rows that fit, and those that stay in any case. Lines that an operation wrote fit. */
 export function keepRows(
   rows: readonly Row[],
-  fits: (row: Row, place: number) => boolean,
+  fits: (row: Row, index: number) => boolean,
 ): readonly Row[] {
-  return rows.filter((row, place) => {
+  return rows.filter((row, index) => {
     // Asked of every row: an answer may depend on the rows before.
-    const isFitting = fits(row, place);
+    const isFitting = fits(row, index);
     return isFitting || row.stays === true || row.at === undefined;
   });
 }
@@ -31,11 +31,11 @@ export function keepRows(
 /** The rows with other texts; those that stay keep theirs. */
 export function changeRows(
   rows: readonly Row[],
-  change: (text: string, place: number) => string,
+  change: (text: string, index: number) => string,
 ): readonly Row[] {
-  return rows.map((row, place) => {
+  return rows.map((row, index) => {
     if (row.stays === true || row.at === undefined) return row;
-    const text = change(row.text, place);
+    const text = change(row.text, index);
     return text === row.text ? row : { ...row, text };
   });
 }
@@ -43,7 +43,7 @@ export function changeRows(
 /** Rows made of a text as a whole. What the old ones stood for the new ones do, where nothing is lost. */
 export function replaceRows(rows: readonly Row[], text: string, loss: Loss): readonly Row[] {
   const covers = loss === 'none' ? rows.flatMap(linesOf) : [];
-  return text.split('\n').map((line, place) => ({ text: line, ...(place === 0 && { covers }) }));
+  return text.split('\n').map((line, index) => ({ text: line, ...(index === 0 && { covers }) }));
 }
 
 export const textOf = (rows: readonly Row[]): string => rows.map(({ text }) => text).join('\n');
@@ -64,12 +64,12 @@ export function render(
 ): Compressed {
   const covered = new Set(rows.flatMap(linesOf));
   const removed = rangesWithout(input.map((_, at) => covered.has(at)));
-  const places = rows.flatMap(({ at }) => (at === undefined ? [] : [at]));
-  const isInPlace =
-    places.every((at, index) => index === 0 || at > places[index - 1]!) &&
+  const numbers = rows.flatMap(({ at }) => (at === undefined ? [] : [at]));
+  const isInOrder =
+    numbers.every((at, index) => index === 0 || at > numbers[index - 1]!) &&
     rows.every(({ at, text }) => at !== undefined || text.startsWith(MARK));
   const lost = input.length - covered.size;
-  if (!isInPlace) {
+  if (!isInOrder) {
     const note =
       loss === 'none'
         ? []
@@ -94,10 +94,10 @@ export function render(
   return { text: [...head, ...withMarkers(rows, removed, mark)].join('\n'), removed };
 
   function mark(range: LineRange): string | undefined {
-    const place = filled.indexOf(range);
-    if (place < 0) return undefined;
-    if (isOnce) return place === 0 ? once : undefined;
-    return place === 0 ? omitted(range, input.length) : omittedMore(range);
+    const index = filled.indexOf(range);
+    if (index < 0) return undefined;
+    if (isOnce) return index === 0 ? once : undefined;
+    return index === 0 ? omitted(range, input.length) : omittedMore(range);
   }
 }
 

@@ -16,8 +16,8 @@ export function toRules(recipes: readonly Recipe[]): readonly Rule[] {
   const ofAnyCommand = recipes.filter(isForAnyCommand);
   const find = createContentFinder(ofAnyCommand.map(({ match }) => match.content ?? []));
   return recipes.map((recipe) => {
-    const place = ofAnyCommand.indexOf(recipe);
-    if (place >= 0) return toRule(recipe, (text) => find(text).has(place));
+    const index = ofAnyCommand.indexOf(recipe);
+    if (index >= 0) return toRule(recipe, (text) => find(text).has(index));
     const findOwn = createContentFinder([recipe.match.content ?? []]);
     return toRule(recipe, (text) => findOwn(text).has(0));
   });
@@ -63,8 +63,8 @@ function createContentFinder(
     const found = new Set<number>();
     for (const line of firstLines(text)) {
       if (!isFound(line)) continue;
-      each.forEach((isOneFound, place) => {
-        if (!found.has(place) && isOneFound?.(line) === true) found.add(place);
+      each.forEach((isOneFound, index) => {
+        if (!found.has(index) && isOneFound?.(line) === true) found.add(index);
       });
       if (found.size === each.length) break;
     }

@@ -38,7 +38,7 @@ export function nameRepeats(
   { mode, before, earlier, isRun }: RepeatContext,
 ): Referred | undefined {
   const asItCame = text === body;
-  const literal = isSource(classification, isRun) ? undefined : literalLines(text.split('\n'));
+  const literal = isSourceCode(classification, isRun) ? undefined : literalLines(text.split('\n'));
   const total = estimateTokens(body);
   const referred = sent.replaceRepeats(text, {
     before,
@@ -69,7 +69,7 @@ function linesOf(text: string): number {
 }
 
 /** A file, or what reads like one where nothing is known of it, has no end that shows how something went. */
-function isSource({ kind, file }: Classification, isRun: boolean): boolean {
+function isSourceCode({ kind, file }: Classification, isRun: boolean): boolean {
   return file === true || (!isRun && (kind === 'code' || kind === 'config'));
 }
 

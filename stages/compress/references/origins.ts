@@ -9,7 +9,7 @@ import { readReference } from './reference.ts';
 import type { LineRange } from '../rule.ts';
 
 /** Before the first line of the original, as a block has it, stand so many others. */
-interface Place {
+interface LeftOut {
   readonly removed: readonly LineRange[];
   readonly before: number;
 }
@@ -21,9 +21,9 @@ interface Place {
 export function originsOf(
   original: string,
   text: string,
-  { removed, before }: Place,
+  { removed, before }: LeftOut,
 ): readonly number[] {
-  const places = placesOf(lineContents(original.split('\n')), removed, before);
+  const numbers = numbersOf(lineContents(original.split('\n')), removed, before);
   const raw = text.split('\n');
   let next = before;
   return lineContents(raw).map((content, at) => {
@@ -32,29 +32,29 @@ export function originsOf(
       next = behindMarker(line, next);
       return Number.NaN;
     }
-    const place = firstFrom(places.get(content), next);
-    if (place === undefined) return Number.NaN;
-    next = place + 1;
+    const number = firstFrom(numbers.get(content), next);
+    if (number === undefined) return Number.NaN;
+    next = number + 1;
     return next;
   });
 }
 
 /** By content, the places of the lines that were not left out, rising. */
-function placesOf(
+function numbersOf(
   lines: readonly string[],
   removed: readonly LineRange[],
   before: number,
 ): ReadonlyMap<string, readonly number[]> {
   const gone = new Set<number>();
   for (const { from, to } of removed) for (let at = from; at < to; at++) gone.add(at);
-  const places = new Map<string, number[]>();
+  const numbers = new Map<string, number[]>();
   lines.forEach((line, at) => {
     if (gone.has(at + before)) return;
-    const known = places.get(line);
-    if (known === undefined) places.set(line, [at + before]);
+    const known = numbers.get(line);
+    if (known === undefined) numbers.set(line, [at + before]);
     else known.push(at + before);
   });
-  return places;
+  return numbers;
 }
 
 function behindMarker(marker: string, next: number): number {

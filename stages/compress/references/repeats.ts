@@ -20,14 +20,14 @@ const PASS_LINES = 50;
 /** Stands where lines of a text are missing, or were written in another way: equals no line of any other. */
 const GAP = '\u0000\n';
 
-interface Source {
+interface EarlierBlock {
   readonly label: string;
   readonly lines: readonly string[];
   readonly numbers: readonly number[];
 }
 
-interface Place {
-  readonly source: number;
+interface Occurrence {
+  readonly block: number;
   readonly line: number;
 }
 
@@ -46,7 +46,7 @@ interface OwnLines {
   /** Lines whose number is that of the block as it came. */
   readonly named: readonly boolean[];
   readonly verbatim: boolean[];
-  readonly places: Map<number, number>;
+  readonly lineOf: Map<number, number>;
   /** Long lines by their own hash. */
   readonly long: Map<number, number>;
   readonly options: RepeatOptions;
@@ -85,10 +85,10 @@ export interface Referred {
 export class SentLines {
   /** Labels that a reference has spelled out; the first one is a sentence. */
   private readonly introduced = new Set<string>();
-  private readonly sources: Source[] = [];
-  private readonly places = new Map<number, Place[]>();
+  private readonly blocks: EarlierBlock[] = [];
+  private readonly occurrences = new Map<number, Occurrence[]>();
   /** Where a long line went out first, by its own hash. */
-  private readonly long = new Map<number, Place>();
+  private readonly long = new Map<number, Occurrence>();
 
   /**
    * Adds what went out for a block. Lines that are markers of ours are no content and are
@@ -113,17 +113,17 @@ export class SentLines {
       }
       last = number;
     });
-    const source = this.sources.push({ label: cleanLabel(label), lines, numbers }) - 1;
+    const block = this.blocks.push({ label: cleanLabel(label), lines, numbers }) - 1;
     const hashes = lines.map(hashLine);
     lines.forEach((content, line) => {
       const key = hashes[line]!;
-      if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { source, line });
+      if (content.length >= LONG_LINE && !this.long.has(key)) this.long.set(key, { block, line });
     });
     for (let line = 0; line + MIN_LINES <= lines.length; line++) {
       const key = hashRun(hashes, line);
-      const known = this.places.get(key);
-      if (known === undefined) this.places.set(key, [{ source, line }]);
-      else if (known.length < CANDIDATES) known.push({ source, line });
+      const known = this.occurrences.get(key);
+      if (known === undefined) this.occurrences.set(key, [{ block, line }]);
+      else if (known.length < CANDIDATES) known.push({ block, line });
     }
   }
 
@@ -149,7 +149,7 @@ export class SentLines {
       // A reader counts by the markers: what they do not count right cannot be named.
       named: lines.map((_, at) => origins === undefined || origins[at] === numbers[at]),
       verbatim: lines.map(() => false),
-      places: new Map(),
+      lineOf: new Map(),
       long: new Map(),
       options,
     };
@@ -193,24 +193,24 @@ export class SentLines {
   private longestRun(own: OwnLines, hashes: readonly number[], at: number): Run | undefined {
     if (at + MIN_LINES > own.lines.length) return undefined;
     const key = hashRun(hashes, at);
-    const before = own.places.get(key);
+    const before = own.lineOf.get(key);
     const length = before === undefined ? 0 : ownRun(own, before, at);
     let best: Run | undefined;
     if (before !== undefined && length >= MIN_LINES)
       best = { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
-    for (const place of this.earlier(own, key)) {
-      const source = this.sources[place.source]!;
-      const same = sameLines(source.lines, place.line, own.lines, at);
+    for (const occurrence of this.earlier(own, key)) {
+      const block = this.blocks[occurrence.block]!;
+      const same = sameLines(block.lines, occurrence.line, own.lines, at);
       if (same >= MIN_LINES && same > (best === undefined ? 0 : best.to - best.from)) {
-        const first = source.numbers[place.line]!;
-        best = { from: at, to: at + same, label: source.label, first };
+        const first = block.numbers[occurrence.line]!;
+        best = { from: at, to: at + same, label: block.label, first };
       }
     }
     return best;
   }
 
-  private earlier({ options }: OwnLines, key: number): readonly Place[] {
-    return options.earlier === false ? [] : (this.places.get(key) ?? []);
+  private earlier({ options }: OwnLines, key: number): readonly Occurrence[] {
+    return options.earlier === false ? [] : (this.occurrences.get(key) ?? []);
   }
 
   /** A run of one or two lines, where the first is long. */
@@ -221,13 +221,13 @@ export class SentLines {
     const length = before === undefined ? 0 : ownRun(own, before, at);
     if (before !== undefined && length > 0)
       return { from: at, to: at + length, label: OWN, first: own.numbers[before]! };
-    const place = own.options.earlier === false ? undefined : this.long.get(key);
-    if (place === undefined) return undefined;
-    const source = this.sources[place.source]!;
-    const same = sameLines(source.lines, place.line, own.lines, at);
+    const occurrence = own.options.earlier === false ? undefined : this.long.get(key);
+    if (occurrence === undefined) return undefined;
+    const block = this.blocks[occurrence.block]!;
+    const same = sameLines(block.lines, occurrence.line, own.lines, at);
     return same === 0
       ? undefined
-      : { from: at, to: at + same, label: source.label, first: source.numbers[place.line]! };
+      : { from: at, to: at + same, label: block.label, first: block.numbers[occurrence.line]! };
   }
 
   /** The lines that a text with references stands for. */
@@ -242,12 +242,12 @@ export class SentLines {
     const reference = readReference(line);
     if (reference === undefined) return undefined;
     const { label, from, to, first, separator } = reference;
-    const source =
+    const block =
       label === OWN
         ? { lines: lineContents(above), numbers: numbersOfLines(above) }
-        : this.sources.findLast((known) => known.label === label);
-    const start = source?.numbers.lastIndexOf(from) ?? -1;
-    const lines = start < 0 ? undefined : source?.lines.slice(start, start + to - from + 1);
+        : this.blocks.findLast((known) => known.label === label);
+    const start = block?.numbers.lastIndexOf(from) ?? -1;
+    const lines = start < 0 ? undefined : block?.lines.slice(start, start + to - from + 1);
     if (first === undefined || lines === undefined) return lines;
     return lines.map((content, at) => numberLine(first + at, separator) + content);
   }
@@ -264,7 +264,7 @@ function noteOwn(
   if (own.verbatim[at] && own.lines[at]!.length >= LONG_LINE && !own.long.has(hashes[at]!))
     own.long.set(hashes[at]!, at);
   const start = at + 1 - MIN_LINES;
-  if (start >= 0 && own.verbatim[start] === true) own.places.set(hashRun(hashes, start), start);
+  if (start >= 0 && own.verbatim[start] === true) own.lineOf.set(hashRun(hashes, start), start);
 }
 
 /** How a text names its own lines. */
@@ -282,8 +282,8 @@ function refer(
   const numbers = numbersOf(lines, widths?.slice(run.from, run.to));
   if (numbers === undefined) return undefined;
   const count = run.to - run.from;
-  const place = { from: run.first, to: run.first + count - 1 };
-  const text = writeReference(run.label, place, words, numbers);
+  const range = { from: run.first, to: run.first + count - 1 };
+  const text = writeReference(run.label, range, words, numbers);
   const floor = count < MIN_LINES ? MIN_TOKENS_SAVED_SHORT : MIN_TOKENS_SAVED;
   const replaced = lines.join('\n');
   // Signs are many tokens in few bytes: what is cheaper by one measure must not cost by the other.

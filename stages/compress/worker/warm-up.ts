@@ -49,7 +49,7 @@ function printed(command: string, round: number): string {
 
 /** The job of that conversation. Nobody needs its outcome. */
 export function warmUpJob({ mode, recipes }: Expected): CompressJob {
-  const sources = mode === 'aggressive' ? Object.entries(SAMPLES) : [];
+  const samples = mode === 'aggressive' ? Object.entries(SAMPLES) : [];
   const results = [
     ...Array.from({ length: ROUNDS }, (_, round) =>
       Object.keys(PRINTED).map((command) => ({
@@ -58,7 +58,7 @@ export function warmUpJob({ mode, recipes }: Expected): CompressJob {
         toolInput: { command },
       })),
     ).flat(),
-    ...sources.map(([path, sample]) => ({
+    ...samples.map(([path, sample]) => ({
       text: Array.from({ length: FUNCTIONS }, (_, n) => sample(`part_${n}`)).join('\n'),
       toolName: 'Read',
       toolInput: { file_path: path },

@@ -36,7 +36,7 @@ export interface GrowingCall {
 /** What a piece of a call says. */
 interface Piece {
   /** Undefined for the latest call. */
-  readonly place: string | undefined;
+  readonly index: string | undefined;
   readonly isNumbered: boolean;
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -54,7 +54,7 @@ export interface PlacedPiece {
 export class ChatCalls {
   readonly #newCall: (id: string | undefined) => GrowingCall;
   readonly #all: GrowingCall[] = [];
-  readonly #byPlace = new Map<string, GrowingCall>();
+  readonly #byIndex = new Map<string, GrowingCall>();
   readonly #byId = new Map<string, GrowingCall>();
   /** Whole calls that were named once more: the next arguments begin another of that name. */
   readonly #namedAgain = new Set<GrowingCall>();
@@ -70,7 +70,7 @@ export class ChatCalls {
   }
 
   /** The pieces of one delta, each with its call. Take one up before the next is asked for. */
-  *place(parts: readonly JsonObject[]): Generator<PlacedPiece> {
+  *assign(parts: readonly JsonObject[]): Generator<PlacedPiece> {
     const isList = parts.filter((part) => indexOf(part) === undefined).length > 1;
     const touched = new Set<GrowingCall>();
     for (const [position, part] of parts.entries()) {
@@ -113,14 +113,14 @@ export class ChatCalls {
     return piece.name !== sameId.name || (piece.isNumbered && this.#at(piece) !== sameId);
   }
 
-  #at({ place }: Piece): GrowingCall | undefined {
-    return place === undefined ? this.#all.at(-1) : this.#byPlace.get(place);
+  #at({ index }: Piece): GrowingCall | undefined {
+    return index === undefined ? this.#all.at(-1) : this.#byIndex.get(index);
   }
 
-  #open({ id, place }: Piece): GrowingCall {
+  #open({ id, index }: Piece): GrowingCall {
     const call = this.#newCall(id === undefined || this.#byId.has(id) ? undefined : id);
     this.#all.push(call);
-    if (place !== undefined) this.#byPlace.set(place, call);
+    if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
 }
@@ -136,7 +136,7 @@ function readPiece(part: JsonObject, position: number | undefined): Piece {
   const index = indexOf(part);
   const unnumbered = position === undefined ? undefined : `position ${position}`;
   return {
-    place: index ?? unnumbered,
+    index: index ?? unnumbered,
     isNumbered: index !== undefined,
     id: filledString(part.id),
     name: filledString(called.name),

@@ -136,7 +136,7 @@ class ChatReader implements StreamReader {
 
   #call(parts: readonly JsonObject[]): CanonicalEvent[] {
     const events: CanonicalEvent[] = [];
-    for (const { call, isNew, name, text } of this.#calls.place(parts)) {
+    for (const { call, isNew, name, text } of this.#calls.assign(parts)) {
       if (isNew) events.push(...this.#endProse(), ...this.#endFinishedCalls());
       events.push(...this.#grow(call, name, text));
     }

@@ -84,8 +84,8 @@ function refuseServerState(body: JsonObject): void {
   if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0) {
     throw cannotCarry('MCP servers that the provider calls');
   }
-  const place = stringOf(body.inference_geo);
-  if (place !== undefined && place !== 'global') {
+  const region = stringOf(body.inference_geo);
+  if (region !== undefined && region !== 'global') {
     throw cannotCarry('a rule on where it may be processed (inference_geo)');
   }
 }

@@ -83,7 +83,7 @@ class ResponsesWriter implements StreamWriter {
   }
 
   /** Where the open item and its part stand. */
-  #place(): JsonObject {
+  #position(): JsonObject {
     return { item_id: this.#item.id, output_index: this.#output.length };
   }
 
@@ -104,8 +104,8 @@ class ResponsesWriter implements StreamWriter {
     }
     const part = objectsOf(this.#item.content)[0];
     const announced = this.#added({ ...this.#item, content: [] });
-    const place = { ...this.#place(), content_index: 0 };
-    return announced + this.#event('response.content_part.added', { ...place, part });
+    const position = { ...this.#position(), content_index: 0 };
+    return announced + this.#event('response.content_part.added', { ...position, part });
   }
 
   #added(item: JsonObject): string {
@@ -115,20 +115,24 @@ class ResponsesWriter implements StreamWriter {
 
   #delta(text: string): string {
     this.#text += text;
-    const place = this.#place();
+    const position = this.#position();
     switch (this.#open?.kind) {
       case 'text':
         return this.#event('response.output_text.delta', {
-          ...place,
+          ...position,
           content_index: 0,
           delta: text,
           logprobs: [],
         });
       case 'refusal':
-        return this.#event('response.refusal.delta', { ...place, content_index: 0, delta: text });
+        return this.#event('response.refusal.delta', {
+          ...position,
+          content_index: 0,
+          delta: text,
+        });
       case 'toolUse':
         if (this.#form() !== 'function') return '';
-        return this.#event('response.function_call_arguments.delta', { ...place, delta: text });
+        return this.#event('response.function_call_arguments.delta', { ...position, delta: text });
       default:
         return '';
     }
@@ -151,22 +155,22 @@ class ResponsesWriter implements StreamWriter {
   }
 
   #doneEvents(kind: OpeningBlock['kind'], item: JsonObject): string {
-    const place = this.#place();
+    const position = this.#position();
     if (kind === 'toolUse') {
       const form = this.#form();
       if (form === 'search') return '';
       if (form === 'custom') {
         const { input } = item;
         return (
-          this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
-          this.#event('response.custom_tool_call_input.done', { ...place, input })
+          this.#event('response.custom_tool_call_input.delta', { ...position, delta: input }) +
+          this.#event('response.custom_tool_call_input.done', { ...position, input })
         );
       }
       const inner = { name: item.name, arguments: item.arguments };
-      return this.#event('response.function_call_arguments.done', { ...place, ...inner });
+      return this.#event('response.function_call_arguments.done', { ...position, ...inner });
     }
     const part = objectsOf(item.content)[0];
-    const at = { ...place, content_index: 0 };
+    const at = { ...position, content_index: 0 };
     const inner =
       kind === 'text'
         ? this.#event('response.output_text.done', { ...at, text: this.#text, logprobs: [] })

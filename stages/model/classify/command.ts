@@ -105,7 +105,7 @@ function innerCommand(name: string, args: readonly string[]): readonly string[] 
   const at =
     name === 'find' ? args.findIndex((arg) => /^-(?:exec|execdir|ok|okdir)$/.test(arg)) : -1;
   if (at < 0) return undefined;
-  const end = args.findIndex((arg, place) => place > at && /^[;+]$/.test(arg));
+  const end = args.findIndex((arg, index) => index > at && /^[;+]$/.test(arg));
   return args.slice(at + 1, end < 0 ? args.length : end);
 }
 

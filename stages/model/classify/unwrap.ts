@@ -119,7 +119,7 @@ function innerOf(name: string, args: readonly string[]): readonly string[] {
   const wrapper = WRAPPERS.get(name);
   if (wrapper !== undefined) {
     const inner = behind(args, wrapper);
-    return name === 'xargs' && inner.length > 0 && !namesPlace(args, inner)
+    return name === 'xargs' && inner.length > 0 && !namesFolder(args, inner)
       ? [...inner, FED]
       : inner;
   }
@@ -135,7 +135,7 @@ function behind(args: readonly string[], { flags, operands }: Wrapper): readonly
 }
 
 /** True if `xargs` has an option for where in the command the names go. */
-function namesPlace(args: readonly string[], inner: readonly string[]): boolean {
+function namesFolder(args: readonly string[], inner: readonly string[]): boolean {
   return args.slice(0, -inner.length).some((arg) => /^(?:-\w*[Ii]|--replace)/.test(arg));
 }
 

@@ -15,7 +15,7 @@ export interface IndexTotals {
 }
 
 /** Where a block's text stands in the log, as a JSON string. */
-export interface Place {
+export interface RecordLocation {
   readonly at: number;
   readonly bytes: number;
 }
@@ -34,7 +34,7 @@ export interface BlockIndex extends LogSink {
   /** True for a block that may be sent to a provider. */
   isSafe(block: number): boolean;
   info(block: number): BlockInfo;
-  place(block: number): Place;
+  locate(block: number): RecordLocation;
   /** The block with this id. */
   held(id: string): BlockInfo | undefined;
   /** True for a file that blocks were read from. */

@@ -4,18 +4,18 @@
  * of it when they are next read and are mostly dead.
  */
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
-import { compareInfo, type BlockIndex, type Place } from './block-index.ts';
+import { compareInfo, type BlockIndex, type RecordLocation } from './block-index.ts';
 import { blocksOf, fileKey, keyOf, type Framed, type Header } from '../log/record.ts';
 import { liveCount, type Corpus } from '../search/score.ts';
 
-interface Source {
+interface IndexedFile {
   readonly root: string;
   readonly path: string;
   readonly blocks: number[];
 }
 
 interface Entry {
-  readonly source: Source;
+  readonly file: IndexedFile;
   readonly stored: Omit<StoredBlock, 'terms' | 'at'>;
   /** Offset in the log. */
   readonly at: number;
@@ -45,7 +45,7 @@ export function createMemoryIndex(): BlockIndex {
     read: (work) => work(),
     isSafe: (block) => state.entries[block]?.stored.risk === SAFE,
     info: (block) => toInfo(entryOf(state, block)),
-    place: (block): Place => {
+    locate: (block): RecordLocation => {
       const { at, stored } = entryOf(state, block);
       return { at, bytes: stored.bytes };
     },
@@ -53,7 +53,7 @@ export function createMemoryIndex(): BlockIndex {
       const block = state.ids.get(id);
       return block === undefined ? undefined : toInfo(entryOf(state, block));
     },
-    hasFile: (root, path) => state.sources.has(fileKey(root, path)),
+    hasFile: (root, path) => state.files.has(fileKey(root, path)),
     totals: () => ({ blocks: state.live, files: countFiles(state), tokens: state.tokens }),
     list: (offset, limit) =>
       state.entries
@@ -61,7 +61,7 @@ export function createMemoryIndex(): BlockIndex {
         .toSorted(compareInfo)
         .slice(offset, offset + limit),
     roots: () =>
-      [...new Set([...[...state.sources.values()].map(({ root }) => root), ...state.owed.keys()])]
+      [...new Set([...[...state.files.values()].map(({ root }) => root), ...state.owed.keys()])]
         .filter((root) => root !== '')
         .toSorted(),
     owed: () => new Map(state.owed),
@@ -74,7 +74,7 @@ export function createMemoryIndex(): BlockIndex {
 interface State {
   entries: (Entry | undefined)[];
   lengths: Int32Array;
-  sources: Map<string, Source>;
+  files: Map<string, IndexedFile>;
   ids: Map<string, number>;
   terms: Map<string, number[]>;
   owed: Map<string, number>;
@@ -87,7 +87,7 @@ function emptyState(): State {
   return {
     entries: [],
     lengths: new Int32Array(1024),
-    sources: new Map(),
+    files: new Map(),
     ids: new Map(),
     terms: new Map(),
     owed: new Map(),
@@ -110,16 +110,16 @@ function apply(state: State, framed: Framed, buffer: Buffer, base: number): void
   remove(state, key);
   if (header.record === 'drop') return;
   const root = header.record === 'file' ? header.root : '';
-  const source: Source = { root, path: header.path, blocks: [] };
-  state.sources.set(key, source);
-  for (const block of blocks) add(state, source, block, base + framed.textAt + block.at);
+  const file: IndexedFile = { root, path: header.path, blocks: [] };
+  state.files.set(key, file);
+  for (const block of blocks) add(state, file, block, base + framed.textAt + block.at);
 }
 
 function remove(state: State, key: string): void {
-  const source = state.sources.get(key);
-  if (source === undefined) return;
-  state.sources.delete(key);
-  for (const block of source.blocks) {
+  const file = state.files.get(key);
+  if (file === undefined) return;
+  state.files.delete(key);
+  for (const block of file.blocks) {
     const { stored } = entryOf(state, block);
     state.live--;
     state.totalLength -= stored.length;
@@ -130,16 +130,16 @@ function remove(state: State, key: string): void {
   }
 }
 
-function add(state: State, source: Source, block: StoredBlock, at: number): void {
+function add(state: State, file: IndexedFile, block: StoredBlock, at: number): void {
   const number = state.entries.length;
   if (number >= state.lengths.length) {
     const larger = new Int32Array(state.lengths.length * 2);
     larger.set(state.lengths);
     state.lengths = larger;
   }
-  const { terms, at: _place, ...stored } = block;
-  source.blocks.push(number);
-  state.entries.push({ source, stored, at });
+  const { terms, at: _location, ...stored } = block;
+  file.blocks.push(number);
+  state.entries.push({ file, stored, at });
   state.lengths[number] = block.length;
   state.ids.set(block.id, number);
   state.live++;
@@ -179,11 +179,11 @@ function entryOf(state: State, block: number): Entry {
   return entry;
 }
 
-function toInfo({ source, stored }: Entry): BlockInfo {
+function toInfo({ file, stored }: Entry): BlockInfo {
   return {
     id: stored.id,
-    sourcePath: source.path,
-    root: source.root,
+    sourcePath: file.path,
+    root: file.root,
     startLine: stored.from,
     endLine: stored.to,
     riskClass: stored.risk,
@@ -194,6 +194,6 @@ function toInfo({ source, stored }: Entry): BlockInfo {
 
 function countFiles(state: State): number {
   let files = 0;
-  for (const { root } of state.sources.values()) if (root !== '') files++;
+  for (const { root } of state.files.values()) if (root !== '') files++;
   return files;
 }

@@ -11,7 +11,7 @@ import Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { createPrivate, inodeOf } from '../../private-file.ts';
 import { SAFE, type BlockInfo, type StoredBlock } from '../block.ts';
-import type { BlockIndex, Place } from './block-index.ts';
+import type { BlockIndex, RecordLocation } from './block-index.ts';
 import { createBreather } from '../breathe.ts';
 import type { LogPosition } from '../log/log.ts';
 import { isFile, strangersFile } from '../log/owner.ts';
@@ -109,8 +109,8 @@ class SqliteIndex implements BlockIndex, Corpus {
     return this.#statements.info.get(block) as BlockInfo;
   }
 
-  place(block: number): Place {
-    return this.#statements.place.get(block) as Place;
+  locate(block: number): RecordLocation {
+    return this.#statements.locate.get(block) as RecordLocation;
   }
 
   held(id: string): BlockInfo | undefined {
@@ -118,7 +118,7 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   hasFile(root: string, path: string): boolean {
-    return this.#statements.sourceOf.pluck().get(fileKey(root, path)) !== undefined;
+    return this.#statements.fileOf.pluck().get(fileKey(root, path)) !== undefined;
   }
 
   totals() {
@@ -177,8 +177,8 @@ class SqliteIndex implements BlockIndex, Corpus {
     this.#remove(key);
     if (header.record === 'drop') return;
     const root = header.record === 'file' ? header.root : '';
-    const source = this.#statements.addSource.run(key, root, header.path).lastInsertRowid;
-    for (const block of blocks) this.#add(source, block, base + framed.textAt + block.at);
+    const file = this.#statements.addFile.run(key, root, header.path).lastInsertRowid;
+    for (const block of blocks) this.#add(file, block, base + framed.textAt + block.at);
   }
 
   reached(offset: number, last: boolean): void {
@@ -204,23 +204,23 @@ class SqliteIndex implements BlockIndex, Corpus {
   }
 
   #remove(key: string): void {
-    const source = this.#statements.sourceOf.pluck().get(key) as number | undefined;
-    if (source === undefined) return;
-    for (const number of this.#statements.blocksOf.pluck().all(source) as number[]) {
+    const file = this.#statements.fileOf.pluck().get(key) as number | undefined;
+    if (file === undefined) return;
+    for (const number of this.#statements.blocksOf.pluck().all(file) as number[]) {
       this.#statements.removeTerms.run(number);
       this.#size--;
       this.#totalLength -= this.#lengths[number] ?? 0;
       this.#lengths[number] = 0;
       this.#unsafe.delete(number);
     }
-    this.#statements.removeBlocks.run(source);
-    this.#statements.removeSource.run(source);
+    this.#statements.removeBlocks.run(file);
+    this.#statements.removeFile.run(file);
   }
 
-  #add(source: number | bigint, block: StoredBlock, at: number): void {
+  #add(file: number | bigint, block: StoredBlock, at: number): void {
     const { id, from, to, risk, hash, tokens, length, bytes, terms } = block;
     const number = Number(
-      this.#statements.addBlock.run(source, id, from, to, risk, hash, tokens, length, at, bytes)
+      this.#statements.addBlock.run(file, id, from, to, risk, hash, tokens, length, at, bytes)
         .lastInsertRowid,
     );
     this.#statements.addTerms.run(number, terms);

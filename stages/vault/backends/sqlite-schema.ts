@@ -57,7 +57,7 @@ function clearSchema(database: Database.Database): void {
 type StatementName =
   | 'info'
   | 'list'
-  | 'place'
+  | 'locate'
   | 'held'
   | 'totals'
   | 'roots'
@@ -66,9 +66,9 @@ type StatementName =
   | 'settle'
   | 'position'
   | 'setPosition'
-  | 'sourceOf'
-  | 'addSource'
-  | 'removeSource'
+  | 'fileOf'
+  | 'addFile'
+  | 'removeFile'
   | 'blocksOf'
   | 'addBlock'
   | 'removeBlocks'
@@ -86,7 +86,7 @@ export function prepareStatements(database: Database.Database): Statements {
   return {
     info: prepare(`${INFO} WHERE b.number = ?`),
     list: prepare(`${INFO} ORDER BY s.root, s.path, b.from_line, b.id LIMIT ? OFFSET ?`),
-    place: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
+    locate: prepare('SELECT at, bytes FROM blocks WHERE number = ?'),
     held: prepare(`${INFO} WHERE b.id = ? LIMIT 1`),
     totals: prepare(`SELECT count(*) AS blocks, coalesce(sum(tokens), 0) AS tokens,
       (SELECT count(*) FROM sources WHERE root <> '') AS files FROM blocks`),
@@ -96,9 +96,9 @@ export function prepareStatements(database: Database.Database): Statements {
     settle: prepare('DELETE FROM owed WHERE root = ?'),
     position: prepare('SELECT log_id AS logId, offset FROM position'),
     setPosition: prepare('INSERT OR REPLACE INTO position VALUES (1, ?, ?)'),
-    sourceOf: prepare('SELECT number FROM sources WHERE key = ?'),
-    addSource: prepare('INSERT INTO sources (key, root, path) VALUES (?, ?, ?)'),
-    removeSource: prepare('DELETE FROM sources WHERE number = ?'),
+    fileOf: prepare('SELECT number FROM sources WHERE key = ?'),
+    addFile: prepare('INSERT INTO sources (key, root, path) VALUES (?, ?, ?)'),
+    removeFile: prepare('DELETE FROM sources WHERE number = ?'),
     blocksOf: prepare('SELECT number FROM blocks WHERE source = ?'),
     addBlock: prepare(`INSERT INTO blocks
       (source, id, from_line, to_line, risk, hash, tokens, length, at, bytes)

@@ -22,11 +22,11 @@ async function searching(
   const tokenizer = createTokenizer();
   use((options) => {
     let read = 0;
-    const place: BlockIndex['place'] = (block) => {
+    const locate: BlockIndex['locate'] = (block) => {
       read++;
-      return memory.place(block);
+      return memory.locate(block);
     };
-    const index: BlockIndex = { ...memory, place };
+    const index: BlockIndex = { ...memory, locate };
     return { hits: searchIndex(index, follower.fd, tokenizer, query, options), read };
   });
   await follower.close();

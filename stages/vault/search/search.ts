@@ -107,7 +107,7 @@ export class DamagedContent extends Error {}
 
 /** The text of a block, from the log; checked against its hash, so that damage is never sent. */
 function readContent(index: BlockIndex, fd: number, block: number, hash: string): string {
-  const { at, bytes } = index.place(block);
+  const { at, bytes } = index.locate(block);
   const buffer = Buffer.alloc(bytes);
   const read = readSync(fd, buffer, 0, bytes, at);
   let content: unknown;

@@ -41,7 +41,7 @@ export interface Tokenizer {
 /** A word that does not give exactly one term that is all of it. */
 interface Compound {
   readonly ids: readonly number[];
-  readonly places: readonly number[] | undefined;
+  readonly offsets: readonly number[] | undefined;
 }
 
 /** A term of the text by its number, and where it stands. */
@@ -133,11 +133,11 @@ class CachingTokenizer implements Tokenizer {
   }
 
   #learn(word: Uint16Array, hash: number, seen: number): Compound {
-    const { terms, places } = termsOf(textOf(word), seen);
+    const { terms, offsets } = termsOf(textOf(word), seen);
     const ids = terms.map((term) => this.#tallies.idOf(term));
-    const compound = { ids, places };
+    const compound = { ids, offsets };
     if (word.length > MAX_TERM_CHARS) return compound;
-    const isPlain = ids.length === 1 && places === undefined;
+    const isPlain = ids.length === 1 && offsets === undefined;
     const value = isPlain ? ids[0]! : ~this.#compounds.length;
     if (this.#words.add(word, hash, value) && !isPlain) this.#compounds.push(compound);
     return compound;
@@ -168,10 +168,10 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, texts.length - 1);
 }
 
-function emitAll({ ids, places }: Compound, start: number, end: number, emit: Emit): void {
+function emitAll({ ids, offsets }: Compound, start: number, end: number, emit: Emit): void {
   for (let at = 0; at < ids.length; at++) {
-    if (places === undefined) emit(ids[at]!, start, end);
-    else emit(ids[at]!, start + places[2 * at]!, start + places[2 * at + 1]!);
+    if (offsets === undefined) emit(ids[at]!, start, end);
+    else emit(ids[at]!, start + offsets[2 * at]!, start + offsets[2 * at + 1]!);
   }
 }
 

@@ -23,12 +23,14 @@ export interface WordPart {
 /** The parts of `word`, folded: pairs of characters of dense scripts, and what stands between. */
 export function wideParts(word: string): WordPart[] {
   const folded = word.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
-  const isInPlace = folded.length === word.length;
+  const keepsOffsets = folded.length === word.length;
   const parts: WordPart[] = [];
   const add = (text: string, start: number, isTerm: boolean): void => {
     if (text === '') return;
-    const place = isInPlace ? { start, end: start + text.length } : { start: 0, end: word.length };
-    parts.push({ text, ...place, isTerm });
+    const span = keepsOffsets
+      ? { start, end: start + text.length }
+      : { start: 0, end: word.length };
+    parts.push({ text, ...span, isTerm });
   };
   let done = 0;
   for (const { 0: run, index } of folded.matchAll(DENSE)) {

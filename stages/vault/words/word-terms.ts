@@ -11,19 +11,19 @@ export const MAX_TERM_CHARS = 64;
 export interface WordTerms {
   readonly terms: readonly string[];
   /** Start and end in the word of each of `terms` in turn; absent where each is all of it. */
-  readonly places?: readonly number[];
+  readonly offsets?: readonly number[];
 }
 
 /** The terms of one word, in order; `seen` are the classes of its characters. */
 export function termsOf(word: string, seen: number): WordTerms {
   if ((seen & WIDE) === 0) return { terms: partTerms(word, seen) };
-  const places: number[] = [];
+  const offsets: number[] = [];
   const terms = wideParts(word).flatMap(({ text, start, end, isTerm }) => {
     const own = isTerm ? [text] : partTerms(text, seen);
-    for (let count = 0; count < own.length; count++) places.push(start, end);
+    for (let count = 0; count < own.length; count++) offsets.push(start, end);
     return own;
   });
-  return { terms, places };
+  return { terms, offsets };
 }
 
 function partTerms(word: string, seen: number): readonly string[] {

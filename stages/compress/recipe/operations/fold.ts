@@ -45,18 +45,18 @@ export const foldOperations = {
         );
         if (runs.length === 0) return rows;
         const out: Row[] = [];
-        let place = 0;
+        let index = 0;
         for (const { from, to } of runs) {
           const covers = rows
             .slice(from + 1, to)
             .flatMap(({ at }) => (at === undefined ? [] : [at]));
-          out.push(...rows.slice(place, from + 1), {
+          out.push(...rows.slice(index, from + 1), {
             text: repeated(to - from - 1),
             covers,
           });
-          place = to;
+          index = to;
         }
-        return [...out, ...rows.slice(place)];
+        return [...out, ...rows.slice(index)];
       };
     },
   },
@@ -78,8 +78,8 @@ export const foldOperations = {
       return (rows) => {
         const gone = new Set<number>();
         for (const { from, to } of alikeRuns(rows, ({ text }) => shapeOf(text), least))
-          for (let place = from + 1; place < to - 1; place++) gone.add(place);
-        return keepRows(rows, (_, place) => !gone.has(place));
+          for (let index = from + 1; index < to - 1; index++) gone.add(index);
+        return keepRows(rows, (_, index) => !gone.has(index));
       };
     },
   },
@@ -149,11 +149,11 @@ export const foldOperations = {
           .map((row) => row.text)
           .join('\n');
         if (to > from && seen.has(text))
-          for (let place = from; place < to; place++) gone.add(place);
+          for (let index = from; index < to; index++) gone.add(index);
         seen.add(text);
         from = to + 1;
       }
-      return keepRows(rows, (_, place) => !gone.has(place));
+      return keepRows(rows, (_, index) => !gone.has(index));
     },
   },
   summarise_counts: {

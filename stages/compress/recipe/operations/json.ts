@@ -35,11 +35,11 @@ function withMembers(
   node: ObjectNode,
   fits: (key: string, value: JsonNode) => boolean,
 ): ObjectNode {
-  const places = node.keys.flatMap((key, at) => (fits(nameOf(key), node.values[at]!) ? [at] : []));
+  const members = node.keys.flatMap((key, at) => (fits(nameOf(key), node.values[at]!) ? [at] : []));
   return {
     ...node,
-    keys: places.map((at) => node.keys[at]!),
-    values: places.map((at) => node.values[at]!),
+    keys: members.map((at) => node.keys[at]!),
+    values: members.map((at) => node.values[at]!),
   };
 }
 
@@ -192,7 +192,7 @@ function flattened(node: ObjectNode): ObjectNode {
     const value = node.values[at]!;
     if (value.kind !== 'object' || value.keys.length === 0) return [[key, value] as const];
     return value.keys.map(
-      (inner, place) => [`"${nameOf(key)}.${nameOf(inner)}"`, value.values[place]!] as const,
+      (inner, index) => [`"${nameOf(key)}.${nameOf(inner)}"`, value.values[index]!] as const,
     );
   });
   return { ...node, keys: members.map(([key]) => key), values: members.map(([, value]) => value) };

@@ -41,7 +41,7 @@ export const layoutOperations = {
     make: () => (rows) =>
       keepRows(
         rows,
-        ({ text }, place) => text.trim() !== '' || rows[place - 1]?.text.trim() !== '',
+        ({ text }, index) => text.trim() !== '' || rows[index - 1]?.text.trim() !== '',
       ),
   },
   drop_blank_lines: {

@@ -10,11 +10,11 @@ function runsOf(
   fits: (row: Row) => boolean,
 ): readonly { readonly from: number; readonly to: number }[] {
   const runs: { from: number; to: number }[] = [];
-  rows.forEach((row, place) => {
+  rows.forEach((row, index) => {
     if (!fits(row)) return;
     const last = runs.at(-1);
-    if (last?.to === place) last.to = place + 1;
-    else runs.push({ from: place, to: place + 1 });
+    if (last?.to === index) last.to = index + 1;
+    else runs.push({ from: index, to: index + 1 });
   });
   return runs;
 }
@@ -33,8 +33,8 @@ function sectionsOf(
   });
 }
 
-function withoutPlaces(rows: readonly Row[], gone: ReadonlySet<number>): readonly Row[] {
-  return keepRows(rows, (_, place) => !gone.has(place));
+function withoutRows(rows: readonly Row[], gone: ReadonlySet<number>): readonly Row[] {
+  return keepRows(rows, (_, index) => !gone.has(index));
 }
 
 /** Leaves out paragraphs: rows between blank ones. */
@@ -44,8 +44,8 @@ function withoutParagraphs(
 ): readonly Row[] {
   const gone = new Set<number>();
   for (const { from, to } of runsOf(rows, ({ text }) => text.trim() !== ''))
-    if (isGone(rows.slice(from, to))) for (let place = from; place < to; place++) gone.add(place);
-  return withoutPlaces(rows, gone);
+    if (isGone(rows.slice(from, to))) for (let index = from; index < to; index++) gone.add(index);
+  return withoutRows(rows, gone);
 }
 
 export const selectOperations = {
@@ -84,13 +84,13 @@ export const selectOperations = {
       return (rows) => {
         const keep = rows.map(() => false);
         let end = 0;
-        rows.forEach(({ text }, place) => {
+        rows.forEach(({ text }, index) => {
           if (!hits(text)) return;
-          const from = Math.max(end, place - before);
-          end = Math.min(rows.length, place + after + 1);
+          const from = Math.max(end, index - before);
+          end = Math.min(rows.length, index + after + 1);
           keep.fill(true, from, end);
         });
-        return keepRows(rows, (_, place) => keep[place]!);
+        return keepRows(rows, (_, index) => keep[index]!);
       };
     },
   },
@@ -114,8 +114,8 @@ export const selectOperations = {
       return (rows) => {
         const gone = new Set<number>();
         for (const { from, to } of runsOf(rows, ({ text }) => fits(text)))
-          for (let place = from + first; place < to - last; place++) gone.add(place);
-        return withoutPlaces(rows, gone);
+          for (let index = from + first; index < to - last; index++) gone.add(index);
+        return withoutRows(rows, gone);
       };
     },
   },
@@ -173,7 +173,7 @@ export const selectOperations = {
     },
     make: (args) => {
       const lines = args.count('lines');
-      return (rows) => keepRows(rows, (_, place) => place < lines);
+      return (rows) => keepRows(rows, (_, index) => index < lines);
     },
   },
   keep_tail: {
@@ -187,7 +187,7 @@ export const selectOperations = {
     },
     make: (args) => {
       const lines = args.count('lines');
-      return (rows) => keepRows(rows, (_, place) => place >= rows.length - lines);
+      return (rows) => keepRows(rows, (_, index) => index >= rows.length - lines);
     },
   },
   keep_ends: {
@@ -204,7 +204,7 @@ export const selectOperations = {
     },
     make: (args) => {
       const [head, tail] = [args.count('head'), args.count('tail')];
-      return (rows) => keepRows(rows, (_, place) => place < head || place >= rows.length - tail);
+      return (rows) => keepRows(rows, (_, index) => index < head || index >= rows.length - tail);
     },
   },
   drop_section: {
@@ -224,7 +224,7 @@ export const selectOperations = {
       const [starts, ends] = [args.test('start'), args.test('end')];
       return (rows) => {
         const inside = sectionsOf(rows, starts, ends);
-        return keepRows(rows, (_, place) => !inside[place]!);
+        return keepRows(rows, (_, index) => !inside[index]!);
       };
     },
   },
@@ -246,7 +246,7 @@ export const selectOperations = {
       const [starts, ends] = [args.test('start'), args.test('end')];
       return (rows) => {
         const inside = sectionsOf(rows, starts, ends);
-        return inside.includes(true) ? keepRows(rows, (_, place) => inside[place]!) : rows;
+        return inside.includes(true) ? keepRows(rows, (_, index) => inside[index]!) : rows;
       };
     },
   },
@@ -269,9 +269,9 @@ export const selectOperations = {
       const lines = args.count('lines');
       return (rows) => {
         let since = -Infinity;
-        return keepRows(rows, ({ text }, place) => {
-          if (starts(text)) since = place;
-          return since === -Infinity || place - since < lines;
+        return keepRows(rows, ({ text }, index) => {
+          if (starts(text)) since = index;
+          return since === -Infinity || index - since < lines;
         });
       };
     },

@@ -20,14 +20,14 @@ const OPAQUE = new Set(['data', 'signature']);
  * or of a string that has to become a text block to carry one. A place before which fewer than
  * `leastTokens` stand, in the fixed estimator's count, is none: the provider would not cache there.
  */
-export function placesIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
+export function breakpointsIn(body: JsonObject, leastTokens: number): readonly JsonPath[] {
   const messages = listOf(body['messages']);
   const newest = newestFrom(messages, messages.length - 1);
   const before = newest === undefined ? undefined : lastOfTurnBefore(messages, newest.message);
   const read = createReader(leastTokens);
-  const places: JsonPath[] = [];
-  const take = (place: JsonPath | undefined) => {
-    if (place !== undefined && read.isEnough()) places.push(place);
+  const breakpoints: JsonPath[] = [];
+  const take = (path: JsonPath | undefined) => {
+    if (path !== undefined && read.isEnough()) breakpoints.push(path);
   };
   read.add(body['tools']);
   take(lastTool(body['tools']));
@@ -35,10 +35,10 @@ export function placesIn(body: JsonObject, leastTokens: number): readonly JsonPa
   take(lastOfSystem(body['system']));
   for (const [at, message] of messages.entries()) {
     read.add(contentOf(message));
-    if (at === before?.message) take(before.place);
-    if (at === newest?.message) take(newest.place);
+    if (at === before?.message) take(before.path);
+    if (at === newest?.message) take(newest.path);
   }
-  return places;
+  return breakpoints;
 }
 
 /** Tools that are loaded later are not in the prefix, and the provider refuses a marker at them. */
@@ -55,23 +55,23 @@ function lastOfSystem(system: unknown): JsonPath | undefined {
   return at < 0 ? undefined : ['system', at];
 }
 
-interface Place {
+interface Candidate {
   readonly message: number;
-  readonly place: JsonPath;
+  readonly path: JsonPath;
 }
 
 /** The last markable place in a user's message at or before number `from`. */
-function newestFrom(messages: readonly unknown[], from: number): Place | undefined {
+function newestFrom(messages: readonly unknown[], from: number): Candidate | undefined {
   for (let message = from; message >= 0; message -= 1) {
-    const place =
+    const path =
       roleOf(messages[message]) === 'user' ? lastIn(messages[message], message) : undefined;
-    if (place !== undefined) return { message, place };
+    if (path !== undefined) return { message, path };
   }
   return undefined;
 }
 
 /** The same for what stands before the answer before message number `newest`. */
-function lastOfTurnBefore(messages: readonly unknown[], newest: number): Place | undefined {
+function lastOfTurnBefore(messages: readonly unknown[], newest: number): Candidate | undefined {
   for (let at = newest - 1; at > 0; at -= 1) {
     if (roleOf(messages[at]) === 'assistant') return newestFrom(messages, at - 1);
   }
@@ -114,20 +114,20 @@ function createReader(enough: number) {
 }
 
 /** The body with a marker at each of `places`, which `placesIn` found in it. What is not on the way is shared. */
-export function withMarkers(body: JsonObject, places: readonly JsonPath[]): JsonObject {
-  return places.reduce((marked, place) => markedAt(marked, place, 0) as JsonObject, body);
+export function withMarkers(body: JsonObject, breakpoints: readonly JsonPath[]): JsonObject {
+  return breakpoints.reduce((marked, path) => markedAt(marked, path, 0) as JsonObject, body);
 }
 
-function markedAt(value: unknown, place: JsonPath, from: number): unknown {
-  const step = place[from];
+function markedAt(value: unknown, path: JsonPath, from: number): unknown {
+  const step = path[from];
   if (step === undefined) {
     if (typeof value === 'string')
       return [{ type: 'text', text: value, cache_control: CACHE_MARKER }];
     return { ...(value as JsonObject), cache_control: CACHE_MARKER };
   }
   if (Array.isArray(value)) {
-    return value.map((item: unknown, at) => (at === step ? markedAt(item, place, from + 1) : item));
+    return value.map((item: unknown, at) => (at === step ? markedAt(item, path, from + 1) : item));
   }
   const object = value as JsonObject;
-  return { ...object, [step]: markedAt(object[step], place, from + 1) };
+  return { ...object, [step]: markedAt(object[step], path, from + 1) };
 }

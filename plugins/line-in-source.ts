@@ -11,9 +11,9 @@ export function lineOfPath(source: string, path: readonly string[]): number | un
   for (const name of path.filter((one) => !/^\d+$/.test(one))) {
     const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
     const key = new RegExp(`(?<![\\w$-])['"]?${escaped}['"]?\\s*[:(,}]`, 'g');
-    const places = [...source.slice(from).matchAll(key)];
-    const [first] = places;
-    if (first === undefined || places.length > 1) continue;
+    const matches = [...source.slice(from).matchAll(key)];
+    const [first] = matches;
+    if (first === undefined || matches.length > 1) continue;
     found = from + first.index;
     from = found + first[0].length;
   }
