@@ -7,6 +7,7 @@
 import { toConversationBlocks } from '../../stages/compress/conversation/blocks.ts';
 import { withParts } from '../../stages/compress/long/decide.ts';
 import { mayForget } from '../../stages/compress/may-forget.ts';
+import { leftForBlocks } from '../../stages/compress/threshold.ts';
 import type { ConversationCompressor } from '../../stages/compress/worker/conversation-compressor.ts';
 import type { JobOptions } from '../../stages/compress/worker/job.ts';
 import type { Prices } from '../../stages/ledger/prices.ts';
@@ -108,7 +109,11 @@ async function sizedBlocks(
     decided: { get: () => (forgets ? undefined : true) },
     mayDecide: false,
   });
-  const outcomes = await compressor.compress({ blocks: parted, options: { ...options, forgets } });
+  const thresholdTokens = leftForBlocks(body, options.thresholdTokens);
+  const outcomes = await compressor.compress({
+    blocks: parted,
+    options: { ...options, thresholdTokens, forgets },
+  });
   const count = await counterFor(requests.find(({ model }) => model !== null)?.model ?? '');
   const changed = outcomes.flatMap(({ index, text, tokensBefore }) => {
     if (text === undefined) return [];

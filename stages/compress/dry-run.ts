@@ -5,6 +5,7 @@ import { toConversationBlocks } from './conversation/blocks.ts';
 import type { JobOptions } from './worker/job.ts';
 import { withParts } from './long/decide.ts';
 import { mayForget } from './may-forget.ts';
+import { leftForBlocks } from './threshold.ts';
 
 /** One block of the request with what would go out for it. */
 export interface DryBlock {
@@ -41,7 +42,11 @@ export async function dryRun(
   });
   const outcomes = await createConversationCompressor(0).compress({
     blocks: taken,
-    options: { ...options, forgets },
+    options: {
+      ...options,
+      thresholdTokens: leftForBlocks(request.original.json, options.thresholdTokens),
+      forgets,
+    },
   });
   return outcomes.flatMap((outcome) => {
     const block = blocks[outcome.index];

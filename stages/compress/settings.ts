@@ -46,7 +46,8 @@ export const compression = slice({
     env: ['SVC_COMPACT_THRESHOLD_TOKENS'],
     aliases: ['compression.min_tokens'],
     aliasesWin: true,
-    about: 'A block is compressed once the tokens up to and including it reach this.',
+    about:
+      'A block is compressed once the tokens up to and including it reach this, those of the tools among them.',
   }),
   cacheEntries: setting('compression.cache_size', {
     type: count('entries'),

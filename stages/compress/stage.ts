@@ -27,6 +27,7 @@ import { samplesOf } from './samples.ts';
 import type { RecipeSet } from './recipe/recipe.ts';
 import type { CompressConfig } from './settings.ts';
 import { isMode } from './settings.ts';
+import { leftForBlocks } from './threshold.ts';
 import { createToolTrimmer } from './tools/trim.ts';
 import { asksModel, passedBecause, tooSmallBecause, unchangedBecause } from './unsaved.ts';
 import { COMPRESSION_VERSION } from './version.ts';
@@ -101,6 +102,7 @@ async function compressRequest(
   const { recipes, ...settings } = config;
   const wanted = {
     ...settings,
+    thresholdTokens: leftForBlocks(original.json, config.thresholdTokens),
     ...appliedId(services),
     ...(recipes !== undefined && { recipes: recipes.id }),
     forgets: mayForget(original.json),
@@ -154,7 +156,7 @@ async function compressRequest(
   ctx.note('blocks_changed', changed);
   if (leftOut > 0) ctx.note('long_results_tokens_left_out', leftOut);
   if (changed === 0 && result.failed === undefined)
-    ctx.note('not_compressed_because', unchangedBecause(result.outcomes, options));
+    ctx.note('not_compressed_because', unchangedBecause(result.outcomes, config));
   if (result.where !== undefined) ctx.note('where', result.where);
   for (const { classification, tokensBefore, tokensAfter } of result.outcomes)
     services.lost.count(classification?.kind ?? 'unclassified', tokensBefore, tokensAfter);
