@@ -2,8 +2,8 @@
  * How long source code takes that nobody has sent before, in the thread that compresses:
  * for every language in threads of its own that have compressed other things already. Some
  * are prepared, as in a proxy that is set to compress code: the first text of the language,
- * then others. Some are not, as where a request asks for it by itself: the first text there
- * waits for the parser as well.
+ * then others. Some are not, as in one that is set to `hybrid`, where a request asks for it by
+ * itself: the first text there waits for the grammar as well.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -83,7 +83,7 @@ async function measureThread(
 ): Promise<ThreadTimes> {
   const thread = createCompressThread({ cacheEntries: 0, clock: systemClock });
   try {
-    if (isPrepared) thread.prepare({ mode: 'aggressive', recipes: undefined });
+    thread.prepare({ mode: isPrepared ? 'aggressive' : 'hybrid', recipes: undefined });
     await timeOf(thread, 'hybrid', OTHER, 'notes.txt');
     await setTimeout(PREPARED_MS);
     const times: number[] = [];

@@ -9,7 +9,10 @@ import type { CommentLines, LineRange } from '../rule.ts';
 import { findDefinitions, type Definitions } from './definitions.ts';
 import { GrammarNeeded } from './grammar-needed.ts';
 
-/** The grammar for a file extension. */
+/**
+ * The grammar for a file extension. PowerShell's is left out: after some parsing, the engine spends half
+ * a minute of a processor on compiling it anew.
+ */
 const GRAMMARS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     python: 'py pyi gyp gypi',
@@ -25,7 +28,6 @@ const GRAMMARS: ReadonlyMap<string, string> = new Map(
     php: 'php',
     bash: 'sh bash',
     css: 'css',
-    powershell: 'ps1',
   }).flatMap(([grammar, extensions]) =>
     extensions.split(' ').map((extension) => [extension, grammar] as const),
   ),
@@ -39,9 +41,6 @@ export function grammarFor(extension: string): string | undefined {
 /** Every file extension that a grammar is there for. */
 export const CODE_EXTENSIONS: readonly string[] = [...GRAMMARS.keys()];
 
-/** After some parsing the engine spends half a minute of a processor on this grammar's code. */
-const COSTLY = 'powershell';
-
 /** Longer text is left alone. */
 const MAX_CHARS = 400_000;
 
@@ -50,6 +49,8 @@ export interface CodeTools {
   readonly commentLines: CommentLines;
   /** Throws it too. */
   readonly definitions: Definitions;
+  /** Loads what every grammar needs. Never rejects. */
+  prepare(): Promise<void>;
   /** Loads a grammar. Where it cannot be loaded, texts in its language cannot be decided. */
   load(grammar: string): Promise<void>;
   /** Lets grammars that could not be loaded be tried again: once a job, not with each of its texts. */
@@ -68,6 +69,7 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): 
     return grammar;
   };
   return {
+    prepare: () => loader.prepare(),
     async load(name) {
       try {
         grammars.set(name, toTools(await loader.load(name)));
@@ -84,7 +86,6 @@ export function createCodeTools(loader: GrammarLoader = createGrammarLoader()): 
       return grammar === undefined ? undefined : findComments(grammar, text);
     },
     definitions(text, extension) {
-      if (grammarFor(extension) === COSTLY) return undefined;
       const grammar = grammarOf(text, extension);
       return grammar === undefined ? undefined : findDefinitions(grammar.parser, text);
     },

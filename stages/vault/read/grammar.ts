@@ -11,6 +11,7 @@ const MAX_PARSED_CHARS = 300_000;
 /** Namespace in class in namespace: below this, parts are cut by size. */
 const MAX_DEPTH = 3;
 
+/** Without PowerShell's, on which the engine spends half a minute of a processor. */
 const GRAMMAR_OF: Readonly<Record<string, string>> = {
   sh: 'bash',
   bash: 'bash',
@@ -32,8 +33,6 @@ const GRAMMAR_OF: Readonly<Record<string, string>> = {
   mjs: 'javascript',
   cjs: 'javascript',
   php: 'php',
-  ps1: 'powershell',
-  psm1: 'powershell',
   py: 'python',
   pyi: 'python',
   rb: 'ruby',
@@ -54,6 +53,9 @@ export interface Grammars {
   /** Lets grammars that did not load be tried again. */
   forgetFailures(): void;
 }
+
+/** Every grammar that may be loaded. */
+export const GRAMMAR_NAMES: ReadonlySet<string> = new Set(Object.values(GRAMMAR_OF));
 
 /** True for a file name extension (without the dot) that has a grammar. */
 export function hasGrammar(extension: string): boolean {
