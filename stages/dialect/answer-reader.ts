@@ -18,7 +18,11 @@ export interface Answer {
 
 /** How one dialect's answers are read. */
 export interface AnswerReader {
-  /** Every event that carries figures, or ends the stream with figures, holds one of these. */
+  /**
+   * Every event that carries figures, or ends the stream with figures, holds one of these. At most
+   * seven bytes each: node looks for longer ones by a table, which took 60 to 76 µs for 200 events
+   * in place of 2 to 6.
+   */
   readonly needles: readonly Buffer[];
   /** Where the values of interest stand, in an event's payload or in a document. */
   readonly paths: readonly JsonPath[];

@@ -6,7 +6,12 @@ import type { ChunkEvent } from '../model/frame.ts';
 import type { Usage } from '../model/usage.ts';
 import { createSplitter } from '../wire/events.ts';
 import type { Dialect, UsageObserver } from '../model/dialect.ts';
+import { chatReader } from './chat/usage.ts';
+import { generativeReader } from './generative/usage.ts';
+import { messagesReader } from './messages/usage.ts';
+import { opaqueReader } from './opaque/usage.ts';
 import { dialects } from './registry.ts';
+import { responsesReader } from './responses/usage.ts';
 import { bytesOf, observe, observeEach } from '../../fixtures/dialect/usage.ts';
 
 type WireAnswer = WireResponse & { readonly bytes: Buffer };
@@ -214,6 +219,26 @@ test('generative: tools that the provider runs add input, thoughts add output', 
   assert.equal([usage.inputTokens, usage.cacheReadTokens], [71, 40]);
   assert.equal([usage.outputTokens, usage.reasoningTokens], [50, 30]);
   assert.is(observer.model(), 'g');
+});
+
+test('what events are looked for by is short enough to be found fast', () => {
+  const readers = [chatReader, generativeReader, messagesReader, opaqueReader, responsesReader];
+  const sizes = readers.flatMap(({ needles }) => needles.map((needle) => needle.length));
+  assert.ok(Math.max(...sizes) <= 7, `needles of ${sizes.join(', ')} bytes`);
+});
+
+test('a text that mentions counts is none of them', () => {
+  const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+  const saying = (content: string) =>
+    event({ model: 'm', choices: [{ index: 0, delta: { content } }] });
+  const stream = [
+    saying('set max_tokens, '),
+    event({ model: 'm', choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } }),
+    saying('"usage": {"prompt_tokens": 9} and _tokens'),
+    'data: [DONE]\n\n',
+  ].join('');
+  const usage = observe(dialects.chat, true, [Buffer.from(stream)]).usage();
+  assert.equal([usage.inputTokens, usage.outputTokens], [3, 4]);
 });
 
 test.run();

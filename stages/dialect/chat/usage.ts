@@ -48,7 +48,7 @@ function objectOf(value: unknown): JsonObject {
 }
 
 export const chatReader: AnswerReader = Object.freeze({
-  needles: [Buffer.from('_tokens"')],
+  needles: [Buffer.from('_tokens')],
   paths: [['usage'], ['model'], ['x_groq', 'usage']],
   ends: { first: 'model', last: 'usage' },
   read(answer: Answer, [usage, model, extraUsage]: readonly unknown[]): void {

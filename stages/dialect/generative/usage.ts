@@ -29,7 +29,7 @@ export function toGenerativeUsage(figures: JsonObject): Usage {
 
 export const generativeReader: AnswerReader = Object.freeze({
   // With its closing quote the second cannot occur inside a JSON string, where quotes are escaped.
-  needles: [Buffer.from('TokenCount'), Buffer.from('finishReason"')],
+  needles: [Buffer.from('TokenCo'), Buffer.from('finishR')],
   paths: [
     ['usageMetadata'],
     ['modelVersion'],

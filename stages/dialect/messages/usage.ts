@@ -31,7 +31,7 @@ export function mergeMessagesUsage(known: Usage, figures: JsonObject): Usage {
 }
 
 export const messagesReader: AnswerReader = Object.freeze({
-  needles: [Buffer.from('_tokens"')],
+  needles: [Buffer.from('_tokens')],
   paths: [['usage'], ['model'], ['message', 'usage'], ['message', 'model']],
   ends: { first: 'model', last: 'usage' },
   read(answer: Answer, [usage, model, startUsage, startModel]: readonly unknown[]): void {

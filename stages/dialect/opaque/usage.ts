@@ -24,7 +24,7 @@ function toUsage(figures: JsonObject, known: Usage): Usage {
 const FIGURES = 5;
 
 export const opaqueReader: AnswerReader = Object.freeze({
-  needles: [Buffer.from('_tokens"'), Buffer.from('TokenCount')],
+  needles: [Buffer.from('_tokens'), Buffer.from('TokenCo')],
   paths: [
     ['usage'],
     ['usageMetadata'],
