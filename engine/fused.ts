@@ -67,6 +67,12 @@ export class FusedSource<F extends Frame> extends Source<F> {
     return this.#pending ?? this.#source.wait();
   }
 
+  override get isSpent(): boolean {
+    const isHeld =
+      this.#pending !== undefined || (this.#ready !== undefined && this.#ready.length > 0);
+    return !isHeld && this.#source.isSpent;
+  }
+
   cancel(reason: unknown): void {
     this.#ready = undefined;
     this.#goOnWith(Source.of<F>([]), 0, reason);

@@ -24,9 +24,10 @@ export interface Sink<F extends Frame> {
   whole(frames: readonly F[]): void | Promise<void>;
   /**
    * Takes one frame of a live answer. A promise holds the source back until it
-   * settles; it must reject as soon as the run's signal aborts.
+   * settles; it must reject as soon as the run's signal aborts. `isLast`: nothing follows but
+   * the end, so that nothing need be held back.
    */
-  write(frame: F): void | Promise<void>;
+  write(frame: F, isLast: boolean): void | Promise<void>;
   /** Nothing more is there for now: what was written may leave at once. Never throws. */
   flush?(): void;
   /** The live answer is complete. Resolves when the last of it has been handed over. */
@@ -195,7 +196,7 @@ async function sendLive<F extends Frame>(
       } else if (frame === undefined) isOver = true;
       else {
         scope.leaves(frame);
-        const written = sink.write(frame);
+        const written = sink.write(frame, source.isSpent);
         if (written !== undefined) await scope.race(written);
       }
     }

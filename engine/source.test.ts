@@ -167,6 +167,37 @@ test('what is there is written together, and leaves before the next is waited fo
   assert.equal(events, ['open', 'part', 'part', 'flush', 'part', 'close', 'end']);
 });
 
+test('a sink hears which frame is the last before the end, where that is known', async () => {
+  const lastOf = async (form: (script: Script) => LiveAnswer<TestFrame>) => {
+    const last: string[] = [];
+    const answering = stage(
+      'answer',
+      { on: { question: () => form({ frames }) } },
+      { answers: true },
+    );
+    const plan = mustCompile(chain(testKinds, [reader, answering, shout]));
+    const sink = createCollectingSink<TestFrame>();
+    const listening = {
+      ...sink,
+      write: (frame: TestFrame, isLast: boolean) => {
+        if (isLast) last.push(frame.kind);
+        return sink.write(frame, isLast);
+      },
+    };
+    assert.is((await run(plan, ASK, testRun(), listening)).outcome, 'ok');
+    return last;
+  };
+  const frames = answerOf('a', 'b');
+  const [head, ...rest] = frames;
+  assert.equal(await lastOf(() => Source.of(frames)), ['close']);
+  const between = Source.of(rest.slice(0, -1)).map(
+    (frame) => frame,
+    () => rest.slice(-1),
+  );
+  assert.equal(await lastOf(() => between.tap({}).prepend([head!])), ['part', 'close']);
+  assert.equal(await lastOf((script) => new Scripted(script)), []);
+});
+
 test('an answer made with another copy of the engine is one too, and may throw when it is cancelled', async () => {
   const frames = answerOf('a', 'b');
   let cancels = 0;

@@ -32,6 +32,11 @@ export abstract class Source<T extends {}> {
   /** Nobody will take the rest. Harmless behind the end, and more than once. */
   abstract cancel(reason: unknown): void;
 
+  /** True if no value follows but what an end adds: of a piece that is all there, the last one was taken. */
+  get isSpent(): boolean {
+    return false;
+  }
+
   /** The next value, waited for; undefined behind the last. Rejects where the source broke. */
   async read(): Promise<T | undefined> {
     for (;;) {
@@ -144,6 +149,11 @@ class ListSource<T extends {}> extends Source<T> {
     return this.#behind?.wait() ?? Promise.resolve();
   }
 
+  override get isSpent(): boolean {
+    if (this.#next < this.#values.length) return false;
+    return this.#behind === undefined || this.#behind.isSpent;
+  }
+
   cancel(reason: unknown): void {
     this.#values = [];
     this.#behind?.cancel(reason);
@@ -217,6 +227,10 @@ class MappedSource<T extends {}, U extends {}> extends Source<U> {
     }
   }
 
+  override get isSpent(): boolean {
+    return this.#ready.length === 0 && (this.#isOver || this.#source.isSpent);
+  }
+
   #made(value: T | undefined): U | readonly U[] | undefined {
     try {
       if (value !== undefined) return this.#change(value);
@@ -262,6 +276,10 @@ class TappedSource<T extends {}> extends Source<T> {
       this.#tap.end?.();
     } else if (value !== null) this.#tap.value?.(value);
     return value;
+  }
+
+  override get isSpent(): boolean {
+    return this.#isOver || this.#source.isSpent;
   }
 
   wait(): Promise<void> {

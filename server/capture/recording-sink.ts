@@ -19,9 +19,9 @@ export class RecordingSink implements Sink<ProxyFrame> {
     this.#recorder.end('complete');
   }
 
-  write(frame: ProxyFrame): Promise<void> | void {
+  write(frame: ProxyFrame, isLast: boolean): Promise<void> | void {
     this.#see(frame);
-    return this.#sink.write(frame);
+    return this.#sink.write(frame, isLast);
   }
 
   flush(): void {

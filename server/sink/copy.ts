@@ -33,9 +33,9 @@ export class CopyingSink implements Sink<ProxyFrame> {
     return this.#sink.whole(frames);
   }
 
-  write(frame: ProxyFrame): Promise<void> | void {
+  write(frame: ProxyFrame, isLast: boolean): Promise<void> | void {
     this.#see(frame);
-    return this.#sink.write(frame);
+    return this.#sink.write(frame, isLast);
   }
 
   flush(): void {

@@ -60,4 +60,20 @@ test('what was written leaves together with the flush, and not before', async ()
   assert.is(after, 0);
 });
 
+test('a slow client holds a stream back, but not its end', async () => {
+  const piece = Buffer.from(`data: ${'x'.repeat(40_000)}\n\n`);
+  const held: boolean[] = [];
+  const text = await served((sink, response) => {
+    void sink.write(headOf(response));
+    const first = sink.write(toChunk(piece));
+    held.push(first instanceof Promise);
+    void Promise.resolve(first).then(() => {
+      held.push(sink.write(toChunk(piece), true) instanceof Promise);
+      void sink.end();
+    });
+  });
+  assert.is(text.length, 2 * piece.length);
+  assert.equal(held, [true, false]);
+});
+
 test.run();

@@ -73,7 +73,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     });
   }
 
-  write(frame: ProxyFrame): Promise<void> | void {
+  write(frame: ProxyFrame, isLast = false): Promise<void> | void {
     const { pacer } = this.#options;
     if (frame.kind === 'head') return this.#writeHead(frame, undefined);
     if (frame.kind !== 'chunk') return undefined;
@@ -81,7 +81,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     // Before any other form is made of them: the pacer counts events.
     const due = this.#streaming && pacer !== undefined ? pacer.push(frame.bytes) : frame.bytes;
     const bytes = due.length === 0 ? due : this.#shape(due);
-    return bytes.length === 0 ? undefined : this.#send(bytes);
+    return bytes.length === 0 ? undefined : this.#send(bytes, isLast);
   }
 
   /** What goes out now for these bytes of a body: in the client's form. */
@@ -90,12 +90,13 @@ export class HttpSink implements Sink<ProxyFrame> {
   }
 
   /** Resolves when the bytes may be followed by more; rejects when the run was cancelled. */
-  #send(bytes: Buffer): Promise<void> | void {
+  #send(bytes: Buffer, isLast: boolean): Promise<void> | void {
     const { response, signal } = this.#options;
     this.#tail = bytes;
     if (signal.aborted) return Promise.reject(signal.reason);
     this.#isBodyBegun = true;
-    if (response.write(bytes)) return undefined;
+    // The end leaves in the same write where nothing has to wait for it.
+    if (response.write(bytes) || isLast) return undefined;
     return new Promise((resolve, reject) => {
       const stop = () => {
         response.off('drain', go);
@@ -157,7 +158,7 @@ export class HttpSink implements Sink<ProxyFrame> {
     pacer.start((due) => {
       try {
         const bytes = this.#shape(due);
-        const sent = bytes.length === 0 ? undefined : this.#send(bytes);
+        const sent = bytes.length === 0 ? undefined : this.#send(bytes, false);
         if (sent !== undefined) sent.catch(() => undefined);
       } catch (thrown) {
         this.#fault = thrown;

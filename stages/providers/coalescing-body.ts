@@ -8,6 +8,8 @@ import type { Gathering } from '../../engine/index.ts';
 
 /** With this much unread the socket is paused, so that no piece is larger than this and one read's rest. */
 const MAX_PIECE_BYTES = 32 * 1024;
+/** What comes with the head is one piece if it came in one read, of 64 KiB at most: a short answer is all there then. */
+const MAX_FIRST_PIECE_BYTES = 64 * 1024;
 /** Nobody waits for what is read ahead of a stalled reader, so less of it is held. */
 const MAX_AHEAD_BYTES = 4 * 1024;
 
@@ -40,7 +42,11 @@ export class CoalescingBody extends Source<Buffer> {
     this.#pieces.push(piece);
     this.#unreadBytes += piece.length;
     const isAhead = this.#isAsked && !this.#bell.isWaitedFor;
-    const most = isAhead ? MAX_AHEAD_BYTES : MAX_PIECE_BYTES;
+    const most = isAhead
+      ? MAX_AHEAD_BYTES
+      : this.#isAsked
+        ? MAX_PIECE_BYTES
+        : MAX_FIRST_PIECE_BYTES;
     if (this.#unreadBytes >= most && !this.#paused) {
       this.#paused = true;
       // A copy: each piece would keep the whole read alive that it was cut from.
@@ -90,6 +96,10 @@ export class CoalescingBody extends Source<Buffer> {
     if (piece !== undefined) return piece;
     if (this.#error !== undefined) throw this.#error;
     return this.#ended ? undefined : null;
+  }
+
+  override get isSpent(): boolean {
+    return this.#ended && this.#pieces.length === 0;
   }
 
   wait(): Promise<void> {
