@@ -48,16 +48,36 @@ export function hashOfConversation(original: {
   readonly blocks: () => readonly Block[];
 }): string {
   const parts = [clientSession(original.body.headers) ?? ''];
-  let firstUser: number | null | undefined;
+  const isNaming = createNaming();
   for (const block of original.blocks()) {
     if (block.role === 'assistant') break;
-    if (isBillingBlock(block)) continue;
-    if (block.role === 'user') {
-      firstUser ??= block.message;
-      // While nothing has been answered yet, later user messages may still be added to the first.
-      if (block.message !== firstUser) continue;
-    }
-    parts.push(`\0${block.role}\0`, block.text);
+    if (isNaming(block)) parts.push(`\0${block.role}\0`, block.text);
   }
   return shortHash(parts);
+}
+
+/** Tells, of the blocks in their order, which the conversation's name is made of. */
+export function createNaming(): (block: Block) => boolean {
+  let isAnswered = false;
+  let firstUser: number | null | undefined;
+  return (block) => {
+    isAnswered ||= block.role === 'assistant';
+    if (isAnswered || isBillingBlock(block)) return false;
+    if (block.role !== 'user') return true;
+    firstUser ??= block.message;
+    // While nothing has been answered yet, later user messages may still be added to the first.
+    return block.message === firstUser;
+  };
+}
+
+/** What a request is to its conversation. */
+export interface Turn {
+  /** Names the conversation; 96 bits as 16 characters. */
+  readonly conversation: string;
+  /** True from a conversation's second request on. */
+  readonly goesOn: boolean;
+  /** True where its pauses mostly outlast the cache, so that writing would cost more than reading saves. */
+  readonly isSlow: boolean;
+  /** Milliseconds since any request with the same beginning was sent, whichever run of it; null where none is known. */
+  readonly pauseMs: number | null;
 }

@@ -13,6 +13,7 @@ import type { KeptAnswer } from './kept-answer.ts';
 import type { Block, JsonPath, ProtectedReason } from './block.ts';
 import type { BodyFrame } from './body.ts';
 import { hashOfConversation } from './conversation.ts';
+import type { Turn } from './conversation.ts';
 import { protectedReasons } from './protect.ts';
 
 /** What never changes in a request, however often it is edited. */
@@ -27,6 +28,8 @@ export interface Original {
   blocks(): readonly Block[];
   /** Names the conversation; read from the beginning at the first call. See `conversationId`. */
   conversation(): string;
+  /** What the request is to its conversation: what `read` gave at the first call. */
+  turn(read: () => Turn): Turn;
   /** Why the block at an index may not be rewritten; undefined for one that may. */
   protectedBy(index: number): ProtectedReason | undefined;
 }
@@ -147,6 +150,7 @@ class ReadOnceOriginal implements Original {
   readonly json: unknown;
   #blocks: readonly Block[] | undefined;
   #conversation: string | undefined;
+  #turn: Turn | undefined;
   #reasons: readonly (ProtectedReason | undefined)[] | undefined;
 
   constructor({ body, dialect, facts, json }: OriginalParts) {
@@ -163,6 +167,10 @@ class ReadOnceOriginal implements Original {
 
   conversation(): string {
     return (this.#conversation ??= hashOfConversation(this));
+  }
+
+  turn(read: () => Turn): Turn {
+    return (this.#turn ??= read());
   }
 
   protectedBy(index: number): ProtectedReason | undefined {

@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Block } from '../model/block.ts';
-import { conversationId, isBillingBlock } from '../model/conversation.ts';
+import { createNaming, isBillingBlock } from '../model/conversation.ts';
+import type { Turn } from '../model/conversation.ts';
 import type { Original, ProxyRequest } from '../model/request.ts';
 import { shortDigest, shortHash } from '../model/short-hash.ts';
 import { parseTails } from './tails.ts';
@@ -21,18 +22,6 @@ const TAILS = 8;
 /** Conversations of one request that are remembered. */
 const FIRST_REQUESTS = 10_000;
 
-/** What a request is to its conversation. */
-export interface Turn {
-  /** Names the conversation; 96 bits as 16 characters. */
-  readonly conversation: string;
-  /** True from a conversation's second request on. */
-  readonly goesOn: boolean;
-  /** True where its pauses mostly outlast the cache, so that writing would cost more than reading saves. */
-  readonly isSlow: boolean;
-  /** Milliseconds since any request with the same beginning was sent, whichever run of it; null where none is known. */
-  readonly pauseMs: number | null;
-}
-
 /** Where tails are kept durably, by key. */
 export interface TailStore {
   get(key: string): string | undefined;
@@ -45,32 +34,23 @@ export interface Conversations {
 }
 
 export function createConversations(store: TailStore, clock: { wallMs(): number }): Conversations {
-  const known = new WeakMap<Original, Turn>();
   const firsts = new LRUCache<string, readonly Tail[]>({ max: FIRST_REQUESTS });
-  const note = (request: ProxyRequest): Turn => {
-    const conversation = conversationId(request);
+  const note = ({ original }: ProxyRequest): Turn => {
+    const conversation = original.conversation();
     const key = `turns:${conversation}`;
     const kept = store.get(key);
     const tails = kept === undefined ? (firsts.get(key) ?? []) : parseTails(kept);
     const atMs = clock.wallMs();
-    const { tail, others } = follow(request.original, tails, atMs);
+    const { tail, others } = follow(original, tails, atMs);
     const now = [tail, ...others].slice(0, TAILS);
     if (kept === undefined && !tail.goesOn) firsts.set(key, now);
     else store.set(key, JSON.stringify(now));
-    const pauseMs = tails.length === 0 ? null : atMs - Math.max(...tails.map((one) => one.atMs));
+    let newestMs = -Infinity;
+    for (const one of tails) newestMs = Math.max(newestMs, one.atMs);
+    const pauseMs = tails.length === 0 ? null : atMs - newestMs;
     return { conversation, goesOn: tail.goesOn, isSlow: isSlow(tail.gaps), pauseMs };
   };
-  return {
-    turnOf(request) {
-      const { original } = request;
-      let turn = known.get(original);
-      if (turn === undefined) {
-        turn = note(request);
-        known.set(original, turn);
-      }
-      return turn;
-    },
-  };
+  return { turnOf: (request) => request.original.turn(() => note(request)) };
 }
 
 /** A conversation without pauses yet is none of the slow ones. */
@@ -88,9 +68,11 @@ function follow(
   const blocks = original.blocks().length;
   const hashes = hashesOf(original, tails);
   const hash = hashes.get(blocks)!;
-  const before = tails
-    .filter((tail) => tail.blocks <= blocks && hashes.get(tail.blocks) === tail.hash)
-    .toSorted((a, b) => b.blocks - a.blocks)[0];
+  let before: Tail | undefined;
+  for (const tail of tails) {
+    const isLonger = tail.blocks > (before?.blocks ?? -1);
+    if (isLonger && hashes.get(tail.blocks) === tail.hash) before = tail;
+  }
   if (before === undefined)
     return { tail: { blocks, hash, atMs, gaps: '', goesOn: false }, others: tails };
   const others = tails.filter((tail) => tail !== before);
@@ -108,24 +90,42 @@ function follow(
   return { tail, others: before.goesOn ? others : tails };
 }
 
-/** Hashes of the first so many blocks, tools included: of all, and of as many as each of `tails` had. */
+/**
+ * Hashes of the first so many blocks, tools included: of all, and of as many as each of `tails`
+ * had. What the conversation's name was made of is not hashed again: tails are kept by that name.
+ */
 function hashesOf(original: Original, tails: readonly Tail[]): ReadonlyMap<number, string> {
   const blocks = original.blocks();
   const ends = new Set([blocks.length]);
   for (const tail of tails) if (tail.blocks < blocks.length) ends.add(tail.blocks);
-  const parts = [toolsOf(original.json)];
+  const isNaming = createNaming();
+  const name = original.conversation();
+  const tools = toolsOf(original.json);
   // Most requests are the first of their conversation, or the same once more.
   if (ends.size === 1) {
-    for (const block of blocks) parts.push(...partsOf(block));
-    return new Map([[blocks.length, shortHash(parts)]]);
+    const parts: string[] = [];
+    for (const block of blocks) if (!isNaming(block)) parts.push(...partsOf(block));
+    const isInName = parts.length === 0 && tools === undefined;
+    const hash = isInName ? name : shortHash([name, tools ?? '', ...parts]);
+    return new Map([[blocks.length, hash]]);
   }
-  const hash = createHash('sha256').update(parts[0]!);
+  const hash = createHash('sha256')
+    .update(name)
+    .update(tools ?? '');
+  let isInName = tools === undefined;
   const hashes = new Map<number, string>();
+  const note = (end: number): void =>
+    void hashes.set(end, isInName ? name : shortDigest(hash.copy()));
   for (const [at, block] of blocks.entries()) {
-    if (ends.has(at)) hashes.set(at, shortDigest(hash.copy()));
-    for (const part of partsOf(block)) hash.update(part);
+    if (ends.has(at)) note(at);
+    if (isNaming(block)) continue;
+    for (const part of partsOf(block)) {
+      hash.update(part);
+      isInName = false;
+    }
   }
-  return hashes.set(blocks.length, shortDigest(hash));
+  note(blocks.length);
+  return hashes;
 }
 
 /** What tells a block from others. */
@@ -134,7 +134,9 @@ function partsOf(block: Block): readonly string[] {
   return [`\0${block.role}\0${block.kind}\0${block.toolUseId ?? ''}\0`, block.text];
 }
 
-function toolsOf(json: unknown): string {
-  const tools = typeof json === 'object' && json !== null && 'tools' in json ? json.tools : null;
-  return JSON.stringify(tools) ?? '';
+/** The tools as they stand in front of all blocks; undefined where there are none. */
+function toolsOf(json: unknown): string | undefined {
+  const tools =
+    typeof json === 'object' && json !== null && 'tools' in json ? json.tools : undefined;
+  return tools === undefined || tools === null ? undefined : JSON.stringify(tools);
 }

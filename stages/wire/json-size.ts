@@ -30,7 +30,7 @@ const CLOSE_OBJECT = 0x7d;
 export function sizeOfJson(bytes: Buffer): JsonSize {
   const limit = bytes.length;
   /** Members of the object that is open at each depth; of an array, minus infinity. */
-  const members = new Float64Array(MAX_DEPTH + 1);
+  const members: number[] = [0];
   let depth = 0;
   let values = 0;
   let at = 0;
