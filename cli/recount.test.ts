@@ -2,7 +2,8 @@
  * A day of mixed requests, and every figure that a surface shows of it against a recount of the
  * ledger made here: equal to the last digit. `SVC_RECOUNT=10000` sets how many; 1,500 by default.
  */
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeContext, makePlace } from '../fixtures/cli/run.ts';
@@ -18,7 +19,8 @@ const COUNT = Number(process.env['SVC_RECOUNT'] ?? 1500);
 const AT_ONCE = 16;
 
 const YAML = `cache: { enabled: true }
-compression: { threshold_tokens: 200, long_results_tokens: 1000 }
+audit: { enabled: true }
+compression: { threshold_tokens: 200, long_results_tokens: 1000, tools: trim }
 providers:
   messages: { pricing: { input_cost_per_1m_tokens: 3.07, output_cost_per_1m_tokens: 15.13 } }
 `;
@@ -28,8 +30,11 @@ type Json = Readonly<Record<string, unknown>>;
 /** With it a model can have the rest of a file of which it got parts. */
 const READ = {
   name: 'Read',
+  description: 'Reads a file.  Paths are absolute.\n\n        The rest can be asked for in parts. ',
   input_schema: {
+    $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
+    title: 'ReadArguments',
     properties: Object.fromEntries(
       ['file_path', 'offset', 'limit'].map((name) => [name, { type: 'number' }]),
     ),
@@ -129,16 +134,19 @@ function recountLanes(rows: readonly LedgerRow[]) {
   const marked = rows.filter((row) => row.breakpoints !== null);
   const parts = rows.filter((row) => row.longResultTokens !== null && row.longResultTokens > 0);
   const forgotten = rows.filter((row) => (row.forgottenTokens ?? 0) > 0);
+  const trimmed = rows.filter((row) => row.toolTokens !== null);
+  const byTools = sum(trimmed, (row) => row.toolTokens);
   const byParts = sum(parts, (row) => row.longResultTokens);
   const byForgetting = sum(forgotten, (row) => row.forgottenTokens);
   const others = (row: LedgerRow) =>
     (row.costSavedByBreakpointsNanoUsd ?? 0) +
     (row.costSavedByForgettingNanoUsd ?? 0) +
-    (row.costSavedByLongResultsNanoUsd ?? 0);
+    (row.costSavedByLongResultsNanoUsd ?? 0) +
+    (row.costSavedByToolsNanoUsd ?? 0);
   const compressed = rows.filter((row) => !row.cacheHit && row.costSavedNanoUsd !== null);
   return {
     compression: {
-      tokens_saved: sum(rows, (row) => row.savedTokens) - byParts - byForgetting,
+      tokens_saved: sum(rows, (row) => row.savedTokens) - byParts - byForgetting - byTools,
       cost_saved_usd: sum(compressed, (row) => row.costSavedNanoUsd! - others(row)) / 1e9,
     },
     cache_breakpoints: {
@@ -156,6 +164,11 @@ function recountLanes(rows: readonly LedgerRow[]) {
       requests: parts.length,
       tokens_saved: byParts,
       cost_saved_usd: usd(parts, (row) => row.costSavedByLongResultsNanoUsd),
+    },
+    tools: {
+      requests: trimmed.length,
+      tokens_saved: byTools,
+      cost_saved_usd: usd(trimmed, (row) => row.costSavedByToolsNanoUsd),
     },
     response_cache: {
       requests: hits.length,
@@ -227,8 +240,11 @@ test.after(async () => {
 test('the day has everything in it', () => {
   assert.is(rows.length, COUNT);
   const { errors, saved_tokens, cache_hits, unpriced, cost } = recount(rows);
-  const parts = recountLanes(rows).long_results.requests;
-  const inIt = { errors, saved_tokens, cache_hits, unpriced, cost, parts };
+  const { long_results: parts, tools } = recountLanes(rows);
+  const inIt = {
+    ...{ errors, saved_tokens, cache_hits, unpriced, cost },
+    ...{ parts: parts.requests, tools: tools.tokens_saved },
+  };
   for (const [name, figure] of Object.entries(inIt))
     assert.ok(Number(figure) > 0, `${name}: ${figure}`);
 });
@@ -407,6 +423,26 @@ test('the live state that monitor and dashboard are sent', async () => {
   const state = JSON.parse(data) as Readonly<Record<string, Json>>;
   equal(state['session'], rows, 'state', 12);
   equal(state['health']!['stats'], rows, 'state health', 12);
+});
+
+test('the audit log', async () => {
+  const requests = () =>
+    readFileSync(join(dirname(t.db), 'audit.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Json)
+      .filter(({ kind }) => kind === 'request');
+  while (requests().length < COUNT) await new Promise((resolve) => setTimeout(resolve, 20));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  for (const shown of requests()) {
+    const row = byId.get(String(shown['id']))!;
+    assert.is(shown['input_tokens'], row.inputTokensRaw, row.id);
+    assert.is(shown['sent_input_tokens'], row.inputTokensSent, row.id);
+    assert.is(shown['output_tokens'], row.outputTokens, row.id);
+    assert.is(shown['tokens_saved'], row.savedTokens, row.id);
+    assert.is(shown['cost_nano_usd'], row.costNanoUsd, row.id);
+  }
+  assert.is(requests().length, COUNT);
 });
 
 test('the commands', async () => {

@@ -153,6 +153,7 @@ const CSV_COLUMNS = [
   'status',
   'error',
   'input_tokens',
+  'sent_input_tokens',
   'output_tokens',
   'tokens_saved',
   'cost_nano_usd',
