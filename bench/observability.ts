@@ -66,8 +66,8 @@ const WATCHED: readonly Workload[] = [
   { ...toolResults(byName('json')), connections: 4, rate: 10 },
 ];
 const WARM_UP_SLICES = 20;
-/** A dashboard asks for its report anew after so long: every watched slice holds one question. */
-const WATCHED_SECONDS = (pauseAfter(0) + 500) / 1000;
+/** Holds two of the looks at the present state. */
+const WATCHED_MS = 4000;
 const WATCHED_PART = 3;
 
 const WITHOUT = { observed: 'settings-off', recorded: 'nothing' } as const;
@@ -106,15 +106,18 @@ export async function measureDashboard({
   const watched = Math.ceil(rounds / WATCHED_PART);
   for (const workload of WATCHED) {
     await withProxy(async (rig) => {
-      const send = () => sliceOf(rig, workload, { forMs: WATCHED_SECONDS * 1000 });
+      const viewer = createViewer(rig.proxy.port);
+      const send = () => sliceOf(rig, workload, { forMs: WATCHED_MS });
       onProgress(`${workload.name}: warming up`);
+      await viewer.open();
       await send();
+      await viewer.close();
       await send();
       const pairs = await inTurn(watched, async (isWith, round) => {
         onProgress(`${workload.name}, dashboard: round ${round + 1} of ${watched}`);
-        const viewer = isWith ? await openDashboard(rig.proxy.port) : undefined;
+        if (isWith) await viewer.open();
         const slice = await send();
-        await viewer?.close();
+        if (isWith) await viewer.close();
         return slice;
       });
       runs.push(costRun(workload.name, 'dashboard', pairs));
@@ -167,35 +170,57 @@ async function sliceOf(
   return { cpuUs: (after.cpuUs - before.cpuUs) / ok, ok, failed: lost };
 }
 
-/** Reads as the first screen does: the line of events, and the report again and again. */
-async function openDashboard(port: number): Promise<{ close(): Promise<void> }> {
-  const abort = new AbortController();
+/** A dashboard that is open some of the time; what it does goes by the time for which it was. */
+interface Viewer {
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads as the first screen does: the line of events, and the report anew after a pause that
+ * follows how long the last one took. The answer at the first opening is not counted by the page.
+ */
+function createViewer(port: number): Viewer {
   const url = `http://127.0.0.1:${port}/dashboard`;
+  let waitMs: number | undefined;
+  let openedMs = 0;
+  let abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
   const get = (path: string) => fetch(`${url}${path}`, { signal: abort.signal });
   const ask = async (): Promise<void> => {
+    const startedMs = performance.now();
     const since = new Date(Date.now() - 24 * 3600 * 1000).toISOString();
     const response = await get(`/api/report?since=${encodeURIComponent(since)}`);
     if (!response.ok) throw new Error(`the report: status ${response.status}`);
     await response.json();
+    waitMs = pauseAfter(waitMs === undefined ? 0 : performance.now() - startedMs);
+    plan();
   };
-  const { body } = await get('/events');
-  const reader = body!.getReader();
-  await reader.read();
-  await ask();
-  const read = async (): Promise<void> => {
-    while (!(await reader.read()).done);
+  const plan = (): void => {
+    openedMs = performance.now();
+    timer = setTimeout(() => {
+      running = ask().catch(() => undefined);
+    }, waitMs);
   };
-  const ended = read().catch(() => undefined);
-  let asked: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    asked = ask().catch(() => undefined);
-  }, pauseAfter(0));
   return {
+    async open() {
+      abort = new AbortController();
+      const { body } = await get('/events');
+      const reader = body!.getReader();
+      await reader.read();
+      if (waitMs === undefined) await ask();
+      else plan();
+      const read = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      };
+      read().catch(() => undefined);
+    },
     async close() {
-      clearInterval(timer);
-      await asked;
+      await running;
+      clearTimeout(timer);
+      waitMs = Math.max(0, (waitMs ?? 0) - (performance.now() - openedMs));
       abort.abort();
-      await ended;
     },
   };
 }
