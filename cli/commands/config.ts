@@ -41,7 +41,7 @@ class Show extends ConfigOptions {
   static override paths = [['config', 'show']];
   static override usage = Command.Usage({
     category: 'Configure',
-    description: 'Every setting: its value, where it came from, whether it is in effect',
+    description: 'Every setting: its value, and where it came from',
     examples: [
       ['All settings', '$0 config show'],
       ['Only what has been set', '$0 config show --changed'],

@@ -125,7 +125,14 @@ export function applyTo(client: Client, options: ApplyOptions): Applied {
       written,
     },
   );
-  replaceSettingsFile(file, bytes);
+  try {
+    replaceSettingsFile(file, bytes);
+  } catch (thrown) {
+    // Nothing was written, so there is nothing to take back.
+    writeIntegration(home, { client: client.id, file: file.path }, earlier);
+    if (backup !== earlier?.backup) dropBackup(backup);
+    throw thrown;
+  }
   if (earlier !== undefined && earlier.backup !== backup) dropBackup(earlier.backup);
   return { file: file.path, outcome: 'applied', backup, remarks };
 }

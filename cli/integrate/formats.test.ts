@@ -108,6 +108,24 @@ const CASES: Readonly<Record<string, Case>> = {
     before: "a: 'b: c'\nd: |\n  e: f\n",
     after: 'a: \'b: c\'\nURL: "x"\nd: |\n  e: f\n',
   },
+  'YAML, a section that is missing': {
+    format: 'yaml',
+    path: ['env', 'URL'],
+    before: 'a: 1 # one\n',
+    after: 'a: 1 # one\nenv:\n  URL: "x"\n',
+  },
+  'YAML, a section of comments alone': {
+    format: 'yaml',
+    path: ['env', 'URL'],
+    before: 'env: # mine\n  # none\n  #URL: 1\nb: 2\n',
+    after: 'env: # mine\n  URL: "x"\n  # none\n  #URL: 1\nb: 2\n',
+  },
+  'YAML, an empty section between Windows lines': {
+    format: 'yaml',
+    path: ['env', 'URL'],
+    before: 'b: 2\r\nenv:\r\n',
+    after: 'b: 2\r\nenv:\r\n  URL: "x"\r\n',
+  },
   variables: {
     format: 'dotenv',
     path: ['URL'],

@@ -10,7 +10,7 @@ import {
   splice,
   withFinalNewline,
 } from './text-format.ts';
-import type { TextFormat } from './text-format.ts';
+import type { KeyPath, TextFormat } from './text-format.ts';
 
 export const yamlText: TextFormat = {
   find(text, path) {
@@ -26,13 +26,23 @@ export const yamlText: TextFormat = {
     if (node !== undefined) {
       const range = rangeOf(node);
       if (!isScalar(node) || range === undefined || isBlock(node)) throw inTheWay(path);
-      return splice(text, range[0], range[1], raw);
+      return splice(text, range[0], range[1], range[0] === range[1] ? ` ${raw}` : raw);
     }
-    const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-    if (parent === null && path.length === 1)
-      return `${withFinalNewline(text)}${path[0]}: ${raw}${newlineOf(text)}`;
-    if (!isMap(parent)) throw inTheWay(path.slice(0, -1));
-    return insert(text, parent, `${path.at(-1)}: ${raw}`);
+    const above = path.slice(0, -1);
+    const parent = path.length === 1 ? document.contents : document.getIn(above, true);
+    const pair = `${path.at(-1)}: ${raw}`;
+    if (isMap(parent)) return insert(text, parent, pair);
+    if (path.length === 1) {
+      if (parent !== null) throw inTheWay(above);
+      return `${withFinalNewline(text)}${pair}${newlineOf(text)}`;
+    }
+    if (parent === undefined) {
+      if (path.length === 2 && !isFlow(document.contents))
+        return append(text, document.contents, above, pair);
+      return yamlText.put(text, above, `{ ${pair} }`);
+    }
+    if (!isScalar(parent) || parent.value !== null) throw inTheWay(above);
+    return intoEmpty(text, parent, above, pair);
   },
   remove(text, path) {
     const document = parse(text);
@@ -47,7 +57,10 @@ export const yamlText: TextFormat = {
     return splice(text, lineStart(text, start), nextLine(text, end), '');
   },
   has: (text, path) => parse(text).hasIn(path),
-  isEmpty: () => false,
+  isEmpty(text, path) {
+    const node = parse(text).getIn(path, true);
+    return isScalar(node) && node.value === null;
+  },
   encode: (value) => JSON.stringify(value),
 };
 
@@ -57,6 +70,37 @@ export function parse(text: string): Document.Parsed {
   const [fault] = document.errors;
   if (fault === undefined) return document;
   throw new SvcError('config', `it is not YAML: ${fault.message.split('\n')[0]}`);
+}
+
+/** A new section of one pair below all others, at the margin of those. */
+function append(text: string, root: unknown, [section]: KeyPath, pair: string): string {
+  const first = isMap(root) ? rangeOf(root.items[0]?.key)?.[0] : undefined;
+  if (root !== null && first === undefined) throw inTheWay([section ?? '']);
+  const margin = first === undefined ? '' : ' '.repeat(first - lineStart(text, first));
+  const newline = newlineOf(text);
+  return `${withFinalNewline(text)}${margin}${section}:${newline}${margin}  ${pair}${newline}`;
+}
+
+/** The first pair of a section in which nothing stands but comments. */
+function intoEmpty(text: string, empty: Scalar, path: KeyPath, pair: string): string {
+  const range = rangeOf(empty);
+  if (range === undefined) throw inTheWay(path);
+  if (range[0] !== range[1]) return splice(text, range[0], range[1], `{ ${pair} }`);
+  const start = lineStart(text, range[0]);
+  const margin = /^ */.exec(text.slice(start))?.[0] ?? '';
+  // Another pair on the line: the section stands in braces or in a list.
+  if (
+    !/^ *[^\s:{}[\],-][^:{}[\],]*:[ \t]*(?:#.*)?\r?$/.test(
+      text.slice(start, nextLine(text, start)).replace(/\n$/, ''),
+    )
+  )
+    return splice(text, range[0], range[1], ` { ${pair} }`);
+  const at = nextLine(text, range[0]);
+  return `${withFinalNewline(text.slice(0, at))}${margin}  ${pair}${newlineOf(text)}${text.slice(at)}`;
+}
+
+function isFlow(node: unknown): boolean {
+  return isMap(node) && node.flow === true;
 }
 
 /** Adds a pair behind the last one of the map that stands on one line. */

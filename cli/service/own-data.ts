@@ -9,13 +9,24 @@ const NAMES = [
   'keys.json',
   'decisions.jsonl',
   'integrations.json',
+  'config-source.json',
+  'alerts.json',
   'learned.json',
   'routes.json',
   'telemetry.jsonl',
+  'audit.jsonl',
+  'audit.head',
+  'audit.key',
+  'audit.lock',
   'backups',
   'captures',
+  'answers',
+  'templates',
+  'macros',
+  '.index',
   'logs',
   'svc.pid',
+  'monitor.pid',
   'control.sock',
   'blocks.jsonl',
   'blocks.db',
@@ -25,16 +36,18 @@ const NAMES = [
   'calibration.json',
 ];
 
+/** True for an entry of the home folder that is svc's, or what SQLite, a lock or damage made of one. */
+export function isOwnData(name: string): boolean {
+  return NAMES.some(
+    (one) => name === one || (/^[.-]/.test(name.slice(one.length)) && name.startsWith(one)),
+  );
+}
+
 /**
- * Deletes every entry of `home` that is svc's, with what SQLite, locks and damage appended to its
- * name, and then the folder if nothing is left. Returns what stays: a folder that SVC_HOME names by
+ * Deletes every entry of `home` that is svc's, and then the folder if nothing is left. Returns what stays: a folder that SVC_HOME names by
  * mistake holds other things.
  */
 export function deleteData(home: string): readonly string[] {
-  const isOurs = (name: string) =>
-    NAMES.some(
-      (one) => name === one || (/^[.-]/.test(name.slice(one.length)) && name.startsWith(one)),
-    );
   let names: readonly string[];
   try {
     names = readdirSync(home);
@@ -43,7 +56,7 @@ export function deleteData(home: string): readonly string[] {
     throw cause;
   }
   for (const name of names)
-    if (isOurs(name)) rmSync(join(home, name), { recursive: true, force: true });
+    if (isOwnData(name)) rmSync(join(home, name), { recursive: true, force: true });
   const left = readdirSync(home);
   if (left.length === 0) rmdirSync(home);
   return left;

@@ -1,6 +1,7 @@
 /** The config file that `svc setup` writes: a short one, or the changes to the one that is there. */
-import { Document, parseDocument } from 'yaml';
+import { stringify } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
+import { yamlText } from '../integrate/yaml-text.ts';
 
 /** Settings by their keys, such as `server.port`. */
 export type Chosen = Readonly<Record<string, string | number>>;
@@ -17,21 +18,12 @@ const HEAD = `# Configuration of svc, begun by \`svc setup\`.
  */
 export function withChosen(text: string, chosen: Chosen): string {
   if (Object.keys(chosen).length === 0) return text;
-  const parsed = parseDocument(text);
-  // A file of comments alone: they stay ahead.
-  const isBare = parsed.contents === null;
-  const document = isBare ? new Document({}) : parsed;
   try {
-    for (const [key, value] of Object.entries(chosen)) {
-      const [section = '', name] = key.split('.', 2);
-      const isEmpty = document.get(section) === null;
-      if (name === undefined) document.set(section, value);
-      else if (isEmpty) document.set(section, document.createNode({ [name]: value }));
-      else document.setIn([section, name], value);
-    }
-    const written = document.toString({ lineWidth: 0 });
-    if (!isBare) return written;
-    return `${text === '' ? HEAD : text.replace(/\n?$/, '\n')}\n${written}`;
+    const entries = Object.entries(chosen);
+    return entries.reduce(
+      (written, [key, value]) => yamlText.put(written, key.split('.'), stringify(value).trimEnd()),
+      text === '' ? `${HEAD}\n` : text,
+    );
   } catch (cause) {
     throw new SvcError('config', `The config file has no place for ${Object.keys(chosen)[0]}`, {
       cause,

@@ -195,6 +195,23 @@ test('a config file that is there keeps its comments and gets a copy; a taken po
   await dispose();
 });
 
+test('the file that config init writes gets its lines added, and loses none', async () => {
+  const { place, env, dispose } = await newcomer();
+  assert.is((await run(place, ['config', 'init'])).code, 0);
+  const path = join(place.home, 'config.yaml');
+  const former = fs.readFileSync(path, 'utf8').split('\n');
+  const argv = ['setup', '--yes', '--keep-clients', '--json', '--mode', 'aggressive'];
+  const { code, stderr } = await run(place, argv, { env });
+  assert.is(code, 0, stderr);
+  const lines = fs.readFileSync(path, 'utf8').split('\n');
+  assert.is(lines[lines.indexOf('compression:') + 1], '  mode: aggressive');
+  assert.equal(
+    lines.filter((line) => line !== '  mode: aggressive'),
+    former,
+  );
+  await dispose();
+});
+
 test('a faulty configuration is named, and nothing is done', async () => {
   const { place, env, dispose } = await newcomer();
   fs.mkdirSync(place.home, { mode: 0o700 });

@@ -3,6 +3,7 @@
  * serves: each has a row that looks at what it changed, or counts what it printed again. The
  * lists are held against each other, so that a command without a row fails.
  */
+import { readdirSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { configureEffects } from '../../fixtures/cli/effects/configure-effects.ts';
@@ -17,6 +18,7 @@ import type { Live } from '../../fixtures/cli/live.ts';
 import { NOT_BUILT, SPECIFIED } from '../../fixtures/cli/specified.ts';
 import { loadDefinitions } from '../parse/definitions.ts';
 import { pathOf } from '../parse/syntax.ts';
+import { isOwnData } from '../service/own-data.ts';
 
 const EFFECTS: readonly Effect[] = [
   ...figureEffects,
@@ -77,6 +79,11 @@ test('every command has its effect, and those of the specification were run with
       }
     }
     assert.equal(failed, [], failed.join('\n\n'));
+    assert.equal(
+      readdirSync(live.place.home).filter((name) => !isOwnData(name)),
+      [],
+      '`svc uninstall --data` would leave what svc has made',
+    );
     const missing = SPECIFIED.flatMap(({ command, options = [] }) => {
       const calls = callsOf(live, command).flat();
       return [
