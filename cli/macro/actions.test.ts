@@ -66,6 +66,19 @@ test('every action does to a running proxy what it says', async () => {
         await ask(CONVERSATION);
         return upstream.requests.at(-1)!.body.length;
       };
+      /** Bytes sent for a conversation of its own, whose log a tool of that name printed. */
+      const sentAsResultOf = async (tool: string, about: string): Promise<number> => {
+        const log = ROWS.replaceAll('fetches', `fetches ${about}`);
+        const call = { type: 'tool_use', id: 't1', name: tool, input: {} };
+        const result = { type: 'tool_result', tool_use_id: 't1', content: log };
+        const messages = [
+          { role: 'user', content: `Look at ${about}.` },
+          { role: 'assistant', content: [call] },
+          { role: 'user', content: [result] },
+        ];
+        await ask({ messages });
+        return upstream.requests.at(-1)!.body.length;
+      };
       const effects: Record<keyof typeof ACTIONS, () => Promise<void>> = {
         async compress() {
           await step(COMPRESS);
@@ -134,12 +147,15 @@ test('every action does to a running proxy what it says', async () => {
           const skipped = { mode: 'hybrid', class: 'log', tool: 'Slow' };
           assert.is((await status())['applied'], null);
           await step('learn: { do: apply }');
+          assert.ok((await sentAsResultOf('Slow', 'b')) > ROWS.length, 'left out of compression');
+          assert.ok((await sentAsResultOf('Quick', 'c')) < ROWS.length, 'and no other tool');
           const { applied, patterns } = await status();
           assert.equal((applied as { skip: unknown }).skip, [skipped]);
           assert.ok((patterns as object[]).length > 1, 'the seeded one, and what was sent here');
           await step('learn: { do: reset }');
           const after = await status();
           assert.equal([after['applied'], after['patterns']], [null, []]);
+          assert.ok((await sentAsResultOf('Slow', 'd')) < ROWS.length, 'compressed again');
         },
         async check_alerts() {
           assert.match(await step('check_alerts'), /No alert rule is configured/);

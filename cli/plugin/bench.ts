@@ -3,10 +3,16 @@ import { testPlugin } from '../../fixtures/kit.ts';
 import type { KitOptions, PluginKit } from '../../fixtures/kit.ts';
 import { percentile } from '../../stages/ledger/metrics.ts';
 
-/** Milliseconds added to a request. Both are medians over the rounds. */
+/** A median over the rounds, in milliseconds, and what four of five rounds differ from it at most. */
+export interface Measured {
+  readonly ms: number;
+  readonly plusMinusMs: number;
+}
+
+/** Milliseconds added to a request. */
 export interface AddedMs {
-  readonly p50: number;
-  readonly p95: number;
+  readonly p50: Measured;
+  readonly p95: Measured;
 }
 
 export interface PluginCost {
@@ -52,20 +58,15 @@ interface Pair {
 }
 
 async function addedBy(
-  { withIt, without }: Pair,
+  pair: Pair,
   stream: boolean,
   requests: number,
   onRound: () => void,
 ): Promise<AddedMs> {
-  await timesOf(withIt, stream, WARM_UP);
-  await timesOf(without, stream, WARM_UP);
-  const rounds: AddedMs[] = [];
+  await timesOf(pair, stream, WARM_UP);
+  const rounds: { p50: number; p95: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Whichever goes second finds a warmer machine: they take turns in that too.
-    const order = round % 2 === 0 ? [withIt, without] : [without, withIt];
-    const times = new Map<PluginKit, readonly number[]>();
-    for (const kit of order) times.set(kit, await timesOf(kit, stream, requests));
-    const [on, off] = [times.get(withIt) ?? [], times.get(without) ?? []];
+    const { on, off } = await timesOf(pair, stream, requests);
     rounds.push({
       p50: quantile(on, 0.5) - quantile(off, 0.5),
       p95: quantile(on, 0.95) - quantile(off, 0.95),
@@ -73,28 +74,44 @@ async function addedBy(
     onRound();
   }
   return {
-    p50: quantile(
-      rounds.map(({ p50 }) => p50),
-      0.5,
-    ),
-    p95: quantile(
-      rounds.map(({ p95 }) => p95),
-      0.5,
-    ),
+    p50: middleOf(rounds.map(({ p50 }) => p50)),
+    p95: middleOf(rounds.map(({ p95 }) => p95)),
   };
 }
 
-async function timesOf(kit: PluginKit, stream: boolean, count: number): Promise<number[]> {
+/** By turns: whatever else the machine does slows both, and whichever goes second goes first next time. */
+async function timesOf(
+  { withIt, without }: Pair,
+  stream: boolean,
+  count: number,
+): Promise<{ on: readonly number[]; off: readonly number[] }> {
   const text = 'The quick brown fox jumps over the lazy dog. '.repeat(200);
   const messages = [{ role: 'user', content: text }];
   const body = { model: 'claude-sonnet-4-5', max_tokens: 100, stream, messages };
-  const times: number[] = [];
-  for (let done = 0; done < count; done += 1) {
+  const [on, off]: [number[], number[]] = [[], []];
+  const time = async (kit: PluginKit, times: number[]): Promise<void> => {
     const startedMs = performance.now();
     await kit.exchange({ body });
     times.push(performance.now() - startedMs);
+  };
+  for (let done = 0; done < count; done += 1) {
+    if (done % 2 === 0) await time(withIt, on);
+    await time(without, off);
+    if (done % 2 === 1) await time(withIt, on);
   }
-  return times;
+  return { on, off };
+}
+
+/** The median of the rounds, and how far the most of them are from it. */
+function middleOf(rounds: readonly number[]): Measured {
+  const ms = quantile(rounds, 0.5);
+  return {
+    ms,
+    plusMinusMs: quantile(
+      rounds.map((one) => Math.abs(one - ms)),
+      0.8,
+    ),
+  };
 }
 
 function quantile(values: readonly number[], share: number): number {

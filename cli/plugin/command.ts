@@ -78,6 +78,9 @@ class Test extends Command<CliContext> {
   }
 }
 
+const shownMs = ({ ms, plusMinusMs }: { ms: number; plusMinusMs: number }): string =>
+  `${ms.toFixed(3)} ± ${plusMinusMs.toFixed(3)}`;
+
 class Bench extends Command<CliContext> {
   static override paths = [['plugin', 'bench']];
   static override usage = Command.Usage({
@@ -115,7 +118,12 @@ class Bench extends Command<CliContext> {
     if (this.json) {
       const fields = rows.map(({ kind, p50, p95 }) => [
         kind,
-        { added_ms_p50: roundedMs(p50), added_ms_p95: roundedMs(p95) },
+        {
+          added_ms_p50: roundedMs(p50.ms),
+          added_ms_p50_plus_minus: roundedMs(p50.plusMinusMs),
+          added_ms_p95: roundedMs(p95.ms),
+          added_ms_p95_plus_minus: roundedMs(p95.plusMinusMs),
+        },
       ]);
       printJson(context, { module, requests, ...Object.fromEntries(fields) });
       return 0;
@@ -124,9 +132,12 @@ class Bench extends Command<CliContext> {
     printTable(
       context,
       ['answers', '>added ms, median', '>p95'],
-      rows.map(({ kind, p50, p95 }) => [kind, p50.toFixed(3), p95.toFixed(3)]),
+      rows.map(({ kind, p50, p95 }) => [kind, shownMs(p50), shownMs(p95)]),
     );
-    note(context, 'Less than about 0.05 ms cannot be told from noise.');
+    note(
+      context,
+      '± is how far rounds differ; what is smaller cannot be told from noise. More --requests make it smaller.',
+    );
     return 0;
   }
 }
