@@ -1,9 +1,9 @@
 /** `svc graph`: the graph that the configuration compiles to. */
-import { resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
 import { SvcError } from '../../engine/error.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { colorsFor, note, print, printJson } from '../screen/output.ts';
 import { drawMermaid, drawText, toDrawing } from './drawing.ts';
 import type { Drawing } from './drawing.ts';
@@ -26,6 +26,7 @@ class Graph extends Command<CliContext> {
 
   config = Option.String('--config', { description: 'Config file' });
   plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
   json = Option.Boolean('--json', false, { description: 'As JSON' });
   mermaid = Option.Boolean('--mermaid', false, { description: 'As a flowchart of Mermaid' });
   svg = Option.Boolean('--svg', false, { description: 'As an SVG picture' });
@@ -52,7 +53,7 @@ class Graph extends Command<CliContext> {
       import('../../engine/index.ts'),
     ]);
     const { config } = await loadConfig(toLoadOptions(configFlag(this.config), context));
-    const more = this.plugin.map((path) => ({ module: resolve(context.cwd, path) }));
+    const more = typedPlugins(this.plugin, this.settings, context.cwd);
     const withMore = { ...config, plugins: [...config.plugins, ...more] };
     const { plan, plugins, warnings } = await compiledGraph(withMore, context.env);
     for (const warning of warnings) note(context, `! ${warning}`);

@@ -79,6 +79,13 @@ test('a plugin stands where it was inserted, and its own stream apart', async ()
   assert.match(forward[at + 1]!, /^fused: meter/);
 });
 
+test('a plugin that needs settings gets them by --settings', async () => {
+  const footer = ['graph', '--plugin', fixturePath('plugins', 'footer.mjs')];
+  assert.is((await run(place, footer)).code, 4);
+  const settled = await run(place, [...footer, '--settings', '{text: checked}']);
+  assert.match(settled.stdout, /plugin footer/, settled.stderr);
+});
+
 test('text, Mermaid and SVG show the same nodes, whatever they are called', async () => {
   const text = await run(place, ['graph', '--plugin', streamed]);
   assert.match(text.stdout, /own<stream> +plugin streamed, web stream\n/);

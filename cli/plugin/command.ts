@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { Command, Option } from 'clipanion';
-import { parse } from 'yaml';
 import { SvcError } from '../../engine/error.ts';
 import { roundedMs } from '../../stages/ledger/figures.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configOf, toWhole } from '../parse/flags.ts';
+import { settingsOf } from '../parse/typed-plugins.ts';
 import { colorsFor, isTerminal, note, print, printJson } from '../screen/output.ts';
 import { configurationOf, scaffold } from './scaffold.ts';
 
@@ -109,7 +109,7 @@ class Bench extends Command<CliContext> {
     const showsProgress = isTerminal(context.stderr) && !this.json;
     const cost = await benchPlugin(
       module,
-      this.settings === undefined ? {} : { config: parse(this.settings) as unknown },
+      this.settings === undefined ? {} : { config: settingsOf(this.settings) },
       requests,
       (done, of) => showsProgress && context.stderr.write(`\r${done} of ${of} rounds\u001b[K`),
     );

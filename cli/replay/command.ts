@@ -13,6 +13,7 @@ import type { CaptureRecord } from '../../stages/captures/record.ts';
 import { homeOf } from '../context.ts';
 import type { CliCommand, CliContext } from '../context.ts';
 import { configFlag, toLoadOptions } from '../parse/flags.ts';
+import { PLUGIN_SETTINGS, typedPlugins } from '../parse/typed-plugins.ts';
 import { localMoment } from '../../server/dashboard/page/local-time.ts';
 import { colorsFor, counted, note, pairs, print, printJson, writeLine } from '../screen/output.ts';
 import { lineDiff } from '../preview/line-diff.ts';
@@ -178,6 +179,7 @@ class Run extends Command<CliContext> {
     description: 'Compression mode, in place of the configured and the requested one',
   });
   plugin = Option.Array('--plugin', [], { description: 'A plugin besides the configured ones' });
+  settings = Option.Array('--settings', [], { description: PLUGIN_SETTINGS });
   recipe = Option.Array('--recipe', [], {
     description: 'A recipe, or a folder of them, besides the configured ones',
   });
@@ -259,7 +261,7 @@ class Run extends Command<CliContext> {
     const recipes = [...this.recipe.map(absolute), ...[compression.recipes].flat()];
     return {
       ...config,
-      plugins: [...plugins, ...this.plugin.map((path) => ({ module: absolute(path) }))],
+      plugins: [...plugins, ...typedPlugins(this.plugin, this.settings, this.context.cwd)],
       ...(this.recipe.length > 0 && { compression: { ...compression, recipes } }),
     };
   }

@@ -91,6 +91,15 @@ test('a difference is shown side by side, and fails a check', () =>
     assert.not(asJson.captures[0].same_answer);
     assert.is((await svc('run', '--plugin', plugin)).code, 0, 'only a check fails');
     assert.is((await svc('run', '--plugin', './none.mjs')).code, 4);
+    // As it stands in its file, with the settings that it wants.
+    writeFileSync(plugin, footer, { mode: 0o600 });
+    const withSettings = ['--plugin', plugin, '--settings', '{ text: " [read twice]" }'];
+    const settled = await svc('run', ...withSettings, '--check');
+    assert.is(settled.code, 1, settled.stderr);
+    assert.match(settled.stdout, /\+.*\[read twice\]/);
+    assert.match((await svc('run', '--plugin', plugin)).stderr, /text is missing/);
+    assert.is((await svc('run', '--settings', '{}')).code, 2);
+    assert.match((await svc('run', '--plugin', plugin, '--settings', '{')).stderr, /no YAML/);
     assert.is((await svc('run', '--mode', 'lenient')).code, 4);
   }));
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { exitCodes } from '../exit.ts';
 import { makePlace, run, start } from '../../fixtures/cli/run.ts';
 import { startUpstream } from '../../fixtures/upstream.ts';
 
@@ -46,15 +47,15 @@ test('a template is added privately, shown, listed, used and removed', async () 
 });
 
 test('what is wrong has a cause, and leaves no file', async () => {
-  for (const [argv, reason] of [
-    [['add', '../x', 'explain.md'], /cannot be the name/],
-    [['add', 'x', 'absent.md'], /There is no file .*absent\.md/],
-    [['show', 'x'], /There is no template x/],
-    [['remove', 'x'], /There is no template x/],
-    [['use', 'x', '--var', 'y'], /is not name=value|There is no template/],
+  for (const [argv, reason, code] of [
+    [['add', '../x', 'explain.md'], /cannot be the name/, exitCodes.bad_request],
+    [['add', 'x', 'absent.md'], /There is no file .*absent\.md/, exitCodes.not_found],
+    [['show', 'x'], /There is no template x/, exitCodes.not_found],
+    [['remove', 'x'], /There is no template x/, exitCodes.not_found],
+    [['use', 'x', '--var', 'y'], /There is no template x/, exitCodes.not_found],
   ] as const) {
     const ran = await run(place, ['template', ...argv]);
-    assert.is.not(ran.code, 0, argv.join(' '));
+    assert.is(ran.code, code, argv.join(' '));
     assert.match(ran.stderr, reason);
   }
 });

@@ -54,7 +54,10 @@ async function fill(
   { name, by, values }: Asked,
   folder: string,
 ): Promise<ProxyRequest> {
-  const loaded = await loadTemplate(folder, name);
+  const loaded = await loadTemplate(folder, name).catch((thrown: unknown) => {
+    // What the client asked for is at fault, not the address that it asked.
+    throw thrown instanceof SvcError && thrown.kind === 'not_found' ? bad(thrown.message) : thrown;
+  });
   const block = lastTyped(request, by);
   const takesInput = loaded.variables.some((each) => each.name === INPUT);
   if (takesInput) values.set(INPUT, block.text);

@@ -31,7 +31,7 @@ export function templateNames(folder: string): readonly string[] {
   }
 }
 
-/** The file's text. Throws `bad_request` for one that is not there, with the names that are. */
+/** The file's text. Throws `not_found` for one that is not there, with the names that are. */
 export function templateSource(folder: string, name: string): string {
   const file = templateFile(folder, name);
   try {
@@ -47,7 +47,7 @@ export function templateSource(folder: string, name: string): string {
     const names = templateNames(folder);
     const cure =
       names.length === 0 ? '`svc template add` adds one' : `there are ${names.join(', ')}`;
-    throw new SvcError('bad_request', `There is no template ${name}; ${cure}`, { cause });
+    throw new SvcError('not_found', `There is no template ${name}; ${cure}`, { cause });
   }
 }
 
