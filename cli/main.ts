@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../engine/clock.ts';
 import type { CliContext } from './context.ts';
+import { exitCodes } from './exit.ts';
 import { allDefinitions } from './parse/definitions.ts';
 import { runCli } from './run.ts';
 
@@ -65,6 +66,8 @@ if (process.platform === 'win32') {
 } else {
   // Results alone go to stdout: what a provider's module prints must not stand among them.
   globalThis.console = new Console(process.stderr);
+  // A command that never comes to its end has not succeeded.
+  process.exitCode = exitCodes.internal;
   void runCli(process.argv.slice(2), processContext()).then((code) => {
     process.exitCode = code;
     setTimeout(() => process.exit(code), LINGER_MS).unref();

@@ -5,24 +5,53 @@ import type { CliContext } from '../context.ts';
 import { givenUp } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 
+/** Each would end the process with a hidden cursor, or with a terminal that echoes nothing. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const ENDS = ['end', 'close', 'error'];
+
 /** Menus on the terminal of `context`. */
-export function menuPrompts({ stdin: input, stderr: output }: CliContext): Prompts {
-  const on = { input, output };
+export function menuPrompts({ stdin: input, stderr: output, events }: CliContext): Prompts {
+  /** The library knows Ctrl-C and Escape; after Ctrl-D it would wait forever for keys. */
+  const asked = async <T>(
+    ask: (on: {
+      input: typeof input;
+      output: typeof output;
+      signal: AbortSignal;
+    }) => Promise<T | Cancelled>,
+  ): Promise<T> => {
+    const leaving = new AbortController();
+    const leave = () => leaving.abort();
+    const onKey = (_text: unknown, key?: { readonly ctrl?: boolean; readonly name?: string }) => {
+      if (key?.ctrl === true && key.name === 'd') leave();
+    };
+    input.on('keypress', onKey);
+    for (const name of ENDS) input.on(name, leave);
+    for (const name of SIGNALS) events.on(name, leave);
+    try {
+      const answer = await ask({ input, output, signal: leaving.signal });
+      if (isCancel(answer)) throw givenUp();
+      return answer;
+    } finally {
+      input.off('keypress', onKey);
+      for (const name of ENDS) input.off(name, leave);
+      for (const name of SIGNALS) events.off(name, leave);
+    }
+  };
   return {
-    confirm: async (question, isYes) =>
-      answered(await confirm({ ...on, message: visible(question), initialValue: isYes })),
-    choose: async (question, choices, initial) =>
-      answered(
-        await select({
+    confirm: (question, isYes) =>
+      asked((on) => confirm({ ...on, message: visible(question), initialValue: isYes })),
+    choose: (question, choices, initial) =>
+      asked((on) =>
+        select({
           ...on,
           message: visible(question),
           options: choices.map(toOption),
           initialValue: initial,
         }),
       ),
-    several: async (question, choices) =>
-      answered(
-        await multiselect({
+    several: (question, choices) =>
+      asked((on) =>
+        multiselect({
           ...on,
           message: visible(question),
           options: choices.map(toOption),
@@ -35,11 +64,6 @@ export function menuPrompts({ stdin: input, stderr: output }: CliContext): Promp
 }
 
 type Cancelled = Exclude<Awaited<ReturnType<typeof confirm>>, boolean>;
-
-function answered<T>(answer: T | Cancelled): T {
-  if (isCancel(answer)) throw givenUp();
-  return answer;
-}
 
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   return {

@@ -6,6 +6,7 @@
 import { createInterface } from 'node:readline';
 import { SvcError } from '../../engine/error.ts';
 import type { CliContext } from '../context.ts';
+import { givenUp } from './choice.ts';
 import type { Choice, Prompts } from './choice.ts';
 import { isTerminal, note } from '../screen/output.ts';
 
@@ -22,6 +23,20 @@ export async function openPrompts(context: CliContext): Promise<Prompts> {
 function linePrompts(context: CliContext): Prompts {
   const lines = createInterface({ input: context.stdin, terminal: false });
   const typed = lines[Symbol.asyncIterator]();
+  /** The next line, unless Ctrl-C comes first. */
+  const nextLine = () =>
+    new Promise<IteratorResult<string, unknown>>((resolve, reject) => {
+      const leave = () => {
+        // The terminal has written ^C, and no line after it.
+        note(context, '');
+        reject(givenUp());
+      };
+      context.events.on('SIGINT', leave);
+      typed
+        .next()
+        .then(resolve, reject)
+        .finally(() => context.events.off('SIGINT', leave));
+    });
   /** Asks until `read` understands the answer; an empty one is ''. */
   const ask = async <T>(
     question: readonly string[],
@@ -29,7 +44,7 @@ function linePrompts(context: CliContext): Prompts {
   ): Promise<T> => {
     for (;;) {
       for (const line of question) note(context, line);
-      const next = await typed.next();
+      const next = await nextLine();
       if (next.done === true)
         throw new SvcError('cancelled', 'The input ended before an answer: nothing was changed', {
           cure: 'Type the answers, or agree to all that is proposed with --yes.',

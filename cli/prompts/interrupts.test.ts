@@ -1,0 +1,228 @@
+/**
+ * Whoever gives up at a question, in a real terminal: with Ctrl-C, with Ctrl-D, by closing its
+ * window. Nothing has changed then, and the terminal is as it was.
+ */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { until } from '../../fixtures/cli/live.ts';
+import { entry, makePlace, run } from '../../fixtures/cli/run.ts';
+import type { Place } from '../../fixtures/cli/run.ts';
+import { findTerminal, typeInTerminal } from '../../fixtures/cli/terminal.ts';
+import type { Typing } from '../../fixtures/cli/terminal.ts';
+import { startUpstream } from '../../fixtures/upstream.ts';
+import { runningInstance } from '../process/daemon.ts';
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const ENTER = '\r';
+
+const found = findTerminal();
+if (found === undefined) throw new Error('this needs `script` or `python3`, for a terminal');
+const terminal = found;
+
+/** A command that asks, and its questions in their order. */
+interface Asking {
+  readonly argv: readonly string[];
+  readonly questions: readonly RegExp[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly program?: string;
+}
+
+/** What lies in the place, with contents and modes. */
+function filesOf({ folder }: Place): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    fs
+      .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => [name, join(folder, name)] as const)
+      .filter(([, path]) => fs.lstatSync(path).isFile())
+      .map(([name, path]) => [
+        name,
+        `${fs.statSync(path).mode.toString(8)} ${fs.readFileSync(path, 'utf8')}`,
+      ]),
+  );
+}
+
+/** Answers `count` questions with Enter, waits for the next, and does `last`. */
+async function giveUpAt(
+  place: Place,
+  { argv, questions, env = {}, program }: Asking,
+  count: number,
+  last: (typing: Typing) => void,
+) {
+  const typing = typeInTerminal(terminal, place, argv, {
+    env,
+    ...(program === undefined ? {} : { program }),
+  });
+  for (const [at, question] of questions.slice(0, count + 1).entries()) {
+    await typing.shows(question);
+    // A menu takes keys once it stands there in full.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (at < count) typing.press(ENTER);
+  }
+  last(typing);
+  return typing.ended;
+}
+
+const WAYS = [
+  ['Ctrl-C', CTRL_C],
+  ['Ctrl-D', CTRL_D],
+] as const;
+
+/** As menus, and as lines for a terminal that can do no more. */
+const SCREENS = [{}, { TERM: 'dumb' }] as const;
+
+/** Gives up at each question in each way, on each kind of screen. */
+async function everywhere(place: Place, asking: Asking): Promise<void> {
+  const before = filesOf(place);
+  for (const screen of SCREENS)
+    for (const [way, keys] of WAYS)
+      for (let count = 0; count < asking.questions.length; count += 1) {
+        const what = `${asking.argv.join(' ')}: ${way} at question ${count + 1}, ${JSON.stringify(screen)}`;
+        const left = await giveUpAt(
+          place,
+          { ...asking, env: { ...asking.env, ...screen } },
+          count,
+          ({ press }) => press(keys),
+        );
+        assert.is(left.code, 130, `${what}: ${left.screen}`);
+        assert.ok(left.isRestored, `${what}: settings of the terminal: ${left.screen}`);
+        assert.ok(left.isCursorShown, `${what}: cursor`);
+        assert.match(left.screen, 'nothing was changed', what);
+        assert.equal(filesOf(place), before, what);
+      }
+}
+
+/** Waits until no `svc` of this place writes any more; one that hangs fails. */
+async function closesWindow(place: Place, asking: Asking): Promise<void> {
+  const before = filesOf(place);
+  const pidFile = join(place.folder, 'pid');
+  const program = join(place.folder, 'noted.mjs');
+  fs.writeFileSync(
+    program,
+    `import fs from 'node:fs';\nfs.writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));\nawait import(${JSON.stringify(asking.program ?? entry)});\n`,
+  );
+  const last = asking.questions.length - 1;
+  const left = await giveUpAt(place, { ...asking, program }, last, ({ close }) => close());
+  assert.is(left.code, null);
+  const pid = Number(fs.readFileSync(pidFile, 'utf8'));
+  await until(() => !isAlive(pid), 'the end of a command whose window is closed');
+  for (const file of [pidFile, program]) fs.rmSync(file);
+  assert.equal(filesOf(place), before, 'its window is closed');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('setup', async () => {
+  const place = makePlace();
+  const upstream = await startUpstream();
+  try {
+    fs.mkdirSync(join(place.folder, '.claude'));
+    fs.writeFileSync(join(place.folder, '.claude/settings.json'), '{"a": 1}');
+    const setup: Asking = {
+      argv: ['setup'],
+      env: {
+        SVC_PORT: '0',
+        SVC_WS_PORT: '0',
+        ANTHROPIC_API_KEY: 'sk-newcomer',
+        MSGPROV_BASE_URL: upstream.url,
+      },
+      questions: [
+        /How much may be compressed\?/,
+        /Which clients shall go through svc\?/,
+        /Try your keys\?/,
+        /Go ahead\?/,
+      ],
+    };
+    await everywhere(place, setup);
+    await closesWindow(place, setup);
+    assert.is(runningInstance(place.home), undefined);
+    assert.is(upstream.requests.length, 0);
+  } finally {
+    await upstream.close();
+    place.dispose();
+  }
+});
+
+test('config pull and config sync', async () => {
+  const place = makePlace();
+  try {
+    const shared = join(place.folder, 'shared.yaml');
+    fs.writeFileSync(shared, 'compression: { mode: strict }\n');
+    const questions = [/Apply it\?/];
+    await everywhere(place, { argv: ['config', 'pull', shared], questions });
+    assert.is((await run(place, ['config', 'pull', shared, '--yes'])).code, 0);
+    fs.writeFileSync(shared, 'compression: { mode: aggressive }\n');
+    await everywhere(place, { argv: ['config', 'sync'], questions });
+    await closesWindow(place, { argv: ['config', 'sync'], questions });
+  } finally {
+    place.dispose();
+  }
+});
+
+/** npm, whose registry has a newer version; it notes what it is to install. */
+const NPM = `#!/bin/sh
+here=$(dirname "$0")
+case "$1" in
+  root) echo "$here/../lib/node_modules" ;;
+  view) echo '{"name":"svc","version":"999.0.0","bin":{"svc":"dist/app/main.js"}}' ;;
+  install) echo "$@" >> "$here/installs" ;;
+esac
+`;
+
+test('update', async () => {
+  const place = makePlace();
+  try {
+    // As npm would have put it there.
+    const here = fileURLToPath(new URL('../../../', import.meta.url));
+    const root = join(place.folder, 'lib/node_modules/svc');
+    fs.cpSync(join(here, 'dist/app'), join(root, 'dist/app'), { recursive: true });
+    fs.copyFileSync(join(here, 'package.json'), join(root, 'package.json'));
+    fs.symlinkSync(join(here, 'node_modules'), join(root, 'node_modules'));
+    const bin = join(place.folder, 'bin');
+    fs.mkdirSync(bin);
+    fs.writeFileSync(join(bin, 'npm'), NPM, { mode: 0o755 });
+    await everywhere(place, {
+      argv: ['update'],
+      env: { PATH: `${bin}:${place.env['PATH'] ?? ''}` },
+      questions: [/Install it\?/],
+      program: join(root, 'dist/app/main.js'),
+    });
+    assert.is(fs.existsSync(join(bin, 'installs')), false);
+  } finally {
+    place.dispose();
+  }
+});
+
+test('the dashboard gives the screen back', async () => {
+  const place = makePlace();
+  try {
+    for (const [keys, code] of [
+      [CTRL_C, 0],
+      ['q', 0],
+    ] as const) {
+      const typing = typeInTerminal(terminal, place, ['dashboard']);
+      await typing.shows(/\[\?1049h/);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      typing.press(keys);
+      const left = await typing.ended;
+      assert.equal([left.code, left.isRestored, left.isCursorShown], [code, true, true]);
+      assert.ok(
+        left.screen.lastIndexOf('\u001b[?1049l') > left.screen.lastIndexOf('\u001b[?1049h'),
+      );
+    }
+  } finally {
+    place.dispose();
+  }
+});
+
+test.run();
