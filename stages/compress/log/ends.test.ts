@@ -1,5 +1,5 @@
 /**
- * How tools say that they are done: 200 and more outputs of tools that ran on one machine,
+ * How tools say that they are done: 240 and more outputs of tools that ran on one machine,
  * in `fixtures/tool-logs.jsonl.gz`. Whatever else becomes of them, how they end is there to
  * the letter, the first time and when the same command says the same again.
  */
@@ -11,7 +11,7 @@ import { LOG_ENDINGS } from '../../../fixtures/compress/log-endings.ts';
 import { times } from '../../../fixtures/compress/texts.ts';
 import { fixturePath } from '../../../fixtures/paths.ts';
 import { estimateTokens } from '../../model/tokens.ts';
-import { compressConversation } from '../conversation/conversation.ts';
+import { compressConversation, type BlockOutcome } from '../conversation/conversation.ts';
 import type { ConversationBlock } from '../conversation/blocks.ts';
 import { cleanLine } from './clean.ts';
 import { endingLines } from './ends.ts';
@@ -38,6 +38,8 @@ const TOTALS: Readonly<Record<string, RegExp>> = {
   tsc: /^exit code \d/,
   make: /^exit status \d/,
   gcc: /^exit status \d/,
+  php: /^(?:Errors parsing|No syntax errors)/,
+  ninja: /^ninja: /,
   ctest: /^\d+% tests passed/,
   javac: /^(?:\d+ (?:errors?|warnings?)$|exit code \d)/,
   cargo: /^(?:test result: |exit code \d)/,
@@ -47,6 +49,61 @@ const TOTALS: Readonly<Record<string, RegExp>> = {
   'apt-get': /^\d+ upgraded, \d+ newly installed/,
   npm: /^(?: {2}(?:Total|Passed|Skipped): +\d|exit code \d)/,
 };
+
+/** How the runners among them name what failed, each name in a group: written apart from what is tested. */
+const NAMES: Readonly<Record<string, RegExp>> = {
+  pytest: /^(?:FAILED|ERROR) (\S+)/,
+  unittest: /^(?:FAIL|ERROR): (\S+)/,
+  nose2: /^(?:FAIL|ERROR): (\S+)/,
+  jest: /^ {2}● (.*)/,
+  vitest: /^ FAIL {2}(.*)/,
+  mocha: /^ {2,}\d+\) (.*)|^not ok \d+ (.*)/,
+  'node --test': /^\s*not ok \d+ - (.*)|^\s*✖ (.*?)(?: \(|$)/,
+  jasmine: /^\d+\) (.*)/,
+  tape: /^not ok \d+ (.*)/,
+  ava: /^ {2}✘ \[fail\]: (.*)|^not ok \d+ - (.*)/,
+  go: /^\s*--- FAIL: (\S+)/,
+  cargo: /^test (\S+) \.\.\. FAILED/,
+  ctest: /^\s*\d+ - (\S+) \(Failed\)/,
+  rspec: /^rspec (\S+)/,
+  minitest: /^(\w+#test_\w+) \[/,
+  phpunit: /^\d+\) (\S+)| ✘ (.*)/,
+  prove: /^#\s+Failed test '(.*)'/,
+  bats: /^not ok \d+ (.*)|^ ✗ (.*)/,
+  mix: /^ {2}\d+\) test (.*)/,
+  busted: /^Failure -> (.*)|^\[ {2}FAILED {2}\] (.*?)(?: \(|$)|^not ok \d+ - (.*)/,
+  behave: /^ {2}(\S+\.feature:\d+)/,
+};
+
+function failedNames({ tool, text }: ToolLog): readonly string[] {
+  const pattern = NAMES[tool];
+  if (pattern === undefined) return [];
+  const names = text.split('\n').flatMap((line) => {
+    const [, ...groups] = pattern.exec(cleanLine(line)) ?? [];
+    const name = groups.find((group) => group !== undefined)?.trim();
+    return name === undefined ? [] : [name];
+  });
+  return [...new Set(names)];
+}
+
+/** The same result twice, each as it goes out. */
+function twice({ command, text }: ToolLog): readonly BlockOutcome[] {
+  const block = (index: number): ConversationBlock => ({
+    index,
+    role: 'tool',
+    kind: 'tool_result',
+    message: index,
+    text,
+    toolName: 'Bash',
+    toolInput: { command },
+  });
+  return compressConversation([block(0), block(1)], {
+    mode: 'hybrid',
+    maxChars: 120,
+    thresholdTokens: 0,
+    logBudgetTokens: 3500,
+  });
+}
 
 /** The lines that must be there: the last three, and all totals; identical ones count once. */
 function endsOf({ tool, text }: ToolLog): readonly string[] {
@@ -60,30 +117,15 @@ function endsOf({ tool, text }: ToolLog): readonly string[] {
 }
 
 test('there are enough of them, and of enough tools', () => {
-  assert.ok(LOGS.length >= 200, `${LOGS.length}`);
-  assert.ok(new Set(LOGS.map(({ tool }) => tool)).size >= 15);
+  assert.ok(LOGS.length >= 240, `${LOGS.length}`);
+  assert.ok(new Set(LOGS.map(({ tool }) => tool)).size >= 35);
 });
 
 test('what a tool says at its end is there to the letter, at first and again', () => {
   const missing: string[] = [];
   let shrunk = 0;
   for (const [at, log] of LOGS.entries()) {
-    const block = (index: number): ConversationBlock => ({
-      index,
-      role: 'tool',
-      kind: 'tool_result',
-      message: index,
-      text: log.text,
-      toolName: 'Bash',
-      toolInput: { command: log.command },
-    });
-    const out = compressConversation([block(0), block(1)], {
-      mode: 'hybrid',
-      maxChars: 120,
-      thresholdTokens: 0,
-      logBudgetTokens: 3500,
-    });
-    for (const [turn, outcome] of out.entries()) {
+    for (const [turn, outcome] of twice(log).entries()) {
       shrunk += outcome.changed ? 1 : 0;
       const texts = new Set(outcome.text.split('\n').map(cleanLine));
       for (const line of endsOf(log))
@@ -95,6 +137,39 @@ test('what a tool says at its end is there to the letter, at first and again', (
   }
   assert.equal(missing.slice(0, 40), []);
   assert.ok(shrunk > LOGS.length / 4, `${shrunk}`);
+});
+
+test('every test that failed is named to the letter, at first and again', () => {
+  const missing: string[] = [];
+  let names = 0;
+  for (const [at, log] of LOGS.entries()) {
+    const failed = failedNames(log);
+    names += failed.length;
+    for (const [turn, { text }] of failed.length === 0 ? [] : twice(log).entries()) {
+      const lines = text.split('\n').map(cleanLine);
+      for (const name of failed)
+        if (!lines.some((line) => line.includes(name)))
+          missing.push(`${at} ${log.tool}, time ${turn + 1}: ${name}`);
+    }
+  }
+  assert.equal(missing.slice(0, 40), []);
+  assert.ok(names > 400, `${names}`);
+});
+
+test('of hundreds of failed tests the last are named, and room is left for why they failed', () => {
+  const names = times(400, (n) => `FAILED tests/test_part.py::test_case_${n} - AssertionError`);
+  const why = times(400, (n) => `E       assert total(${n}) == ${n + 1}`);
+  const end = '400 failed, 3 passed in 4.20s';
+  const text = [...why, ...names, end].join('\n');
+  const [first, again] = twice({ tool: 'pytest', command: 'pytest', text });
+  for (const { text: out } of [first!, again!]) {
+    const lines = out.split('\n');
+    assert.ok(lines.includes(end));
+    assert.ok(lines.filter((line) => names.includes(line)).length >= 20);
+    assert.ok(lines.includes(names.at(-1)!));
+  }
+  assert.ok(first!.text.split('\n').some((line) => why.includes(line)));
+  assert.ok(estimateTokens(again!.text) < 2000, `${estimateTokens(again!.text)}`);
 });
 
 test('totals of any tool stay wherever they stand, at first and again', () => {

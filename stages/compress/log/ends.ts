@@ -8,8 +8,8 @@ import { isTotals } from '../../model/classify/totals.ts';
 import { stampLength, templateOf } from './score.ts';
 import { MARK } from '../text/marker.ts';
 
-/** So many lines that are not blank stay at either end. */
-const ENDS = 3;
+/** So many lines that are not blank stay at either end; the last ones come first of all that stay. */
+export const ENDS = 3;
 /** Longest part of a line that is looked at, in characters. */
 const SEEN = 300;
 /** Of totals that say the same, and of statuses of one form, so many of the last stay. */
@@ -57,19 +57,4 @@ export function endingLines(lines: readonly string[]): ReadonlySet<number> {
     if (known < SAME) summaries.push(at);
   }
   return new Set([...last, ...first, ...summaries]);
-}
-
-/** How runners name a test that failed, in the list at the end or where it stands. */
-const FAILED_TEST =
-  /^(?:FAILED|ERROR) \S{1,200}::|^(?:FAIL|ERROR): \S|^--- FAIL: |^\s{0,12}not ok \d|^test \S{1,200} \.\.\. FAILED|^\s{0,8}[✖✗✘×] \S|^\s{1,8}\d{1,4}\) \S/;
-/** So many of them stay. */
-const MAX_FAILED = 20;
-
-/** The indexes of lines that name tests that failed: who runs them again looks for these. */
-export function failedTests(lines: readonly string[]): readonly number[] {
-  const found: number[] = [];
-  for (let at = 0; at < lines.length && found.length < MAX_FAILED; at++)
-    if (FAILED_TEST.test(lines[at]!.length > SEEN ? lines[at]!.slice(0, SEEN) : lines[at]!))
-      found.push(at);
-  return found;
 }

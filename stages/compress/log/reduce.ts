@@ -6,7 +6,8 @@
  */
 import { costsAtLeast, estimateTokens } from '../../model/tokens.ts';
 import type { Apply, Compressed } from '../rule.ts';
-import { endingLines } from './ends.ts';
+import { ENDS, endingLines } from './ends.ts';
+import { failedTests } from './failed-tests.ts';
 import { cutLine, seenParts, segmentLine } from './segments.ts';
 import { passedLines } from './passed.ts';
 import { isFailure, isSuspicious, scoreLine, stampLength, templateOf } from './score.ts';
@@ -17,6 +18,10 @@ import { readRepeated } from '../text/repeats.ts';
 const MIN_TOKENS = 250;
 /** Share of the budget that lines may take which stay whatever they score. */
 const KEPT_SHARE = 0.5;
+/** Share of it that the names of failed tests may take besides. */
+const NAMES_SHARE = 0.3;
+/** Share of it that the very last lines may take where they are long. */
+const LAST_SHARE = 0.7;
 /** Share of it above which a line is cut. */
 const CUT_SHARE = 0.25;
 /** Share of it that lines unlike all others may take; where there are more, none is a rarity. */
@@ -45,13 +50,16 @@ export const reduceLog: Apply = (text, context) => {
   const longest = budget * CUT_SHARE;
   // Where all that tells of the end has room as it is, nothing of it is cut.
   const longestEnd = whole <= budget * KEPT_SHARE ? whole : longest;
+  const last = lastLines(ending, lines, budget * LAST_SHARE);
   const rest = segmented.map((one, at) =>
-    ending.has(at)
-      ? cutLine(one, longestEnd)
-      : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
+    last.has(at)
+      ? one.line
+      : ending.has(at)
+        ? cutLine(one, longestEnd)
+        : cutLine(one, longest, one.line.startsWith(stamp) ? stamp.length : 0),
   );
   const scores = spreadScores(ranking);
-  const always = alwaysKept(lines, { rest, segments, ending, budget });
+  const always = alwaysKept(lines, { rest, segments, ending, last, budget });
   const candidate = fill({ scores, lines, rest, always }, budget - HEADER_TOKENS);
   if (candidate === undefined) return undefined;
   return { text: withHeader(candidate.text, stamp), removed: candidate.removed };
@@ -95,10 +103,10 @@ interface Scored {
  */
 function alwaysKept(
   lines: readonly string[],
-  { rest, segments, ending, budget }: Known,
+  { rest, segments, ending, last, budget }: Known,
 ): ReadonlySet<number> {
-  const keep = new Set<number>();
-  let left = budget * KEPT_SHARE;
+  const keep = new Set<number>(last);
+  let left = budget * KEPT_SHARE - [...last].reduce((sum, at) => sum + costOf(rest[at]!), 0);
   const take = (at: number): void => {
     const cost = costOf(rest[at]!);
     if (keep.has(at) || cost > left) return;
@@ -106,10 +114,29 @@ function alwaysKept(
     keep.add(at);
   };
   for (const at of ending) take(at);
+  const costBeside = (at: number, kept: ReadonlySet<number>): number =>
+    kept.has(at + 1) ? costOf(rest[at]!) - GAP_TOKENS : costOf(rest[at]!);
+  for (const at of failedTests(lines, budget * NAMES_SHARE, costBeside)) keep.add(at);
   const odd = oddLines(lines, segments);
   const cost = odd.reduce((sum, at) => sum + costOf(rest[at]!), 0);
   if (cost <= budget * ODD_SHARE) for (const at of odd) take(at);
   return keep;
+}
+
+/** The last lines of a log, which stay uncut while so many tokens hold them. */
+function lastLines(
+  ending: ReadonlySet<number>,
+  lines: readonly string[],
+  tokens: number,
+): ReadonlySet<number> {
+  const last = new Set<number>();
+  let left = tokens;
+  for (const at of [...ending].slice(0, ENDS)) {
+    left -= costOf(lines[at]!);
+    if (left < 0) break;
+    last.add(at);
+  }
+  return last;
 }
 
 /** What a line costs that stands alone, with the marker of a gap beside it. */
@@ -122,6 +149,8 @@ interface Known {
   readonly segments: readonly (readonly string[])[];
   /** What `endingLines` says of the lines, in its order. */
   readonly ending: ReadonlySet<number>;
+  /** Those of them that come last and stay uncut. */
+  readonly last: ReadonlySet<number>;
   readonly budget: number;
 }
 

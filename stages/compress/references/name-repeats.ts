@@ -4,7 +4,8 @@ import { openEnvelope } from '../../model/classify/envelope.ts';
 import { estimateTokens } from '../../model/tokens.ts';
 import type { Applied } from '../rewrite.ts';
 import type { Mode } from '../rule.ts';
-import { endingLines, failedTests } from '../log/ends.ts';
+import { endingLines } from '../log/ends.ts';
+import { failedTests } from '../log/failed-tests.ts';
 import { MARK } from '../text/marker.ts';
 import { originsOf } from './origins.ts';
 import type { Referred, SentLines } from './repeats.ts';
@@ -15,6 +16,8 @@ const LEAST_SAVED = 40;
 const SHORT_RESULT = 400;
 /** Nor is it mostly that: of its lines such a share stands there. */
 const NEW_SHARE = 0.1;
+/** So many estimated tokens the names of failed tests may take that stay. */
+const MAX_NAMES = 1500;
 
 export interface RepeatContext {
   readonly mode: Mode;
@@ -60,7 +63,7 @@ export function nameRepeats(
 }
 
 function literalLines(lines: readonly string[]): ReadonlySet<number> {
-  return new Set([...endingLines(lines), ...failedTests(lines)]);
+  return new Set([...endingLines(lines), ...failedTests(lines, MAX_NAMES)]);
 }
 
 /** Lines that are neither blank nor ours. */

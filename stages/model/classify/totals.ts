@@ -36,7 +36,7 @@ const OF_RUNNERS: readonly RegExp[] = [
   /^(?:Found|FOUND|found|Reported|Detected) \d+ (?:\w+ ){0,2}(?:errors?|warnings?|problems?|issues?|diagnostics?|violations?|vulnerabilit\w+|ERRORS?|WARNINGS?)/,
   /^\S{0,3} ?\d+ (?:problems?|errors?|warnings?|issues?|offenses?|violations?)\b.{0,80}$/,
   /^\s{0,4}\d+ errors? .{0,80}\bpotentially fixable|^\[\*\] \d+ fixable/,
-  /^A TOTAL OF \d|^PHPCBF CAN FIX \d/,
+  /^A TOTAL OF \d|^PHPCBF CAN FIX \d|^(?:No syntax errors detected in|Errors parsing) \S/,
   /^Success: no issues found|^Your code has been rated|^All checks passed|^would reformat|^\d+ files? (?:would be |left |re|inspected)/,
   /^webpack \S{1,20} compiled\b|^[✓✔] \d+ modules transformed/,
   /^(?:added|removed|changed|updated|audited|up to date)\b.{0,120}\bpackages?\b/,
